@@ -1,0 +1,110 @@
+//===- Alignment.h - Proved alignment of memory accesses --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Vector accesses are as wide as their alignment is proved to be. This analysis
+// finds the largest power of two that divides an index, and from it the
+// alignment of the first element of a memref: of its root buffer, and of every
+// offset that views add to it. Nothing is assumed that the IR does not say,
+// except what the client states in `AlignmentOptions`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_ALIGNMENT_H
+#define WORKGROUP_ANALYSIS_ALIGNMENT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace mlir::workgroup {
+
+/// The alignment in bytes of what the host's allocators return.
+constexpr int64_t kHostAllocationAlignment = 16;
+
+/// What the client of the analysis knows or can bring about.
+struct AlignmentOptions {
+  /// Alignment in bytes of memref arguments of kernels and host functions, where
+  /// no attribute says more; 1 if nothing is known.
+  int64_t arguments = 1;
+  /// Alignment in bytes that the client will give to the workgroup buffers of
+  /// `getRaisableBuffer`, should it rely on it; 1 if it will not.
+  int64_t workgroup = 1;
+  /// The operation that the client may change.
+  Operation *anchor = nullptr;
+};
+
+/// Alignment of memrefs and divisibility of indices. Results are cached; an
+/// instance must not outlive a change of the IR it has looked at.
+class AlignmentAnalysis {
+public:
+  explicit AlignmentAnalysis(AlignmentOptions options = {})
+      : options(options) {}
+
+  /// The largest power of two, up to `kMaxDivisor`, that is known to divide
+  /// `index`.
+  int64_t getDivisor(OpFoldResult index);
+
+  /// The alignment in bytes of the first element of `memref`, which is ranked
+  /// and strided. At least 1.
+  int64_t getAlignment(Value memref);
+
+  /// The operation that the client may change; null if none.
+  Operation *getAnchor() const { return options.anchor; }
+
+  static constexpr int64_t kMaxDivisor = int64_t(1) << 30;
+
+private:
+  /// Of a memref: alignment in bytes of the buffer it points into, the divisor
+  /// of its offset in elements, and the alignment in bytes of its first element.
+  struct Pointer {
+    int64_t base = 1;
+    int64_t offset = 1;
+    int64_t first = 1;
+  };
+
+  int64_t computeDivisor(Value index);
+  int64_t getArgumentDivisor(BlockArgument argument);
+  int64_t getAffineDivisor(AffineExpr expr, ValueRange operands,
+                           unsigned numDims);
+  Pointer getPointer(Value memref);
+  Pointer computePointer(Value memref);
+  Pointer getViewPointer(Operation *view, Value source);
+  int64_t getRootAlignment(Value root);
+  int64_t getArgumentAlignment(BlockArgument argument, int64_t natural);
+
+  AlignmentOptions options;
+  unsigned depth = 0;
+  DenseMap<Value, int64_t> divisors;
+  DenseMap<Value, Pointer> pointers;
+};
+
+/// The number of bytes from one element of `type` to the next in memory, as LLVM
+/// lays it out: one for `i1` and `i4`, four for `i24`. Nothing for types whose
+/// size MLIR does not know.
+std::optional<int64_t> getElementBytes(MemRefType type, Operation *scope);
+
+/// The alignment in bytes that LLVM gives to a variable of `type`'s element.
+int64_t getNaturalAlignment(MemRefType type, Operation *scope);
+
+/// The workgroup buffer behind `memref` if its alignment can be raised without
+/// touching anything outside `anchor`: an allocation, the `memref.get_global` of
+/// a global, an attribution of a `gpu.func`. Null otherwise.
+Value getRaisableBuffer(Value memref, Operation *anchor);
+
+/// The alignment in bytes that the IR states for `buffer`, a result of
+/// `getRaisableBuffer`; 0 if it states none.
+int64_t getStatedAlignment(Value buffer);
+
+/// Raises the stated alignment of `buffer`, a result of `getRaisableBuffer`, to
+/// at least `alignment` bytes.
+void raiseAlignment(Value buffer, int64_t alignment);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_ALIGNMENT_H

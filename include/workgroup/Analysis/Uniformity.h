@@ -1,0 +1,101 @@
+//===- Uniformity.h - What all threads of a block agree on ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value is block-uniform if all threads of a block that reach its definition
+// together hold the same value; a program point is block-uniform if all threads
+// of the block reach it together or none does. Work may be spread over a block,
+// and a barrier may stand, only at block-uniform points.
+//
+// The analysis is a forward fixed point over the SSA graph, in the manner of
+// Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (CC 2012): it
+// starts from the sources of divergence (thread ids, memory, unknown operations)
+// and spreads along operands. Control counts as much as data: a value that a
+// divergent branch selects is divergent even if all its candidates are uniform,
+// and so is every value and point that follows a divergent exit. What cannot be
+// decided is divergent.
+//
+// Device functions take part: their arguments and their entry are as uniform as
+// the calls to them that stand inside the analysed operation. A function without
+// such a call is assumed to be called divergently.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_UNIFORMITY_H
+#define WORKGROUP_ANALYSIS_UNIFORMITY_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace mlir::workgroup {
+
+/// Why something diverges.
+struct Divergence {
+  /// The operation whose condition or bounds differ between threads, or the call
+  /// that not all threads execute. Null if it is the value itself.
+  Operation *control = nullptr;
+  /// The value where the divergence starts: a thread id, a load, the result of
+  /// an operation that is not understood. Null if nothing is known of a caller.
+  Value source;
+
+  /// Adds one note per party to `diagnostic`.
+  void explain(InFlightDiagnostic &diagnostic) const;
+};
+
+/// Block-uniformity of the values and points in all kernels and device
+/// functions inside an operation. Usable through an AnalysisManager. The result
+/// stays valid while operations are only inserted or erased.
+class UniformityAnalysis {
+public:
+  explicit UniformityAnalysis(Operation *root);
+
+  /// True if all threads of the block hold the same `value`.
+  bool isUniform(Value value) const;
+
+  /// True if all threads of the block execute `op` together, or none does.
+  bool isUniformPoint(Operation *op) const;
+
+  /// The reason why `op` is not a uniform point; nothing if it is one.
+  std::optional<Divergence> getDivergence(Operation *op) const;
+
+private:
+  using Reason = llvm::PointerUnion<Operation *, Value>;
+
+  void initialize(Operation *scope);
+  void initializeOp(Operation *op);
+  void initializeRegionBranch(Operation *op);
+  void addCall(Operation *op);
+  void propagate();
+  void visitUse(OpOperand &use);
+
+  void markDivergent(Value value, Value cause);
+  void markResultsDivergent(Operation *op, Value cause);
+  void markBlockDivergent(Block *block, Operation *control, Value cause);
+  void markControlDivergent(Operation *op, Value cause);
+  void markUnstructuredDivergent(Operation *branch, Value cause);
+  void markEntryDivergent(Operation *function, Operation *call);
+
+  Value getSource(Value value) const;
+
+  /// Divergent values; the value that each got it from (itself at a source).
+  DenseMap<Value, Value> divergentValues;
+  /// Blocks that threads do not enter together; why.
+  DenseMap<Block *, Divergence> divergentBlocks;
+  /// Where a value flows besides the results of the operations that use it:
+  /// region arguments, results of region operations, callees' arguments.
+  DenseMap<OpOperand *, SmallVector<Value, 2>> flows;
+  /// Calls in device code to functions inside the analysed operation.
+  DenseMap<Operation *, FunctionOpInterface> callees;
+  DenseSet<Operation *> calledFunctions;
+  SmallVector<Value> worklist;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_UNIFORMITY_H

@@ -1,0 +1,190 @@
+//===- Compile.h - From source text to PTX in one call ----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The whole way in process, for clients that are not compilers: text goes in,
+// and text and plain data come out. Nothing is printed, nothing is thrown, and
+// no operation, attribute or context outlives the call. A crash of a pass ends
+// the call, not the process.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_COMPILER_COMPILE_H
+#define WORKGROUP_COMPILER_COMPILE_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir::workgroup {
+
+/// The stages of a compilation, in order. Each but the first two has a text.
+enum class Stage {
+  /// Reading the source.
+  Parse,
+  /// Applying the schedule; the text is what it leaves.
+  Schedule,
+  /// Pipeline `workgroup-memory`; outlined kernels.
+  GPU,
+  /// Pipeline `workgroup-to-nvvm`.
+  NVVM,
+  /// LLVM IR, linked and optimised.
+  LLVM,
+  /// PTX.
+  PTX,
+};
+
+/// The name of a stage: `parse`, `schedule`, `gpu`, `nvvm`, `llvm`, `ptx`.
+std::string getStageName(Stage stage);
+
+/// A text and the name that locations in it have.
+struct SourceText {
+  std::string text;
+  std::string name;
+};
+
+struct CompileOptions {
+  /// The chip to compile for; empty means the target of the `gpu.module`, else
+  /// the default.
+  std::string chip;
+  /// Apply this schedule instead of the one that the source carries.
+  std::optional<SourceText> schedule;
+  /// Apply the schedule that the source carries, if any.
+  bool useOwnSchedule = true;
+  /// Put the barriers that the rewrites of the passes need.
+  bool insertBarriers = true;
+  /// Reject barriers in divergent control flow.
+  bool verifyBarriers = true;
+  /// Alignment in bytes that memref arguments are assumed to have.
+  int64_t assumeAlignment = 16;
+  /// Path of NVIDIA's libdevice; empty if there is none.
+  std::string libdevice;
+  /// The last stage to run.
+  Stage lastStage = Stage::PTX;
+  /// Keep the text of every stage, not only of the last.
+  bool keepTexts = false;
+  /// Keep what each pass changed.
+  bool keepSnapshots = false;
+  /// Render diagnostics with terminal colours.
+  bool useColor = false;
+};
+
+/// A place in a source text; line and column are 0 if unknown.
+struct SourceLocation {
+  std::string file;
+  unsigned line = 0;
+  unsigned column = 0;
+};
+
+struct DiagnosticRecord {
+  /// `error`, `warning`, `remark` or `note`.
+  std::string severity;
+  std::string message;
+  SourceLocation location;
+  std::vector<DiagnosticRecord> notes;
+};
+
+struct RemarkRecord {
+  /// `passed`, `missed`, `failed` or `analysis`.
+  std::string kind;
+  std::string name;
+  /// The pass.
+  std::string category;
+  std::string function;
+  std::string message;
+  SourceLocation location;
+  /// Metrics and reasons, in order.
+  std::vector<std::pair<std::string, std::string>> arguments;
+};
+
+/// What one pass changed in one operation.
+struct SnapshotRecord {
+  std::string pass;
+  std::string op;
+  std::string before;
+  std::string after;
+};
+
+/// An argument of a kernel as its author wrote it.
+struct ArgumentRecord {
+  /// The type as MLIR prints it.
+  std::string type;
+  bool isMemRef = false;
+  /// Of a memref its element, else the type itself, as `f32`.
+  std::string elementType;
+  /// Extents, strides and offset of a memref, in elements; nothing where only
+  /// the launch knows.
+  std::vector<std::optional<int64_t>> shape, strides;
+  std::optional<int64_t> offset;
+  /// Alignment in bytes that the code relies on; 1 for a scalar.
+  int64_t alignment = 1;
+};
+
+/// Part `kind` (`value`, `pointer`, `extent`, `stride`, `offset`) of argument
+/// number `argument`, along `dim`.
+struct PartRecord {
+  std::string kind;
+  unsigned argument;
+  unsigned dim;
+};
+
+struct KernelRecord {
+  std::string name;
+  std::vector<ArgumentRecord> arguments;
+  /// Each parameter of the PTX, with the parts that it stands for, which are
+  /// equal.
+  std::vector<std::vector<PartRecord>> parameters;
+  /// Threads per block and blocks per grid, if all launches agree on constants.
+  std::optional<std::array<int64_t, 3>> block, grid;
+  /// Bytes of workgroup memory; dynamic only if all launches agree.
+  int64_t staticSharedBytes = 0;
+  std::optional<int64_t> dynamicSharedBytes;
+};
+
+struct CompileResult {
+  bool succeeded = false;
+  /// The stage that was reached or, after a failure, that failed.
+  Stage stage = Stage::Parse;
+  /// The texts that were asked for.
+  std::vector<std::pair<Stage, std::string>> texts;
+  std::vector<KernelRecord> kernels;
+  /// The chip that was compiled for.
+  std::string chip;
+  std::vector<DiagnosticRecord> diagnostics;
+  /// The diagnostics as `mlir-opt` prints them.
+  std::string rendered;
+  std::vector<RemarkRecord> remarks;
+  std::vector<SnapshotRecord> snapshots;
+  /// Seconds per stage.
+  std::vector<std::pair<Stage, double>> seconds;
+  /// After a failure, a text that `mlir-opt --run-reproducer` replays; empty if
+  /// the failing stage is not a pass.
+  std::string reproducer;
+  /// A kernel needs libdevice, and none was given.
+  bool needsLibdevice = false;
+  /// A pass crashed; what LLVM said of it.
+  std::optional<std::string> crash;
+};
+
+/// Compiles `source`.
+CompileResult compile(const SourceText &source, const CompileOptions &options);
+
+/// The names of the supported chips, oldest first.
+std::vector<std::string> getChipNames();
+
+/// Name and summary of each pass and pipeline of this project.
+std::vector<std::pair<std::string, std::string>> getPassSummaries();
+
+/// The version of LLVM that this library was built against and runs with.
+std::string getLLVMVersion();
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_COMPILER_COMPILE_H

@@ -1,0 +1,33 @@
+//===- Passes.h - Passes of mlir-workgroup ----------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_PASSES_H
+#define WORKGROUP_PASSES_H
+
+#include "workgroup/Transforms.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DECL
+#include "workgroup/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "workgroup/Passes.h.inc"
+
+/// The pass `workgroup-flatten-kernel-arguments`, which reports the interface of
+/// each kernel to `signatures`; it must outlive the run.
+std::unique_ptr<Pass> createFlattenKernelArgumentsPass(
+    SmallVectorImpl<KernelSignature> *signatures);
+
+/// Registers every pass and pipeline of this project, once per process.
+void registerAll();
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_PASSES_H

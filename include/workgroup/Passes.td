@@ -1,0 +1,271 @@
+//===- Passes.td - Passes of mlir-workgroup ----------------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every pass works before outlining (`gpu.launch`) and after (`gpu.func`), may
+// run on any operation that holds kernels, touches nothing outside of it, and
+// changes nothing when it runs a second time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_PASSES
+#define WORKGROUP_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
+  let summary = "Attach `#nvvm.target` to every GPU module";
+  let description = [{
+    Gives each `gpu.module` a `#nvvm.target` for `chip`, with the oldest PTX
+    version that knows the chip and the instructions that this project emits. A
+    module that has a target keeps it.
+
+    Fails on a chip that is not in the table of supported chips, and on a module
+    whose target names another chip than the option.
+
+    Example: `test/Transforms/attach-target.mlir`.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"",
+           "The chip to compile for, as `sm_90a`; empty means the module's own "
+           "target, else sm_80">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def FlattenKernelArgumentsPass
+    : Pass<"workgroup-flatten-kernel-arguments", "::mlir::ModuleOp"> {
+  let summary = "Turn memref arguments of kernels into pointers and extents";
+  let description = [{
+    Makes the interface of kernels what a launcher can serve without knowing
+    MLIR: each memref argument becomes one pointer (a memref of rank 0, the start
+    of its buffer), and the dynamic extents, strides and offsets that the kernel
+    really uses become `index` arguments after it. A value that all launches pass
+    twice is passed once. Launches and kernels change together; functions of the
+    `gpu.module` that kernels call are treated alike.
+
+    ```mlir
+    gpu.func @k(%a: memref<?x?xf32>, %i: index) kernel {
+      %v = memref.load %a[%i, %i] : memref<?x?xf32>
+    ```
+    becomes
+    ```mlir
+    gpu.func @k(%p: memref<f32>, %extent: index, %i: index) kernel {
+      %unused = ub.poison : index
+      %a = memref.reinterpret_cast %p to offset: [0], sizes: [%unused, %extent],
+             strides: [%extent, 1] : memref<f32> to memref<?x?xf32>
+    ```
+
+    Kernels of one module get unique names, because one PTX text will hold them.
+
+    Fails on unranked memrefs and on layouts that are not strided. Source:
+    `docs/kernel-interface.md`; upstream's bare-pointer convention refuses
+    dynamic layouts.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::ub::UBDialect"
+  ];
+}
+
+def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
+  let summary = "Hoist workgroup allocations to buffers of their kernel";
+  let description = [{
+    Workgroup memory is static: one buffer per block for each allocation op, not
+    one per thread or per execution of the op, with undefined contents whenever
+    the op executes. This pass gives `memref.alloc` and `memref.alloca` in
+    workgroup memory, in any of its spellings, that meaning:
+
+    - in a `gpu.func` and a `gpu.launch`, a workgroup attribution;
+    - in a function of a `gpu.module` that kernels call, a private
+      `memref.global`, if the pass runs on that module or around it.
+
+    Upstream's lowering compiles such an allocation, without a message, to one
+    buffer per thread whose address is then taken for a shared one
+    (llvm/llvm-project#65470; thread "Allocating workgroup memory").
+
+    Deallocations of hoisted buffers are erased. Alignment is kept, and raised to
+    `default-alignment` on a `gpu.func`. A `gpu.launch` attribution cannot carry
+    an alignment, so an allocation there that asks for more than its element's
+    stays until the kernel is outlined. Buffers whose layout has gaps get the
+    bytes they span. Sizes must be constant or have a constant upper bound.
+    Attributions spelled `3` or `#nvvm.memory_space<shared>` are respelled.
+
+    Fails, at the op: on a size without bound; on a layout that is not strided;
+    on recursion; on a buffer that outlives the turn of a loop that allocates it,
+    since its activations cannot share one buffer.
+
+    With `insert-barriers`, a `gpu.barrier` is put where a loop allocates, so that
+    no thread fills the buffer while another still reads the last turn's values;
+    it fails where threads do not get there together.
+
+    Example: `test/Transforms/hoist-allocs.mlir`.
+  }];
+  let options = [
+    Option<"defaultAlignment", "default-alignment", "int64_t", /*default=*/"16",
+           "Smallest alignment in bytes of buffers of a `gpu.func`">,
+    Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"false",
+           "Put a barrier where a loop allocates a buffer again">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
+def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
+  let summary = "Prepare kernels for upstream's conversion to NVVM";
+  let description = [{
+    Closes what upstream's conversion leaves open or gets wrong:
+
+    - workgroup attributions of `gpu.func` are aligned to 16 bytes at least
+      (upstream declares them with their element's alignment next to 16-byte
+      accesses);
+    - vector operations of any rank become ones that have an LLVM form;
+    - `gpu.subgroup_reduce` becomes shuffles;
+    - structured (linalg) operations of kernels with one thread become loops.
+
+    Fails on a structured operation of a kernel with several threads: left as it
+    is, every thread would do all of its work and race on the result.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
+  let summary = "Lower copies in kernels to loads and stores of their threads";
+  let description = [{
+    Lowers `memref.copy` and `linalg.copy` on memrefs in device code, of any rank,
+    with static or dynamic extents and any strided layouts. Copies on the host are
+    left alone. No call of `memrefCopy`, which the device does not have, remains.
+
+    A copy that all threads of the block execute together with the same operands
+    is done once by all of them: thread `t` takes the elements `t`, `t + n`, ...
+    of an order in which consecutive threads touch consecutive memory on the
+    global side. Any other copy (in divergent control, of operands that differ
+    between threads, from or to private memory) is done whole by each thread that
+    executes it, as the op says.
+
+    Accesses are as wide as alignment, strides and extents are proved to allow, up
+    to 16 bytes; the alignment of workgroup buffers is raised to what they need.
+    Where only the alignment of a kernel argument stands in the way, a remark says
+    so; `memref.assume_alignment` or the option then helps. Element conversions of
+    `linalg.copy` are kept.
+
+    With `insert-barriers`, copies done by the whole block are surrounded by
+    barriers: before, so that nothing is overwritten that a thread still reads,
+    and after, so that every thread finds all of it. A run of copies that do not
+    touch each other's memory shares them, and barriers that stand there already
+    are used.
+
+    Fails on unranked operands, on layouts that are not strided, and on operands
+    that may overlap.
+
+    Example: `test/Transforms/lower-copies.mlir`. Source: thread "How to find a
+    valid lowering pipeline for workgroup memory usage".
+  }];
+  let options = [
+    Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"true",
+           "Surround copies done by the whole block by barriers">,
+    Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
+           "Alignment in bytes that memref arguments of kernels and of the host "
+           "may be assumed to have; whoever launches must see to it">,
+    Option<"unrollLimit", "unroll-limit", "int64_t", /*default=*/"8",
+           "Accesses per thread up to which a copy becomes straight-line code">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"128",
+           "Widest access in bits, a power of two from 8 to 128">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
+  let summary = "Lower dynamic workgroup memory to an extern symbol";
+  let description = [{
+    `gpu.dynamic_shared_memory` becomes the address of a public `memref.global` of
+    size zero, one per `gpu.module`: PTX's `.extern .shared`. Upstream emits an
+    internal one-byte variable instead, and other shared variables then overlap
+    the dynamic memory without a message. Operations of a `gpu.launch` wait for
+    outlining.
+
+    Example: `test/Transforms/lower-dynamic-memory.mlir`.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
+  let summary = "Sink workgroup allocations of the host into their kernels";
+  let description = [{
+    `transform.structured.promote` and buffer hoisting leave allocations in
+    workgroup memory in the host function around a launch, where nothing can
+    allocate such memory. Each one is cloned, together with the views of it, to
+    the start of every `gpu.launch` that uses it; host deallocations are erased,
+    and so is an allocation that no kernel uses. Where the kernel is outlined
+    already, the operand of `gpu.launch_func` and the argument of the kernel are
+    removed and the allocation stands in the kernel; the pass must then run on the
+    module that holds both.
+
+    A buffer used by several launches becomes one buffer in each, with a warning:
+    its contents do not outlive a launch.
+
+    Fails if host code reads, writes or passes on the memory.
+
+    Example: `test/Transforms/sink-allocs.mlir`.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "Reject kernels that the lowering to NVVM would miscompile";
+  let description = [{
+    Changes nothing. Each finding is an error at its op, with a remedy:
+
+    - allocations and deallocations in workgroup memory that were not hoisted
+      (upstream: one buffer per thread, or a call of `malloc`), and arguments of
+      kernels in workgroup memory;
+    - `scf.forall` with a mapping (upstream: every thread runs all of it);
+    - a lane mapping of more than 32 iterations (upstream: the rest never runs);
+    - barriers that not all threads of the block reach together;
+    - operands of matrix instructions whose index leaves their buffer in some
+      thread of the known block (upstream: `threadIdx.x` taken for the lane);
+    - vector accesses to workgroup memory that promise a larger alignment than
+      their buffer has;
+    - `gpu.dynamic_shared_memory` next to static buffers (upstream: they overlap);
+    - attributions of a type that upstream declares too small or in another
+      memory;
+    - copies that were not lowered;
+    - more workgroup memory than a block can have.
+
+    `verify-barriers=false` turns off the check of barriers.
+
+    Example: `test/Transforms/verify-kernels-invalid.mlir`.
+  }];
+  let options = [
+    Option<"verifyBarriers", "verify-barriers", "bool", /*default=*/"true",
+           "Reject barriers in divergent control flow">,
+    Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"49152",
+           "Largest number of bytes of static workgroup memory of a kernel">,
+  ];
+}
+
+def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
+  let summary = "Reject what the conversion to NVVM left behind";
+  let description = [{
+    Changes nothing. An operation in a `gpu.module` that is not of the LLVM or
+    NVVM dialects could not be lowered; the error names it, instead of the
+    translation's "unrealized_conversion_cast".
+  }];
+}
+
+#endif // WORKGROUP_PASSES

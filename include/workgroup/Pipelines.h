@@ -1,0 +1,73 @@
+//===- Pipelines.h - Pass pipelines -----------------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nothing but the order of passes. The pipelines are registered under the names
+// `workgroup-memory` and `workgroup-to-nvvm`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_PIPELINES_H
+#define WORKGROUP_PIPELINES_H
+
+#include "workgroup/Transforms.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::workgroup {
+
+/// Options of the pipeline `workgroup-memory`.
+struct MemoryPipelineOptions
+    : public PassPipelineOptions<MemoryPipelineOptions> {
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("The chip to compile for; empty means the target of the "
+                     "gpu.module, else sm_80"),
+      llvm::cl::init("")};
+  PassOptions::Option<bool> insertBarriers{
+      *this, "insert-barriers",
+      llvm::cl::desc("Put the barriers that the rewrites of these passes need"),
+      llvm::cl::init(true)};
+  PassOptions::Option<int64_t> assumeAlignment{
+      *this, "assume-alignment",
+      llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
+                     "of the host may be assumed to have"),
+      llvm::cl::init(1)};
+  PassOptions::Option<bool> verifyBarriers{
+      *this, "verify-barriers",
+      llvm::cl::desc("Reject barriers in divergent control flow"),
+      llvm::cl::init(true)};
+};
+
+/// Options of the pipeline `workgroup-to-nvvm`.
+struct ToNVVMPipelineOptions
+    : public PassPipelineOptions<ToNVVMPipelineOptions> {
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("The chip to compile for; empty means the target of the "
+                     "gpu.module, else sm_80"),
+      llvm::cl::init("")};
+};
+
+/// From what promotion to workgroup memory leaves to outlined kernels that are
+/// safe to lower: buffers in the kernel, copies spread over the block, verified.
+void buildMemoryPipeline(OpPassManager &pm,
+                         const MemoryPipelineOptions &options);
+
+/// From such kernels to the NVVM dialect. Host functions are left as they are.
+/// `signatures`, if given, receives the interface of each kernel and must outlive
+/// the run.
+void buildToNVVMPipeline(OpPassManager &pm,
+                         const ToNVVMPipelineOptions &options,
+                         SmallVectorImpl<KernelSignature> *signatures = nullptr);
+
+/// Registers the pipelines by name.
+void registerPipelines();
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_PIPELINES_H

@@ -1,0 +1,54 @@
+//===- Chip.h - The chips that are compiled for -----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One table of the supported chips and what the passes need to know of them. The
+// sizes are those of the CUDA C++ Programming Guide, "Compute Capabilities".
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TARGET_CHIP_H
+#define WORKGROUP_TARGET_CHIP_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Support/LLVM.h"
+
+namespace mlir::workgroup {
+
+struct Chip {
+  /// As in `sm_90a`.
+  StringLiteral name;
+  /// Version of the PTX language to emit, times ten: the oldest that LLVM, ptxas
+  /// and the instructions of this project accept for the chip, so that the PTX
+  /// runs on the oldest drivers that can run it.
+  unsigned ptxVersion;
+  /// Largest workgroup memory of a block in bytes, static and dynamic together.
+  int64_t maxWorkgroupBytes;
+};
+
+/// All supported chips, oldest first.
+ArrayRef<Chip> getChips();
+
+/// The chip of that name; null if it is not supported.
+const Chip *findChip(StringRef name);
+
+/// The chip that is meant where none is named.
+const Chip &getDefaultChip();
+
+/// The names of all supported chips, for an error message.
+std::string listChips();
+
+/// Largest static workgroup memory of a block in bytes; more has to be dynamic.
+constexpr int64_t kMaxStaticWorkgroupBytes = 49152;
+
+/// The NVVM target of `module`; null if it has none.
+NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TARGET_CHIP_H

@@ -1,0 +1,53 @@
+//===- PTX.h - From the NVVM dialect to PTX ---------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All GPU modules of a program become one LLVM module and one PTX text.
+// Mathematical functions come from NVIDIA's libdevice, a file of LLVM bitcode
+// that is linked in where a kernel needs it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TARGET_PTX_H
+#define WORKGROUP_TARGET_PTX_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace mlir::workgroup {
+
+/// What a kernel takes of its block's memory.
+struct KernelMemory {
+  std::string kernel;
+  /// Bytes of static workgroup memory, as ptxas counts them.
+  int64_t staticBytes = 0;
+};
+
+/// Translates the GPU modules of `module`, which hold nothing but LLVM and NVVM
+/// operations, links them and `libdevice` (a path; empty if there is none), and
+/// optimises the result for the chip of their target. Null after an error;
+/// `lacksLibdevice`, if given, tells whether it was that no libdevice was given
+/// and one is needed.
+std::unique_ptr<llvm::Module>
+translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
+                StringRef libdevice, bool *lacksLibdevice = nullptr);
+
+/// The PTX for `llvmModule`, a result of `translateToLLVM` on `module`.
+FailureOr<std::string> translateToPTX(ModuleOp module,
+                                      llvm::Module &llvmModule);
+
+/// What each kernel of `llvmModule` takes of its block's memory.
+SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TARGET_PTX_H

@@ -1,0 +1,296 @@
+//===- Uniformity.cpp - What all threads of a block agree on --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::workgroup {
+
+void Divergence::explain(InFlightDiagnostic &diagnostic) const {
+  if (control)
+    diagnostic.attachNote(control->getLoc())
+        << "threads of one block part here";
+  if (source)
+    diagnostic.attachNote(source.getLoc())
+        << "because this value may differ between them";
+  else if (!control)
+    diagnostic.attachNote()
+        << "it stands in a function that is not known to be called by all "
+           "threads of a block together";
+}
+
+//===----------------------------------------------------------------------===//
+// What single operations do
+//===----------------------------------------------------------------------===//
+
+/// True for region operations whose control flow is that of one thread, with
+/// operands that either decide it or are forwarded to region arguments.
+static bool isStructuredControl(Operation *op) {
+  return isa<scf::IfOp, scf::ForOp, scf::WhileOp, scf::IndexSwitchOp,
+             scf::ExecuteRegionOp, affine::AffineForOp, affine::AffineIfOp,
+             memref::AllocaScopeOp>(op);
+}
+
+/// True if `op`, a `gpu.thread_id`, is zero in every thread.
+static bool isZeroThreadId(gpu::ThreadIdOp op) {
+  if (op.getUpperBound() && op.getUpperBound()->getZExtValue() == 1)
+    return true;
+  Operation *scope = getExecutionScope(op);
+  return isKernel(scope) &&
+         getBlockShape(scope).sizes[static_cast<unsigned>(op.getDimension())] ==
+             1;
+}
+
+/// True if the results of `op`, which has no regions, are uniform whenever all
+/// its operands are. Operations of unknown dialects are not, however pure: they
+/// may read a thread id.
+static bool isUniformFunction(Operation *op) {
+  if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::ClusterIdOp,
+          gpu::ClusterDimOp, gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp,
+          gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::DynamicSharedMemoryOp,
+          UnrealizedConversionCastOp>(op))
+    return true;
+  if (auto threadId = dyn_cast<gpu::ThreadIdOp>(op))
+    return isZeroThreadId(threadId);
+  if (isa<memref::AllocOp, memref::AllocaOp>(op))
+    return isWorkgroupMemory(op->getResult(0).getType());
+  return isMemoryEffectFree(op) &&
+         isa_and_nonnull<affine::AffineDialect, arith::ArithDialect,
+                         complex::ComplexDialect, index::IndexDialect,
+                         math::MathDialect, memref::MemRefDialect,
+                         vector::VectorDialect>(op->getDialect());
+}
+
+//===----------------------------------------------------------------------===//
+// Set-up
+//===----------------------------------------------------------------------===//
+
+UniformityAnalysis::UniformityAnalysis(Operation *root) {
+  SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
+  SmallVector<Operation *> scopes = collectDeviceScopes(root, &calls);
+  for (auto [call, callee] : calls) {
+    callees[call] = callee;
+    calledFunctions.insert(callee);
+  }
+  for (Operation *scope : scopes)
+    initialize(scope);
+  propagate();
+}
+
+void UniformityAnalysis::initialize(Operation *scope) {
+  Region *body = getBody(scope);
+  if (!body)
+    return;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
+    gpu::KernelDim3 ids = launch.getThreadIds();
+    BlockShape shape = getBlockShape(launch);
+    for (auto [id, size] : llvm::zip_equal(
+             std::array<Value, 3>{ids.x, ids.y, ids.z}, shape.sizes))
+      if (size != 1)
+        markDivergent(id, id);
+    for (BlockArgument buffer : launch.getPrivateAttributions())
+      markDivergent(buffer, buffer);
+  } else if (auto function = dyn_cast<gpu::GPUFuncOp>(scope)) {
+    for (BlockArgument buffer : function.getPrivateAttributions())
+      markDivergent(buffer, buffer);
+  }
+  if (!isKernel(scope) && !calledFunctions.contains(scope)) {
+    markEntryDivergent(scope, /*call=*/nullptr);
+    for (BlockArgument argument : body->getArguments())
+      markDivergent(argument, argument);
+  }
+  body->walk([&](Operation *op) { initializeOp(op); });
+}
+
+void UniformityAnalysis::initializeOp(Operation *op) {
+  if (isStructuredControl(op))
+    return initializeRegionBranch(op);
+  if (op->getNumRegions() != 0) {
+    // Unknown control flow: whatever it holds and yields is divergent.
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        markBlockDivergent(&block, op, Value());
+        for (BlockArgument argument : block.getArguments())
+          markDivergent(argument, argument);
+      }
+    return markResultsDivergent(op, Value());
+  }
+  if (auto branch = dyn_cast<BranchOpInterface>(op)) {
+    for (auto [index, block] : llvm::enumerate(op->getSuccessors())) {
+      SuccessorOperands operands = branch.getSuccessorOperands(index);
+      for (auto [i, argument] : llvm::enumerate(block->getArguments())) {
+        if (operands.isOperandProduced(i))
+          markDivergent(argument, argument);
+        else
+          flows[&op->getOpOperand(operands.getOperandIndex(i))].push_back(
+              argument);
+      }
+    }
+    return;
+  }
+  if (op->getNumSuccessors() != 0)
+    return markUnstructuredDivergent(op, Value()); // forwards unknown values
+  if (callees.contains(op))
+    return addCall(op);
+  if (!isUniformFunction(op))
+    markResultsDivergent(op, Value());
+}
+
+void UniformityAnalysis::initializeRegionBranch(Operation *op) {
+  RegionBranchSuccessorMapping mapping;
+  cast<RegionBranchOpInterface>(op).getSuccessorOperandInputMapping(mapping);
+  for (auto &[operand, inputs] : mapping)
+    llvm::append_range(flows[operand], inputs);
+}
+
+void UniformityAnalysis::addCall(Operation *op) {
+  auto call = cast<CallOpInterface>(op);
+  Region *body = getBody(callees.lookup(op));
+  MutableOperandRange operands = call.getArgOperandsMutable();
+  for (auto [i, argument] : llvm::enumerate(body->getArguments())) {
+    if (i >= operands.size())
+      break; // attributions of a gpu.func
+    flows[&operands[i]].push_back(argument);
+  }
+  // What a function returns is not followed.
+  markResultsDivergent(op, Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Propagation
+//===----------------------------------------------------------------------===//
+
+void UniformityAnalysis::propagate() {
+  while (!worklist.empty())
+    for (OpOperand &use : worklist.pop_back_val().getUses())
+      visitUse(use);
+}
+
+void UniformityAnalysis::visitUse(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (auto it = flows.find(&use); it != flows.end()) {
+    for (Value target : it->second)
+      markDivergent(target, use.get());
+    return;
+  }
+  // An operand that is not forwarded decides where control goes.
+  if (isStructuredControl(op))
+    return markControlDivergent(op, use.get());
+  if (op->getNumSuccessors() > 1)
+    return markUnstructuredDivergent(op, use.get());
+  if (isa<RegionBranchTerminatorOpInterface>(op) &&
+      isStructuredControl(op->getParentOp()))
+    return markControlDivergent(op->getParentOp(), use.get());
+  markResultsDivergent(op, use.get());
+}
+
+void UniformityAnalysis::markDivergent(Value value, Value cause) {
+  if (divergentValues.try_emplace(value, cause ? cause : value).second)
+    worklist.push_back(value);
+}
+
+void UniformityAnalysis::markResultsDivergent(Operation *op, Value cause) {
+  for (Value result : op->getResults())
+    markDivergent(result, cause);
+}
+
+void UniformityAnalysis::markBlockDivergent(Block *block, Operation *control,
+                                            Value cause) {
+  Divergence divergence{control, cause ? getSource(cause) : Value()};
+  if (!divergentBlocks.try_emplace(block, divergence).second)
+    return;
+  block->walk([&](CallOpInterface call) {
+    if (FunctionOpInterface callee = callees.lookup(call))
+      markEntryDivergent(callee, call);
+  });
+}
+
+void UniformityAnalysis::markControlDivergent(Operation *op, Value cause) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      markBlockDivergent(&block, op, cause);
+      for (BlockArgument argument : block.getArguments())
+        markDivergent(argument, cause);
+    }
+  markResultsDivergent(op, cause);
+}
+
+void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
+                                                   Value cause) {
+  // Threads part at the branch. Where they meet again is not computed: every
+  // block that the branch can reach counts as divergent, and so does every value
+  // that it defines, for threads may arrive there in different turns of a loop.
+  llvm::SmallSetVector<Block *, 8> reached(branch->getSuccessors().begin(),
+                                           branch->getSuccessors().end());
+  for (unsigned i = 0; i < reached.size(); ++i)
+    reached.insert(reached[i]->getSuccessors().begin(),
+                   reached[i]->getSuccessors().end());
+  for (Block *block : reached) {
+    markBlockDivergent(block, branch, cause);
+    for (BlockArgument argument : block->getArguments())
+      markDivergent(argument, cause);
+    for (Operation &op : *block)
+      markResultsDivergent(&op, cause);
+  }
+  Operation *parent = branch->getParentOp();
+  if (parent && !isa<gpu::LaunchOp, FunctionOpInterface>(parent))
+    markResultsDivergent(parent, cause);
+}
+
+void UniformityAnalysis::markEntryDivergent(Operation *function,
+                                            Operation *call) {
+  if (Region *body = getBody(function))
+    for (Block &block : *body)
+      markBlockDivergent(&block, call, Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+Value UniformityAnalysis::getSource(Value value) const {
+  while (true) {
+    auto it = divergentValues.find(value);
+    if (it == divergentValues.end() || it->second == value)
+      return value;
+    value = it->second;
+  }
+}
+
+bool UniformityAnalysis::isUniform(Value value) const {
+  return !divergentValues.contains(value);
+}
+
+bool UniformityAnalysis::isUniformPoint(Operation *op) const {
+  return !getDivergence(op);
+}
+
+std::optional<Divergence>
+UniformityAnalysis::getDivergence(Operation *op) const {
+  for (; op && !isa<gpu::LaunchOp, FunctionOpInterface>(op);
+       op = op->getParentOp())
+    if (auto it = divergentBlocks.find(op->getBlock());
+        it != divergentBlocks.end())
+      return it->second;
+  return std::nullopt;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,433 @@
+//===- Compile.cpp - From source text to PTX in one call ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Compiler/Compile.h"
+#include "Records.h"
+#include "Schedule.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Pipelines.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Target/PTX.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <chrono>
+#include <mutex>
+
+namespace mlir::workgroup {
+
+std::string getStageName(Stage stage) {
+  switch (stage) {
+  case Stage::Parse:
+    return "parse";
+  case Stage::Schedule:
+    return "schedule";
+  case Stage::GPU:
+    return "gpu";
+  case Stage::NVVM:
+    return "nvvm";
+  case Stage::LLVM:
+    return "llvm";
+  case Stage::PTX:
+    return "ptx";
+  }
+  llvm_unreachable("unknown stage");
+}
+
+//===----------------------------------------------------------------------===//
+// Process-wide set-up
+//===----------------------------------------------------------------------===//
+
+/// Where this thread wants to have the reason that LLVM gives for giving up.
+static thread_local std::string *fatalReason = nullptr;
+
+static void onFatalError(void *, const char *reason, bool) {
+  if (fatalReason)
+    *fatalReason = reason;
+  abort(); // which the crash recovery of `compile` catches
+}
+
+/// All dialects of MLIR, as in `mlir-opt`; they are loaded when they are used.
+static const DialectRegistry &getRegistry() {
+  static const DialectRegistry *registry = [] {
+    auto *all = new DialectRegistry();
+    registerAllDialects(*all);
+    registerAllExtensions(*all);
+    registerAllToLLVMIRTranslations(*all);
+    return all;
+  }();
+  return *registry;
+}
+
+static void initializeProcess() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    registerAllPasses(); // schedules may name any of them
+    registerAll();
+    llvm::CrashRecoveryContext::Enable();
+    llvm::install_fatal_error_handler(onFatalError);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The stages
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Compilation {
+public:
+  Compilation(const SourceText &source, const CompileOptions &options,
+              CompileResult &result)
+      : source(source), options(options), result(result),
+        context(getRegistry(), MLIRContext::Threading::DISABLED) {}
+
+  void run();
+
+private:
+  LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
+  LogicalResult parse();
+  LogicalResult schedule();
+  LogicalResult lowerMemory();
+  LogicalResult lowerToNVVM();
+  LogicalResult lowerToLLVM();
+  LogicalResult lowerToPTX();
+
+  LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
+  OwningOpRef<ModuleOp> parseText(const SourceText &text);
+  LogicalResult checkHasKernel();
+  void describeKernels();
+  void keepText(Stage stage, std::string text);
+
+  const SourceText &source;
+  const CompileOptions &options;
+  CompileResult &result;
+
+  MLIRContext context;
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> module;
+  SmallVector<KernelSignature> signatures;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule;
+};
+
+} // namespace
+
+void Compilation::keepText(Stage stage, std::string text) {
+  result.texts.emplace_back(stage, std::move(text));
+}
+
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  stream << "\n";
+  return text;
+}
+
+/// What `mlir-opt --run-reproducer` replays.
+static std::string makeReproducer(ModuleOp module, PassManager &manager) {
+  std::string text = print(module);
+  llvm::raw_string_ostream stream(text);
+  stream << "{-#\n  external_resources: {\n    mlir_reproducer: {\n"
+            "      pipeline: \"";
+  manager.printAsTextualPipeline(stream);
+  stream << "\",\n      disable_threading: true,\n      verify_each: true\n"
+            "    }\n  }\n#-}\n";
+  return text;
+}
+
+LogicalResult Compilation::runStage(Stage stage,
+                                    function_ref<LogicalResult()> body) {
+  auto start = std::chrono::steady_clock::now();
+  result.stage = stage;
+  LogicalResult outcome = body();
+  std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  result.seconds.emplace_back(stage, elapsed.count());
+  if (failed(outcome))
+    return failure();
+  bool isMLIR = stage == Stage::Schedule || stage == Stage::GPU ||
+                stage == Stage::NVVM;
+  if (isMLIR && (options.keepTexts || stage == options.lastStage))
+    keepText(stage, print(*module));
+  return success();
+}
+
+OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
+  // The renderer shows lines of this buffer; the parser makes its own.
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(text.text, text.name),
+      llvm::SMLoc());
+  return parseSourceString<ModuleOp>(text.text, ParserConfig(&context),
+                                     text.name);
+}
+
+LogicalResult Compilation::parse() {
+  module = parseText(source);
+  return success(static_cast<bool>(module));
+}
+
+LogicalResult Compilation::schedule() {
+  if (options.schedule) {
+    OwningOpRef<ModuleOp> given = parseText(*options.schedule);
+    if (!given || failed(applySchedule(*module, *given)))
+      return failure();
+  } else if (options.useOwnSchedule && hasSchedule(*module)) {
+    if (failed(applySchedule(*module, *module)))
+      return failure();
+  }
+  eraseSchedules(*module);
+  return success();
+}
+
+LogicalResult
+Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
+  PassManager manager(&context, ModuleOp::getOperationName());
+  build(manager);
+  if (options.keepSnapshots)
+    recordSnapshots(manager, result.snapshots);
+  OwningOpRef<ModuleOp> before = module->clone();
+  if (succeeded(manager.run(*module)))
+    return success();
+  result.reproducer = makeReproducer(*before, manager);
+  return failure();
+}
+
+/// A program without a kernel is most often one that lacks its schedule.
+LogicalResult Compilation::checkHasKernel() {
+  bool hasKernel = false;
+  module->walk([&](gpu::GPUFuncOp function) {
+    hasKernel |= function.isKernel();
+  });
+  module->walk([&](linalg::LinalgOp op) {
+    if (!isInDeviceCode(op))
+      remark::missed(op->getLoc(),
+                     remark::RemarkOpts::name("LeftOnHost")
+                         .category("workgroup-compile")
+                         .function(getScopeName(getExecutionScope(op))))
+          << remark::reason("it is outside of all kernels");
+  });
+  if (hasKernel)
+    return success();
+  return emitError(module->getLoc())
+         << "the module has no kernel to compile: neither a gpu.launch nor a "
+            "gpu.func; give it a schedule that makes one by --schedule FILE";
+}
+
+LogicalResult Compilation::lowerMemory() {
+  MemoryPipelineOptions pipeline;
+  pipeline.chip = options.chip;
+  pipeline.insertBarriers = options.insertBarriers;
+  pipeline.assumeAlignment = options.assumeAlignment;
+  pipeline.verifyBarriers = options.verifyBarriers;
+  if (failed(runPasses([&](OpPassManager &manager) {
+        buildMemoryPipeline(manager, pipeline);
+      })))
+    return failure();
+  return checkHasKernel();
+}
+
+LogicalResult Compilation::lowerToNVVM() {
+  ToNVVMPipelineOptions pipeline;
+  pipeline.chip = options.chip;
+  if (failed(runPasses([&](OpPassManager &manager) {
+        buildToNVVMPipeline(manager, pipeline, &signatures);
+      })))
+    return failure();
+  describeKernels();
+  return success();
+}
+
+LogicalResult Compilation::lowerToLLVM() {
+  llvmModule = translateToLLVM(*module, llvmContext, options.libdevice,
+                               &result.needsLibdevice);
+  if (!llvmModule)
+    return failure();
+  for (const KernelMemory &memory : getKernelMemory(*llvmModule))
+    for (KernelRecord &kernel : result.kernels)
+      if (kernel.name == memory.kernel)
+        kernel.staticSharedBytes = memory.staticBytes;
+  if (options.keepTexts || options.lastStage == Stage::LLVM) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvmModule->print(stream, nullptr);
+    keepText(Stage::LLVM, std::move(text));
+  }
+  return success();
+}
+
+LogicalResult Compilation::lowerToPTX() {
+  FailureOr<std::string> text = translateToPTX(*module, *llvmModule);
+  if (failed(text))
+    return failure();
+  keepText(Stage::PTX, std::move(*text));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels as data
+//===----------------------------------------------------------------------===//
+
+static std::string getKindName(ArgumentPart::Kind kind) {
+  switch (kind) {
+  case ArgumentPart::Kind::Value:
+    return "value";
+  case ArgumentPart::Kind::Pointer:
+    return "pointer";
+  case ArgumentPart::Kind::Extent:
+    return "extent";
+  case ArgumentPart::Kind::Stride:
+    return "stride";
+  case ArgumentPart::Kind::Offset:
+    return "offset";
+  }
+  llvm_unreachable("unknown kind of part");
+}
+
+static std::optional<std::array<int64_t, 3>> getConstants(gpu::KernelDim3 dim) {
+  auto x = getConstantIntValue(dim.x), y = getConstantIntValue(dim.y),
+       z = getConstantIntValue(dim.z);
+  if (!x || !y || !z)
+    return std::nullopt;
+  return std::array<int64_t, 3>{*x, *y, *z};
+}
+
+/// Bytes of dynamic workgroup memory of `launch`, if constant.
+static std::optional<int64_t> getDynamicBytes(gpu::LaunchFuncOp launch) {
+  Value size = launch.getDynamicSharedMemorySize();
+  return size ? getConstantIntValue(size) : std::optional<int64_t>(0);
+}
+
+/// Fills in the sizes that all launches of a kernel agree on.
+static void describeLaunches(KernelRecord &kernel,
+                             MutableArrayRef<gpu::LaunchFuncOp> launches) {
+  for (auto [i, launch] : llvm::enumerate(launches)) {
+    auto block = getConstants(launch.getBlockSizeOperandValues());
+    auto grid = getConstants(launch.getGridSizeOperandValues());
+    std::optional<int64_t> bytes = getDynamicBytes(launch);
+    bool isFirst = i == 0;
+    kernel.block = isFirst || kernel.block == block ? block : std::nullopt;
+    kernel.grid = isFirst || kernel.grid == grid ? grid : std::nullopt;
+    kernel.dynamicSharedBytes =
+        isFirst || kernel.dynamicSharedBytes == bytes ? bytes : std::nullopt;
+  }
+}
+
+void Compilation::describeKernels() {
+  llvm::StringMap<SmallVector<gpu::LaunchFuncOp>> launches;
+  module->walk([&](gpu::LaunchFuncOp launch) {
+    launches[launch.getKernelName().getValue()].push_back(launch);
+  });
+  for (auto kernels : module->getOps<gpu::GPUModuleOp>())
+    if (NVVM::NVVMTargetAttr target = getTarget(kernels))
+      result.chip = target.getChip().str();
+  for (const KernelSignature &signature : signatures) {
+    KernelRecord kernel;
+    kernel.name = signature.name;
+    for (Type type : signature.arguments)
+      kernel.arguments.push_back(
+          describeArgument(type, options.assumeAlignment));
+    for (const KernelParameter &parameter : signature.parameters) {
+      auto &parts = kernel.parameters.emplace_back();
+      for (const ArgumentPart &part : parameter)
+        parts.push_back({getKindName(part.kind), part.argument, part.dim});
+    }
+    auto it = launches.find(signature.name);
+    if (it != launches.end())
+      describeLaunches(kernel, it->second);
+    result.kernels.push_back(std::move(kernel));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+void Compilation::run() {
+  Recorder recorder(context, sources, options.useColor, result);
+  const std::pair<Stage, LogicalResult (Compilation::*)()> stages[] = {
+      {Stage::Parse, &Compilation::parse},
+      {Stage::Schedule, &Compilation::schedule},
+      {Stage::GPU, &Compilation::lowerMemory},
+      {Stage::NVVM, &Compilation::lowerToNVVM},
+      {Stage::LLVM, &Compilation::lowerToLLVM},
+      {Stage::PTX, &Compilation::lowerToPTX},
+  };
+  for (auto [stage, body] : stages) {
+    if (failed(runStage(stage, [&, body = body] { return (this->*body)(); })))
+      return;
+    if (stage == options.lastStage)
+      break;
+  }
+  result.succeeded = true;
+}
+
+CompileResult compile(const SourceText &source, const CompileOptions &options) {
+  initializeProcess();
+  CompileResult result;
+  // Deeply nested programs recurse deeply; pages of the stack cost only when
+  // they are touched.
+  constexpr unsigned kStackBytes = 256u << 20;
+  llvm::CrashRecoveryContext recovery;
+  std::string reason = "a pass received a fatal signal";
+  bool returned = recovery.RunSafelyOnThread(
+      [&] {
+        fatalReason = &reason;
+        Compilation(source, options, result).run();
+      },
+      kStackBytes);
+  if (!returned) {
+    result.succeeded = false;
+    result.crash = reason;
+  }
+  return result;
+}
+
+std::vector<std::string> getChipNames() {
+  std::vector<std::string> names;
+  for (const Chip &chip : getChips())
+    names.push_back(chip.name.str());
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> getPassSummaries() {
+  initializeProcess();
+  std::vector<std::pair<std::string, std::string>> summaries;
+  const StringRef names[] = {
+      "workgroup-attach-target",   "workgroup-flatten-kernel-arguments",
+      "workgroup-hoist-allocs",    "workgroup-legalize-for-nvvm",
+      "workgroup-lower-copies",    "workgroup-lower-dynamic-memory",
+      "workgroup-sink-allocs",     "workgroup-verify-kernels",
+      "workgroup-verify-nvvm",     "workgroup-memory",
+      "workgroup-to-nvvm"};
+  for (StringRef name : names) {
+    const PassRegistryEntry *entry = PassInfo::lookup(name);
+    if (!entry)
+      entry = PassPipelineInfo::lookup(name);
+    if (entry)
+      summaries.emplace_back(name, entry->getPassDescription());
+  }
+  return summaries;
+}
+
+std::string getLLVMVersion() { return LLVM_VERSION_STRING; }
+
+} // namespace mlir::workgroup

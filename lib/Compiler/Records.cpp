@@ -1,0 +1,226 @@
+//===- Records.cpp - Diagnostics, remarks and snapshots as data -----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Records.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// Diagnostics and remarks
+//===----------------------------------------------------------------------===//
+
+static SourceLocation getSourceLocation(Location loc) {
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return {place.getFilename().str(), place.getLine(), place.getColumn()};
+  return {};
+}
+
+static std::string getSeverityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  case DiagnosticSeverity::Note:
+    return "note";
+  }
+  llvm_unreachable("unknown severity");
+}
+
+static DiagnosticRecord makeRecord(Diagnostic &diagnostic) {
+  DiagnosticRecord record{getSeverityName(diagnostic.getSeverity()),
+                          diagnostic.str(),
+                          getSourceLocation(diagnostic.getLocation()),
+                          {}};
+  for (Diagnostic &note : diagnostic.getNotes())
+    record.notes.push_back(makeRecord(note));
+  return record;
+}
+
+static std::string getKindName(const remark::detail::Remark &remark) {
+  switch (remark.getRemarkType()) {
+  case llvm::remarks::Type::Passed:
+    return "passed";
+  case llvm::remarks::Type::Missed:
+    return "missed";
+  case llvm::remarks::Type::Failure:
+    return "failed";
+  default:
+    return "analysis";
+  }
+}
+
+namespace {
+
+/// Passes remarks on to a result.
+class RemarkCollector final : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit RemarkCollector(std::vector<RemarkRecord> &remarks)
+      : remarks(remarks) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    RemarkRecord record{getKindName(remark),
+                        remark.getRemarkName().str(),
+                        remark.getCombinedCategoryName().str(),
+                        remark.getFunction().str(),
+                        "",
+                        getSourceLocation(remark.getLocation()),
+                        {}};
+    for (const remark::detail::Remark::Arg &argument : remark.getArgs()) {
+      bool isText = argument.key == "Remark";
+      if (!record.message.empty())
+        record.message += isText ? " " : ", ";
+      record.message +=
+          isText ? argument.val : argument.key + "=" + argument.val;
+      if (!isText)
+        record.arguments.emplace_back(argument.key, argument.val);
+    }
+    remarks.push_back(std::move(record));
+  }
+
+private:
+  std::vector<RemarkRecord> &remarks;
+};
+
+/// A string that calls itself a terminal with colours.
+class TextStream final : public llvm::raw_string_ostream {
+public:
+  TextStream(std::string &text, bool useColor)
+      : raw_string_ostream(text), useColor(useColor) {
+    enable_colors(useColor);
+  }
+  bool has_colors() const override { return useColor; }
+
+private:
+  bool useColor;
+};
+
+} // namespace
+
+struct Recorder::Impl {
+  Impl(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,
+       CompileResult &result)
+      : stream(result.rendered, useColor), renderer(sources, &context, stream),
+        collector(&context, [&result](Diagnostic &diagnostic) {
+          result.diagnostics.push_back(makeRecord(diagnostic));
+          return failure(); // the renderer comes next
+        }) {}
+
+  TextStream stream;
+  SourceMgrDiagnosticHandler renderer;
+  ScopedDiagnosticHandler collector;
+};
+
+Recorder::Recorder(MLIRContext &context, llvm::SourceMgr &sources,
+                   bool useColor, CompileResult &result)
+    : impl(std::make_unique<Impl>(context, sources, useColor, result)) {
+  context.printOpOnDiagnostic(false);
+  remark::RemarkCategories all;
+  all.all = all.passed = all.missed = all.analysis = all.failed = ".*";
+  (void)remark::enableOptimizationRemarks(
+      context, std::make_unique<RemarkCollector>(result.remarks),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
+}
+
+Recorder::~Recorder() = default;
+
+//===----------------------------------------------------------------------===//
+// Snapshots
+//===----------------------------------------------------------------------===//
+
+namespace {
+class SnapshotRecorder final : public PassInstrumentation {
+public:
+  explicit SnapshotRecorder(std::vector<SnapshotRecord> &snapshots)
+      : snapshots(snapshots) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (isReal(pass))
+      before.push_back(print(op));
+  }
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!isReal(pass))
+      return;
+    std::string after = print(op);
+    if (after != before.back())
+      snapshots.push_back({pass->getArgument().str(),
+                           op->getName().getStringRef().str(),
+                           std::move(before.back()), std::move(after)});
+    before.pop_back();
+  }
+
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    if (isReal(pass))
+      before.pop_back();
+  }
+
+private:
+  /// Adaptors, which only run other passes, have no argument.
+  static bool isReal(Pass *pass) { return !pass->getArgument().empty(); }
+
+  static std::string print(Operation *op) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    op->print(stream, OpPrintingFlags().useLocalScope());
+    return text;
+  }
+
+  std::vector<SnapshotRecord> &snapshots;
+  std::vector<std::string> before;
+};
+} // namespace
+
+void recordSnapshots(PassManager &manager,
+                     std::vector<SnapshotRecord> &snapshots) {
+  manager.addInstrumentation(std::make_unique<SnapshotRecorder>(snapshots));
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static std::string printType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static std::optional<int64_t> getIfStatic(int64_t value) {
+  return ShapedType::isDynamic(value) ? std::nullopt : std::optional(value);
+}
+
+ArgumentRecord describeArgument(Type type, int64_t alignment) {
+  ArgumentRecord record;
+  record.type = printType(type);
+  record.elementType = printType(getElementTypeOrSelf(type));
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref) {
+    record.elementType = record.type;
+    return record;
+  }
+  record.isMemRef = true;
+  record.alignment = alignment;
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)memref.getStridesAndOffset(strides, offset);
+  for (int64_t extent : memref.getShape())
+    record.shape.push_back(getIfStatic(extent));
+  for (int64_t stride : strides)
+    record.strides.push_back(getIfStatic(stride));
+  record.offset = getIfStatic(offset);
+  return record;
+}
+
+} // namespace mlir::workgroup

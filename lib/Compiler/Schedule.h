@@ -1,0 +1,28 @@
+//===- Schedule.h - Applying transform dialect schedules --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_COMPILER_SCHEDULE_H
+#define WORKGROUP_LIB_COMPILER_SCHEDULE_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::workgroup {
+
+/// True if `module` carries a schedule: a named sequence `@__transform_main`.
+bool hasSchedule(ModuleOp module);
+
+/// Applies the `@__transform_main` of `schedule`, which may be `module` itself,
+/// to `module`.
+LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
+
+/// Removes the schedules that `module` carries.
+void eraseSchedules(ModuleOp module);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_COMPILER_SCHEDULE_H

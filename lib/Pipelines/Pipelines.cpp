@@ -1,0 +1,92 @@
+//===- Pipelines.cpp - Pass pipelines -------------------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Pipelines.h"
+#include "workgroup/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/OptimizeForNVVM.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::workgroup {
+
+void buildMemoryPipeline(OpPassManager &pm,
+                         const MemoryPipelineOptions &options) {
+  pm.addPass(createSinkAllocsPass());
+  pm.addPass(createLowerCopiesPass(
+      {options.insertBarriers, options.assumeAlignment, /*unrollLimit=*/8,
+       /*vectorBits=*/128}));
+
+  // Constants that were hoisted out of launches become parameters otherwise.
+  pm.addPass(createGpuLaunchSinkIndexComputationsPass());
+  pm.addPass(createGpuKernelOutliningPass());
+  pm.addPass(createAttachTargetPass({options.chip}));
+
+  pm.addPass(createLowerDynamicMemoryPass());
+  pm.addPass(createHoistAllocsPass(
+      {/*defaultAlignment=*/16, options.insertBarriers}));
+  pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
+  pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
+  pm.addPass(createVerifyKernelsPass(
+      {options.verifyBarriers, /*maxStaticBytes=*/49152}));
+}
+
+/// Everything inside a `gpu.module` to LLVM and NVVM operations.
+static void buildKernelLowering(OpPassManager &pm) {
+  pm.addPass(createLowerDynamicMemoryPass());
+  pm.addPass(createConvertNVGPUToNVVMPass());
+  // Transfers of several dimensions become loops; of one, vector accesses.
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createLegalizeForNVVMPass());
+  pm.addPass(affine::createAffineExpandIndexOpsPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertNVVMToLLVMPass());
+  ConvertGpuOpsToNVVMOpsOptions toNVVM;
+  toNVVM.useBarePtrCallConv = true;
+  pm.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void buildToNVVMPipeline(OpPassManager &pm,
+                         const ToNVVMPipelineOptions &options,
+                         SmallVectorImpl<KernelSignature> *signatures) {
+  pm.addPass(createAttachTargetPass({options.chip}));
+  pm.addPass(createFlattenKernelArgumentsPass(signatures));
+  buildKernelLowering(pm.nest<gpu::GPUModuleOp>());
+  pm.addPass(createVerifyNVVMPass());
+}
+
+void registerPipelines() {
+  PassPipelineRegistration<MemoryPipelineOptions>(
+      "workgroup-memory",
+      "What promotion to workgroup memory leaves -> outlined, verified kernels",
+      buildMemoryPipeline);
+  PassPipelineRegistration<ToNVVMPipelineOptions>(
+      "workgroup-to-nvvm", "Outlined kernels -> the NVVM dialect",
+      [](OpPassManager &pm, const ToNVVMPipelineOptions &options) {
+        buildToNVVMPipeline(pm, options);
+      });
+}
+
+} // namespace mlir::workgroup

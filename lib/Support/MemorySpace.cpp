@@ -1,0 +1,108 @@
+//===- MemorySpace.cpp - Memory spaces of buffers in kernels --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Kernel.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::workgroup {
+
+/// The NVPTX address space that `attribute` stands for, -1 if it is foreign.
+static int64_t getAddressSpace(Attribute attribute) {
+  if (!attribute)
+    return 0;
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return number.getInt();
+  if (auto space = dyn_cast<LLVM::LLVMAddrSpaceAttrInterface>(attribute))
+    return space.getAddressSpace();
+  if (auto space = dyn_cast<NVVM::NVVMMemorySpaceAttr>(attribute))
+    return static_cast<int64_t>(space.getValue());
+  if (auto space = dyn_cast<gpu::AddressSpaceAttr>(attribute)) {
+    switch (space.getValue()) {
+    case gpu::AddressSpace::Global:
+      return static_cast<int64_t>(NVVM::NVVMMemorySpace::Global);
+    case gpu::AddressSpace::Workgroup:
+      return static_cast<int64_t>(NVVM::NVVMMemorySpace::Shared);
+    case gpu::AddressSpace::Private:
+      return static_cast<int64_t>(NVVM::NVVMMemorySpace::Local);
+    }
+  }
+  return -1;
+}
+
+bool isWorkgroupSpace(Attribute attribute) {
+  return getAddressSpace(attribute) ==
+         static_cast<int64_t>(NVVM::NVVMMemorySpace::Shared);
+}
+
+bool isWorkgroupMemory(Type type) {
+  auto memref = dyn_cast<BaseMemRefType>(type);
+  return memref && isWorkgroupSpace(memref.getMemorySpace());
+}
+
+Attribute getWorkgroupSpace(MLIRContext *context) {
+  return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
+}
+
+BaseMemRefType withMemorySpace(BaseMemRefType type, Attribute space) {
+  if (auto ranked = dyn_cast<MemRefType>(type))
+    return MemRefType::Builder(ranked).setMemorySpace(space);
+  return UnrankedMemRefType::get(type.getElementType(), space);
+}
+
+Value getRootBuffer(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
+    Value source = view.getViewSource();
+    if (!isa<BaseMemRefType>(source.getType()))
+      break;
+    memref = source;
+  }
+  return memref;
+}
+
+MemorySpace getMemorySpace(Value memref) {
+  int64_t space =
+      getAddressSpace(cast<BaseMemRefType>(memref.getType()).getMemorySpace());
+  switch (space) {
+  case static_cast<int64_t>(NVVM::NVVMMemorySpace::Global):
+    return MemorySpace::Global;
+  case static_cast<int64_t>(NVVM::NVVMMemorySpace::Shared):
+    return MemorySpace::Workgroup;
+  case static_cast<int64_t>(NVVM::NVVMMemorySpace::Local):
+    return MemorySpace::Private;
+  case 0:
+    break;
+  default:
+    return MemorySpace::Other;
+  }
+
+  // The default space: decided by where the memory comes from.
+  Value root = getRootBuffer(memref);
+  if (root.getType() != memref.getType() &&
+      getAddressSpace(cast<BaseMemRefType>(root.getType()).getMemorySpace()))
+    return getMemorySpace(root);
+  if (Operation *definition = root.getDefiningOp()) {
+    if (isa<memref::AllocOp, memref::AllocaOp>(definition))
+      return isInDeviceCode(definition) ? MemorySpace::Private
+                                        : MemorySpace::Global;
+    if (isa<memref::GetGlobalOp>(definition) || !isInDeviceCode(definition))
+      return MemorySpace::Global;
+    return MemorySpace::Other;
+  }
+  // Arguments of kernels and values from the host are global; arguments of
+  // loops, branches and device functions may be any memory.
+  Operation *owner = cast<BlockArgument>(root).getOwner()->getParentOp();
+  if (isKernel(owner) || !isInDeviceCode(owner))
+    return MemorySpace::Global;
+  return MemorySpace::Other;
+}
+
+} // namespace mlir::workgroup

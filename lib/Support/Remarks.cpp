@@ -1,0 +1,34 @@
+//===- Remarks.cpp - Optimisation remarks of this project -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Support/Remarks.h"
+
+namespace mlir::workgroup {
+
+static StringRef getCategory(RemarkSource source) {
+  switch (source) {
+  case RemarkSource::SinkAllocs:
+    return "workgroup-sink-allocs";
+  case RemarkSource::HoistAllocs:
+    return "workgroup-hoist-allocs";
+  case RemarkSource::LowerCopies:
+    return "workgroup-lower-copies";
+  case RemarkSource::VerifyKernels:
+    return "workgroup-verify-kernels";
+  }
+  llvm_unreachable("unknown remark source");
+}
+
+remark::RemarkOpts remarkOptions(RemarkSource source, StringRef name,
+                                 Operation *op) {
+  return remark::RemarkOpts::name(name)
+      .category(getCategory(source))
+      .function(getScopeName(getExecutionScope(op)));
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,303 @@
+//===- PTX.cpp - From the NVVM dialect to PTX -----------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Target/PTX.h"
+#include "workgroup/Target/Chip.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVM/ModuleToObject.h"
+#include "mlir/Target/LLVM/NVVM/Utils.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+namespace mlir::workgroup {
+
+static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
+
+/// Functions that the CUDA driver provides to every kernel.
+static bool isDriverFunction(StringRef name) {
+  return llvm::is_contained({"malloc", "free", "vprintf", "__assertfail"},
+                            name);
+}
+
+static bool isLibdeviceFunction(StringRef name) {
+  return name.starts_with("__nv_");
+}
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+/// The target that all GPU modules agree on; null after an error.
+static NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
+  NVVM::NVVMTargetAttr common;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
+    NVVM::NVVMTargetAttr target = getTarget(kernels);
+    if (!target) {
+      kernels.emitOpError("has no NVVM target; run workgroup-attach-target");
+      return {};
+    }
+    if (common && (common.getChip() != target.getChip() ||
+                   common.getFeatures() != target.getFeatures())) {
+      kernels.emitOpError("is for ")
+          << target.getChip() << " (" << target.getFeatures()
+          << "), but another GPU module is for " << common.getChip() << " ("
+          << common.getFeatures() << "), and one PTX text serves one of them";
+      return {};
+    }
+    common = target;
+  }
+  if (!common)
+    emitError(module.getLoc(), "holds no GPU module to translate");
+  return common;
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(NVVM::NVVMTargetAttr target) {
+  NVVM::SerializeGPUModuleBase::init();
+  std::string error;
+  llvm::Triple triple(kTriple);
+  const llvm::Target *nvptx =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!nvptx)
+    return nullptr;
+  return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
+      triple, target.getChip(), target.getFeatures(), llvm::TargetOptions(),
+      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+//===----------------------------------------------------------------------===//
+// Linking
+//===----------------------------------------------------------------------===//
+
+static bool isKernel(const llvm::Function &function) {
+  return function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
+}
+
+/// Hides all definitions but kernels: nothing is linked to PTX later, and copies
+/// of one function in several GPU modules must not collide.
+static void hideAllButKernels(llvm::Module &llvmModule) {
+  llvm::internalizeModule(llvmModule, [](const llvm::GlobalValue &value) {
+    auto *function = dyn_cast<llvm::Function>(&value);
+    return function && isKernel(*function);
+  });
+}
+
+static std::unique_ptr<llvm::Module> linkModules(ModuleOp module,
+                                                 llvm::LLVMContext &context,
+                                                 llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> linked;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
+    std::unique_ptr<llvm::Module> part = translateModuleToLLVMIR(
+        kernels, context, module.getName().value_or("kernels"));
+    if (!part)
+      return nullptr;
+    part->setTargetTriple(llvm::Triple(kTriple));
+    part->setDataLayout(machine.createDataLayout());
+    hideAllButKernels(*part);
+    if (!linked) {
+      linked = std::move(part);
+    } else if (llvm::Linker::linkModules(*linked, std::move(part))) {
+      kernels.emitOpError("cannot be linked to the other GPU modules");
+      return nullptr;
+    }
+  }
+  return linked;
+}
+
+/// The operation that declares or calls function `name`, to blame for it.
+static Operation *findDeclaration(ModuleOp module, StringRef name) {
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    if (Operation *declaration = kernels.lookupSymbol(name)) {
+      auto uses = SymbolTable::getSymbolUses(declaration, kernels);
+      return uses && !uses->empty() ? uses->begin()->getUser() : declaration;
+    }
+  return module;
+}
+
+/// The first function of libdevice that the module calls; null if none.
+static const llvm::Function *findLibdeviceCall(const llvm::Module &llvmModule) {
+  for (const llvm::Function &function : llvmModule)
+    if (function.isDeclaration() && !function.use_empty() &&
+        isLibdeviceFunction(function.getName()))
+      return &function;
+  return nullptr;
+}
+
+/// Links what the module needs of libdevice.
+static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &llvmModule,
+                                   StringRef path) {
+  const llvm::Function *missing = findLibdeviceCall(llvmModule);
+  if (!missing)
+    return success();
+  Operation *user = findDeclaration(module, missing->getName());
+  if (path.empty())
+    return emitError(user->getLoc())
+           << "'" << missing->getName()
+           << "' is a function of NVIDIA's libdevice, which was not found; "
+              "install the Python package nvidia-cuda-nvcc, or set CUDA_HOME";
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> library =
+      llvm::getLazyIRFileModule(path, diagnostic, llvmModule.getContext());
+  if (!library)
+    return emitError(user->getLoc())
+           << "cannot read libdevice from '" << path
+           << "': " << diagnostic.getMessage();
+  library->setTargetTriple(llvmModule.getTargetTriple());
+  library->setDataLayout(llvmModule.getDataLayout());
+  if (llvm::Linker::linkModules(llvmModule, std::move(library),
+                                llvm::Linker::LinkOnlyNeeded))
+    return emitError(user->getLoc()) << "cannot link libdevice";
+  hideAllButKernels(llvmModule);
+  return success();
+}
+
+/// A call of a function that neither the program nor the driver defines would be
+/// ptxas' "Unresolved extern function".
+static LogicalResult checkCalls(ModuleOp module, llvm::Module &llvmModule) {
+  for (const llvm::Function &function : llvmModule) {
+    if (!function.isDeclaration() || function.isIntrinsic() ||
+        function.use_empty() || isDriverFunction(function.getName()))
+      continue;
+    return emitError(findDeclaration(module, function.getName())->getLoc())
+           << "function '" << function.getName()
+           << "' has no body that runs on the device; define it in the "
+              "gpu.module, or use an operation that needs no call";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Optimisation
+//===----------------------------------------------------------------------===//
+
+/// Leaves the loops that LLVM did not unroll as they are. ptxas unrolls loops of
+/// constant trip count without a bound of its own: a loop over a tile in
+/// workgroup memory then becomes thousands of loads that spill.
+static void keepLoops(llvm::Module &llvmModule) {
+  for (llvm::Function &function : llvmModule) {
+    if (function.isDeclaration())
+      continue;
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+      loop->setLoopAlreadyUnrolled();
+  }
+}
+
+static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = true;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(llvmModule, modules);
+  keepLoops(llvmModule);
+}
+
+std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
+                                              llvm::LLVMContext &context,
+                                              StringRef libdevice,
+                                              bool *lacksLibdevice) {
+  NVVM::NVVMTargetAttr target = getCommonTarget(module);
+  if (!target)
+    return nullptr;
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
+  if (!machine) {
+    emitError(module.getLoc(), "this LLVM was built without the NVPTX target");
+    return nullptr;
+  }
+  std::unique_ptr<llvm::Module> linked =
+      linkModules(module, context, *machine);
+  if (!linked)
+    return nullptr;
+  if (lacksLibdevice)
+    *lacksLibdevice = libdevice.empty() && findLibdeviceCall(*linked);
+  if (failed(linkLibdevice(module, *linked, libdevice)) ||
+      failed(checkCalls(module, *linked)))
+    return nullptr;
+  optimize(*linked, *machine);
+  return linked;
+}
+
+FailureOr<std::string> translateToPTX(ModuleOp module,
+                                      llvm::Module &llvmModule) {
+  NVVM::NVVMTargetAttr target = getCommonTarget(module);
+  if (!target)
+    return failure();
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
+  FailureOr<SmallString<0>> text = LLVM::ModuleToObject::translateModuleToISA(
+      llvmModule, *machine, [&] { return emitError(module.getLoc()); });
+  if (failed(text))
+    return failure();
+  return text->str().rtrim('\0').str();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Adds the functions that use `value`, directly or by way of constants.
+static void collectUsers(const llvm::Value &value,
+                         SetVector<const llvm::Function *> &functions) {
+  for (const llvm::User *user : value.users()) {
+    if (auto *instruction = dyn_cast<llvm::Instruction>(user))
+      functions.insert(instruction->getFunction());
+    else
+      collectUsers(*user, functions);
+  }
+}
+
+SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule) {
+  constexpr unsigned kSharedSpace = 3;
+  SmallVector<KernelMemory> memory;
+  DenseMap<const llvm::Function *, unsigned> kernels;
+  for (const llvm::Function &function : llvmModule)
+    if (isKernel(function)) {
+      kernels[&function] = memory.size();
+      memory.push_back({function.getName().str()});
+    }
+  const llvm::DataLayout &layout = llvmModule.getDataLayout();
+  for (const llvm::GlobalVariable &global : llvmModule.globals()) {
+    if (global.getAddressSpace() != kSharedSpace || global.isDeclaration())
+      continue;
+    SetVector<const llvm::Function *> users;
+    collectUsers(global, users);
+    for (unsigned i = 0; i < users.size(); ++i)
+      collectUsers(*users[i], users); // the callers of a function use it too
+    for (const llvm::Function *function : users) {
+      auto it = kernels.find(function);
+      if (it == kernels.end())
+        continue;
+      int64_t &bytes = memory[it->second].staticBytes;
+      bytes = llvm::alignTo(bytes, global.getAlign().valueOrOne()) +
+              layout.getTypeAllocSize(global.getValueType()).getFixedValue();
+    }
+  }
+  return memory;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,66 @@
+//===- AttachTarget.cpp - Attach the NVVM target --------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Passes.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Transforms.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_ATTACHTARGETPASS
+#include "workgroup/Passes.h.inc"
+
+static LogicalResult attachTarget(gpu::GPUModuleOp module, StringRef chipName) {
+  NVVM::NVVMTargetAttr existing = getTarget(module);
+  StringRef name = !chipName.empty() ? chipName
+                   : existing        ? existing.getChip()
+                                     : StringRef(getDefaultChip().name);
+  const Chip *chip = findChip(name);
+  if (!chip)
+    return module.emitOpError("cannot be compiled for unknown chip '")
+           << name << "'; supported are " << listChips();
+  if (existing && existing.getChip() != name)
+    return module.emitOpError("has a target for ")
+           << existing.getChip() << ", but is to be compiled for " << name
+           << "; drop the target, or name its chip";
+  if (existing)
+    return success();
+  MLIRContext *context = module.getContext();
+  auto features = StringAttr::get(context, "+ptx" + Twine(chip->ptxVersion));
+  auto target = NVVM::NVVMTargetAttr::get(
+      context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip->name, features);
+  SmallVector<Attribute> targets;
+  if (ArrayAttr others = module.getTargetsAttr())
+    llvm::append_range(targets, others);
+  targets.push_back(target);
+  module.setTargetsAttr(ArrayAttr::get(context, targets));
+  return success();
+}
+
+LogicalResult attachTarget(ModuleOp module, StringRef chip) {
+  if (!chip.empty() && !findChip(chip))
+    return emitError(module.getLoc())
+           << "unknown chip '" << chip << "'; supported are " << listChips();
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    if (failed(attachTarget(kernels, chip)))
+      return failure();
+  return success();
+}
+
+namespace {
+struct AttachTargetPass final : impl::AttachTargetPassBase<AttachTargetPass> {
+  using AttachTargetPassBase::AttachTargetPassBase;
+
+  void runOnOperation() override {
+    if (failed(attachTarget(getOperation(), chip)))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

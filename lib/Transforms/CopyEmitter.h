@@ -1,0 +1,57 @@
+//===- CopyEmitter.h - Loads and stores of one copy -------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns one copy into loads and stores. The copy is first brought into a simple
+// form: extents that are constant become static, dimensions are ordered so that
+// consecutive accesses touch consecutive memory, and dimensions that are
+// contiguous on both sides are merged. Then the width of the accesses is chosen,
+// and the copy is emitted for the whole block or for one thread.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H
+#define WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H
+
+#include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::workgroup {
+
+/// A copy between two ranked, strided memrefs of equal shape in device code.
+struct Copy {
+  Operation *op;
+  Value source;
+  Value target;
+  /// What becomes of an element on its way: the region of a `linalg.copy`; null
+  /// if nothing.
+  Region *payload = nullptr;
+  /// Done once by all threads of the block, instead of whole by each thread.
+  bool isCooperative = false;
+};
+
+/// What was emitted for a copy.
+struct EmittedCopy {
+  /// Bytes per access to the wider side.
+  int64_t accessBytes = 0;
+  /// Bytes per access that all but the alignment of `unaligned` would allow; 0
+  /// if alignment does not stand in the way.
+  int64_t possibleBytes = 0;
+  /// The operand whose alignment is not known well enough; null if none.
+  Value unaligned;
+};
+
+/// Emits the loads and stores of `copy` before its op, which is left in place.
+EmittedCopy emitCopy(RewriterBase &rewriter, const Copy &copy,
+                     AlignmentAnalysis &alignment,
+                     const LowerCopiesOptions &options);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H

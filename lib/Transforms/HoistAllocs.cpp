@@ -1,0 +1,368 @@
+//===- HoistAllocs.cpp - Hoist workgroup allocations ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Workgroup memory is static: one buffer per block for every allocation op. An
+// allocation that runs repeatedly therefore hands out the same bytes each time,
+// which is right as long as no two of its activations live together; where that
+// is not plain to see the pass refuses.
+//
+// Collect finds the allocations, decide computes for each the buffer that
+// replaces it, apply creates the buffers and reroutes the uses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferTypes.h"
+#include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
+#include "workgroup/Transforms.h"
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SCCIterator.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_HOISTALLOCSPASS
+#include "workgroup/Passes.h.inc"
+
+namespace {
+
+/// An allocation and the buffer that will replace it.
+struct HoistedAlloc {
+  Operation *op;
+  /// The kernel or device function that it stands in.
+  Operation *scope;
+  /// The buffer, contiguous: of the allocation's own type if that is
+  /// contiguous, else one-dimensional and as large as the layout spans.
+  MemRefType bufferType;
+  /// Alignment in bytes; 0 leaves it to the element type.
+  int64_t alignment = 0;
+  /// Runs more than once per execution of the kernel.
+  bool isRepeated = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Collect
+//===----------------------------------------------------------------------===//
+
+static bool isWorkgroupAllocation(Operation *op) {
+  return isa<memref::AllocOp, memref::AllocaOp>(op) &&
+         isWorkgroupMemory(op->getResult(0).getType());
+}
+
+/// The kernels and device functions inside `root` whose buffers can be placed. A
+/// function outside of any `gpu.module` that a kernel calls is none of them:
+/// outlining will copy it into one.
+static SmallVector<Operation *> collectScopes(Operation *root) {
+  SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
+  SmallVector<Operation *> scopes = collectDeviceScopes(root, &calls);
+  DenseSet<Operation *> called;
+  for (auto [call, callee] : calls)
+    called.insert(callee);
+  llvm::erase_if(scopes, [&](Operation *scope) {
+    return called.contains(scope) &&
+           !scope->getParentOfType<gpu::GPUModuleOp>();
+  });
+  return scopes;
+}
+
+static SmallVector<HoistedAlloc> collectAllocs(ArrayRef<Operation *> scopes) {
+  SmallVector<HoistedAlloc> allocs;
+  for (Operation *scope : scopes)
+    scope->walk([&](Operation *op) {
+      if (isWorkgroupAllocation(op))
+        allocs.push_back({op, scope, {}});
+    });
+  return allocs;
+}
+
+/// The functions inside `root` that can call themselves, directly or not.
+static DenseSet<Operation *> findRecursiveFunctions(Operation *root) {
+  DenseSet<Operation *> recursive;
+  CallGraph graph(root);
+  for (auto scc = llvm::scc_begin(&std::as_const(graph)); !scc.isAtEnd(); ++scc)
+    if (scc.hasCycle())
+      for (const CallGraphNode *node : *scc)
+        if (!node->isExternal())
+          recursive.insert(node->getCallableRegion()->getParentOp());
+  return recursive;
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+/// The use through which the buffer of an allocation could meet a later
+/// activation of the same op, or null. Views and selections are followed.
+static Operation *findEscape(Operation *alloc) {
+  SmallVector<Value> worklist = {alloc->getResult(0)};
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      bool forwards = isa<arith::SelectOp>(user);
+      if (auto view = dyn_cast<ViewLikeOpInterface>(user))
+        forwards |= view.getViewSource() == value;
+      if (forwards) {
+        llvm::append_range(worklist, user->getResults());
+        continue;
+      }
+      bool carries = llvm::any_of(user->getResultTypes(),
+                                  llvm::IsaPred<BaseMemRefType>) ||
+                     user->hasTrait<OpTrait::IsTerminator>() ||
+                     user->getNumRegions() != 0;
+      auto store = dyn_cast<memref::StoreOp>(user);
+      if (carries || (store && store.getValueToStore() == value))
+        return user;
+    }
+  }
+  return nullptr;
+}
+
+/// Says why `op` has no constant span.
+static LogicalResult emitSpanError(Operation *op) {
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  if (!type.isStrided())
+    return op->emitOpError("in workgroup memory has a layout that is not strided; "
+                           "normalize its layout map, or give it a strided "
+                           "layout");
+  return op->emitOpError("in workgroup memory has a dynamic size without a "
+                         "constant upper bound; bound its extents, for example "
+                         "by affine.min with a constant, and its strides");
+}
+
+static LogicalResult decide(HoistedAlloc &alloc,
+                            const HoistAllocsOptions &options,
+                            const DenseSet<Operation *> &recursive) {
+  Operation *op = alloc.op;
+  if (recursive.contains(alloc.scope))
+    return op->emitOpError("in workgroup memory is inside recursive function '")
+           << getScopeName(alloc.scope)
+           << "'; its activations cannot share one buffer, so allocate it in "
+              "the kernel and pass it on";
+  alloc.isRepeated = isInLoop(op, alloc.scope) || !isKernel(alloc.scope);
+  if (alloc.isRepeated)
+    if (Operation *escape = findEscape(op)) {
+      InFlightDiagnostic error = op->emitOpError(
+          "in workgroup memory is live across iterations of an enclosing loop "
+          "and cannot share one buffer");
+      error.attachNote(escape->getLoc())
+          << "carried here; allocate one buffer per live activation outside of "
+             "the loop";
+      return error;
+    }
+  FailureOr<int64_t> span = getBufferSpan(op);
+  if (failed(span))
+    return emitSpanError(op);
+  alloc.bufferType = getBufferType(op, *span);
+  int64_t stated = getStatedAlignment(op->getResult(0));
+  alloc.alignment = isa<gpu::LaunchOp>(alloc.scope)
+                        ? stated
+                        : std::max(stated, options.defaultAlignment);
+  return success();
+}
+
+/// The reason why the buffer cannot be made by a pass that runs on `root`; empty
+/// if it can.
+static StringRef getObstacle(const HoistedAlloc &alloc, Operation *root) {
+  if (isa<gpu::LaunchOp>(alloc.scope))
+    return alloc.alignment > getNaturalAlignment(alloc.bufferType, alloc.scope)
+               ? "a buffer of gpu.launch cannot carry its alignment; it can be "
+                 "hoisted once the kernel is outlined"
+               : "";
+  if (isa<gpu::GPUFuncOp>(alloc.scope))
+    return "";
+  Operation *table = SymbolTable::getNearestSymbolTable(alloc.scope);
+  return root->isAncestor(table)
+             ? ""
+             : "its module is outside of the operation that the pass runs on";
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+/// Creates the buffer; the value stands for it at the allocation.
+static Value createBuffer(const HoistedAlloc &alloc, RewriterBase &rewriter) {
+  Location loc = alloc.op->getLoc();
+  if (auto launch = dyn_cast<gpu::LaunchOp>(alloc.scope))
+    return launch.addWorkgroupAttribution(alloc.bufferType, loc);
+  if (auto function = dyn_cast<gpu::GPUFuncOp>(alloc.scope)) {
+    Value buffer = function.addWorkgroupAttribution(alloc.bufferType, loc);
+    raiseAlignment(buffer, alloc.alignment);
+    return buffer;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  Operation *table = SymbolTable::getNearestSymbolTable(alloc.scope);
+  rewriter.setInsertionPoint(alloc.scope);
+  auto global = memref::GlobalOp::create(
+      rewriter, loc, (getScopeName(alloc.scope) + "_buffer").str(),
+      rewriter.getStringAttr("private"), alloc.bufferType,
+      /*initial_value=*/rewriter.getUnitAttr(), /*constant=*/false,
+      rewriter.getI64IntegerAttr(alloc.alignment));
+  SymbolTable(table).insert(global);
+  rewriter.setInsertionPoint(alloc.op);
+  return memref::GetGlobalOp::create(rewriter, loc, alloc.bufferType,
+                                     global.getSymName());
+}
+
+static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter) {
+  Operation *op = alloc.op;
+  rewriter.setInsertionPoint(op);
+  Value buffer = createBuffer(alloc, rewriter);
+  Value view = createViewOfType(rewriter, op, buffer);
+  int64_t bytes = alloc.bufferType.getNumElements() *
+                  getElementBytes(alloc.bufferType, op).value_or(0);
+  passedRemark(RemarkSource::HoistAllocs, "Hoisted", op)
+      << "workgroup buffer of" << remark::metric("Bytes", bytes)
+      << remark::metric("Alignment",
+                        std::max(alloc.alignment,
+                                 getNaturalAlignment(alloc.bufferType, op)));
+  replaceBuffer(rewriter, op->getResult(0), view);
+  rewriter.eraseOp(op);
+}
+
+/// Puts a barrier where each repeated allocation stood: the last turn's readers
+/// have to be done before the buffer is filled again.
+static LogicalResult insertBarriers(ArrayRef<HoistedAlloc> allocs,
+                                    Operation *root, RewriterBase &rewriter) {
+  UniformityAnalysis uniformity(root);
+  for (const HoistedAlloc &alloc : allocs) {
+    if (!alloc.isRepeated || getBlockShape(alloc.scope).isSingleThread())
+      continue;
+    if (std::optional<Divergence> why = uniformity.getDivergence(alloc.op)) {
+      InFlightDiagnostic error = alloc.op->emitOpError(
+          "cannot synchronize the uses of this workgroup buffer in consecutive "
+          "turns: not all threads of the block get here together; allocate it "
+          "outside of the divergent code and place the barriers by hand");
+      why->explain(error);
+      return error;
+    }
+  }
+  for (const HoistedAlloc &alloc : allocs) {
+    if (!alloc.isRepeated || getBlockShape(alloc.scope).isSingleThread())
+      continue;
+    Operation *after = alloc.op->getNextNode();
+    if (insertBarrierBefore(rewriter, after))
+      passedRemark(RemarkSource::HoistAllocs, "InsertedBarrier", alloc.op)
+          << "barrier before the buffer is used again";
+  }
+  return success();
+}
+
+/// Erases deallocations of workgroup memory, which is static now.
+static void eraseDeallocs(ArrayRef<Operation *> scopes,
+                          RewriterBase &rewriter) {
+  SmallVector<memref::DeallocOp> deallocs;
+  for (Operation *scope : scopes)
+    scope->walk([&](memref::DeallocOp dealloc) {
+      Operation *root = getRootBuffer(dealloc.getMemref()).getDefiningOp();
+      bool isLeft = root && isWorkgroupAllocation(root);
+      if (isWorkgroupMemory(dealloc.getMemref().getType()) && !isLeft)
+        deallocs.push_back(dealloc);
+    });
+  for (memref::DeallocOp dealloc : deallocs)
+    rewriter.eraseOp(dealloc);
+}
+
+/// True if `symbol`, on the host, needs workgroup memory, which only kernels
+/// have.
+static bool needsWorkgroupMemory(SymbolOpInterface symbol) {
+  if (auto global = dyn_cast<memref::GlobalOp>(symbol.getOperation()))
+    return isWorkgroupMemory(global.getType());
+  if (!isa<FunctionOpInterface>(symbol.getOperation()))
+    return false;
+  WalkResult result = symbol->walk([](Operation *op) {
+    bool isBuffer =
+        isWorkgroupAllocation(op) ||
+        (isa<memref::GetGlobalOp>(op) &&
+         isWorkgroupMemory(op->getResult(0).getType()));
+    return isBuffer ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// Erases what outlining has copied into a `gpu.module` and left on the host,
+/// where nothing uses it and nothing could: functions and globals that need
+/// workgroup memory.
+static void eraseHostLeftovers(Operation *root, RewriterBase &rewriter) {
+  auto module = dyn_cast<ModuleOp>(root);
+  if (!module)
+    return;
+  auto kernelModules = llvm::to_vector(module.getOps<gpu::GPUModuleOp>());
+  SmallVector<SymbolOpInterface> candidates;
+  for (auto symbol : module.getOps<SymbolOpInterface>())
+    if (llvm::any_of(kernelModules, [&](gpu::GPUModuleOp kernels) {
+          return kernels.lookupSymbol(symbol.getNameAttr());
+        }))
+      if (needsWorkgroupMemory(symbol))
+        candidates.push_back(symbol);
+  for (bool changed = true; changed;) { // a function may be used by another one
+    changed = false;
+    llvm::erase_if(candidates, [&](SymbolOpInterface symbol) {
+      if (!SymbolTable::symbolKnownUseEmpty(symbol, module))
+        return false;
+      rewriter.eraseOp(symbol);
+      changed = true;
+      return true;
+    });
+  }
+}
+
+LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
+  SmallVector<Operation *> scopes = collectScopes(root);
+  SmallVector<HoistedAlloc> allocs = collectAllocs(scopes);
+  DenseSet<Operation *> recursive;
+  if (!allocs.empty())
+    recursive = findRecursiveFunctions(root);
+  bool hasFailed = false;
+  for (HoistedAlloc &alloc : allocs)
+    hasFailed |= failed(decide(alloc, options, recursive));
+  if (hasFailed)
+    return failure();
+  llvm::erase_if(allocs, [&](const HoistedAlloc &alloc) {
+    StringRef why = getObstacle(alloc, root);
+    if (!why.empty())
+      missedRemark(RemarkSource::HoistAllocs, "NotHoisted", alloc.op)
+          << remark::reason("{0}", why.str());
+    return !why.empty();
+  });
+
+  IRRewriter rewriter(root->getContext());
+  if (options.insertBarriers &&
+      failed(insertBarriers(allocs, root, rewriter)))
+    return failure();
+  for (const HoistedAlloc &alloc : allocs)
+    hoist(alloc, rewriter);
+  eraseDeallocs(scopes, rewriter);
+  for (Operation *scope : scopes)
+    normalizeAttributions(rewriter, scope, options.defaultAlignment);
+  eraseHostLeftovers(root, rewriter);
+  return success();
+}
+
+namespace {
+struct HoistAllocsPass final : impl::HoistAllocsPassBase<HoistAllocsPass> {
+  using HoistAllocsPassBase::HoistAllocsPassBase;
+
+  void runOnOperation() override {
+    if (failed(hoistAllocs(getOperation(), {defaultAlignment, insertBarriers})))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,333 @@
+//===- LowerCopies.cpp - Lower copies in kernels --------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A copy is an operation of one thread. If all threads of the block execute it
+// together with the same operands, then doing it once, each thread a part, leaves
+// the same memory behind; only that a thread no longer sees all of it without a
+// barrier. In any other case each thread does its own copy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CopyEmitter.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_LOWERCOPIESPASS
+#include "workgroup/Passes.h.inc"
+
+//===----------------------------------------------------------------------===//
+// Collect
+//===----------------------------------------------------------------------===//
+
+/// `memref`, or the ranked memref that was cast to it.
+static Value lookThroughUnranked(Value memref) {
+  while (isa<UnrankedMemRefType>(memref.getType())) {
+    auto cast = memref.getDefiningOp<memref::CastOp>();
+    if (!cast)
+      break;
+    memref = cast.getSource();
+  }
+  return memref;
+}
+
+static SmallVector<Copy> collectCopies(Operation *root) {
+  SmallVector<Copy> copies;
+  for (Operation *scope : collectDeviceScopes(root)) {
+    scope->walk([&](Operation *op) {
+      if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+        copies.push_back({op, lookThroughUnranked(copy.getSource()),
+                          lookThroughUnranked(copy.getTarget())});
+      } else if (auto copy = dyn_cast<linalg::CopyOp>(op);
+                 copy && copy.hasPureBufferSemantics()) {
+        Region *region = &copy.getRegion();
+        bool converts = region->front().getOperations().size() > 1;
+        copies.push_back({op, copy.getInputs()[0], copy.getOutputs()[0],
+                          converts ? region : nullptr});
+      }
+    });
+  }
+  return copies;
+}
+
+/// Attributions of a `gpu.launch` cannot carry an alignment: turns those that
+/// copies access into allocations, which can.
+static void releaseLaunchBuffers(ArrayRef<Copy> copies,
+                                 RewriterBase &rewriter) {
+  llvm::SmallSetVector<BlockArgument, 4> buffers;
+  for (const Copy &copy : copies)
+    for (Value memref : {copy.source, copy.target}) {
+      auto buffer = dyn_cast<BlockArgument>(getRootBuffer(memref));
+      if (buffer && isa<gpu::LaunchOp>(buffer.getOwner()->getParentOp()) &&
+          isWorkgroupMemory(buffer.getType()))
+        buffers.insert(buffer);
+    }
+  for (BlockArgument buffer : buffers) {
+    auto launch = cast<gpu::LaunchOp>(buffer.getOwner()->getParentOp());
+    rewriter.setInsertionPointToStart(buffer.getOwner());
+    Value alloc = memref::AllocOp::create(rewriter, buffer.getLoc(),
+                                          cast<MemRefType>(buffer.getType()));
+    rewriter.replaceAllUsesWith(buffer, alloc);
+    int64_t numBuffers = launch.getNumWorkgroupAttributions();
+    buffer.getOwner()->eraseArgument(buffer.getArgNumber());
+    launch->setAttr(gpu::LaunchOp::getNumWorkgroupAttributionsAttrName(),
+                    rewriter.getI64IntegerAttr(numBuffers - 1));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+/// True if `memref` is an allocation of its own, which no other one overlaps.
+static bool isAllocation(Value root) {
+  if (isa_and_nonnull<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(
+          root.getDefiningOp()))
+    return true;
+  auto argument = dyn_cast<BlockArgument>(root);
+  if (!argument)
+    return false;
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (auto launch = dyn_cast<gpu::LaunchOp>(owner))
+    return argument.getArgNumber() >= launch.getNumConfigRegionAttributes();
+  auto function = dyn_cast<gpu::GPUFuncOp>(owner);
+  return function && argument.getOwner()->isEntryBlock() &&
+         argument.getArgNumber() >= function.getNumArguments();
+}
+
+/// True unless `lhs` and `rhs` are known to be parts of different memory.
+static bool mayOverlap(Value lhs, Value rhs) {
+  MemorySpace lhsSpace = getMemorySpace(lhs), rhsSpace = getMemorySpace(rhs);
+  if (lhsSpace != rhsSpace && lhsSpace != MemorySpace::Other &&
+      rhsSpace != MemorySpace::Other)
+    return false;
+  Value lhsRoot = getRootBuffer(lhs), rhsRoot = getRootBuffer(rhs);
+  if (lhsRoot == rhsRoot)
+    return true;
+  auto lhsGlobal = lhsRoot.getDefiningOp<memref::GetGlobalOp>();
+  auto rhsGlobal = rhsRoot.getDefiningOp<memref::GetGlobalOp>();
+  if (lhsGlobal && rhsGlobal)
+    return lhsGlobal.getNameAttr() == rhsGlobal.getNameAttr();
+  return !isAllocation(lhsRoot) && !isAllocation(rhsRoot);
+}
+
+/// True if source and target are the same elements of the same memory.
+static bool isNoOp(const Copy &copy) {
+  if (copy.payload)
+    return false;
+  auto source = cast<TypedValue<BaseMemRefType>>(copy.source);
+  auto target = cast<TypedValue<BaseMemRefType>>(copy.target);
+  return source.getType() == target.getType() &&
+         memref::isSameViewOrTrivialAlias(source, target);
+}
+
+/// True if the operands are slices of one memref that are known to be disjoint.
+static bool areDisjointSlices(const Copy &copy) {
+  auto source = copy.source.getDefiningOp<memref::SubViewOp>();
+  auto target = copy.target.getDefiningOp<memref::SubViewOp>();
+  if (!source || !target || source.getSource() != target.getSource())
+    return false;
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      copy.op->getContext(), HyperrectangularSlice(source),
+      HyperrectangularSlice(target));
+  return succeeded(overlap) && !*overlap;
+}
+
+static LogicalResult checkCopy(const Copy &copy) {
+  for (Value memref : {copy.source, copy.target}) {
+    auto type = dyn_cast<MemRefType>(memref.getType());
+    if (!type)
+      return copy.op->emitOpError("cannot be lowered: unranked operand ")
+             << memref.getType() << "; cast it to a ranked type";
+    if (!type.isStrided())
+      return copy.op->emitOpError("cannot be lowered: non-strided layout of ")
+             << type << "; normalize its layout map";
+  }
+  if (getRootBuffer(copy.source) == getRootBuffer(copy.target) &&
+      !areDisjointSlices(copy))
+    return copy.op->emitOpError("cannot be lowered: overlapping operands; copy "
+                                "through another buffer, or make the slices "
+                                "provably disjoint");
+  return success();
+}
+
+/// The reason why each thread has to do the copy by itself, if it has to.
+static StringRef getReasonForPerThread(const Copy &copy,
+                                       const UniformityAnalysis &uniformity) {
+  for (Value memref : {copy.source, copy.target}) {
+    MemorySpace space = getMemorySpace(memref);
+    if (space == MemorySpace::Private)
+      return "private memory";
+    if (space == MemorySpace::Other)
+      return "memory that may be private";
+  }
+  if (!uniformity.isUniformPoint(copy.op))
+    return "executed by divergent threads";
+  for (Value operand : {copy.source, copy.target})
+    if (!uniformity.isUniform(operand))
+      return "operands differ between threads";
+  return "";
+}
+
+static void decideCooperation(MutableArrayRef<Copy> copies, Operation *root) {
+  UniformityAnalysis uniformity(root);
+  for (Copy &copy : copies) {
+    if (getBlockShape(getExecutionScope(copy.op)).isSingleThread())
+      continue;
+    StringRef why = getReasonForPerThread(copy, uniformity);
+    copy.isCooperative = why.empty();
+    if (!why.empty())
+      missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
+          << "copy lowered per thread:" << remark::reason("{0}", why.str());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+/// True if `second` may run while some threads are still busy with `first`.
+static bool areIndependent(const Copy &first, const Copy &second) {
+  return !mayOverlap(first.target, second.source) &&
+         !mayOverlap(first.target, second.target) &&
+         !mayOverlap(first.source, second.target);
+}
+
+/// The length of the run of independent copies at the start of `copies`, with
+/// nothing but address arithmetic between them.
+static size_t getRunLength(ArrayRef<Copy> copies) {
+  size_t length = 1;
+  for (; length < copies.size(); ++length) {
+    const Copy &next = copies[length];
+    Operation *op = copies[length - 1].op->getNextNode();
+    while (op && op != next.op && isFreeOfAccesses(op))
+      op = op->getNextNode();
+    if (op != next.op || !next.isCooperative ||
+        !llvm::all_of(copies.take_front(length), [&](const Copy &earlier) {
+          return areIndependent(earlier, next);
+        }))
+      break;
+  }
+  return length;
+}
+
+/// Surrounds each run of copies by the whole block by barriers.
+static void insertBarriers(ArrayRef<Copy> copies, RewriterBase &rewriter) {
+  auto report = [](const Copy &copy, StringRef where) {
+    passedRemark(RemarkSource::LowerCopies, "InsertedBarrier", copy.op)
+        << "barrier" << where << "the copy";
+  };
+  while (!copies.empty()) {
+    if (!copies.front().isCooperative) {
+      copies = copies.drop_front();
+      continue;
+    }
+    size_t length = getRunLength(copies);
+    if (insertBarrierBefore(rewriter, copies.front().op))
+      report(copies.front(), "before");
+    if (insertBarrierAfter(rewriter, copies[length - 1].op))
+      report(copies[length - 1], "after");
+    copies = copies.drop_front(length);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
+  BlockShape shape = getBlockShape(getExecutionScope(copy.op));
+  std::optional<int64_t> numThreads = shape.getNumThreads();
+  passedRemark(RemarkSource::LowerCopies, "LoweredCopy", copy.op)
+      << (copy.isCooperative ? "copy spread over the block"
+                             : "copy done by each thread")
+      << remark::metric("BytesPerAccess", emitted.accessBytes)
+      << remark::metric("Threads", numThreads.value_or(0));
+  if (!emitted.unaligned)
+    return;
+  missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
+      << remark::reason("only the unknown alignment of the {0} prevents "
+                        "accesses of {1} bytes",
+                        emitted.unaligned == copy.source ? "source" : "target",
+                        emitted.possibleBytes)
+      << remark::suggest("state it by memref.assume_alignment, or by the "
+                         "option assume-alignment");
+}
+
+LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
+  IRRewriter rewriter(root->getContext());
+  releaseLaunchBuffers(collectCopies(root), rewriter);
+  SmallVector<Copy> copies = collectCopies(root);
+  if (copies.empty())
+    return success();
+  bool hasFailed = false;
+  llvm::erase_if(copies, [&](const Copy &copy) {
+    if (!isNoOp(copy)) {
+      hasFailed |= failed(checkCopy(copy));
+      return false;
+    }
+    passedRemark(RemarkSource::LowerCopies, "ErasedCopy", copy.op)
+        << "copy of memory onto itself erased";
+    rewriter.eraseOp(copy.op);
+    return true;
+  });
+  if (hasFailed)
+    return failure();
+  decideCooperation(copies, root);
+  if (options.insertBarriers)
+    insertBarriers(copies, rewriter);
+
+  AlignmentAnalysis alignment(
+      {options.assumeAlignment, options.vectorBytes, root});
+  for (const Copy &copy : copies) {
+    reportCopy(copy, emitCopy(rewriter, copy, alignment, options));
+    rewriter.eraseOp(copy.op);
+  }
+  return success();
+}
+
+namespace {
+struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
+  using LowerCopiesPassBase::LowerCopiesPassBase;
+
+  void runOnOperation() override {
+    if (failed(checkOptions()) ||
+        failed(lowerCopies(getOperation(), {insertBarriers, assumeAlignment,
+                                            unrollLimit, vectorBits / 8})))
+      signalPassFailure();
+  }
+
+  LogicalResult checkOptions() {
+    auto isPowerOfTwo = [](int64_t n) { return n > 0 && !(n & (n - 1)); };
+    Location loc = getOperation()->getLoc();
+    if (!isPowerOfTwo(assumeAlignment))
+      return emitError(loc) << "assume-alignment must be a power of two, not "
+                            << assumeAlignment;
+    if (!isPowerOfTwo(vectorBits) || vectorBits < 8 || vectorBits > 128)
+      return emitError(loc) << "vector-bits must be a power of two from 8 to "
+                               "128, not "
+                            << vectorBits;
+    if (unrollLimit < 0)
+      return emitError(loc) << "unroll-limit must not be negative";
+    return success();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

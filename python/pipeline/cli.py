@@ -1,0 +1,250 @@
+"""The command line: arguments in, texts and exit codes out.
+
+Results go to standard output, words to standard error. Exit codes: 0 done, 1 the program was
+refused, 2 wrong usage, 69 a tool is missing, 70 internal error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .compiler import STAGES, Stage, compile
+from .diagnostics import Remark
+from .doctor import examine
+from .errors import CompileError, Error, InternalError, UsageError
+from .files import write_file
+from .module import Module
+from .toolchain import find_mlir_opt, plugin_path
+
+_SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
+_EMITS = ("ptx", "cubin", "bundle", "gpu", "nvvm", "llvm")
+_NOT_BUILT = {
+    "run": "running kernels is not built yet",
+    "check": "the static synchronisation check is not built yet",
+    "explain": "the report is not built yet",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    if arguments and arguments[0] == "opt":
+        # Everything after the word is mlir-opt's, which argparse cannot promise.
+        return _guard(lambda: _opt(arguments[1:]))
+    parser = _make_parser()
+    options = parser.parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.run
+    return _guard(lambda: command(options))
+
+
+def _guard(command: Callable[[], int]) -> int:
+    """Turn what `command` raises into words and an exit code."""
+    try:
+        return command()
+    except InternalError as error:
+        print(error, file=sys.stderr)
+        print(f"error: reproducer: {_save_reproducer(error)}", file=sys.stderr)
+        return error.exit_code
+    except Error as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has gone; nothing more may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _save_reproducer(error: InternalError) -> str:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="pipeline-", suffix=".mlir", delete=False, encoding="utf-8"
+    ) as stream:
+        stream.write(error.reproducer)
+        return stream.name
+
+
+# --- the parser -----------------------------------------------------------------------------------
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    from . import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline",
+        description="From linalg to PTX with plain upstream MLIR.",
+        epilog="Exit codes: 0 done, 1 program refused, 2 wrong usage, 69 tool missing, "
+        "70 internal error, 130 interrupted.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"mlir-workgroup {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_compile(commands)
+    opt = commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
+    opt.set_defaults(run=lambda _: _opt([]))
+    path = commands.add_parser("plugin-path", help="print the path of the pass plugin")
+    path.set_defaults(run=_plugin_path)
+    doctor = commands.add_parser("doctor", help="tell what is installed and what is missing")
+    doctor.set_defaults(run=_doctor)
+    for name, words in _NOT_BUILT.items():
+        later = commands.add_parser(name, help=f"({words})", add_help=False)
+        later.add_argument("rest", nargs=argparse.REMAINDER)
+        later.set_defaults(run=_not_built, words=words)
+    return parser
+
+
+def _add_compile(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> None:
+    parser = commands.add_parser(
+        "compile", help="compile a program to PTX or machine code", allow_abbrev=False
+    )
+    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
+    )
+    parser.add_argument(
+        "--emit", choices=_EMITS, default="ptx", help="what to write (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--chip", metavar="CHIP", help="as sm_90a (default: the program's target, else sm_80)"
+    )
+    parser.add_argument(
+        "--schedule",
+        metavar="auto|none|FILE",
+        help="transform dialect schedule to apply (default: auto, the program's own if any)",
+    )
+    parser.add_argument(
+        "--sync",
+        metavar="insert|keep",
+        default="insert",
+        help="barriers: add what the compiler's rewrites need (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-verify", action="store_true", help="accept barriers in divergent control flow"
+    )
+    parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
+    parser.add_argument("--timing", action="store_true", help="print the time of each stage")
+    parser.add_argument(
+        "--remarks", metavar="REGEX", help="print the remarks of the passes that match, or of all: ."
+    )
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
+    )
+    parser.set_defaults(run=_compile)
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def _compile(options: argparse.Namespace) -> int:
+    emit: str = options.emit
+    if emit == "bundle":
+        raise UsageError("error: --emit bundle is not built yet")
+    until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
+    remarks = _compile_regex(options.remarks)
+    if options.no_verify:
+        print("warning: --no-verify: barriers are not checked", file=sys.stderr)
+    module = compile(
+        "-" if options.input == "-" else Path(options.input),
+        chip=options.chip,
+        schedule=_schedule(options.schedule),
+        sync=options.sync,
+        verify=not options.no_verify,
+        until=until,
+        keep_texts=options.save_temps is not None,
+        color=_use_color(options.color),
+    )
+    _report(module, options, remarks)
+    data = module.cubin if emit == "cubin" else module.texts[until].encode()
+    if options.save_temps is not None:
+        _save_temps(module, Path(options.save_temps), Path(options.input), emit)
+    _write(options.output, data, is_binary=emit == "cubin")
+    return 0
+
+
+def _schedule(given: str | None) -> str | Path | None:
+    return given if given in (None, "auto", "none") else Path(given)
+
+
+def _compile_regex(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text) if text is not None else None
+    except re.error as error:
+        raise UsageError(f"error: --remarks: not a regular expression: {error}") from error
+
+
+def _use_color(choice: str) -> bool:
+    if choice == "auto":
+        return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    return choice == "always"
+
+
+def _report(
+    module: Module, options: argparse.Namespace, remarks: re.Pattern[str] | None
+) -> None:
+    if module.rendered:
+        print(module.rendered, file=sys.stderr)
+    if remarks is not None:
+        for remark in filter(lambda item: _matches(item, remarks), module.remarks):
+            print(remark, file=sys.stderr)
+    if options.timing:
+        for stage, seconds in module.seconds.items():
+            print(f"{seconds * 1e3:10.2f} ms  {stage}", file=sys.stderr)
+        print(f"{sum(module.seconds.values()) * 1e3:10.2f} ms  total", file=sys.stderr)
+
+
+def _matches(remark: Remark, pattern: re.Pattern[str]) -> bool:
+    return bool(pattern.search(remark.category) or pattern.search(remark.name))
+
+
+def _save_temps(module: Module, folder: Path, source: Path, emit: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
+    name = "stdin" if str(source) == "-" else source.stem
+    for stage, text in module.texts.items():
+        write_file(folder / f"{name}.{_SUFFIXES.get(stage, stage)}", text.encode())
+    if emit == "cubin":
+        write_file(folder / f"{name}.cubin", module.cubin)
+
+
+def _write(output: str, data: bytes, *, is_binary: bool) -> None:
+    if output != "-":
+        return write_file(output, data)
+    if is_binary and sys.stdout.isatty():
+        raise UsageError("error: a cubin is no text for a terminal; name a file by -o")
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+    return None
+
+
+def _opt(arguments: Sequence[str]) -> int:
+    command = [str(find_mlir_opt()), f"--load-pass-plugin={plugin_path()}", *arguments]
+    return subprocess.run(command, check=False).returncode
+
+
+def _plugin_path(_: argparse.Namespace) -> int:
+    print(plugin_path())
+    return 0
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    findings = examine()
+    for finding in findings:
+        print(finding)
+    return 0 if all(finding.is_fine for finding in findings) else 69
+
+
+def _not_built(options: argparse.Namespace) -> int:
+    raise UsageError(f"error: {options.words}")
+
+
+__all__ = ["CompileError", "main"]

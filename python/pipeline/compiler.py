@@ -1,0 +1,237 @@
+"""``pipeline.compile``: texts go to the native extension, data comes back.
+
+No decision about the program is taken here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from .diagnostics import diagnostic_from_native, remark_from_native, snapshot_from_native
+from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
+from .files import is_text, read_source
+from .module import Argument, Assembly, Dim3, Kernel, Module, Parameter, Part, index_by_name
+from .toolchain import find_libdevice, load_native
+
+if TYPE_CHECKING:
+    from . import _native
+
+Sync = Literal["insert", "keep"]
+Stage = Literal["gpu", "nvvm", "llvm", "ptx"]
+
+STAGES: tuple[Stage, ...] = ("gpu", "nvvm", "llvm", "ptx")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The arguments of :func:`compile`, validated."""
+
+    text: str
+    name: str
+    chip: str
+    schedule: tuple[str, str] | None
+    use_own_schedule: bool
+    verify: bool
+    until: Stage
+    keep_texts: bool
+    snapshots: bool
+    color: bool
+
+
+def compile(
+    source: str | Path,
+    *,
+    chip: str | None = None,
+    schedule: str | Path | None = None,
+    sync: Sync = "insert",
+    verify: bool = True,
+    until: Stage = "ptx",
+    keep_texts: bool = False,
+    snapshots: bool = False,
+    color: bool = False,
+) -> Module:
+    """Compile a program of linalg and GPU operations to PTX.
+
+    source: MLIR, as text if it is a string with a newline, else the name of a file (``-`` is the
+        standard input).
+    chip: as ``sm_90a``. Default: the target of the program's ``gpu.module``, else ``sm_80``.
+    schedule: a transform dialect program with a ``@__transform_main``, as text or file; ``none`` to
+        apply none. Default (also ``auto``): the one that the program carries, if any.
+    sync: ``insert`` and ``keep`` leave the program's barriers alone and add those that the
+        compiler's own rewrites need.
+    verify: reject barriers that not all threads of a block reach together.
+    until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
+    keep_texts: keep the text of every stage in ``texts``, not only of the last.
+    snapshots: keep what each pass changed in ``snapshots``.
+    color: put terminal colours into the text of errors.
+
+    Memref arguments of kernels are assumed to be aligned to 16 bytes, which each
+    ``Kernel.arguments`` states; whoever launches must see to it.
+
+    Raises CompileError (ResourceError if the GPU is too small) with located diagnostics if the
+    program is refused, UsageError for arguments that make no sense, ToolError if MLIR or
+    libdevice is missing, InternalError if a pass crashes.
+    """
+    if sync not in ("insert", "keep"):
+        raise UsageError(_refuse_sync(sync))
+    if until not in STAGES:
+        raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
+    text, name = read_source(source)
+    request = Request(
+        text=text,
+        name=name,
+        chip=chip or "",
+        schedule=_read_schedule(schedule),
+        use_own_schedule=schedule != "none",
+        verify=verify,
+        until=until,
+        keep_texts=keep_texts,
+        snapshots=snapshots,
+        color=color,
+    )
+    return _run(request)
+
+
+def passes() -> dict[str, str]:
+    """Return name and summary of each pass and pipeline. Raises ToolError without MLIR."""
+    load_native()
+    from . import _native
+
+    return dict(_native.pass_summaries())
+
+
+def _refuse_sync(sync: str) -> str:
+    if sync == "minimize":
+        return "error: sync 'minimize' is not built yet; use insert or keep"
+    return f"error: unknown sync '{sync}'; there are insert and keep"
+
+
+def _read_schedule(schedule: str | Path | None) -> tuple[str, str] | None:
+    if schedule is None or schedule in ("auto", "none"):
+        return None
+    text, name = read_source(schedule)
+    return text, "<schedule>" if is_text(schedule) else name
+
+
+def _run(request: Request) -> Module:
+    load_native()
+    from . import _native
+
+    chips = _native.chip_names()
+    if request.chip and request.chip not in chips:
+        raise UsageError(f"error: unknown chip '{request.chip}'; there are {', '.join(chips)}")
+    source = _native.SourceText(request.text, request.name)
+    result = _native.compile(source, _options(request))
+    if result.succeeded:
+        return _make_module(result)
+    raise _make_error(result, request)
+
+
+def _options(request: Request) -> _native.CompileOptions:
+    from . import _native
+
+    options = _native.CompileOptions()
+    options.chip = request.chip
+    if request.schedule:
+        options.schedule = _native.SourceText(*request.schedule)
+    options.use_own_schedule = request.use_own_schedule
+    options.verify_barriers = request.verify
+    options.libdevice = str(find_libdevice() or "")
+    options.last_stage = _native.Stage[request.until.upper()]
+    options.keep_texts = request.keep_texts
+    options.keep_snapshots = request.snapshots
+    options.use_color = request.color
+    return options
+
+
+def _make_error(result: _native.CompileResult, request: Request) -> Exception:
+    stage = result.stage.name.lower()
+    if result.crash is not None:
+        return InternalError(
+            f"error: internal error in stage {stage}: {result.crash}", _reproduce(request)
+        )
+    if not result.diagnostics:
+        return InternalError(
+            f"error: internal error: stage {stage} failed without a message", _reproduce(request)
+        )
+    rendered = result.rendered.rstrip("\n")
+    if result.needs_libdevice:
+        return ToolError(rendered)
+    diagnostics = [diagnostic_from_native(diagnostic) for diagnostic in result.diagnostics]
+    error = CompileError(rendered, diagnostics, stage, result.reproducer)
+    for remark in result.remarks:
+        if remark.kind == "failed" and remark.name == "OutOfCapacity":
+            values = dict(remark.arguments)
+            return ResourceError(
+                error, "workgroup memory", int(values["Required"]), int(values["Limit"])
+            )
+    return error
+
+
+def _reproduce(request: Request) -> str:
+    """Return the program with the options that led to a crash in comments."""
+    lines = [f"// python -m pipeline compile {request.name}"]
+    lines[0] += f" --chip {request.chip}" if request.chip else ""
+    lines[0] += f" --emit {request.until}" + ("" if request.verify else " --no-verify")
+    if request.schedule:
+        lines.append(f"// --schedule {request.schedule[1]}:")
+        lines += [f"// {line}" for line in request.schedule[0].splitlines()]
+    elif not request.use_own_schedule:
+        lines[0] += " --schedule none"
+    text = re.sub(r"\n*\Z", "\n", request.text)
+    return "\n".join([*lines, text])
+
+
+def _make_module(result: _native.CompileResult) -> Module:
+    texts = {stage.name.lower(): text for stage, text in result.texts}
+    assembly = Assembly(texts.get("ptx", ""), result.chip)
+    return Module(
+        chip=result.chip,
+        kernels=index_by_name([_make_kernel(kernel, assembly) for kernel in result.kernels]),
+        texts=MappingProxyType(texts),
+        diagnostics=tuple(diagnostic_from_native(item) for item in result.diagnostics),
+        remarks=tuple(remark_from_native(item) for item in result.remarks),
+        snapshots=tuple(snapshot_from_native(item) for item in result.snapshots),
+        seconds=MappingProxyType({stage.name.lower(): time for stage, time in result.seconds}),
+        rendered=result.rendered.rstrip("\n"),
+        _assembly=assembly,
+    )
+
+
+def _dim3(values: list[int] | None) -> Dim3 | None:
+    return (values[0], values[1], values[2]) if values is not None else None
+
+
+def _make_kernel(kernel: _native.Kernel, assembly: Assembly) -> Kernel:
+    return Kernel(
+        name=kernel.name,
+        arguments=tuple(
+            Argument(
+                argument.type,
+                argument.is_memref,
+                argument.element_type,
+                tuple(argument.shape),
+                tuple(argument.strides),
+                argument.offset,
+                argument.alignment,
+            )
+            for argument in kernel.arguments
+        ),
+        parameters=tuple(
+            Parameter(tuple(Part(_kind(part), part.argument, part.dim) for part in parts))
+            for parts in kernel.parameters
+        ),
+        block=_dim3(kernel.block),
+        grid=_dim3(kernel.grid),
+        static_shared_bytes=kernel.static_shared_bytes,
+        dynamic_shared_bytes=kernel.dynamic_shared_bytes,
+        _assembly=assembly,
+    )
+
+
+def _kind(part: _native.Part) -> Literal["value", "pointer", "extent", "stride", "offset"]:
+    return part.kind  # type: ignore[return-value]

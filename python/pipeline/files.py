@@ -1,0 +1,124 @@
+"""Reading sources and writing results, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+from .diagnostics import Diagnostic, Location
+from .errors import CompileError, UsageError
+
+STDIN_NAME = "<stdin>"
+_CHUNK = 1 << 20
+_BYTECODE_MAGIC = b"ML\xefR"
+
+
+def is_text(source: str | Path) -> bool:
+    """Tell whether `source` is a program rather than the name of a file."""
+    return isinstance(source, str) and "\n" in source
+
+
+def _refuse(name: str, data: bytes, position: int, message: str) -> CompileError:
+    line = data.count(b"\n", 0, position) + 1
+    column = position - (data.rfind(b"\n", 0, position) + 1) + 1
+    diagnostic = Diagnostic("error", message, Location(name, line, column))
+    return CompileError(str(diagnostic), [diagnostic], stage="read")
+
+
+def decode(data: bytes, name: str) -> str:
+    """Return the text of an MLIR file.
+
+    Raises CompileError at the first byte that MLIR text cannot have; ``mlir-opt`` takes a file of
+    zeros for an empty module.
+    """
+    if data.startswith(_BYTECODE_MAGIC):
+        hint = "this is MLIR bytecode; turn it into text by mlir-opt-22"
+        raise _refuse(name, data, 0, hint)
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise _refuse(name, data, nul, "this byte is NUL, which MLIR text cannot hold")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refuse(name, data, error.start, "this byte is not valid UTF-8") from None
+
+
+def _read(stream: BinaryIO) -> bytes:
+    """Read up to the end, or up to the first chunk that cannot be text."""
+    data = bytearray()
+    while chunk := stream.read(_CHUNK):
+        data += chunk
+        if b"\0" in chunk:
+            break
+    return bytes(data)
+
+
+def read_source(source: str | Path) -> tuple[str, str]:
+    """Return the text of `source` and the name that locations in it get.
+
+    `source` is a program if it is a string with a newline, else the name of a file, ``-`` for the
+    standard input. Raises UsageError if the file cannot be read.
+    """
+    if is_text(source):
+        return decode(str(source).encode("utf-8", "surrogatepass"), "<string>"), "<string>"
+    name = os.fspath(source)
+    if name == "-":
+        return decode(_read(sys.stdin.buffer), STDIN_NAME), STDIN_NAME
+    try:
+        with Path(name).open("rb") as stream:
+            data = _read(stream)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: error: cannot be read: {reason}") from error
+    return decode(data, name), name
+
+
+def _write_in_place(path: Path, data: bytes) -> None:
+    """Write to something that is no regular file: a device, a pipe."""
+    with path.open("wb") as stream:
+        stream.write(data)
+
+
+def write_file(name: str | Path, data: bytes) -> None:
+    """Write `data` to the file `name`, which appears whole or not at all.
+
+    Raises UsageError if it cannot be written.
+    """
+    path = Path(name)
+    try:
+        path = path.resolve() if path.is_symlink() else path
+        if path.is_dir():
+            raise IsADirectoryError(21, "Is a directory")
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            return _write_in_place(path, data)
+        _replace_file(path, data)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: error: cannot be written: {reason}") from error
+
+
+def _replace_file(path: Path, data: bytes) -> None:
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(13, "Permission denied")
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

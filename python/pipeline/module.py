@@ -1,0 +1,208 @@
+"""A compiled program: its PTX, and what it takes to launch its kernels."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from .diagnostics import Diagnostic, Location, Remark, Snapshot
+from .errors import CompileError, UsageError
+from .toolchain import find_ptxas
+
+Dim3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a kernel as its author wrote it.
+
+    Extents, strides and offset count elements and are None where only the launch knows them;
+    ``alignment`` is what the code relies on, in bytes.
+    """
+
+    type: str
+    is_memref: bool
+    element_type: str
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    offset: int | None
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of argument number ``argument``: of an extent or stride, that along ``dim``."""
+
+    kind: Literal["value", "pointer", "extent", "stride", "offset"]
+    argument: int
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the PTX.
+
+    It stands for all of ``parts``, which are equal in every launch of the program.
+    """
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What ptxas says that a kernel takes: registers per thread, the rest in bytes."""
+
+    registers: int
+    static_shared_bytes: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel of a module.
+
+    ``block`` and ``grid`` (threads per block, blocks) and ``dynamic_shared_bytes`` are None unless
+    all launches in the program agree on constants.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    parameters: tuple[Parameter, ...]
+    block: Dim3 | None
+    grid: Dim3 | None
+    static_shared_bytes: int
+    dynamic_shared_bytes: int | None
+    _assembly: Assembly = field(repr=False, compare=False)
+
+    @property
+    def resources(self) -> Resources:
+        """What the kernel takes according to ptxas, which this runs if it has not run yet.
+
+        Raises ToolError if there is no ptxas.
+        """
+        return self._assembly.resources[self.name]
+
+    @property
+    def registers(self) -> int:
+        """Registers per thread; see ``resources``."""
+        return self.resources.registers
+
+
+class Assembly:
+    """The PTX of a module and, from the first use on, what ptxas makes of it."""
+
+    def __init__(self, ptx: str, chip: str) -> None:
+        self._ptx = ptx
+        self._chip = chip
+        self._cubin: bytes | None = None
+        self._log = ""
+
+    @property
+    def cubin(self) -> bytes:
+        """The machine code. Raises ToolError without ptxas, CompileError if it refuses."""
+        if self._cubin is None:
+            self._cubin, self._log = assemble(self._ptx, self._chip)
+        return self._cubin
+
+    @property
+    def log(self) -> str:
+        """What ``ptxas -v`` printed."""
+        _ = self.cubin
+        return self._log
+
+    @property
+    def resources(self) -> Mapping[str, Resources]:
+        """What each kernel takes."""
+        return parse_resources(self.log)
+
+
+def assemble(ptx: str, chip: str) -> tuple[bytes, str]:
+    """Assemble `ptx` for `chip`; return the cubin and what ``ptxas -v`` printed.
+
+    Raises ToolError without ptxas, CompileError if ptxas refuses.
+    """
+    ptxas = find_ptxas()
+    with tempfile.TemporaryDirectory(prefix="pipeline-") as folder:
+        source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
+        source.write_text(ptx, encoding="utf-8")
+        command = [str(ptxas), "-v", f"-arch={chip}", str(source), "-o", str(target)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = (result.stdout + result.stderr).replace(str(source), "kernels.ptx")
+        if result.returncode != 0:
+            diagnostic = Diagnostic("error", f"ptxas: {log.strip()}", Location("kernels.ptx"))
+            raise CompileError(str(diagnostic), [diagnostic], stage="cubin")
+        return target.read_bytes(), log
+
+
+_ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']+)'")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+def parse_resources(log: str) -> Mapping[str, Resources]:
+    """Return what each kernel takes from the output of ``ptxas -v``."""
+    resources: dict[str, Resources] = {}
+    name, frame = "", (0, 0, 0)
+    for line in log.splitlines():
+        if match := _ENTRY.search(line):
+            name = match["name"]
+        elif match := _FRAME.search(line):
+            frame = (int(match[1]), int(match[2]), int(match[3]))
+        elif name and (match := _USED.search(line)):
+            shared = _SHARED.search(line)
+            resources[name] = Resources(int(match[1]), int(shared[1]) if shared else 0, *frame)
+            name = ""
+    return MappingProxyType(resources)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A compiled program.
+
+    ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
+    their texts, ``seconds`` the stages that ran to their duration.
+    """
+
+    chip: str
+    kernels: Mapping[str, Kernel]
+    texts: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+    remarks: tuple[Remark, ...]
+    snapshots: tuple[Snapshot, ...]
+    seconds: Mapping[str, float]
+    rendered: str = field(repr=False)
+    _assembly: Assembly = field(repr=False, compare=False)
+
+    @property
+    def ptx(self) -> str:
+        """The PTX of all kernels. Raises UsageError if an earlier stage was the last."""
+        if "ptx" not in self.texts:
+            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
+        return self.texts["ptx"]
+
+    @property
+    def cubin(self) -> bytes:
+        """The machine code, by ptxas.
+
+        Raises ToolError if there is no ptxas, CompileError if it refuses the PTX.
+        """
+        return self._assembly.cubin
+
+    @property
+    def ptxas_log(self) -> str:
+        """What ``ptxas -v`` printed; see ``cubin``."""
+        return self._assembly.log
+
+
+def index_by_name(kernels: Sequence[Kernel]) -> Mapping[str, Kernel]:
+    """Return a read-only mapping of the kernels in their order."""
+    return MappingProxyType({kernel.name: kernel for kernel in kernels})

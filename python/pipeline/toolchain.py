@@ -1,0 +1,120 @@
+"""The programs and libraries beside this package: where they are, how to get them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from .errors import ToolError
+
+PLUGIN_NAME = "WorkgroupPlugin.so"
+MLIR_PACKAGES = "libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools"
+INSTALL_MLIR = f"install LLVM/MLIR 22.1 (Debian: apt-get install {MLIR_PACKAGES})"
+INSTALL_PTXAS = "pip install nvidia-cuda-nvcc, or set CUDA_HOME to a CUDA toolkit"
+INSTALL_PACKAGE = "pip install . in a checkout of mlir-workgroup"
+
+
+def load_native() -> ModuleType:
+    """Import the native extension.
+
+    Raises ToolError, with the command that installs what is missing, if it does not load.
+    """
+    try:
+        return importlib.import_module("._native", __package__)
+    except ImportError as error:
+        remedy = INSTALL_MLIR if _native_file() else INSTALL_PACKAGE
+        raise ToolError(f"error: the compiler cannot be loaded: {error}; {remedy}") from error
+
+
+def _native_file() -> Path | None:
+    """Return the file of the native extension without loading it."""
+    spec = importlib.util.find_spec("._native", __package__)
+    return Path(spec.origin) if spec and spec.origin else None
+
+
+def plugin_path() -> Path:
+    """Return the pass plugin, for ``mlir-opt-22 --load-pass-plugin=PATH``.
+
+    Raises ToolError if this package was installed without it.
+    """
+    folders = [Path(__file__).parent]
+    if native := _native_file():
+        folders.insert(0, native.parent)
+    for folder in folders:
+        plugin = folder / PLUGIN_NAME
+        if plugin.is_file():
+            return plugin.resolve()
+    raise ToolError(f"error: {PLUGIN_NAME} is not installed; {INSTALL_PACKAGE}")
+
+
+@functools.cache
+def find_mlir_opt() -> Path:
+    """Return LLVM 22's ``mlir-opt``. Raises ToolError if there is none."""
+    if found := shutil.which("mlir-opt-22"):
+        return Path(found)
+    for config in ("llvm-config-22", "llvm-config"):
+        if program := shutil.which(config):
+            folder = _output(program, "--bindir")
+            candidate = Path(folder) / "mlir-opt"
+            if candidate.is_file() and _is_llvm_22(candidate):
+                return candidate
+    if (found := shutil.which("mlir-opt")) and _is_llvm_22(Path(found)):
+        return Path(found)
+    raise ToolError(f"error: mlir-opt of LLVM 22.1 was not found; {INSTALL_MLIR}")
+
+
+def _is_llvm_22(program: Path) -> bool:
+    return "LLVM version 22." in _output(str(program), "--version")
+
+
+def _output(*command: str) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return result.stdout.strip()
+
+
+def _cuda_folders() -> Iterator[Path]:
+    """Yield the folders of CUDA toolkits, those that the user names first."""
+    for variable in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"):
+        if value := os.environ.get(variable):
+            yield Path(value)
+    try:
+        nvidia = importlib.util.find_spec("nvidia")
+    except (ImportError, ValueError):
+        nvidia = None
+    for location in (nvidia.submodule_search_locations or []) if nvidia else []:
+        # CUDA 13 packages share one folder, older ones have a folder each.
+        yield from sorted(Path(location).glob("cu[0-9]*"), reverse=True)
+        yield Path(location) / "cuda_nvcc"
+
+
+@functools.cache
+def find_ptxas() -> Path:
+    """Return NVIDIA's assembler. Raises ToolError if there is none."""
+    for folder in _cuda_folders():
+        program = folder / "bin" / "ptxas"
+        if os.access(program, os.X_OK):
+            return program
+    if found := shutil.which("ptxas"):
+        return Path(found)
+    raise ToolError(f"error: ptxas was not found; {INSTALL_PTXAS}")
+
+
+@functools.cache
+def find_libdevice() -> Path | None:
+    """Return NVIDIA's library of mathematical functions, if there is one."""
+    for folder in _cuda_folders():
+        library = folder / "nvvm" / "libdevice" / "libdevice.10.bc"
+        if library.is_file():
+            return library
+    if program := shutil.which("nvcc"):
+        library = Path(program).resolve().parents[1] / "nvvm" / "libdevice" / "libdevice.10.bc"
+        if library.is_file():
+            return library
+    return None

@@ -1,0 +1,120 @@
+//===- Native.cpp - Python bindings ---------------------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The functions and records of workgroup/Compiler/Compile.h, and nothing else.
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Compiler/Compile.h"
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace mlir::workgroup;
+
+static void bindRecords(nb::module_ &m) {
+  nb::class_<SourceLocation>(m, "SourceLocation")
+      .def_ro("file", &SourceLocation::file)
+      .def_ro("line", &SourceLocation::line)
+      .def_ro("column", &SourceLocation::column);
+  nb::class_<DiagnosticRecord>(m, "Diagnostic")
+      .def_ro("severity", &DiagnosticRecord::severity)
+      .def_ro("message", &DiagnosticRecord::message)
+      .def_ro("location", &DiagnosticRecord::location)
+      .def_ro("notes", &DiagnosticRecord::notes);
+  nb::class_<RemarkRecord>(m, "Remark")
+      .def_ro("kind", &RemarkRecord::kind)
+      .def_ro("name", &RemarkRecord::name)
+      .def_ro("category", &RemarkRecord::category)
+      .def_ro("function", &RemarkRecord::function)
+      .def_ro("message", &RemarkRecord::message)
+      .def_ro("location", &RemarkRecord::location)
+      .def_ro("arguments", &RemarkRecord::arguments);
+  nb::class_<SnapshotRecord>(m, "Snapshot")
+      .def_ro("pass_", &SnapshotRecord::pass)
+      .def_ro("op", &SnapshotRecord::op)
+      .def_ro("before", &SnapshotRecord::before)
+      .def_ro("after", &SnapshotRecord::after);
+  nb::class_<ArgumentRecord>(m, "Argument")
+      .def_ro("type", &ArgumentRecord::type)
+      .def_ro("is_memref", &ArgumentRecord::isMemRef)
+      .def_ro("element_type", &ArgumentRecord::elementType)
+      .def_ro("shape", &ArgumentRecord::shape)
+      .def_ro("strides", &ArgumentRecord::strides)
+      .def_ro("offset", &ArgumentRecord::offset, nb::arg().none())
+      .def_ro("alignment", &ArgumentRecord::alignment);
+  nb::class_<PartRecord>(m, "Part")
+      .def_ro("kind", &PartRecord::kind)
+      .def_ro("argument", &PartRecord::argument)
+      .def_ro("dim", &PartRecord::dim);
+  nb::class_<KernelRecord>(m, "Kernel")
+      .def_ro("name", &KernelRecord::name)
+      .def_ro("arguments", &KernelRecord::arguments)
+      .def_ro("parameters", &KernelRecord::parameters)
+      .def_ro("block", &KernelRecord::block)
+      .def_ro("grid", &KernelRecord::grid)
+      .def_ro("static_shared_bytes", &KernelRecord::staticSharedBytes)
+      .def_ro("dynamic_shared_bytes", &KernelRecord::dynamicSharedBytes);
+}
+
+static void bindCompile(nb::module_ &m) {
+  nb::enum_<Stage>(m, "Stage")
+      .value("PARSE", Stage::Parse)
+      .value("SCHEDULE", Stage::Schedule)
+      .value("GPU", Stage::GPU)
+      .value("NVVM", Stage::NVVM)
+      .value("LLVM", Stage::LLVM)
+      .value("PTX", Stage::PTX);
+  nb::class_<SourceText>(m, "SourceText")
+      .def(nb::init<std::string, std::string>(), "text"_a, "name"_a);
+  nb::class_<CompileOptions>(m, "CompileOptions")
+      .def(nb::init<>())
+      .def_rw("chip", &CompileOptions::chip)
+      .def_rw("schedule", &CompileOptions::schedule, nb::arg().none())
+      .def_rw("use_own_schedule", &CompileOptions::useOwnSchedule)
+      .def_rw("insert_barriers", &CompileOptions::insertBarriers)
+      .def_rw("verify_barriers", &CompileOptions::verifyBarriers)
+      .def_rw("assume_alignment", &CompileOptions::assumeAlignment)
+      .def_rw("libdevice", &CompileOptions::libdevice)
+      .def_rw("last_stage", &CompileOptions::lastStage)
+      .def_rw("keep_texts", &CompileOptions::keepTexts)
+      .def_rw("keep_snapshots", &CompileOptions::keepSnapshots)
+      .def_rw("use_color", &CompileOptions::useColor);
+  nb::class_<CompileResult>(m, "CompileResult")
+      .def_ro("succeeded", &CompileResult::succeeded)
+      .def_ro("stage", &CompileResult::stage)
+      .def_ro("texts", &CompileResult::texts)
+      .def_ro("kernels", &CompileResult::kernels)
+      .def_ro("chip", &CompileResult::chip)
+      .def_ro("diagnostics", &CompileResult::diagnostics)
+      .def_ro("rendered", &CompileResult::rendered)
+      .def_ro("remarks", &CompileResult::remarks)
+      .def_ro("snapshots", &CompileResult::snapshots)
+      .def_ro("seconds", &CompileResult::seconds)
+      .def_ro("reproducer", &CompileResult::reproducer)
+      .def_ro("needs_libdevice", &CompileResult::needsLibdevice)
+      .def_ro("crash", &CompileResult::crash);
+  m.def("compile", &compile, "source"_a, "options"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Compile a source text; see workgroup/Compiler/Compile.h.");
+  m.def("chip_names", &getChipNames, "The supported chips, oldest first.");
+  m.def("pass_summaries", &getPassSummaries,
+        "Name and summary of each pass and pipeline of this project.");
+  m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");
+}
+
+NB_MODULE(_native, m) {
+  m.doc() = "The compiler of mlir-workgroup; use the package `pipeline`.";
+  bindRecords(m);
+  bindCompile(m);
+}
