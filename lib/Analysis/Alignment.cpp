@@ -189,9 +189,9 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::getPointer(Value memref) {
 
 AlignmentAnalysis::Pointer AlignmentAnalysis::computePointer(Value memref) {
   Operation *op = memref.getDefiningOp();
-  if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(op))
-    if (isa<MemRefType>(view.getViewSource().getType()))
-      return getViewPointer(op, view.getViewSource());
+  if (Value source = op ? getViewSource(op) : Value();
+      source && isa<MemRefType>(source.getType()))
+    return getViewPointer(op, source);
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
     Pointer lhs = getPointer(select.getTrueValue());
     Pointer rhs = getPointer(select.getFalseValue());

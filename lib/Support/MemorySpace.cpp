@@ -58,10 +58,19 @@ BaseMemRefType withMemorySpace(BaseMemRefType type, Attribute space) {
   return UnrankedMemRefType::get(type.getElementType(), space);
 }
 
+Value getViewSource(Operation *op) {
+  Value source;
+  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+    source = view.getViewSource();
+  else if (auto transpose = dyn_cast<memref::TransposeOp>(op))
+    source = transpose.getIn(); // a view in all but its interface
+  return source && isa<BaseMemRefType>(source.getType()) ? source : Value();
+}
+
 Value getRootBuffer(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
-    Value source = view.getViewSource();
-    if (!isa<BaseMemRefType>(source.getType()))
+  while (Operation *op = memref.getDefiningOp()) {
+    Value source = getViewSource(op);
+    if (!source)
       break;
     memref = source;
   }

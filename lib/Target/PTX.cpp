@@ -76,7 +76,7 @@ createTargetMachine(NVVM::NVVMTargetAttr target) {
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
       triple, target.getChip(), target.getFeatures(), llvm::TargetOptions(),
-      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,7 +16,6 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
@@ -123,9 +122,7 @@ Value createViewOfType(RewriterBase &rewriter, Operation *op, Value buffer) {
 static bool forwardsMemory(Operation *user, OpOperand &use) {
   if (isa<memref::MemorySpaceCastOp>(user))
     return false;
-  auto view = dyn_cast<ViewLikeOpInterface>(user);
-  return (view && view.getViewSource() == use.get()) ||
-         isa<memref::ExtractStridedMetadataOp>(user);
+  return getViewSource(user) == use.get();
 }
 
 /// True if `user` accepts its operands in any spelling of workgroup memory.

@@ -29,7 +29,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SCCIterator.h"
 
 namespace mlir::workgroup {
@@ -113,10 +112,7 @@ static Operation *findEscape(Operation *alloc) {
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     for (Operation *user : value.getUsers()) {
-      bool forwards = isa<arith::SelectOp>(user);
-      if (auto view = dyn_cast<ViewLikeOpInterface>(user))
-        forwards |= view.getViewSource() == value;
-      if (forwards) {
+      if (isa<arith::SelectOp>(user) || getViewSource(user) == value) {
         llvm::append_range(worklist, user->getResults());
         continue;
       }
@@ -227,7 +223,7 @@ static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter) {
   int64_t bytes = alloc.bufferType.getNumElements() *
                   getElementBytes(alloc.bufferType, op).value_or(0);
   passedRemark(RemarkSource::HoistAllocs, "Hoisted", op)
-      << "workgroup buffer of" << remark::metric("Bytes", bytes)
+      << "workgroup buffer hoisted" << remark::metric("Bytes", bytes)
       << remark::metric("Alignment",
                         std::max(alloc.alignment,
                                  getNaturalAlignment(alloc.bufferType, op)));

@@ -22,7 +22,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
@@ -79,8 +78,7 @@ static HostAlloc collectUses(Operation *op) {
         alloc.deallocs.push_back(user);
       } else if (auto dim = dyn_cast<memref::DimOp>(user)) {
         alloc.dims.push_back(dim);
-      } else if (auto view = dyn_cast<ViewLikeOpInterface>(user);
-                 view && view.getViewSource() == worklist[i] &&
+      } else if (getViewSource(user) == worklist[i] &&
                  user->getNumResults() == 1) {
         alloc.views.push_back(user);
         worklist.push_back(user->getResult(0));
@@ -139,7 +137,7 @@ static bool areEquivalentViews(Value value, Value other) {
                        getConstantIntValue(lhs) != getConstantIntValue(rhs))
       return false;
   }
-  return isAllocation(op) || isa<ViewLikeOpInterface>(op);
+  return isAllocation(op) || getViewSource(op);
 }
 
 /// The reason why the kernel cannot rebuild the host values that `use` passes to

@@ -48,6 +48,9 @@ Attribute getWorkgroupSpace(MLIRContext *context);
 /// The memref type `type` in memory space `space`.
 BaseMemRefType withMemorySpace(BaseMemRefType type, Attribute space);
 
+/// The memref that `op` gives another view of; null if it is no view.
+Value getViewSource(Operation *op);
+
 /// The value behind `memref` after all view-like operations: an allocation, a
 /// `memref.get_global`, a block argument, or an operation that cannot be looked
 /// through.
