@@ -44,7 +44,7 @@ def FlattenKernelArgumentsPass
     Makes the interface of kernels what a launcher can serve without knowing
     MLIR: each memref argument becomes one pointer (a memref of rank 0, the start
     of its buffer), and the dynamic extents, strides and offsets that the kernel
-    really uses become `index` arguments after it. A value that all launches pass
+    really uses become `index` arguments after all others. A value that all launches pass
     twice is passed once. Launches and kernels change together; functions of the
     `gpu.module` that kernels call are treated alike.
 
@@ -54,7 +54,7 @@ def FlattenKernelArgumentsPass
     ```
     becomes
     ```mlir
-    gpu.func @k(%p: memref<f32>, %extent: index, %i: index) kernel {
+    gpu.func @k(%p: memref<f32>, %i: index, %extent: index) kernel {
       %unused = ub.poison : index
       %a = memref.reinterpret_cast %p to offset: [0], sizes: [%unused, %extent],
              strides: [%extent, 1] : memref<f32> to memref<?x?xf32>

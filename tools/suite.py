@@ -1,0 +1,166 @@
+"""The test suite: which programs check what, and one line that sums them up."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import environment
+from environment import PYTHON, ROOT, VENV
+
+BIN = VENV / "bin"
+CPP_FOLDERS = ("include", "lib", "python/src")
+PYTHON_FILES = ("python", "test", "tools")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Set up, run all checks, print a closing line like pytest's."""
+    options = parse(arguments)
+    groups = ["build", "test", *(["tidy"] if options.tidy else [])]
+    environment.ensure_all(groups)
+    start = time.monotonic()
+    counts: Counter[str] = Counter()
+    try:
+        for title, check in checks(options):
+            print(f"\n-- {title}", flush=True)
+            counts += check()
+    except KeyboardInterrupt:
+        return 130
+    summary = summarize(counts, time.monotonic() - start)
+    print("\n" + f" {summary} ".center(80, "="))
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="./tools/test", description=__doc__)
+    parser.add_argument("--sanitize", action="store_true", help="also run lit on a sanitized plugin")
+    parser.add_argument("--tidy", action="store_true", help="also run clang-tidy")
+    return parser.parse_args(arguments)
+
+
+def checks(options: argparse.Namespace):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    """Yield title and function of each check."""
+    yield "lit, with LLVM's FileCheck", lambda: run_lit({})
+    yield "lit, with PyPI's filecheck", lambda: run_lit({"WORKGROUP_FILECHECK": "python"})
+    yield "pytest", run_pytest
+    yield "formats, types and documents", run_static_checks
+    if options.sanitize:
+        yield "lit, with a sanitized plugin", run_sanitized
+    if options.tidy:
+        yield "clang-tidy", run_tidy
+
+
+def summarize(counts: Counter[str], seconds: float) -> str:
+    """Return the closing line in pytest's form."""
+    parts = [f"{counts[key]} {key}" for key in ("failed", "passed", "skipped") if counts[key]]
+    return f"{', '.join(parts)} in {seconds:.2f}s"
+
+
+# --- running and counting -------------------------------------------------------------------------
+
+
+def call(command: Sequence[str | Path], **variables: str) -> int:
+    """Run a command of the virtual environment in the open."""
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    words = [str(word) for word in command]
+    return subprocess.run(
+        words, cwd=ROOT, env={**os.environ, "PATH": path, **variables}, check=False
+    ).returncode
+
+
+def count_junit(report: Path, status: int) -> Counter[str]:
+    """Count the tests of a JUnit report; a program that wrote none has failed."""
+    counts: Counter[str] = Counter()
+    try:
+        tree = ElementTree.parse(report)
+    except (OSError, ElementTree.ParseError):
+        return Counter(failed=1)
+    for suite in tree.iter("testsuite"):
+        total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+        failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        counts.update(passed=total - skipped - failed, skipped=skipped, failed=failed)
+    if status and not counts["failed"]:
+        counts["failed"] += 1
+    return counts
+
+
+def run_lit(variables: dict[str, str]) -> Counter[str]:
+    """Run the lit suite."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "lit.xml"
+        command = [BIN / "lit", "-s", "-v", f"--xunit-xml-output={report}", ROOT / "test"]
+        return count_junit(report, call(command, **variables))
+
+
+def run_pytest() -> Counter[str]:
+    """Run the Python tests, away from the sources so that the installed package is tested."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "pytest.xml"
+        command = [PYTHON, "-m", "pytest", "-q", f"--junit-xml={report}", "test/python"]
+        return count_junit(report, call(command, PYTHONPATH=str(ROOT / "test" / "python")))
+
+
+# --- checks without tests -------------------------------------------------------------------------
+
+
+def sources(suffixes: tuple[str, ...]) -> list[Path]:
+    """Return the C++ sources of the project."""
+    files = [file for folder in CPP_FOLDERS for file in (ROOT / folder).rglob("*")]
+    return sorted(file for file in files if file.suffix in suffixes)
+
+
+def run_static_checks() -> Counter[str]:
+    """Run what reads the sources, one test each."""
+    commands: dict[str, Sequence[str | Path]] = {
+        "clang-format": [BIN / "clang-format", "--dry-run", "-Werror", *sources((".h", ".cpp"))],
+        "ruff check": [BIN / "ruff", "check", "-q", "."],
+        "ruff format": [BIN / "ruff", "format", "-q", "--check", "."],
+        "mypy (package)": [BIN / "mypy", "--strict", "-p", "pipeline"],
+        "mypy (tools)": [BIN / "mypy", "--strict", "tools"],
+        "mypy (tests)": [BIN / "mypy", "--strict", "test/python"],
+        "documents": [PYTHON, "tools/documents.py", "--check"],
+    }
+    counts: Counter[str] = Counter()
+    for title, command in commands.items():
+        outcome = "failed" if call(command, MYPYPATH="test/python:tools") else "passed"
+        print(f"{outcome.upper()}: {title}", flush=True)
+        counts[outcome] += 1
+    return counts
+
+
+def run_sanitized() -> Counter[str]:
+    """Build the plugin with sanitizers and run the lit tests that need nothing else."""
+    build = ROOT / "build" / "asan"
+    configured = call([BIN / "cmake", "--preset", "asan"]) == 0
+    if not configured or call([BIN / "cmake", "--build", "--preset", "asan"]):
+        return Counter(failed=1)
+    libraries = [
+        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libubsan.so")
+    ]
+    plugin = build / "lib" / "WorkgroupPlugin.so"
+    preload = ":".join(libraries)
+    return run_lit({"WORKGROUP_PLUGIN": str(plugin), "WORKGROUP_PRELOAD": preload})
+
+
+def run_tidy() -> Counter[str]:
+    """Run clang-tidy over the compilation database of the dev preset."""
+    if call([BIN / "cmake", "--preset", "dev"]) or call([BIN / "cmake", "--build", "--preset", "dev"]):
+        return Counter(failed=1)
+    script = next(BIN.glob("run-clang-tidy*"), None)
+    tidy = [BIN / "clang-tidy", "-p", ROOT / "build" / "dev", "--quiet", *sources((".cpp",))]
+    command = [script, "-p", "build/dev", "-quiet", "^.*/(lib|python)/"] if script else tidy
+    return Counter(failed=1) if call(command) else Counter(passed=1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
