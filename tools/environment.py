@@ -30,6 +30,7 @@ LOG = ROOT / "build" / "setup.log"
 LLVM_PACKAGES = ("libmlir-22-dev", "mlir-22-tools", "llvm-22-dev", "llvm-22-tools")
 SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "include", "lib", "python")
 NEEDED_GIGABYTES = 4
+PROGRESS_SECONDS = 15
 
 
 class SetupError(Exception):
@@ -54,22 +55,43 @@ def run(command: Sequence[str | Path], failure: str, **environment: str) -> None
     words = [str(word) for word in command]
     with LOG.open("ab") as log:
         log.write(f"\n$ {' '.join(words)}\n".encode())
+        log.flush()
         start = log.tell()
-        status = subprocess.run(
+        process = subprocess.Popen(
             words,
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            check=False,
-        ).returncode
-    if status == 0:
-        return
+        )
+        try:
+            _watch(process, start)
+        finally:
+            process.kill()
+    if process.returncode != 0:
+        output = _read_log(start)
+        raise SetupError(f"{failure}{_explain(output)}\n{_tail(output)}\n(all of it: {LOG})")
+
+
+def _watch(process: subprocess.Popen[bytes], start: int) -> None:
+    """Wait for a command, and show now and then that it goes on."""
+    begun = time.monotonic()
+    while True:
+        try:
+            process.wait(timeout=PROGRESS_SECONDS)
+        except subprocess.TimeoutExpired:
+            lines = _read_log(start).strip().splitlines() or [""]
+            words = " ".join(lines[-1].split())
+            print(f"   {time.monotonic() - begun:4.0f} s  {words[:70]}", flush=True)
+        else:
+            return
+
+
+def _read_log(start: int) -> str:
     with LOG.open("rb") as log:
         log.seek(start)
-        output = log.read().decode(errors="replace")
-    raise SetupError(f"{failure}{_explain(output)}\n{_tail(output)}\n(all of it: {LOG})")
+        return log.read().decode(errors="replace")
 
 
 def _tail(output: str, count: int = 12) -> str:
@@ -231,9 +253,9 @@ def ensure_package() -> None:
     fingerprint = _fingerprint()
     if _load_state().get("package") == fingerprint:
         return
-    with step("building mlir-workgroup (a minute or two the first time)"):
+    with step("building mlir-workgroup (a few minutes the first time)"):
         environment = {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-        command = [PYTHON, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
+        command = [PYTHON, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps"]
         run([*command, "--force-reinstall", ROOT], "the build failed", **environment)
     _save_state(package=fingerprint)
 
