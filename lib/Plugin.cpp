@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
-#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Debug.h"
 #include <cstdlib>
@@ -16,8 +16,8 @@
 
 using namespace mlir;
 
-/// A release `mlir-opt` has no `-debug-only`; a debug build of this plugin reads
-/// the debug type from the environment instead.
+/// A release `mlir-opt` has no `-debug-only`; a debug build of this plugin
+/// reads the debug type from the environment instead.
 static void enableDebugOutput() {
 #ifndef NDEBUG
   if (const char *type = std::getenv("WORKGROUP_DEBUG_ONLY")) {

@@ -1,7 +1,8 @@
 """Configuration of the lit suite: which tools it uses and where the plugin is.
 
-Environment: WORKGROUP_PLUGIN (default: the installed package's), WORKGROUP_FILECHECK=python for the
-`filecheck` of PyPI instead of LLVM's, WORKGROUP_PRELOAD for libraries that a sanitized plugin needs.
+Environment: WORKGROUP_PLUGIN (default: the installed package's), WORKGROUP_FILECHECK=python for
+the `filecheck` of PyPI instead of LLVM's, WORKGROUP_PRELOAD for libraries that a sanitized plugin
+needs.
 """
 
 import os
@@ -16,8 +17,8 @@ config.name = "mlir-workgroup"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "python"]
-config.test_source_root = os.path.dirname(__file__)
-config.test_exec_root = os.path.join(config.test_source_root, "..", "build", "lit")
+config.test_source_root = str(Path(__file__).parent)
+config.test_exec_root = str(Path(__file__).parent.parent / "build" / "lit")
 
 
 def find_tool(*names):
@@ -31,11 +32,14 @@ def find_tool(*names):
     return found or lit_config.fatal(f"none of {', '.join(names)} was found")
 
 
-plugin = os.environ.get("WORKGROUP_PLUGIN") or subprocess.check_output(
-    [sys.executable, "-m", "pipeline", "plugin-path"], text=True
-).strip()
+plugin = (
+    os.environ.get("WORKGROUP_PLUGIN")
+    or subprocess.check_output([sys.executable, "-m", "pipeline", "plugin-path"], text=True).strip()
+)
 use_python_filecheck = os.environ.get("WORKGROUP_FILECHECK") == "python"
-filecheck = find_tool("filecheck") if use_python_filecheck else find_tool("FileCheck-22", "FileCheck")
+filecheck = (
+    find_tool("filecheck") if use_python_filecheck else find_tool("FileCheck-22", "FileCheck")
+)
 mlir_opt = f"{find_tool('mlir-opt-22', 'mlir-opt')} --load-pass-plugin={plugin}"
 if preload := os.environ.get("WORKGROUP_PRELOAD"):
     mlir_opt = f"env LD_PRELOAD={preload} ASAN_OPTIONS=detect_leaks=0 {mlir_opt}"

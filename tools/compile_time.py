@@ -1,8 +1,8 @@
 """Compare compiling in process with the chain mlir-opt | mlir-translate | llc.
 
-Each round measures every contender once, in turns, so that a drift of the machine hits all of them;
-medians are printed. The chain runs the same passes; the text between its processes is prepared once,
-outside of the timing, because `mlir-translate` does not look into a `gpu.module`.
+Each round measures every contender once, in turns, so that a drift of the machine hits all of
+them; medians are printed. The chain runs the same passes; the text between its processes is
+prepared once, outside of the timing, because `mlir-translate` does not look into a `gpu.module`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def timed(function: Callable[[], object]) -> float:
 
 def run(*command: str, source: str | None = None) -> str:
     """Run a program and return its output."""
-    return subprocess.run(
-        command, input=source, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
 
 
 def device_module(text: str) -> str:

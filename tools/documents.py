@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PASSES = ROOT / "docs" / "passes.md"
 TITLE = """# Passes
 
-This page is made from `include/workgroup/Passes.td` by `tools/documents.py`. Every pass works before
-outlining (`gpu.launch`) and after (`gpu.func`), runs on any operation that holds kernels unless its
-anchor is named, touches nothing outside of it, and changes nothing when it runs again.
+This page is made from `include/workgroup/Passes.td` by `tools/documents.py`. Every pass works
+before outlining (`gpu.launch`) and after (`gpu.func`), runs on any operation that holds kernels
+unless its anchor is named, touches nothing outside of it, and changes nothing when it runs again.
 
 """
 

@@ -49,16 +49,15 @@ def step(title: str) -> Iterator[None]:
     print(f"-- {title}: done in {time.monotonic() - start:.0f} s", flush=True)
 
 
-def run(command: Sequence[str | Path], failure: str, **environment: str) -> None:
+def run(command: Sequence[str], failure: str, **environment: str) -> None:
     """Run a command whose output goes to the log. Raises SetupError with its last lines."""
     LOG.parent.mkdir(parents=True, exist_ok=True)
-    words = [str(word) for word in command]
     with LOG.open("ab") as log:
-        log.write(f"\n$ {' '.join(words)}\n".encode())
+        log.write(f"\n$ {' '.join(command)}\n".encode())
         log.flush()
         start = log.tell()
         process = subprocess.Popen(
-            words,
+            command,
             cwd=ROOT,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
@@ -133,7 +132,7 @@ def _has_mlir() -> bool:
 
 def _missing_packages() -> list[str]:
     """Return the Debian packages that are needed and not there."""
-    packages = []
+    packages: list[str] = []
     tools = ("mlir-opt-22", "mlir-translate-22", "FileCheck-22", "llc-22")
     if not _has_mlir() or not all(map(shutil.which, tools)):
         packages += LLVM_PACKAGES
@@ -219,6 +218,11 @@ def _save_state(**changes: object) -> None:
     STATE.write_text(json.dumps({**_load_state(), **changes}), encoding="utf-8")
 
 
+def _installed() -> set[str]:
+    names = _load_state().get("requirements")
+    return {str(name) for name in names} if isinstance(names, list) else set()
+
+
 def ensure_venv(groups: Sequence[str]) -> None:
     """Create `.venv` with what the dependency groups and ptxas need."""
     required = _requirements(groups)
@@ -226,13 +230,13 @@ def ensure_venv(groups: Sequence[str]) -> None:
         _check_disk(ROOT)
         shutil.rmtree(VENV, ignore_errors=True)
         with step("creating .venv"):
-            run([sys.executable, "-m", "venv", VENV], "cannot create .venv")
-    installed = _load_state().get("requirements", [])
-    if isinstance(installed, list) and set(required) <= set(installed):
+            run([sys.executable, "-m", "venv", str(VENV)], "cannot create .venv")
+    installed = _installed()
+    if installed >= set(required):
         return
     with step("installing Python packages (PyPI)"):
-        run([PYTHON, "-m", "pip", "install", "-q", *required], "pip install failed")
-    _save_state(requirements=sorted(set(required) | set(map(str, installed or []))))
+        run([str(PYTHON), "-m", "pip", "install", *required], "pip install failed")
+    _save_state(requirements=sorted(installed | set(required)))
 
 
 # --- the package ----------------------------------------------------------------------------------
@@ -255,8 +259,9 @@ def ensure_package() -> None:
         return
     with step("building mlir-workgroup (a few minutes the first time)"):
         environment = {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-        command = [PYTHON, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps"]
-        run([*command, "--force-reinstall", ROOT], "the build failed", **environment)
+        options = ["-v", "--no-build-isolation", "--no-deps", "--force-reinstall"]
+        command = [str(PYTHON), "-m", "pip", "install", *options, str(ROOT)]
+        run(command, "the build failed", **environment)
     _save_state(package=fingerprint)
 
 

@@ -9,8 +9,8 @@
 #ifndef WORKGROUP_PASSES_H
 #define WORKGROUP_PASSES_H
 
-#include "workgroup/Transforms.h"
 #include "mlir/Pass/Pass.h"
+#include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
@@ -20,10 +20,10 @@ namespace mlir::workgroup {
 #define GEN_PASS_REGISTRATION
 #include "workgroup/Passes.h.inc"
 
-/// The pass `workgroup-flatten-kernel-arguments`, which reports the interface of
-/// each kernel to `signatures`; it must outlive the run.
-std::unique_ptr<Pass> createFlattenKernelArgumentsPass(
-    SmallVectorImpl<KernelSignature> *signatures);
+/// The pass `workgroup-flatten-kernel-arguments`, which reports the interface
+/// of each kernel to `signatures`; it must outlive the run.
+std::unique_ptr<Pass>
+createFlattenKernelArgumentsPass(SmallVectorImpl<KernelSignature> *signatures);
 
 /// Registers every pass and pipeline of this project, once per process.
 void registerAll();

@@ -14,9 +14,9 @@
 #ifndef WORKGROUP_PIPELINES_H
 #define WORKGROUP_PIPELINES_H
 
-#include "workgroup/Transforms.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
@@ -54,16 +54,17 @@ struct ToNVVMPipelineOptions
 };
 
 /// From what promotion to workgroup memory leaves to outlined kernels that are
-/// safe to lower: buffers in the kernel, copies spread over the block, verified.
+/// safe to lower: buffers in the kernel, copies spread over the block,
+/// verified.
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options);
 
 /// From such kernels to the NVVM dialect. Host functions are left as they are.
-/// `signatures`, if given, receives the interface of each kernel and must outlive
-/// the run.
-void buildToNVVMPipeline(OpPassManager &pm,
-                         const ToNVVMPipelineOptions &options,
-                         SmallVectorImpl<KernelSignature> *signatures = nullptr);
+/// `signatures`, if given, receives the interface of each kernel and must
+/// outlive the run.
+void buildToNVVMPipeline(
+    OpPassManager &pm, const ToNVVMPipelineOptions &options,
+    SmallVectorImpl<KernelSignature> *signatures = nullptr);
 
 /// Registers the pipelines by name.
 void registerPipelines();

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Alignment.h"
-#include "workgroup/Support/Kernel.h"
-#include "workgroup/Support/MemorySpace.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -19,6 +17,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -120,17 +120,17 @@ int64_t AlignmentAnalysis::getArgumentDivisor(BlockArgument argument) {
     int64_t divisor = getConstantDivisor(loop.getStepAsInt());
     AffineMap map = loop.getLowerBoundMap();
     for (AffineExpr result : map.getResults())
-      divisor =
-          std::min(divisor, getAffineDivisor(result, loop.getLowerBoundOperands(),
-                                             map.getNumDims()));
+      divisor = std::min(divisor,
+                         getAffineDivisor(result, loop.getLowerBoundOperands(),
+                                          map.getNumDims()));
     return divisor;
   }
   if (auto launch = dyn_cast<gpu::LaunchOp>(parent)) {
     gpu::KernelDim3 sizes = launch.getBlockSize();
     gpu::KernelDim3 operands = launch.getBlockSizeOperandValues();
-    for (auto [size, operand] : {std::pair(sizes.x, operands.x),
-                                 std::pair(sizes.y, operands.y),
-                                 std::pair(sizes.z, operands.z)})
+    for (auto [size, operand] :
+         {std::pair(sizes.x, operands.x), std::pair(sizes.y, operands.y),
+          std::pair(sizes.z, operands.z)})
       if (argument == size)
         return getDivisor(operand);
   }
@@ -210,8 +210,8 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::computePointer(Value memref) {
       ShapedType::isDynamic(offset) ? 1 : getConstantDivisor(offset);
   Operation *scope = memref.getParentRegion()->getParentOp();
   int64_t bytes = getElementBytes(type, scope).value_or(1);
-  pointer.first = std::min(
-      pointer.base, multiply(pointer.offset, getConstantDivisor(bytes)));
+  pointer.first = std::min(pointer.base,
+                           multiply(pointer.offset, getConstantDivisor(bytes)));
   return pointer;
 }
 
@@ -267,8 +267,8 @@ int64_t AlignmentAnalysis::getRootAlignment(Value root) {
   int64_t alignment = natural;
   if (isWorkgroupMemory(type))
     if (Value buffer = getRaisableBuffer(root, options.anchor))
-      alignment = std::max({alignment, options.workgroup,
-                            getStatedAlignment(buffer)});
+      alignment =
+          std::max({alignment, options.workgroup, getStatedAlignment(buffer)});
   if (auto argument = dyn_cast<BlockArgument>(root))
     return std::max(alignment, getArgumentAlignment(argument, natural));
   Operation *op = root.getDefiningOp();
@@ -367,8 +367,8 @@ Value getRaisableBuffer(Value memref, Operation *anchor) {
 int64_t getStatedAlignment(Value buffer) {
   gpu::GPUFuncOp function;
   if (std::optional<unsigned> index = getAttributionIndex(buffer, function)) {
-    auto stated = dyn_cast_or_null<IntegerAttr>(
-        function.getWorkgroupAttributionAttr(
+    auto stated =
+        dyn_cast_or_null<IntegerAttr>(function.getWorkgroupAttributionAttr(
             *index, LLVM::LLVMDialect::getAlignAttrName()));
     return stated ? stated.getInt() : 0;
   }
@@ -388,9 +388,9 @@ void raiseAlignment(Value buffer, int64_t alignment) {
   gpu::GPUFuncOp function;
   if (std::optional<unsigned> index = getAttributionIndex(buffer, function)) {
     Builder builder(buffer.getContext());
-    function.setWorkgroupAttributionAttr(
-        *index, LLVM::LLVMDialect::getAlignAttrName(),
-        builder.getI64IntegerAttr(alignment));
+    function.setWorkgroupAttributionAttr(*index,
+                                         LLVM::LLVMDialect::getAlignAttrName(),
+                                         builder.getI64IntegerAttr(alignment));
     return;
   }
   Operation *op = buffer.getDefiningOp();

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Uniformity.h"
-#include "workgroup/Support/Kernel.h"
-#include "workgroup/Support/MemorySpace.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -21,6 +19,8 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -236,8 +236,9 @@ void UniformityAnalysis::markControlDivergent(Operation *op, Value cause) {
 void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
                                                    Value cause) {
   // Threads part at the branch. Where they meet again is not computed: every
-  // block that the branch can reach counts as divergent, and so does every value
-  // that it defines, for threads may arrive there in different turns of a loop.
+  // block that the branch can reach counts as divergent, and so does every
+  // value that it defines, for threads may arrive there in different turns of a
+  // loop.
   llvm::SmallSetVector<Block *, 8> reached(branch->getSuccessors().begin(),
                                            branch->getSuccessors().end());
   for (unsigned i = 0; i < reached.size(); ++i)

@@ -9,11 +9,6 @@
 #include "workgroup/Compiler/Compile.h"
 #include "Records.h"
 #include "Schedule.h"
-#include "workgroup/Passes.h"
-#include "workgroup/Pipelines.h"
-#include "workgroup/Support/Kernel.h"
-#include "workgroup/Target/Chip.h"
-#include "workgroup/Target/PTX.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -24,11 +19,18 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Pipelines.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Target/PTX.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/JSON.h"
 #include <chrono>
+#include <csignal>
 #include <mutex>
 
 namespace mlir::workgroup {
@@ -56,13 +58,45 @@ std::string getStageName(Stage stage) {
 //===----------------------------------------------------------------------===//
 
 /// Where this thread wants to have the reason that LLVM gives for giving up.
-static thread_local std::string *fatalReason = nullptr;
+static thread_local std::optional<std::string> *fatalReason = nullptr;
 
 static void onFatalError(void *, const char *reason, bool) {
   if (fatalReason)
     *fatalReason = reason;
   abort(); // which the crash recovery of `compile` catches
 }
+
+namespace {
+/// A stack for the signal handlers of this thread, whose own may be used up.
+class SignalStack {
+public:
+  SignalStack() : memory(new char[kBytes]) { set(memory.get(), 0); }
+  ~SignalStack() { set(nullptr, SS_DISABLE); }
+
+  /// Makes the handlers that are installed run on such a stack.
+  static void useForCrashes() {
+    for (int signal : {SIGSEGV, SIGBUS}) {
+      struct sigaction action;
+      sigaction(signal, nullptr, &action);
+      action.sa_flags |= SA_ONSTACK;
+      sigaction(signal, &action, nullptr);
+    }
+  }
+
+private:
+  static constexpr size_t kBytes = 64 << 10;
+
+  static void set(void *start, int flags) {
+    stack_t stack = {};
+    stack.ss_sp = start;
+    stack.ss_size = kBytes;
+    stack.ss_flags = flags;
+    sigaltstack(&stack, nullptr);
+  }
+
+  std::unique_ptr<char[]> memory;
+};
+} // namespace
 
 /// All dialects of MLIR, as in `mlir-opt`; they are loaded when they are used.
 static const DialectRegistry &getRegistry() {
@@ -82,6 +116,7 @@ static void initializeProcess() {
     registerAllPasses(); // schedules may name any of them
     registerAll();
     llvm::CrashRecoveryContext::Enable();
+    SignalStack::useForCrashes();
     llvm::install_fatal_error_handler(onFatalError);
   });
 }
@@ -138,7 +173,6 @@ static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream);
-  stream << "\n";
   return text;
 }
 
@@ -164,8 +198,8 @@ LogicalResult Compilation::runStage(Stage stage,
   result.seconds.emplace_back(stage, elapsed.count());
   if (failed(outcome))
     return failure();
-  bool isMLIR = stage == Stage::Schedule || stage == Stage::GPU ||
-                stage == Stage::NVVM;
+  bool isMLIR =
+      stage == Stage::Schedule || stage == Stage::GPU || stage == Stage::NVVM;
   if (isMLIR && (options.keepTexts || stage == options.lastStage))
     keepText(stage, print(*module));
   return success();
@@ -214,9 +248,8 @@ Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
 /// A program without a kernel is most often one that lacks its schedule.
 LogicalResult Compilation::checkHasKernel() {
   bool hasKernel = false;
-  module->walk([&](gpu::GPUFuncOp function) {
-    hasKernel |= function.isKernel();
-  });
+  module->walk(
+      [&](gpu::GPUFuncOp function) { hasKernel |= function.isKernel(); });
   module->walk([&](linalg::LinalgOp op) {
     if (!isInDeviceCode(op))
       remark::missed(op->getLoc(),
@@ -242,6 +275,9 @@ LogicalResult Compilation::lowerMemory() {
         buildMemoryPipeline(manager, pipeline);
       })))
     return failure();
+  for (auto kernels : module->getOps<gpu::GPUModuleOp>())
+    if (NVVM::NVVMTargetAttr target = getTarget(kernels))
+      result.chip = target.getChip().str();
   return checkHasKernel();
 }
 
@@ -336,9 +372,6 @@ void Compilation::describeKernels() {
   module->walk([&](gpu::LaunchFuncOp launch) {
     launches[launch.getKernelName().getValue()].push_back(launch);
   });
-  for (auto kernels : module->getOps<gpu::GPUModuleOp>())
-    if (NVVM::NVVMTargetAttr target = getTarget(kernels))
-      result.chip = target.getChip().str();
   for (const KernelSignature &signature : signatures) {
     KernelRecord kernel;
     kernel.name = signature.name;
@@ -380,6 +413,25 @@ void Compilation::run() {
   result.succeeded = true;
 }
 
+/// The end of a compilation that LLVM gave up. Its back end does so on
+/// operations that the chip does not have, which is the program's fault;
+/// anything else is a defect.
+static void recordCrash(CompileResult &result, std::optional<std::string> why) {
+  result.succeeded = false;
+  if (!why || result.stage != Stage::PTX) {
+    result.crash = why.value_or("a pass received a fatal signal");
+    return;
+  }
+  DiagnosticRecord error{
+      "error",
+      "LLVM has no code for this program on " + result.chip +
+          ", which may lack an operation of it: " + llvm::json::fixUTF8(*why),
+      {},
+      {}};
+  result.rendered += "error: " + error.message + "\n";
+  result.diagnostics.push_back(std::move(error));
+}
+
 CompileResult compile(const SourceText &source, const CompileOptions &options) {
   initializeProcess();
   CompileResult result;
@@ -387,17 +439,16 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
   // they are touched.
   constexpr unsigned kStackBytes = 256u << 20;
   llvm::CrashRecoveryContext recovery;
-  std::string reason = "a pass received a fatal signal";
+  std::optional<std::string> reason;
   bool returned = recovery.RunSafelyOnThread(
       [&] {
+        SignalStack stack;
         fatalReason = &reason;
         Compilation(source, options, result).run();
       },
       kStackBytes);
-  if (!returned) {
-    result.succeeded = false;
-    result.crash = reason;
-  }
+  if (!returned)
+    recordCrash(result, reason);
   return result;
 }
 
@@ -412,11 +463,11 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   initializeProcess();
   std::vector<std::pair<std::string, std::string>> summaries;
   const StringRef names[] = {
-      "workgroup-attach-target",   "workgroup-flatten-kernel-arguments",
-      "workgroup-hoist-allocs",    "workgroup-legalize-for-nvvm",
-      "workgroup-lower-copies",    "workgroup-lower-dynamic-memory",
-      "workgroup-sink-allocs",     "workgroup-verify-kernels",
-      "workgroup-verify-nvvm",     "workgroup-memory",
+      "workgroup-attach-target", "workgroup-flatten-kernel-arguments",
+      "workgroup-hoist-allocs",  "workgroup-legalize-for-nvvm",
+      "workgroup-lower-copies",  "workgroup-lower-dynamic-memory",
+      "workgroup-sink-allocs",   "workgroup-verify-kernels",
+      "workgroup-verify-nvvm",   "workgroup-memory",
       "workgroup-to-nvvm"};
   for (StringRef name : names) {
     const PassRegistryEntry *entry = PassInfo::lookup(name);

@@ -11,6 +11,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/Support/JSON.h"
 
 namespace mlir::workgroup {
 
@@ -18,9 +19,12 @@ namespace mlir::workgroup {
 // Diagnostics and remarks
 //===----------------------------------------------------------------------===//
 
+/// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
+static std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
+
 static SourceLocation getSourceLocation(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    return {place.getFilename().str(), place.getLine(), place.getColumn()};
+    return {toUTF8(place.getFilename()), place.getLine(), place.getColumn()};
   return {};
 }
 
@@ -40,7 +44,7 @@ static std::string getSeverityName(DiagnosticSeverity severity) {
 
 static DiagnosticRecord makeRecord(Diagnostic &diagnostic) {
   DiagnosticRecord record{getSeverityName(diagnostic.getSeverity()),
-                          diagnostic.str(),
+                          toUTF8(diagnostic.str()),
                           getSourceLocation(diagnostic.getLocation()),
                           {}};
   for (Diagnostic &note : diagnostic.getNotes())
@@ -73,7 +77,7 @@ public:
     RemarkRecord record{getKindName(remark),
                         remark.getRemarkName().str(),
                         remark.getCombinedCategoryName().str(),
-                        remark.getFunction().str(),
+                        toUTF8(remark.getFunction()),
                         "",
                         getSourceLocation(remark.getLocation()),
                         {}};
@@ -84,8 +88,9 @@ public:
       record.message +=
           isText ? argument.val : argument.key + "=" + argument.val;
       if (!isText)
-        record.arguments.emplace_back(argument.key, argument.val);
+        record.arguments.emplace_back(argument.key, toUTF8(argument.val));
     }
+    record.message = toUTF8(record.message);
     remarks.push_back(std::move(record));
   }
 
@@ -111,12 +116,14 @@ private:
 struct Recorder::Impl {
   Impl(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,
        CompileResult &result)
-      : stream(result.rendered, useColor), renderer(sources, &context, stream),
+      : result(result), stream(result.rendered, useColor),
+        renderer(sources, &context, stream),
         collector(&context, [&result](Diagnostic &diagnostic) {
           result.diagnostics.push_back(makeRecord(diagnostic));
           return failure(); // the renderer comes next
         }) {}
 
+  CompileResult &result;
   TextStream stream;
   SourceMgrDiagnosticHandler renderer;
   ScopedDiagnosticHandler collector;
@@ -133,7 +140,7 @@ Recorder::Recorder(MLIRContext &context, llvm::SourceMgr &sources,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
 }
 
-Recorder::~Recorder() = default;
+Recorder::~Recorder() { impl->result.rendered = toUTF8(impl->result.rendered); }
 
 //===----------------------------------------------------------------------===//
 // Snapshots

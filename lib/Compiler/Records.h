@@ -9,16 +9,16 @@
 #ifndef WORKGROUP_LIB_COMPILER_RECORDS_H
 #define WORKGROUP_LIB_COMPILER_RECORDS_H
 
-#include "workgroup/Compiler/Compile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "workgroup/Compiler/Compile.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace mlir::workgroup {
 
-/// Collects the diagnostics and remarks of `context` into `result` as long as it
-/// lives: as data, and rendered with the source lines of `sources`.
+/// Collects the diagnostics and remarks of `context` into `result` as long as
+/// it lives: as data, and rendered with the source lines of `sources`.
 class Recorder {
 public:
   Recorder(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,

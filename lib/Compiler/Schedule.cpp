@@ -25,7 +25,9 @@ static transform::NamedSequenceOp findEntry(ModuleOp module) {
   return entry;
 }
 
-bool hasSchedule(ModuleOp module) { return static_cast<bool>(findEntry(module)); }
+bool hasSchedule(ModuleOp module) {
+  return static_cast<bool>(findEntry(module));
+}
 
 LogicalResult applySchedule(ModuleOp module, ModuleOp schedule) {
   transform::NamedSequenceOp entry = findEntry(schedule);
@@ -34,9 +36,9 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule) {
            << "schedule has no transform.named_sequence '@"
            << transform::TransformDialect::kTransformEntryPointSymbolName
            << "' to apply";
-  return transform::applyTransformNamedSequence(
-      module, entry, /*transformModule=*/ModuleOp(),
-      transform::TransformOptions());
+  return transform::applyTransformNamedSequence(module, entry,
+                                                /*transformModule=*/ModuleOp(),
+                                                transform::TransformOptions());
 }
 
 void eraseSchedules(ModuleOp module) {

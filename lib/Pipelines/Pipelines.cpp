@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Pipelines.h"
-#include "workgroup/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -23,15 +22,16 @@
 #include "mlir/Dialect/LLVMIR/Transforms/OptimizeForNVVM.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "workgroup/Passes.h"
 
 namespace mlir::workgroup {
 
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options) {
   pm.addPass(createSinkAllocsPass());
-  pm.addPass(createLowerCopiesPass(
-      {options.insertBarriers, options.assumeAlignment, /*unrollLimit=*/8,
-       /*vectorBits=*/128}));
+  pm.addPass(createLowerCopiesPass({options.insertBarriers,
+                                    options.assumeAlignment, /*unrollLimit=*/8,
+                                    /*vectorBits=*/128}));
 
   // Constants that were hoisted out of launches become parameters otherwise.
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
@@ -39,8 +39,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createAttachTargetPass({options.chip}));
 
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addPass(createHoistAllocsPass(
-      {/*defaultAlignment=*/16, options.insertBarriers}));
+  pm.addPass(
+      createHoistAllocsPass({/*defaultAlignment=*/16, options.insertBarriers}));
   pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   pm.addPass(createVerifyKernelsPass(

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Support/Barriers.h"
-#include "workgroup/Support/Kernel.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
@@ -18,8 +18,8 @@ bool isFreeOfAccesses(Operation *op) {
          isMemoryEffectFree(op);
 }
 
-/// True if nothing of the kernel runs before the entry block of `block`'s region
-/// or, with `atEnd`, after `block`.
+/// True if nothing of the kernel runs before the entry block of `block`'s
+/// region or, with `atEnd`, after `block`.
 static bool isKernelBoundary(Block *block, bool atEnd) {
   Operation *parent = block->getParentOp();
   if (!parent || !isKernel(parent))

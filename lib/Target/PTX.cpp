@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Target/PTX.h"
-#include "workgroup/Target/Chip.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "workgroup/Target/Chip.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
@@ -70,8 +70,7 @@ createTargetMachine(NVVM::NVVMTargetAttr target) {
   NVVM::SerializeGPUModuleBase::init();
   std::string error;
   llvm::Triple triple(kTriple);
-  const llvm::Target *nvptx =
-      llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *nvptx = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!nvptx)
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
@@ -87,8 +86,8 @@ static bool isKernel(const llvm::Function &function) {
   return function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
 }
 
-/// Hides all definitions but kernels: nothing is linked to PTX later, and copies
-/// of one function in several GPU modules must not collide.
+/// Hides all definitions but kernels: nothing is linked to PTX later, and
+/// copies of one function in several GPU modules must not collide.
 static void hideAllButKernels(llvm::Module &llvmModule) {
   llvm::internalizeModule(llvmModule, [](const llvm::GlobalValue &value) {
     auto *function = dyn_cast<llvm::Function>(&value);
@@ -116,6 +115,14 @@ static std::unique_ptr<llvm::Module> linkModules(ModuleOp module,
     }
   }
   return linked;
+}
+
+/// Gives what is not a kernel a name that PTX can hold; kernels have one
+/// already.
+static void makeNamesValid(llvm::Module &llvmModule) {
+  for (llvm::GlobalValue &value : llvmModule.global_values())
+    if (value.hasLocalLinkage())
+      value.setName(getPTXName(value.getName()));
 }
 
 /// The operation that declares or calls function `name`, to blame for it.
@@ -153,9 +160,8 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &llvmModule,
   std::unique_ptr<llvm::Module> library =
       llvm::getLazyIRFileModule(path, diagnostic, llvmModule.getContext());
   if (!library)
-    return emitError(user->getLoc())
-           << "cannot read libdevice from '" << path
-           << "': " << diagnostic.getMessage();
+    return emitError(user->getLoc()) << "cannot read libdevice from '" << path
+                                     << "': " << diagnostic.getMessage();
   library->setTargetTriple(llvmModule.getTargetTriple());
   library->setDataLayout(llvmModule.getDataLayout());
   if (llvm::Linker::linkModules(llvmModule, std::move(library),
@@ -165,8 +171,8 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &llvmModule,
   return success();
 }
 
-/// A call of a function that neither the program nor the driver defines would be
-/// ptxas' "Unresolved extern function".
+/// A call of a function that neither the program nor the driver defines would
+/// be ptxas' "Unresolved extern function".
 static LogicalResult checkCalls(ModuleOp module, llvm::Module &llvmModule) {
   for (const llvm::Function &function : llvmModule) {
     if (!function.isDeclaration() || function.isIntrinsic() ||
@@ -184,8 +190,8 @@ static LogicalResult checkCalls(ModuleOp module, llvm::Module &llvmModule) {
 // Optimisation
 //===----------------------------------------------------------------------===//
 
-/// Leaves the loops that LLVM did not unroll as they are. ptxas unrolls loops of
-/// constant trip count without a bound of its own: a loop over a tile in
+/// Leaves the loops that LLVM did not unroll as they are. ptxas unrolls loops
+/// of constant trip count without a bound of its own: a loop over a tile in
 /// workgroup memory then becomes thousands of loads that spill.
 static void keepLoops(llvm::Module &llvmModule) {
   for (llvm::Function &function : llvmModule) {
@@ -230,16 +236,17 @@ std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
     emitError(module.getLoc(), "this LLVM was built without the NVPTX target");
     return nullptr;
   }
-  std::unique_ptr<llvm::Module> linked =
-      linkModules(module, context, *machine);
+  std::unique_ptr<llvm::Module> linked = linkModules(module, context, *machine);
   if (!linked)
     return nullptr;
   if (lacksLibdevice)
     *lacksLibdevice = libdevice.empty() && findLibdeviceCall(*linked);
-  if (failed(linkLibdevice(module, *linked, libdevice)) ||
-      failed(checkCalls(module, *linked)))
+  if (failed(linkLibdevice(module, *linked, libdevice)))
     return nullptr;
+  makeNamesValid(*linked);
   optimize(*linked, *machine);
+  if (failed(checkCalls(module, *linked)))
+    return nullptr;
   return linked;
 }
 

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
-#include "workgroup/Analysis/Alignment.h"
-#include "workgroup/Support/MemorySpace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -16,6 +14,8 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/MemorySpace.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
@@ -88,9 +88,9 @@ MemRefType getBufferType(Operation *op, int64_t span) {
 }
 
 Value createViewOfType(RewriterBase &rewriter, Operation *op, Value buffer) {
-  auto type = cast<MemRefType>(withMemorySpace(
-      cast<MemRefType>(op->getResult(0).getType()),
-      getWorkgroupSpace(op->getContext())));
+  auto type = cast<MemRefType>(
+      withMemorySpace(cast<MemRefType>(op->getResult(0).getType()),
+                      getWorkgroupSpace(op->getContext())));
   if (buffer.getType() == type)
     return buffer;
   Location loc = op->getLoc();
@@ -117,8 +117,8 @@ Value createViewOfType(RewriterBase &rewriter, Operation *op, Value buffer) {
   return view;
 }
 
-/// True if `user` passes the memory of its operand `use` on in its results, whose
-/// types then follow the operand's.
+/// True if `user` passes the memory of its operand `use` on in its results,
+/// whose types then follow the operand's.
 static bool forwardsMemory(Operation *user, OpOperand &use) {
   if (isa<memref::MemorySpaceCastOp>(user))
     return false;

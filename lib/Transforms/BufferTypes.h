@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What hoisting needs to know of an allocation's type: how many elements its
-// layout spans, the contiguous buffer that holds them, and the way back from that
-// buffer to the type that the uses expect.
+// layout spans, the contiguous buffer that holds them, and the way back from
+// that buffer to the type that the uses expect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ FailureOr<int64_t> getBufferSpan(Operation *op);
 /// elements of allocation `op`.
 MemRefType getBufferType(Operation *op, int64_t span);
 
-/// A view of `buffer` with the shape and layout of allocation `op`, in workgroup
-/// memory as this project spells it.
+/// A view of `buffer` with the shape and layout of allocation `op`, in
+/// workgroup memory as this project spells it.
 Value createViewOfType(RewriterBase &rewriter, Operation *op, Value buffer);
 
 /// Replaces `buffer` by `replacement`, which differs at most in the spelling of

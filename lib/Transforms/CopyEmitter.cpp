@@ -7,72 +7,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
-#include "workgroup/Support/MemorySpace.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "CopyShape.h"
+#include "IndexBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
 namespace {
-
-/// Index arithmetic that folds constants and cannot wrap.
-struct IndexBuilder {
-  OpBuilder &builder;
-  Location loc;
-
-  Value value(OpFoldResult index) {
-    return getValueOrCreateConstantIndexOp(builder, loc, index);
-  }
-
-  OpFoldResult mul(OpFoldResult lhs, OpFoldResult rhs) {
-    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
-    if (a && b)
-      return builder.getIndexAttr(*a * *b);
-    if (a == 1 || b == 1)
-      return a == 1 ? rhs : lhs;
-    return arith::MulIOp::create(builder, loc, value(lhs), value(rhs), kNoWrap)
-        .getResult();
-  }
-
-  OpFoldResult add(OpFoldResult lhs, OpFoldResult rhs) {
-    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
-    if (a && b)
-      return builder.getIndexAttr(*a + *b);
-    if (a == 0 || b == 0)
-      return a == 0 ? rhs : lhs;
-    return arith::AddIOp::create(builder, loc, value(lhs), value(rhs), kNoWrap)
-        .getResult();
-  }
-
-  OpFoldResult div(OpFoldResult lhs, OpFoldResult rhs) {
-    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
-    if (a && b)
-      return builder.getIndexAttr(*a / *b);
-    if (b == 1)
-      return lhs;
-    return arith::DivUIOp::create(builder, loc, value(lhs), value(rhs))
-        .getResult();
-  }
-
-  OpFoldResult rem(OpFoldResult lhs, OpFoldResult rhs) {
-    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
-    if (a && b)
-      return builder.getIndexAttr(*a % *b);
-    if (b == 1)
-      return builder.getIndexAttr(0);
-    return arith::RemUIOp::create(builder, loc, value(lhs), value(rhs))
-        .getResult();
-  }
-
-  static constexpr arith::IntegerOverflowFlags kNoWrap =
-      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
-};
 
 /// One copy on its way to loads and stores.
 class CopyEmitter {
@@ -80,28 +25,24 @@ public:
   CopyEmitter(RewriterBase &rewriter, const Copy &copy,
               AlignmentAnalysis &alignment, const LowerCopiesOptions &options)
       : rewriter(rewriter), index{rewriter, copy.op->getLoc()}, copy(copy),
-        alignment(alignment), options(options), loc(copy.op->getLoc()),
-        source(copy.source), target(copy.target) {}
+        alignment(alignment), options(options), loc(copy.op->getLoc()) {}
 
   EmittedCopy emit();
 
 private:
-  // The simple form.
-  void computeExtents();
-  void castToKnownShape(Value &memref);
-  void dropUnitDims();
-  void orderDims();
-  void mergeDims();
-
   // Width.
   bool isVectorizable();
   int64_t getVectorLength(bool useSourceAlignment, bool useTargetAlignment);
   bool isAligned(Value memref, Value original, int64_t length);
   EmittedCopy chooseVectorLength();
+  /// True if elements are left over after accesses of `vectorLength`.
+  bool leavesRest() {
+    return vectorLength > 1 && shape.extents.size() == 1 &&
+           alignment.getDivisor(shape.extents[0]) % vectorLength != 0;
+  }
   void raiseBuffer(Value memref, int64_t bytes);
 
   // Emission.
-  using Body = function_ref<void(ArrayRef<OpFoldResult>)>;
   void emitForBlock(OpFoldResult first, ArrayRef<OpFoldResult> counts,
                     int64_t length);
   void emitForThread();
@@ -117,9 +58,9 @@ private:
   OpFoldResult getThreadId();
   OpFoldResult getNumThreads();
 
-  MemRefType getType(Value memref) { return cast<MemRefType>(memref.getType()); }
   int64_t getBytes(Value memref) {
-    return getElementBytes(getType(memref), copy.op).value_or(0);
+    return getElementBytes(cast<MemRefType>(memref.getType()), copy.op)
+        .value_or(0);
   }
 
   RewriterBase &rewriter;
@@ -129,8 +70,7 @@ private:
   const LowerCopiesOptions &options;
   Location loc;
 
-  Value source, target;
-  SmallVector<OpFoldResult> extents;
+  CopyShape shape;
   /// Elements per access; the innermost extent need not be a multiple of it if
   /// the copy has one dimension.
   int64_t vectorLength = 1;
@@ -139,149 +79,11 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// The simple form
-//===----------------------------------------------------------------------===//
-
-void CopyEmitter::computeExtents() {
-  for (int64_t dim = 0; dim < getType(source).getRank(); ++dim) {
-    int64_t extent = ShapedType::kDynamic;
-    for (Value memref : {source, target}) {
-      if (!ShapedType::isDynamic(extent))
-        break;
-      extent = getType(memref).getDimSize(dim);
-      if (!ShapedType::isDynamic(extent))
-        break;
-      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-          presburger::BoundType::EQ, {memref, dim});
-      if (succeeded(bound))
-        extent = *bound;
-    }
-    if (ShapedType::isDynamic(extent))
-      extents.push_back(getAsOpFoldResult(
-          rewriter.createOrFold<memref::DimOp>(loc, source, dim)));
-    else
-      extents.push_back(rewriter.getIndexAttr(extent));
-  }
-}
-
-/// Casts `memref` to the static extents that are known of it.
-void CopyEmitter::castToKnownShape(Value &memref) {
-  MemRefType type = getType(memref);
-  SmallVector<int64_t> shape;
-  for (OpFoldResult extent : extents)
-    shape.push_back(
-        getConstantIntValue(extent).value_or(ShapedType::kDynamic));
-  if (type.getShape() == ArrayRef(shape))
-    return;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  MemRefLayoutAttrInterface layout;
-  if (!type.getLayout().isIdentity()) {
-    (void)type.getStridesAndOffset(strides, offset); // checked by the client
-    layout = StridedLayoutAttr::get(rewriter.getContext(), offset, strides);
-  }
-  auto known = MemRefType::get(shape, type.getElementType(), layout,
-                               type.getMemorySpace());
-  memref = memref::CastOp::create(rewriter, loc, known, memref);
-}
-
-void CopyEmitter::dropUnitDims() {
-  SmallVector<OpFoldResult> kept;
-  for (OpFoldResult extent : extents)
-    if (getConstantIntValue(extent) != 1)
-      kept.push_back(extent);
-  if (kept.size() == extents.size())
-    return;
-  SmallVector<int64_t> shape;
-  for (OpFoldResult extent : kept)
-    shape.push_back(
-        getConstantIntValue(extent).value_or(ShapedType::kDynamic));
-  SmallVector<OpFoldResult> zeros(extents.size(), rewriter.getIndexAttr(0));
-  SmallVector<OpFoldResult> ones(extents.size(), rewriter.getIndexAttr(1));
-  for (Value *memref : {&source, &target}) {
-    auto type = memref::SubViewOp::inferRankReducedResultType(
-        shape, getType(*memref), zeros, extents, ones);
-    *memref = memref::SubViewOp::create(rewriter, loc, type, *memref, zeros,
-                                        extents, ones);
-  }
-  extents = kept;
-}
-
-/// The dimension of `type` along which its elements lie next to each other.
-static std::optional<unsigned> getUnitStrideDim(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset);
-  for (unsigned dim = strides.size(); dim-- > 0;)
-    if (strides[dim] == 1)
-      return dim;
-  return std::nullopt;
-}
-
-/// Moves to the end the dimension that is contiguous on both sides or else in
-/// global memory, where neighbouring threads must access neighbouring elements.
-void CopyEmitter::orderDims() {
-  unsigned rank = extents.size();
-  std::optional<unsigned> ofSource = getUnitStrideDim(getType(source));
-  std::optional<unsigned> ofTarget = getUnitStrideDim(getType(target));
-  bool preferTarget = getMemorySpace(copy.target) == MemorySpace::Global &&
-                      getMemorySpace(copy.source) != MemorySpace::Global;
-  std::optional<unsigned> inner = preferTarget ? ofTarget : ofSource;
-  if (!inner)
-    inner = preferTarget ? ofSource : ofTarget;
-  if (!inner || *inner + 1 == rank)
-    return;
-  SmallVector<unsigned> order;
-  for (unsigned dim = 0; dim < rank; ++dim)
-    if (dim != *inner)
-      order.push_back(dim);
-  order.push_back(*inner);
-  AffineMap permutation =
-      AffineMap::getPermutationMap(order, rewriter.getContext());
-  for (Value *memref : {&source, &target})
-    *memref = memref::TransposeOp::create(rewriter, loc, *memref,
-                                          AffineMapAttr::get(permutation));
-  SmallVector<OpFoldResult> permuted;
-  for (unsigned dim : order)
-    permuted.push_back(extents[dim]);
-  extents = permuted;
-}
-
-/// Merges neighbouring dimensions that both sides hold contiguously.
-void CopyEmitter::mergeDims() {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0, rank = extents.size(); dim < rank; ++dim)
-    groups.push_back({dim});
-  for (unsigned i = groups.size(); i-- > 1;) {
-    SmallVector<ReassociationIndices> merged = groups;
-    llvm::append_range(merged[i - 1], merged[i]);
-    merged.erase(merged.begin() + i);
-    if (memref::CollapseShapeOp::isGuaranteedCollapsible(getType(source),
-                                                         merged) &&
-        memref::CollapseShapeOp::isGuaranteedCollapsible(getType(target),
-                                                         merged))
-      groups = merged;
-  }
-  if (groups.size() == extents.size())
-    return;
-  for (Value *memref : {&source, &target})
-    *memref = memref::CollapseShapeOp::create(rewriter, loc, *memref, groups);
-  SmallVector<OpFoldResult> products;
-  for (const ReassociationIndices &group : groups) {
-    OpFoldResult product = rewriter.getIndexAttr(1);
-    for (int64_t dim : group)
-      product = index.mul(product, extents[dim]);
-    products.push_back(product);
-  }
-  extents = products;
-}
-
-//===----------------------------------------------------------------------===//
 // Width
 //===----------------------------------------------------------------------===//
 
-/// True if a vector of `type`'s elements occupies the same bytes as the elements
-/// one by one.
+/// True if a vector of `type`'s elements occupies the same bytes as the
+/// elements one by one.
 static bool hasDenseElements(MemRefType type) {
   Type element = type.getElementType();
   if (isa<IndexType>(element))
@@ -293,11 +95,10 @@ static bool hasDenseElements(MemRefType type) {
 }
 
 bool CopyEmitter::isVectorizable() {
-  if (extents.empty())
+  if (shape.extents.empty())
     return false;
-  for (Value memref : {source, target})
-    if (!hasDenseElements(getType(memref)) ||
-        getUnitStrideDim(getType(memref)) != extents.size() - 1)
+  for (MemRefType type : {shape.getSourceType(), shape.getTargetType()})
+    if (!hasDenseElements(type) || getStrides(type).back() != 1)
       return false;
   return !copy.payload ||
          llvm::all_of(copy.payload->front().without_terminator(),
@@ -312,30 +113,28 @@ bool CopyEmitter::isVectorizable() {
 bool CopyEmitter::isAligned(Value memref, Value original, int64_t length) {
   if (alignment.getAlignment(original) < length * getBytes(memref))
     return false;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)getType(memref).getStridesAndOffset(strides, offset);
+  SmallVector<int64_t> strides = getStrides(cast<MemRefType>(memref.getType()));
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
     return !ShapedType::isDynamic(stride) && stride % length == 0;
   });
 }
 
-/// The largest number of elements per access that extents and, as asked for, the
-/// alignment of the two sides allow.
+/// The largest number of elements per access that shape.extents and, as asked
+/// for, the alignment of the two sides allow.
 int64_t CopyEmitter::getVectorLength(bool useSourceAlignment,
                                      bool useTargetAlignment) {
   if (!isVectorizable())
     return 1;
-  int64_t bytes = std::max(getBytes(source), getBytes(target));
-  std::optional<int64_t> inner = getConstantIntValue(extents.back());
+  int64_t bytes = std::max(getBytes(shape.source), getBytes(shape.target));
+  std::optional<int64_t> inner = getConstantIntValue(shape.extents.back());
   for (int64_t length = options.vectorBytes / bytes; length > 1; length /= 2) {
     // One dimension may leave a rest, which is copied by elements.
-    bool fits = extents.size() == 1
+    bool fits = shape.extents.size() == 1
                     ? !inner || *inner >= length
-                    : alignment.getDivisor(extents.back()) % length == 0;
+                    : alignment.getDivisor(shape.extents.back()) % length == 0;
     if (fits &&
-        (!useSourceAlignment || isAligned(source, copy.source, length)) &&
-        (!useTargetAlignment || isAligned(target, copy.target, length)))
+        (!useSourceAlignment || isAligned(shape.source, copy.source, length)) &&
+        (!useTargetAlignment || isAligned(shape.target, copy.target, length)))
       return length;
   }
   return 1;
@@ -349,11 +148,11 @@ void CopyEmitter::raiseBuffer(Value memref, int64_t bytes) {
 EmittedCopy CopyEmitter::chooseVectorLength() {
   vectorLength = getVectorLength(true, true);
   if (vectorLength > 1)
-    for (Value memref : {source, target})
+    for (Value memref : {shape.source, shape.target})
       raiseBuffer(memref, vectorLength * getBytes(memref));
 
   EmittedCopy emitted;
-  int64_t bytes = std::max(getBytes(source), getBytes(target));
+  int64_t bytes = std::max(getBytes(shape.source), getBytes(shape.target));
   emitted.accessBytes = vectorLength * bytes;
   int64_t withoutSource = getVectorLength(false, true);
   int64_t withoutTarget = getVectorLength(true, false);
@@ -396,10 +195,10 @@ OpFoldResult CopyEmitter::getNumThreads() {
        {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
     std::optional<int64_t> size = shape.sizes[static_cast<unsigned>(dim)];
     product = index.mul(
-        product, size ? OpFoldResult(rewriter.getIndexAttr(*size))
-                      : OpFoldResult(
-                            gpu::BlockDimOp::create(rewriter, loc, dim)
-                                .getResult()));
+        product,
+        size ? OpFoldResult(rewriter.getIndexAttr(*size))
+             : OpFoldResult(
+                   gpu::BlockDimOp::create(rewriter, loc, dim).getResult()));
   }
   return product;
 }
@@ -407,14 +206,14 @@ OpFoldResult CopyEmitter::getNumThreads() {
 Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
   SmallVector<Value> values =
       getValueOrCreateConstantIndexOp(rewriter, loc, indices);
-  Type element = getType(source).getElementType();
+  Type element = shape.getSourceType().getElementType();
   Value value;
   if (length == 1)
-    value = memref::LoadOp::create(rewriter, loc, source, values);
+    value = memref::LoadOp::create(rewriter, loc, shape.source, values);
   else
     value = vector::LoadOp::create(
-        rewriter, loc, VectorType::get({length}, element), source, values,
-        /*nontemporal=*/false, llvm::Align(length * getBytes(source)));
+        rewriter, loc, VectorType::get({length}, element), shape.source, values,
+        /*nontemporal=*/false, llvm::Align(length * getBytes(shape.source)));
   if (!copy.payload)
     return value;
 
@@ -436,18 +235,19 @@ void CopyEmitter::store(Value value, ArrayRef<OpFoldResult> indices,
   SmallVector<Value> values =
       getValueOrCreateConstantIndexOp(rewriter, loc, indices);
   if (length == 1)
-    memref::StoreOp::create(rewriter, loc, value, target, values);
+    memref::StoreOp::create(rewriter, loc, value, shape.target, values);
   else
-    vector::StoreOp::create(rewriter, loc, value, target, values,
+    vector::StoreOp::create(rewriter, loc, value, shape.target, values,
                             /*nontemporal=*/false,
-                            llvm::Align(length * getBytes(target)));
+                            llvm::Align(length * getBytes(shape.target)));
 }
 
 /// The indices of access number `linear` of `counts` accesses per dimension, of
 /// `length` elements each, from element `first` of the innermost dimension on.
-SmallVector<OpFoldResult>
-CopyEmitter::getIndices(OpFoldResult linear, OpFoldResult first,
-                        ArrayRef<OpFoldResult> counts, int64_t length) {
+SmallVector<OpFoldResult> CopyEmitter::getIndices(OpFoldResult linear,
+                                                  OpFoldResult first,
+                                                  ArrayRef<OpFoldResult> counts,
+                                                  int64_t length) {
   SmallVector<OpFoldResult> indices(counts.size());
   for (unsigned dim = counts.size(); dim-- > 0;) {
     indices[dim] = dim == 0 ? linear : index.rem(linear, counts[dim]);
@@ -491,9 +291,8 @@ void CopyEmitter::emitForBlock(OpFoldResult first,
     // Straight-line code: all loads before the first store, so that they are in
     // flight together.
     int64_t numFull = *staticTotal / *staticThreads;
-    int64_t rowLength = counts.empty()
-                            ? 1
-                            : *staticTotal / *getConstantIntValue(counts[0]);
+    int64_t rowLength =
+        counts.empty() ? 1 : *staticTotal / *getConstantIntValue(counts[0]);
     SmallVector<SmallVector<OpFoldResult>> indices;
     for (int64_t i = 0; i < numFull; ++i) {
       int64_t ahead = i * *staticThreads;
@@ -531,42 +330,38 @@ void CopyEmitter::emitForThread() {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<OpFoldResult> indices;
   auto enterLoop = [&](OpFoldResult from, OpFoldResult to, int64_t step) {
-    auto loop = scf::ForOp::create(
-        rewriter, loc, index.value(from), index.value(to),
-        arith::ConstantIndexOp::create(rewriter, loc, step));
+    auto loop =
+        scf::ForOp::create(rewriter, loc, index.value(from), index.value(to),
+                           arith::ConstantIndexOp::create(rewriter, loc, step));
     rewriter.setInsertionPointToStart(loop.getBody());
     return loop;
   };
   OpFoldResult zero = rewriter.getIndexAttr(0);
-  if (extents.size() == 1) {
+  if (shape.extents.size() == 1) {
     OpFoldResult length = rewriter.getIndexAttr(vectorLength);
-    OpFoldResult end = index.mul(index.div(extents[0], length), length);
+    OpFoldResult end = index.mul(index.div(shape.extents[0], length), length);
     scf::ForOp loop = enterLoop(zero, end, vectorLength);
     move({loop.getInductionVar()}, vectorLength);
     rewriter.setInsertionPointAfter(loop);
-    if (vectorLength > 1 &&
-        alignment.getDivisor(extents[0]) % vectorLength != 0)
-      move({enterLoop(end, extents[0], 1).getInductionVar()}, 1);
+    if (leavesRest())
+      move({enterLoop(end, shape.extents[0], 1).getInductionVar()}, 1);
     return;
   }
-  for (auto [dim, extent] : llvm::enumerate(extents)) {
-    bool isInner = dim + 1 == extents.size();
-    indices.push_back(enterLoop(zero, extent, isInner ? vectorLength : 1)
-                          .getInductionVar());
+  for (auto [dim, extent] : llvm::enumerate(shape.extents)) {
+    bool isInner = dim + 1 == shape.extents.size();
+    indices.push_back(
+        enterLoop(zero, extent, isInner ? vectorLength : 1).getInductionVar());
   }
   move(indices, vectorLength);
 }
 
 EmittedCopy CopyEmitter::emit() {
   rewriter.setInsertionPoint(copy.op);
-  computeExtents();
-  if (llvm::is_contained(extents, OpFoldResult(rewriter.getIndexAttr(0))))
+  bool followTarget = getMemorySpace(copy.target) == MemorySpace::Global &&
+                      getMemorySpace(copy.source) != MemorySpace::Global;
+  shape = simplifyCopy(rewriter, loc, copy.source, copy.target, followTarget);
+  if (shape.isEmpty())
     return {};
-  castToKnownShape(source);
-  castToKnownShape(target);
-  dropUnitDims();
-  orderDims();
-  mergeDims();
   EmittedCopy emitted = chooseVectorLength();
   if (!copy.isCooperative) {
     emitForThread();
@@ -574,15 +369,13 @@ EmittedCopy CopyEmitter::emit() {
   }
   OpFoldResult zero = rewriter.getIndexAttr(0);
   OpFoldResult length = rewriter.getIndexAttr(vectorLength);
-  SmallVector<OpFoldResult> counts = extents;
+  SmallVector<OpFoldResult> counts = shape.extents;
   if (!counts.empty())
     counts.back() = index.div(counts.back(), length);
   emitForBlock(zero, counts, vectorLength);
-  bool leavesRest = vectorLength > 1 && extents.size() == 1 &&
-                    alignment.getDivisor(extents[0]) % vectorLength != 0;
-  if (leavesRest)
+  if (leavesRest())
     emitForBlock(index.mul(counts[0], length),
-                 {index.rem(extents[0], length)}, /*length=*/1);
+                 {index.rem(shape.extents[0], length)}, /*length=*/1);
   return emitted;
 }
 

@@ -9,18 +9,18 @@
 // Turns one copy into loads and stores. The copy is first brought into a simple
 // form: extents that are constant become static, dimensions are ordered so that
 // consecutive accesses touch consecutive memory, and dimensions that are
-// contiguous on both sides are merged. Then the width of the accesses is chosen,
-// and the copy is emitted for the whole block or for one thread.
+// contiguous on both sides are merged. Then the width of the accesses is
+// chosen, and the copy is emitted for the whole block or for one thread.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H
 #define WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H
 
+#include "mlir/IR/PatternMatch.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms.h"
-#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::workgroup {
 

@@ -12,13 +12,11 @@
 // come the index values that the kernel cannot do without.
 //
 // Collect finds functions and their call sites, decide follows every memref
-// argument through its uses to see which extents, strides and offsets are needed,
-// apply changes functions and call sites together.
+// argument through its uses to see which extents, strides and offsets are
+// needed, apply changes functions and call sites together.
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Passes.h"
-#include "workgroup/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +26,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Transforms.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -101,27 +102,37 @@ static SmallVector<Callee> collectCallees(ModuleOp module) {
   return callees;
 }
 
-/// One PTX text will hold all kernels, so no two may have the same name.
+static void rename(gpu::GPUFuncOp kernel, ArrayRef<Operation *> launches,
+                   StringRef name) {
+  kernel.setName(name);
+  auto parent = kernel->getParentOfType<gpu::GPUModuleOp>();
+  auto leaf = FlatSymbolRefAttr::get(kernel.getContext(), name);
+  for (Operation *launch : launches)
+    cast<gpu::LaunchFuncOp>(launch).setKernelAttr(
+        SymbolRefAttr::get(parent.getNameAttr(), {leaf}));
+}
+
+/// One PTX text will hold all kernels: none may have a name that PTX cannot
+/// hold, and no two the same.
 static void makeNamesUnique(MutableArrayRef<Callee> callees) {
-  llvm::StringSet<> names;
-  for (Callee &callee : callees)
-    names.insert(callee.function.getName());
   llvm::StringSet<> taken;
+  for (Callee &callee : callees)
+    taken.insert(callee.function.getName());
+  llvm::StringSet<> seen;
   for (Callee &callee : callees) {
     auto kernel = dyn_cast<gpu::GPUFuncOp>(callee.function.getOperation());
-    if (!kernel || taken.insert(kernel.getName()).second)
+    if (!kernel)
       continue;
-    std::string base = kernel.getName().str(), name;
-    for (unsigned i = 0; name.empty() || names.contains(name); ++i)
+    std::string base = getPTXName(kernel.getName());
+    bool isValid = base == kernel.getName();
+    if (seen.insert(kernel.getName()).second && isValid)
+      continue;
+    std::string name = base;
+    for (unsigned i = 0; taken.contains(name); ++i)
       name = base + "_" + std::to_string(i);
-    names.insert(name);
     taken.insert(name);
-    kernel.setName(name);
-    auto parent = kernel->getParentOfType<gpu::GPUModuleOp>();
-    auto leaf = FlatSymbolRefAttr::get(kernel.getContext(), name);
-    for (Operation *site : callee.sites)
-      cast<gpu::LaunchFuncOp>(site).setKernelAttr(
-          SymbolRefAttr::get(parent.getNameAttr(), {leaf}));
+    seen.insert(name);
+    rename(kernel, callee.sites, name);
   }
 }
 
@@ -139,8 +150,8 @@ static bool needsOnlyAddresses(Operation *user) {
              nvgpu::LdMatrixOp, nvgpu::DeviceAsyncCopyOp>(user);
 }
 
-/// Adds to `demand` what the uses of `memref`, which has the extents, strides and
-/// offset of an argument, need.
+/// Adds to `demand` what the uses of `memref`, which has the extents, strides
+/// and offset of an argument, need.
 static void collectDemand(Value memref, Demand &demand) {
   for (Operation *user : memref.getUsers()) {
     if (needsOnlyAddresses(user))
@@ -171,7 +182,8 @@ static void collectDemand(Value memref, Demand &demand) {
   }
 }
 
-/// The index parameters that memref argument number `index` of `function` needs.
+/// The index parameters that memref argument number `index` of `function`
+/// needs.
 static SmallVector<ArgumentPart> getParts(FunctionOpInterface function,
                                           unsigned index) {
   using Kind = ArgumentPart::Kind;
@@ -205,7 +217,8 @@ static LogicalResult checkArguments(FunctionOpInterface function) {
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
     if (isa<UnrankedMemRefType>(type))
       return function.emitOpError("has an unranked memref as argument ")
-             << i << ", whose shape no launch can pass; cast it to a ranked type";
+             << i
+             << ", whose shape no launch can pass; cast it to a ranked type";
     auto memref = dyn_cast<MemRefType>(type);
     if (memref && !memref.isStrided())
       return function.emitOpError("has argument ")
@@ -265,8 +278,8 @@ bool ArgumentFlattener::isFlat(unsigned index) {
   return !type || type == getPointerType(type);
 }
 
-memref::ExtractStridedMetadataOp
-ArgumentFlattener::getMetadata(Operation *site, Value memref) {
+memref::ExtractStridedMetadataOp ArgumentFlattener::getMetadata(Operation *site,
+                                                                Value memref) {
   auto &data = metadata[{site, memref}];
   if (!data)
     data = memref::ExtractStridedMetadataOp::create(rewriter, site->getLoc(),
@@ -316,8 +329,8 @@ void ArgumentFlattener::addParameters(ArrayRef<ArgumentPart> parts) {
   SmallVector<SmallVector<Value>> added;
   unsigned numArguments = function.getNumArguments();
   for (auto [part, value] : llvm::zip_equal(parts, values)) {
-    unsigned position = sites.empty() ? added.size()
-                                      : llvm::find(added, value) - added.begin();
+    unsigned position =
+        sites.empty() ? added.size() : llvm::find(added, value) - added.begin();
     positions.push_back(numArguments + position);
     if (position < added.size()) {
       parameters[numArguments + position].push_back(part);
@@ -342,10 +355,10 @@ void ArgumentFlattener::updateSites(ArrayRef<SmallVector<Value>> siteValues) {
     rewriter.setInsertionPoint(site);
     SmallVector<Value> operands;
     for (auto [index, operand] : llvm::enumerate(getArguments(site)))
-      operands.push_back(
-          isFlat(index) ? operand
-                        : getPart(site, {ArgumentPart::Kind::Pointer,
-                                         static_cast<unsigned>(index)}));
+      operands.push_back(isFlat(index)
+                             ? operand
+                             : getPart(site, {ArgumentPart::Kind::Pointer,
+                                              static_cast<unsigned>(index)}));
     for (const SmallVector<Value> &value : siteValues)
       operands.push_back(value[i]);
     rewriter.modifyOpInPlace(site, [&, site = site] {
@@ -392,8 +405,10 @@ void ArgumentFlattener::rebuildArgument(unsigned index,
     strides[i] =
         followsFromExtents
             ? OpFoldResult(rewriter.createOrFold<arith::MulIOp>(
-                  loc, getValueOrCreateConstantIndexOp(rewriter, loc, sizes[i + 1]),
-                  getValueOrCreateConstantIndexOp(rewriter, loc, strides[i + 1])))
+                  loc,
+                  getValueOrCreateConstantIndexOp(rewriter, loc, sizes[i + 1]),
+                  getValueOrCreateConstantIndexOp(rewriter, loc,
+                                                  strides[i + 1])))
             : getIndex(staticStrides[i], ArgumentPart::Kind::Stride, i);
   }
   OpFoldResult offset =
@@ -413,9 +428,9 @@ SmallVector<KernelParameter> ArgumentFlattener::flatten() {
   SmallVector<ArgumentPart> parts;
   for (unsigned i = 0; i < numArguments; ++i) {
     bool isMemRef = isa<MemRefType>(function.getArgumentTypes()[i]);
-    parameters.push_back({{isMemRef ? ArgumentPart::Kind::Pointer
-                                    : ArgumentPart::Kind::Value,
-                           i}});
+    parameters.push_back(
+        {{isMemRef ? ArgumentPart::Kind::Pointer : ArgumentPart::Kind::Value,
+          i}});
     if (!isFlat(i))
       llvm::append_range(parts, getParts(function, i));
   }
@@ -429,8 +444,7 @@ SmallVector<KernelParameter> ArgumentFlattener::flatten() {
   ArrayRef<BlockArgument> arguments = function.getArguments();
   auto types = llvm::to_vector(
       ValueRange(arguments.take_front(function.getNumArguments())).getTypes());
-  function.setType(
-      rewriter.getFunctionType(types, function.getResultTypes()));
+  function.setType(rewriter.getFunctionType(types, function.getResultTypes()));
   return parameters;
 }
 
@@ -470,8 +484,8 @@ struct FlattenKernelArgumentsPass final
 };
 } // namespace
 
-std::unique_ptr<Pass> createFlattenKernelArgumentsPass(
-    SmallVectorImpl<KernelSignature> *signatures) {
+std::unique_ptr<Pass>
+createFlattenKernelArgumentsPass(SmallVectorImpl<KernelSignature> *signatures) {
   auto pass = std::make_unique<FlattenKernelArgumentsPass>();
   pass->signatures = signatures;
   return pass;

@@ -17,6 +17,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
@@ -24,11 +29,6 @@
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Transforms.h"
-#include "mlir/Analysis/CallGraph.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SCCIterator.h"
 
 namespace mlir::workgroup {
@@ -63,8 +63,8 @@ static bool isWorkgroupAllocation(Operation *op) {
          isWorkgroupMemory(op->getResult(0).getType());
 }
 
-/// The kernels and device functions inside `root` whose buffers can be placed. A
-/// function outside of any `gpu.module` that a kernel calls is none of them:
+/// The kernels and device functions inside `root` whose buffers can be placed.
+/// A function outside of any `gpu.module` that a kernel calls is none of them:
 /// outlining will copy it into one.
 static SmallVector<Operation *> collectScopes(Operation *root) {
   SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
@@ -116,10 +116,9 @@ static Operation *findEscape(Operation *alloc) {
         llvm::append_range(worklist, user->getResults());
         continue;
       }
-      bool carries = llvm::any_of(user->getResultTypes(),
-                                  llvm::IsaPred<BaseMemRefType>) ||
-                     user->hasTrait<OpTrait::IsTerminator>() ||
-                     user->getNumRegions() != 0;
+      bool carries =
+          llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
+          user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions() != 0;
       auto store = dyn_cast<memref::StoreOp>(user);
       if (carries || (store && store.getValueToStore() == value))
         return user;
@@ -132,9 +131,10 @@ static Operation *findEscape(Operation *alloc) {
 static LogicalResult emitSpanError(Operation *op) {
   auto type = cast<MemRefType>(op->getResult(0).getType());
   if (!type.isStrided())
-    return op->emitOpError("in workgroup memory has a layout that is not strided; "
-                           "normalize its layout map, or give it a strided "
-                           "layout");
+    return op->emitOpError(
+        "in workgroup memory has a layout that is not strided; "
+        "normalize its layout map, or give it a strided "
+        "layout");
   return op->emitOpError("in workgroup memory has a dynamic size without a "
                          "constant upper bound; bound its extents, for example "
                          "by affine.min with a constant, and its strides");
@@ -171,8 +171,8 @@ static LogicalResult decide(HoistedAlloc &alloc,
   return success();
 }
 
-/// The reason why the buffer cannot be made by a pass that runs on `root`; empty
-/// if it can.
+/// The reason why the buffer cannot be made by a pass that runs on `root`;
+/// empty if it can.
 static StringRef getObstacle(const HoistedAlloc &alloc, Operation *root) {
   if (isa<gpu::LaunchOp>(alloc.scope))
     return alloc.alignment > getNaturalAlignment(alloc.bufferType, alloc.scope)
@@ -282,10 +282,9 @@ static bool needsWorkgroupMemory(SymbolOpInterface symbol) {
   if (!isa<FunctionOpInterface>(symbol.getOperation()))
     return false;
   WalkResult result = symbol->walk([](Operation *op) {
-    bool isBuffer =
-        isWorkgroupAllocation(op) ||
-        (isa<memref::GetGlobalOp>(op) &&
-         isWorkgroupMemory(op->getResult(0).getType()));
+    bool isBuffer = isWorkgroupAllocation(op) ||
+                    (isa<memref::GetGlobalOp>(op) &&
+                     isWorkgroupMemory(op->getResult(0).getType()));
     return isBuffer ? WalkResult::interrupt() : WalkResult::advance();
   });
   return result.wasInterrupted();
@@ -338,8 +337,7 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
   });
 
   IRRewriter rewriter(root->getContext());
-  if (options.insertBarriers &&
-      failed(insertBarriers(allocs, root, rewriter)))
+  if (options.insertBarriers && failed(insertBarriers(allocs, root, rewriter)))
     return failure();
   for (const HoistedAlloc &alloc : allocs)
     hoist(alloc, rewriter);

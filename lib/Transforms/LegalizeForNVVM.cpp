@@ -7,9 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
-#include "workgroup/Passes.h"
-#include "workgroup/Support/Kernel.h"
-#include "workgroup/Transforms.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -22,6 +19,9 @@
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
@@ -50,7 +50,8 @@ static LogicalResult lowerStructuredOp(linalg::LinalgOp op,
                     "result; map it to threads, or launch one thread per block";
   }
   if (!op.hasPureBufferSemantics())
-    return op->emitOpError("works on tensors; bufferize it before it is lowered");
+    return op->emitOpError(
+        "works on tensors; bufferize it before it is lowered");
   rewriter.setInsertionPoint(op);
   if (failed(linalg::linalgOpToLoops(rewriter, op)))
     return op->emitOpError("cannot be lowered to loops");
@@ -84,8 +85,8 @@ static void populateVectorPatterns(RewritePatternSet &patterns) {
   populateVectorMaskMaterializationPatterns(patterns,
                                             /*force32BitVectorIndices=*/false);
   populateVectorShapeCastLoweringPatterns(patterns);
-  populateVectorTransposeLoweringPatterns(
-      patterns, VectorTransposeLowering::EltWise);
+  populateVectorTransposeLoweringPatterns(patterns,
+                                          VectorTransposeLowering::EltWise);
   populateVectorTransferPermutationMapLoweringPatterns(patterns);
   populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
   populateVectorGatherLoweringPatterns(patterns);
@@ -114,8 +115,8 @@ struct LegalizeForNVVMPass final
     populateVectorPatterns(patterns);
     populateGpuBreakDownSubgroupReducePatterns(patterns,
                                                /*maxShuffleBitwidth=*/32);
-    populateGpuLowerSubgroupReduceToShufflePatterns(
-        patterns, kWarpSize, /*shuffleBitwidth=*/32);
+    populateGpuLowerSubgroupReduceToShufflePatterns(patterns, kWarpSize,
+                                                    /*shuffleBitwidth=*/32);
     populateGpuLowerClusteredSubgroupReduceToShufflePatterns(
         patterns, kWarpSize, /*shuffleBitwidth=*/32);
     if (failed(applyPatternsGreedily(root, std::move(patterns))))

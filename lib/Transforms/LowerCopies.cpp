@@ -7,18 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // A copy is an operation of one thread. If all threads of the block execute it
-// together with the same operands, then doing it once, each thread a part, leaves
-// the same memory behind; only that a thread no longer sees all of it without a
-// barrier. In any other case each thread does its own copy.
+// together with the same operands, then doing it once, each thread a part,
+// leaves the same memory behind; only that a thread no longer sees all of it
+// without a barrier. In any other case each thread does its own copy.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
-#include "workgroup/Analysis/Uniformity.h"
-#include "workgroup/Passes.h"
-#include "workgroup/Support/Barriers.h"
-#include "workgroup/Support/MemorySpace.h"
-#include "workgroup/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,6 +21,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
 
 namespace mlir::workgroup {
 

@@ -7,17 +7,17 @@
 //===----------------------------------------------------------------------===//
 //
 // PTX has one window of dynamic shared memory, which begins where the static
-// variables end; every `.extern .shared` symbol names its start. LLVM emits such
-// a symbol for an external variable of size zero, and places an internal one of
-// size zero as if it had one byte, in the midst of the others.
+// variables end; every `.extern .shared` symbol names its start. LLVM emits
+// such a symbol for an external variable of size zero, and places an internal
+// one of size zero as if it had one byte, in the midst of the others.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Transforms.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::workgroup {
 
@@ -29,9 +29,9 @@ static constexpr int64_t kDynamicAlignment = 1024;
 
 static memref::GlobalOp createSymbol(RewriterBase &rewriter,
                                      gpu::GPUModuleOp module) {
-  auto type = MemRefType::get({0}, rewriter.getI8Type(),
-                              MemRefLayoutAttrInterface(),
-                              getWorkgroupSpace(module.getContext()));
+  auto type =
+      MemRefType::get({0}, rewriter.getI8Type(), MemRefLayoutAttrInterface(),
+                      getWorkgroupSpace(module.getContext()));
   rewriter.setInsertionPointToStart(module.getBody());
   auto symbol = memref::GlobalOp::create(
       rewriter, module.getLoc(), "dynamic_workgroup_memory",

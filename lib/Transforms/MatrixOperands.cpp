@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatrixOperands.h"
-#include "workgroup/Support/Kernel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,6 +14,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -25,8 +25,8 @@ namespace {
 class ThreadEvaluator {
 public:
   ThreadEvaluator(Operation *scope, std::array<int64_t, 3> shape)
-      : scope(scope), shape(shape),
-        numThreads(shape[0] * shape[1] * shape[2]) {}
+      : scope(scope), shape(shape), numThreads(shape[0] * shape[1] * shape[2]) {
+  }
 
   /// One value per thread, in the order of linear ids; null if `value` depends
   /// on more than constants and thread ids.
@@ -137,9 +137,10 @@ ThreadEvaluator::computeMap(AffineMap map, ValueRange operands) {
   return results;
 }
 
-std::optional<SmallVector<int64_t>> ThreadEvaluator::computeBinary(
-    Operation *op, function_ref<int64_t(int64_t, int64_t)> apply,
-    bool isDivision) {
+std::optional<SmallVector<int64_t>>
+ThreadEvaluator::computeBinary(Operation *op,
+                               function_ref<int64_t(int64_t, int64_t)> apply,
+                               bool isDivision) {
   const SmallVector<int64_t> *left = evaluate(op->getOperand(0));
   if (!left)
     return std::nullopt;
@@ -166,8 +167,8 @@ static void collectLoads(Value value, SmallVectorImpl<MatrixAccess> &accesses) {
       accesses.push_back({op, load.getMemref(), load.getIndices()});
     else if (auto load = dyn_cast_or_null<vector::LoadOp>(op))
       accesses.push_back({op, load.getBase(), load.getIndices()});
-    else if (isa_and_nonnull<vector::VectorDialect>(
-                 op ? op->getDialect() : nullptr) &&
+    else if (isa_and_nonnull<vector::VectorDialect>(op ? op->getDialect()
+                                                       : nullptr) &&
              isMemoryEffectFree(op))
       worklist.insert(op->operand_begin(), op->operand_end());
   }

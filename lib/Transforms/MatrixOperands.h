@@ -14,9 +14,9 @@
 namespace mlir::workgroup {
 
 /// Emits an error for each access that loads an operand of a matrix instruction
-/// of kernel `scope`, or stores its result, with an index that is outside of the
-/// memref in some thread of a block of known shape. Upstream's rewriting takes
-/// `threadIdx.x` for the lane, so that the second warp of a block 64 wide
+/// of kernel `scope`, or stores its result, with an index that is outside of
+/// the memref in some thread of a block of known shape. Upstream's rewriting
+/// takes `threadIdx.x` for the lane, so that the second warp of a block 64 wide
 /// addresses rows 8 to 23 of a tile of 16.
 LogicalResult verifyMatrixOperands(Operation *scope,
                                    const UniformityAnalysis &uniformity);

@@ -7,21 +7,21 @@
 //===----------------------------------------------------------------------===//
 //
 // The buffers that promotion leaves around a launch. A host allocation in
-// workgroup memory means one buffer per block of every kernel that it reaches, so
-// it may be cloned into each; it means nothing to the host. What reaches a kernel
-// is followed through views, which are cloned along.
+// workgroup memory means one buffer per block of every kernel that it reaches,
+// so it may be cloned into each; it means nothing to the host. What reaches a
+// kernel is followed through views, which are cloned along.
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Passes.h"
-#include "workgroup/Support/MemorySpace.h"
-#include "workgroup/Support/Remarks.h"
-#include "workgroup/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
+#include "workgroup/Transforms.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
@@ -140,8 +140,8 @@ static bool areEquivalentViews(Value value, Value other) {
   return isAllocation(op) || getViewSource(op);
 }
 
-/// The reason why the kernel cannot rebuild the host values that `use` passes to
-/// it; empty if it can.
+/// The reason why the kernel cannot rebuild the host values that `use` passes
+/// to it; empty if it can.
 static StringRef getObstacle(OpOperand &use, const LaunchSites &sites,
                              gpu::GPUFuncOp kernel) {
   if (!areEquivalentViews(use.get(), use.get()))
@@ -174,7 +174,8 @@ static LogicalResult checkAlloc(const HostAlloc &alloc, Operation *root,
           alloc.op->emitOpError("in workgroup memory cannot move into kernel '")
           << kernel.getName() << "': " << why;
       error.attachNote(launch.getLoc())
-          << "passed here; run workgroup-sink-allocs before gpu-kernel-outlining";
+          << "passed here; run workgroup-sink-allocs before "
+             "gpu-kernel-outlining";
       return error;
     }
   }

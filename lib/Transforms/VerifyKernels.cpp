@@ -7,19 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per thing that upstream's lowering to NVVM gets wrong without a
-// message, or with one that does not name the op. The numbers B1 to B8 are those
-// of docs/verification.md, which shows each of them.
+// message, or with one that does not name the op. The numbers B1 to B8 are
+// those of docs/verification.md, which shows each of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "MatrixOperands.h"
-#include "workgroup/Analysis/Alignment.h"
-#include "workgroup/Analysis/Uniformity.h"
-#include "workgroup/Passes.h"
-#include "workgroup/Support/MemorySpace.h"
-#include "workgroup/Support/Remarks.h"
-#include "workgroup/Target/Chip.h"
-#include "workgroup/Transforms.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,6 +21,13 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
@@ -89,9 +89,10 @@ void KernelVerifier::verifyAllocation(Operation *op) {
     error(op, "in workgroup memory was not hoisted; run workgroup-hoist-allocs "
               "after gpu-kernel-outlining");
   else
-    error(op, "in workgroup memory was not hoisted and stands in host code; run "
-              "workgroup-sink-allocs before gpu-kernel-outlining, or make its "
-              "function private if only kernels call it");
+    error(op,
+          "in workgroup memory was not hoisted and stands in host code; run "
+          "workgroup-sink-allocs before gpu-kernel-outlining, or make its "
+          "function private if only kernels call it");
 }
 
 void KernelVerifier::verifyLaunch(gpu::LaunchOp launch) {
@@ -125,8 +126,8 @@ void KernelVerifier::verifyFunction(gpu::GPUFuncOp function) {
     verifyPrivateBuffer(buffer, function);
 }
 
-/// Upstream makes of each attribution a variable of as many elements as its shape
-/// has, in space 3, whatever its type says.
+/// Upstream makes of each attribution a variable of as many elements as its
+/// shape has, in space 3, whatever its type says.
 void KernelVerifier::verifyWorkgroupBuffer(BlockArgument buffer,
                                            Operation *scope) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -156,9 +157,9 @@ void KernelVerifier::verifyWorkgroupBuffer(BlockArgument buffer,
 void KernelVerifier::verifyPrivateBuffer(BlockArgument buffer,
                                          Operation *scope) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  auto space = type ? dyn_cast_or_null<gpu::AddressSpaceAttr>(
-                          type.getMemorySpace())
-                    : gpu::AddressSpaceAttr();
+  auto space =
+      type ? dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace())
+           : gpu::AddressSpaceAttr();
   if (!space || space.getValue() != gpu::AddressSpace::Private)
     error(scope, "has private attribution of type ")
         << buffer.getType() << "; use #gpu.address_space<private>";
@@ -168,7 +169,8 @@ void KernelVerifier::verifyPrivateBuffer(BlockArgument buffer,
 // B3, B4: parallel loops that nobody has distributed
 //===----------------------------------------------------------------------===//
 
-/// True if `op` maps to lanes more iterations than a warp has; `count` is theirs.
+/// True if `op` maps to lanes more iterations than a warp has; `count` is
+/// theirs.
 static bool overflowsLanes(scf::ForallOp op, int64_t &count) {
   constexpr int64_t kLanes = 32;
   if (llvm::none_of(*op.getMapping(), llvm::IsaPred<gpu::GPULaneMappingAttr>))
@@ -239,8 +241,8 @@ void KernelVerifier::verifyAlignmentOf(Value buffer, MemRefType type,
       getNaturalAlignment(type, reportAt) >= kPreferredAlignment ||
       !type.hasStaticShape())
     return;
-  int64_t bytes = type.getNumElements() *
-                  getElementBytes(type, reportAt).value_or(0);
+  int64_t bytes =
+      type.getNumElements() * getElementBytes(type, reportAt).value_or(0);
   if (bytes < kPreferredAlignment)
     return;
   error(reportAt, "has a workgroup buffer of type ")
@@ -250,7 +252,8 @@ void KernelVerifier::verifyAlignmentOf(Value buffer, MemRefType type,
          "llvm.align";
 }
 
-/// Checks an access to `memref` that promises to be aligned to `promised` bytes.
+/// Checks an access to `memref` that promises to be aligned to `promised`
+/// bytes.
 void KernelVerifier::verifyAccess(Operation *op, Value memref,
                                   ValueRange indices, int64_t promised) {
   auto type = dyn_cast<MemRefType>(memref.getType());
@@ -259,9 +262,9 @@ void KernelVerifier::verifyAccess(Operation *op, Value memref,
   Value buffer = getRaisableBuffer(memref, module);
   if (!buffer)
     return;
-  int64_t has = std::max(
-      getStatedAlignment(buffer),
-      getNaturalAlignment(cast<MemRefType>(buffer.getType()), op));
+  int64_t has =
+      std::max(getStatedAlignment(buffer),
+               getNaturalAlignment(cast<MemRefType>(buffer.getType()), op));
   if (has < promised) {
     error(op, "promises an alignment of ")
         << promised << " bytes, but its buffer is aligned to " << has
@@ -384,9 +387,8 @@ void KernelVerifier::verifyCapacity(Operation *scope) {
     diagnostic.attachNote(buffer.loc)
         << "a buffer of " << buffer.bytes << " bytes, aligned to "
         << buffer.alignment << ", is here";
-  remark::failed(scope->getLoc(),
-                 remarkOptions(RemarkSource::VerifyKernels, "OutOfCapacity",
-                               scope))
+  remark::failed(scope->getLoc(), remarkOptions(RemarkSource::VerifyKernels,
+                                                "OutOfCapacity", scope))
       << remark::metric("Required", bytes)
       << remark::metric("Limit", options.maxStaticBytes);
 }
@@ -441,7 +443,8 @@ LogicalResult verifyKernels(ModuleOp module,
 }
 
 namespace {
-struct VerifyKernelsPass final : impl::VerifyKernelsPassBase<VerifyKernelsPass> {
+struct VerifyKernelsPass final
+    : impl::VerifyKernelsPassBase<VerifyKernelsPass> {
   using VerifyKernelsPassBase::VerifyKernelsPassBase;
 
   void runOnOperation() override {

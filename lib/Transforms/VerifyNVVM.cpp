@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "workgroup/Passes.h"
 
 namespace mlir::workgroup {
 
@@ -30,8 +30,8 @@ static Operation *getCulprit(Operation *op) {
 
 static LogicalResult verify(gpu::GPUModuleOp module) {
   WalkResult result = module.walk([&](Operation *op) {
-    if (op == module || isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(
-                            op->getDialect()))
+    if (op == module ||
+        isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
       return WalkResult::advance();
     getCulprit(op)->emitOpError(
         "cannot be lowered to NVVM; rewrite it by operations of the arith, "

@@ -12,7 +12,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .compiler import STAGES, Stage, compile
@@ -37,16 +39,30 @@ def main(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] == "opt":
         # Everything after the word is mlir-opt's, which argparse cannot promise.
         return _guard(lambda: _opt(arguments[1:]))
-    parser = _make_parser()
-    options = parser.parse_args(arguments)
+    if arguments and arguments[0] in _NOT_BUILT:
+        words = _NOT_BUILT[arguments[0]]
+        return _guard(lambda: _not_built(words))
+    return _guard(lambda: _parse_and_run(arguments))
+
+
+def _parse_and_run(arguments: Sequence[str]) -> int:
+    try:
+        options = _make_parser().parse_args(arguments)
+    except SystemExit:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        raise
     command: Callable[[argparse.Namespace], int] = options.run
-    return _guard(lambda: command(options))
+    return command(options)
 
 
 def _guard(command: Callable[[], int]) -> int:
     """Turn what `command` raises into words and an exit code."""
     try:
-        return command()
+        code = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except InternalError as error:
         print(error, file=sys.stderr)
         print(f"error: reproducer: {_save_reproducer(error)}", file=sys.stderr)
@@ -55,11 +71,22 @@ def _guard(command: Callable[[], int]) -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
+        # Not by way of the interpreter's end, which would wait for, or pull the ground from under,
+        # a compilation that is still under way in its thread.
+        os._exit(130)
     except BrokenPipeError:
-        # The reader has gone; nothing more may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader has gone
         return 1
+    except OSError as error:
+        _drop_output()
+        print(f"error: {error.filename or '<stdout>'}: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _drop_output() -> None:
+    """Keep what is still buffered from being written, and failing again, at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _save_reproducer(error: InternalError) -> str:
@@ -93,9 +120,7 @@ def _make_parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="tell what is installed and what is missing")
     doctor.set_defaults(run=_doctor)
     for name, words in _NOT_BUILT.items():
-        later = commands.add_parser(name, help=f"({words})", add_help=False)
-        later.add_argument("rest", nargs=argparse.REMAINDER)
-        later.set_defaults(run=_not_built, words=words)
+        commands.add_parser(name, help=f"({words})", add_help=False)
     return parser
 
 
@@ -132,7 +157,9 @@ def _add_compile(
     parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
     parser.add_argument("--timing", action="store_true", help="print the time of each stage")
     parser.add_argument(
-        "--remarks", metavar="REGEX", help="print the remarks of the passes that match, or of all: ."
+        "--remarks",
+        metavar="REGEX",
+        help="print the remarks of the passes that match, or of all: .",
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
@@ -147,36 +174,62 @@ def _compile(options: argparse.Namespace) -> int:
     emit: str = options.emit
     if emit == "bundle":
         raise UsageError("error: --emit bundle is not built yet")
+    if options.input == options.schedule == "-":
+        raise UsageError("error: the standard input cannot be both program and schedule")
     until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
     remarks = _compile_regex(options.remarks)
     if options.no_verify:
         print("warning: --no-verify: barriers are not checked", file=sys.stderr)
-    module = compile(
-        "-" if options.input == "-" else Path(options.input),
-        chip=options.chip,
-        schedule=_schedule(options.schedule),
-        sync=options.sync,
-        verify=not options.no_verify,
-        until=until,
-        keep_texts=options.save_temps is not None,
-        color=_use_color(options.color),
-    )
-    _report(module, options, remarks)
+    try:
+        module = _wait_for(
+            lambda: compile(
+                _source(options.input),
+                chip=options.chip,
+                schedule=_schedule(options.schedule),
+                sync=options.sync,
+                verify=not options.no_verify,
+                until=until,
+                keep_texts=options.save_temps is not None,
+                color=_use_color(options.color),
+            )
+        )
+    except CompileError as error:
+        _report(error, options, remarks)
+        _save_temps(error.texts, options)
+        raise
+    if module.rendered:
+        print(module.rendered, file=sys.stderr)
+    start = time.perf_counter()
     data = module.cubin if emit == "cubin" else module.texts[until].encode()
-    if options.save_temps is not None:
-        _save_temps(module, Path(options.save_temps), Path(options.input), emit)
+    ptxas = {"cubin": time.perf_counter() - start} if emit == "cubin" else {}
+    _report(module, options, remarks, ptxas)
+    _save_temps(module.texts, options, cubin=data if emit == "cubin" else None)
     _write(options.output, data, is_binary=emit == "cubin")
     return 0
 
 
+def _wait_for(function: Callable[[], Module]) -> Module:
+    """Call a function that may take long, so that Ctrl-C is heard at once."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(function)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            os._exit(130)
+
+
+def _source(given: str) -> str | Path:
+    return given if given == "-" else Path(given)
+
+
 def _schedule(given: str | None) -> str | Path | None:
-    return given if given in (None, "auto", "none") else Path(given)
+    return given if given in (None, "auto", "none", "-") else Path(given)
 
 
 def _compile_regex(text: str | None) -> re.Pattern[str] | None:
     try:
         return re.compile(text) if text is not None else None
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"error: --remarks: not a regular expression: {error}") from error
 
 
@@ -187,38 +240,46 @@ def _use_color(choice: str) -> bool:
 
 
 def _report(
-    module: Module, options: argparse.Namespace, remarks: re.Pattern[str] | None
+    outcome: Module | CompileError,
+    options: argparse.Namespace,
+    remarks: re.Pattern[str] | None,
+    ptxas: Mapping[str, float] | None = None,
 ) -> None:
-    if module.rendered:
-        print(module.rendered, file=sys.stderr)
     if remarks is not None:
-        for remark in filter(lambda item: _matches(item, remarks), module.remarks):
+        for remark in filter(lambda item: _matches(item, remarks), outcome.remarks):
             print(remark, file=sys.stderr)
     if options.timing:
-        for stage, seconds in module.seconds.items():
+        all_seconds = {**outcome.seconds, **(ptxas or {})}
+        for stage, seconds in [*all_seconds.items(), ("total", sum(all_seconds.values()))]:
             print(f"{seconds * 1e3:10.2f} ms  {stage}", file=sys.stderr)
-        print(f"{sum(module.seconds.values()) * 1e3:10.2f} ms  total", file=sys.stderr)
 
 
 def _matches(remark: Remark, pattern: re.Pattern[str]) -> bool:
     return bool(pattern.search(remark.category) or pattern.search(remark.name))
 
 
-def _save_temps(module: Module, folder: Path, source: Path, emit: str) -> None:
+def _save_temps(
+    texts: Mapping[str, str], options: argparse.Namespace, cubin: bytes | None = None
+) -> None:
+    if options.save_temps is None:
+        return
+    folder = Path(options.save_temps)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
-    name = "stdin" if str(source) == "-" else source.stem
-    for stage, text in module.texts.items():
+    name = "stdin" if options.input == "-" else Path(options.input).stem
+    for stage, text in texts.items():
         write_file(folder / f"{name}.{_SUFFIXES.get(stage, stage)}", text.encode())
-    if emit == "cubin":
-        write_file(folder / f"{name}.cubin", module.cubin)
+    if cubin is not None:
+        write_file(folder / f"{name}.cubin", cubin)
 
 
 def _write(output: str, data: bytes, *, is_binary: bool) -> None:
     if output != "-":
         return write_file(output, data)
+    if sys.stdout is None:
+        raise UsageError("error: the standard output is closed; name a file by -o")
     if is_binary and sys.stdout.isatty():
         raise UsageError("error: a cubin is no text for a terminal; name a file by -o")
     sys.stdout.buffer.write(data)
@@ -228,7 +289,8 @@ def _write(output: str, data: bytes, *, is_binary: bool) -> None:
 
 def _opt(arguments: Sequence[str]) -> int:
     command = [str(find_mlir_opt()), f"--load-pass-plugin={plugin_path()}", *arguments]
-    return subprocess.run(command, check=False).returncode
+    code = subprocess.run(command, check=False).returncode
+    return 128 - code if code < 0 else code
 
 
 def _plugin_path(_: argparse.Namespace) -> int:
@@ -243,8 +305,8 @@ def _doctor(_: argparse.Namespace) -> int:
     return 0 if all(finding.is_fine for finding in findings) else 69
 
 
-def _not_built(options: argparse.Namespace) -> int:
-    raise UsageError(f"error: {options.words}")
+def _not_built(words: str) -> int:
+    raise UsageError(f"error: {words}")
 
 
 __all__ = ["CompileError", "main"]

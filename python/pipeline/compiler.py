@@ -5,10 +5,8 @@ No decision about the program is taken here.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from .diagnostics import diagnostic_from_native, remark_from_native, snapshot_from_native
@@ -32,7 +30,7 @@ class Request:
 
     text: str
     name: str
-    chip: str
+    chip: str | None
     schedule: tuple[str, str] | None
     use_own_schedule: bool
     verify: bool
@@ -84,7 +82,7 @@ def compile(
     request = Request(
         text=text,
         name=name,
-        chip=chip or "",
+        chip=chip,
         schedule=_read_schedule(schedule),
         use_own_schedule=schedule != "none",
         verify=verify,
@@ -122,7 +120,7 @@ def _run(request: Request) -> Module:
     from . import _native
 
     chips = _native.chip_names()
-    if request.chip and request.chip not in chips:
+    if request.chip is not None and request.chip not in chips:
         raise UsageError(f"error: unknown chip '{request.chip}'; there are {', '.join(chips)}")
     source = _native.SourceText(request.text, request.name)
     result = _native.compile(source, _options(request))
@@ -135,7 +133,7 @@ def _options(request: Request) -> _native.CompileOptions:
     from . import _native
 
     options = _native.CompileOptions()
-    options.chip = request.chip
+    options.chip = request.chip or ""
     if request.schedule:
         options.schedule = _native.SourceText(*request.schedule)
     options.use_own_schedule = request.use_own_schedule
@@ -163,13 +161,23 @@ def _make_error(result: _native.CompileResult, request: Request) -> Exception:
         return ToolError(rendered)
     diagnostics = [diagnostic_from_native(diagnostic) for diagnostic in result.diagnostics]
     error = CompileError(rendered, diagnostics, stage, result.reproducer)
-    for remark in result.remarks:
+    error.texts = _texts(result)
+    error.remarks = tuple(remark_from_native(item) for item in result.remarks)
+    error.snapshots = tuple(snapshot_from_native(item) for item in result.snapshots)
+    error.seconds = _seconds(result)
+    for remark in error.remarks:
         if remark.kind == "failed" and remark.name == "OutOfCapacity":
-            values = dict(remark.arguments)
-            return ResourceError(
-                error, "workgroup memory", int(values["Required"]), int(values["Limit"])
-            )
+            required, limit = (int(remark.arguments[key]) for key in ("Required", "Limit"))
+            return ResourceError(error, "workgroup memory", required, limit)
     return error
+
+
+def _texts(result: _native.CompileResult) -> dict[str, str]:
+    return {stage.name.lower(): text for stage, text in result.texts}
+
+
+def _seconds(result: _native.CompileResult) -> dict[str, float]:
+    return {stage.name.lower(): time for stage, time in result.seconds}
 
 
 def _reproduce(request: Request) -> str:
@@ -182,21 +190,20 @@ def _reproduce(request: Request) -> str:
         lines += [f"// {line}" for line in request.schedule[0].splitlines()]
     elif not request.use_own_schedule:
         lines[0] += " --schedule none"
-    text = re.sub(r"\n*\Z", "\n", request.text)
-    return "\n".join([*lines, text])
+    return "\n".join([*lines, request.text.rstrip("\n"), ""])
 
 
 def _make_module(result: _native.CompileResult) -> Module:
-    texts = {stage.name.lower(): text for stage, text in result.texts}
+    texts = _texts(result)
     assembly = Assembly(texts.get("ptx", ""), result.chip)
     return Module(
         chip=result.chip,
         kernels=index_by_name([_make_kernel(kernel, assembly) for kernel in result.kernels]),
-        texts=MappingProxyType(texts),
+        texts=texts,
         diagnostics=tuple(diagnostic_from_native(item) for item in result.diagnostics),
         remarks=tuple(remark_from_native(item) for item in result.remarks),
         snapshots=tuple(snapshot_from_native(item) for item in result.snapshots),
-        seconds=MappingProxyType({stage.name.lower(): time for stage, time in result.seconds}),
+        seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
         _assembly=assembly,
     )

@@ -55,7 +55,9 @@ class Remark:
     arguments: dict[str, str] = field(hash=False)
 
     def __str__(self) -> str:
-        return f"{self.location}: remark: [{self.kind}] {self.category}: {self.name}: {self.message}"
+        return (
+            f"{self.location}: remark: [{self.kind}] {self.category}: {self.name}: {self.message}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +100,4 @@ def remark_from_native(native: _native.Remark) -> Remark:
 
 def snapshot_from_native(native: _native.Snapshot) -> Snapshot:
     """Convert a record of the native extension."""
-    return Snapshot(native.pass_, native.op, native.before, native.after)
+    return Snapshot(native.pass_name, native.op, native.before, native.after)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .errors import ToolError
 from .toolchain import (
@@ -14,7 +17,6 @@ from .toolchain import (
     find_libdevice,
     find_mlir_opt,
     find_ptxas,
-    load_native,
     plugin_path,
 )
 
@@ -61,15 +63,29 @@ def _look(name: str, find: Callable[[], str], needed_for: str = "") -> Finding:
 
 
 def _native() -> str:
-    load_native()
-    from . import _native as native
-
-    return f"LLVM {native.llvm_version()}"
+    """Load the compiler in a process of its own, for whatever may come of that."""
+    code = "from pipeline.toolchain import load_native; print(load_native().llvm_version())"
+    folders = [str(Path(__file__).parents[1]), *sys.path]
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+    )
+    if result.returncode == 0:
+        return f"LLVM {result.stdout.strip()}"
+    words = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
+    raise ToolError(words.partition("ToolError: ")[2] or words)
 
 
 def _ptxas() -> str:
     ptxas = find_ptxas()
-    result = subprocess.run([str(ptxas), "--version"], capture_output=True, text=True, check=False)
+    command = [str(ptxas), "--version"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ToolError(f"{ptxas} does not run: {error.strerror}") from error
     return f"{ptxas} ({result.stdout.strip().splitlines()[-1]})" if result.stdout else str(ptxas)
 
 

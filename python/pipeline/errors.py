@@ -5,16 +5,24 @@ Each class carries the exit code that the command line ends with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from .diagnostics import Diagnostic
+from .diagnostics import Diagnostic, Remark, Snapshot
 
 
 class Error(Exception):
     """The base of all errors of this package."""
 
     exit_code: ClassVar[int] = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what an error holds, whatever its constructor takes."""
+        return _restore, (type(self), self.args), vars(self)
+
+
+def _restore(kind: type[Error], arguments: tuple[Any, ...]) -> Error:
+    return kind.__new__(kind, *arguments)
 
 
 class UsageError(Error, ValueError):
@@ -49,13 +57,22 @@ class CompileError(Error):
         """The stage that failed: read, parse, schedule, gpu, nvvm, llvm, ptx or cubin."""
         self.reproducer = reproducer
         """A text that ``mlir-opt --run-reproducer`` replays; empty if no pass failed."""
+        self.texts: Mapping[str, str] = {}
+        """The texts of the stages before, if they were to be kept."""
+        self.remarks: tuple[Remark, ...] = ()
+        """The decisions of the passes up to the failure."""
+        self.snapshots: tuple[Snapshot, ...] = ()
+        """What passes changed up to the failure, if that was to be kept."""
+        self.seconds: Mapping[str, float] = {}
+        """How long each stage took."""
 
 
 class ResourceError(CompileError):
     """A kernel needs more of something than the GPU has."""
 
     def __init__(self, error: CompileError, name: str, required: int, limit: int) -> None:
-        super().__init__(str(error), error.diagnostics, error.stage, error.reproducer)
+        super().__init__(str(error))
+        vars(self).update(vars(error))
         self.name = name
         """What there is not enough of, as ``workgroup memory``."""
         self.required = required

@@ -66,15 +66,25 @@ def read_source(source: str | Path) -> tuple[str, str]:
     if is_text(source):
         return decode(str(source).encode("utf-8", "surrogatepass"), "<string>"), "<string>"
     name = os.fspath(source)
-    if name == "-":
-        return decode(_read(sys.stdin.buffer), STDIN_NAME), STDIN_NAME
+    if source == "-":
+        return _read_stdin()
     try:
         with Path(name).open("rb") as stream:
             data = _read(stream)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{name}: error: cannot be read: {reason}") from error
-    return decode(data, name), name
+    # Names are bytes; locations are text.
+    return decode(data, name), os.fsencode(name).decode(errors="backslashreplace")
+
+
+def _read_stdin() -> tuple[str, str]:
+    if sys.stdin is None:
+        raise UsageError(f"{STDIN_NAME}: error: cannot be read: it is closed")
+    try:
+        return decode(_read(sys.stdin.buffer), STDIN_NAME), STDIN_NAME
+    except OSError as error:
+        raise UsageError(f"{STDIN_NAME}: error: cannot be read: {error.strerror}") from error
 
 
 def _write_in_place(path: Path, data: bytes) -> None:
@@ -90,22 +100,30 @@ def write_file(name: str | Path, data: bytes) -> None:
     """
     path = Path(name)
     try:
-        path = path.resolve() if path.is_symlink() else path
-        if path.is_dir():
+        mode = _mode(path)
+        if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(21, "Is a directory")
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        if mode is not None and not stat.S_ISREG(mode):
             return _write_in_place(path, data)
-        _replace_file(path, data)
+        _replace_file(Path(os.path.realpath(path)), data)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{name}: error: cannot be written: {reason}") from error
+
+
+def _mode(path: Path) -> int | None:
+    """Return the mode of what `path` leads to, through all links; None if nothing is there."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
 
 
 def _replace_file(path: Path, data: bytes) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(13, "Permission denied")
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=".pipeline-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

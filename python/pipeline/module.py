@@ -8,11 +8,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
-from .errors import CompileError, UsageError
+from .errors import CompileError, ToolError, UsageError
 from .toolchain import find_ptxas
 
 Dim3 = tuple[int, int, int]
@@ -107,7 +106,9 @@ class Assembly:
 
     @property
     def cubin(self) -> bytes:
-        """The machine code. Raises ToolError without ptxas, CompileError if it refuses."""
+        """The machine code; see ``Module.cubin``."""
+        if not self._ptx:
+            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
         if self._cubin is None:
             self._cubin, self._log = assemble(self._ptx, self._chip)
         return self._cubin
@@ -134,7 +135,10 @@ def assemble(ptx: str, chip: str) -> tuple[bytes, str]:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx, encoding="utf-8")
         command = [str(ptxas), "-v", f"-arch={chip}", str(source), "-o", str(target)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise ToolError(f"error: {ptxas} does not run: {error.strerror}") from error
         log = (result.stdout + result.stderr).replace(str(source), "kernels.ptx")
         if result.returncode != 0:
             diagnostic = Diagnostic("error", f"ptxas: {log.strip()}", Location("kernels.ptx"))
@@ -161,7 +165,7 @@ def parse_resources(log: str) -> Mapping[str, Resources]:
             shared = _SHARED.search(line)
             resources[name] = Resources(int(match[1]), int(shared[1]) if shared else 0, *frame)
             name = ""
-    return MappingProxyType(resources)
+    return resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +178,11 @@ class Module:
 
     chip: str
     kernels: Mapping[str, Kernel]
-    texts: Mapping[str, str]
+    texts: Mapping[str, str] = field(repr=False)
     diagnostics: tuple[Diagnostic, ...]
     remarks: tuple[Remark, ...]
     snapshots: tuple[Snapshot, ...]
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, float] = field(compare=False)
     rendered: str = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
 
@@ -193,7 +197,8 @@ class Module:
     def cubin(self) -> bytes:
         """The machine code, by ptxas.
 
-        Raises ToolError if there is no ptxas, CompileError if it refuses the PTX.
+        Raises ToolError if there is no ptxas, CompileError if it refuses the PTX, UsageError if an
+        earlier stage was the last.
         """
         return self._assembly.cubin
 
@@ -204,5 +209,5 @@ class Module:
 
 
 def index_by_name(kernels: Sequence[Kernel]) -> Mapping[str, Kernel]:
-    """Return a read-only mapping of the kernels in their order."""
-    return MappingProxyType({kernel.name: kernel for kernel in kernels})
+    """Return a mapping of the kernels in their order."""
+    return {kernel.name: kernel for kernel in kernels}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import os
@@ -54,7 +53,6 @@ def plugin_path() -> Path:
     raise ToolError(f"error: {PLUGIN_NAME} is not installed; {INSTALL_PACKAGE}")
 
 
-@functools.cache
 def find_mlir_opt() -> Path:
     """Return LLVM 22's ``mlir-opt``. Raises ToolError if there is none."""
     if found := shutil.which("mlir-opt-22"):
@@ -94,7 +92,6 @@ def _cuda_folders() -> Iterator[Path]:
         yield Path(location) / "cuda_nvcc"
 
 
-@functools.cache
 def find_ptxas() -> Path:
     """Return NVIDIA's assembler. Raises ToolError if there is none."""
     for folder in _cuda_folders():
@@ -106,7 +103,6 @@ def find_ptxas() -> Path:
     raise ToolError(f"error: ptxas was not found; {INSTALL_PTXAS}")
 
 
-@functools.cache
 def find_libdevice() -> Path | None:
     """Return NVIDIA's library of mathematical functions, if there is one."""
     for folder in _cuda_folders():

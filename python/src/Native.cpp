@@ -41,7 +41,7 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("location", &RemarkRecord::location)
       .def_ro("arguments", &RemarkRecord::arguments);
   nb::class_<SnapshotRecord>(m, "Snapshot")
-      .def_ro("pass_", &SnapshotRecord::pass)
+      .def_ro("pass_name", &SnapshotRecord::pass)
       .def_ro("op", &SnapshotRecord::op)
       .def_ro("before", &SnapshotRecord::before)
       .def_ro("after", &SnapshotRecord::after);

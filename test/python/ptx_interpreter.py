@@ -2,8 +2,8 @@
 
 An oracle for tests, independent of the compiler: it reads the PTX text, holds every register as a
 NumPy array over the threads of a block, and always lets the threads that are furthest behind take
-the next step. Out-of-bounds and misaligned accesses, barriers that part of a block misses, and races
-between two barriers (two threads, one byte, at least one write) raise `PTXError`. Only the
+the next step. Out-of-bounds and misaligned accesses, barriers that part of a block misses, and
+races between two barriers (two threads, one byte, at least one write) raise `PTXError`. Only the
 instructions that LLVM emits for the kernels of the tests are known; any other one raises.
 """
 
@@ -185,12 +185,16 @@ class Memory:
 
     def _check(self, offsets: npt.NDArray[np.int64], size: int, end: int) -> npt.NDArray[np.int64]:
         if (offsets < 0).any() or (offsets + size > end).any():
-            raise PTXError(f"access outside of {self.name}: offsets {offsets.min()}..{offsets.max()}")
+            raise PTXError(
+                f"access outside of {self.name}: offsets {offsets.min()}..{offsets.max()}"
+            )
         if (offsets % size).any():
             raise PTXError(f"misaligned access of {size} bytes to {self.name}")
         return offsets[:, None] + np.arange(size)
 
-    def load(self, offsets: npt.NDArray[np.int64], size: int, threads: Any) -> npt.NDArray[np.uint8]:
+    def load(
+        self, offsets: npt.NDArray[np.int64], size: int, threads: Any
+    ) -> npt.NDArray[np.uint8]:
         """Return `size` bytes for each offset."""
         # LLVM fills gaps of vector loads: an aligned load may reach past the end, up to 16 bytes.
         places = self._check(offsets, size, -(-self.data.size // 16) * 16)
@@ -333,7 +337,9 @@ class Block:
         if name == "selp":
             chosen = np.where(self.value(operands[3]) != 0, *map(self.value, operands[1:3]))
             return self.assign(operands[0], chosen, taken)
-        self.assign(operands[0], _to_words(self.compute(name, modifiers, operands[1:], taken)), taken)
+        self.assign(
+            operands[0], _to_words(self.compute(name, modifiers, operands[1:], taken)), taken
+        )
         return None
 
     def compute(
@@ -355,7 +361,11 @@ class Block:
         if name in ("mul", "mad") and "wide" in modifiers:
             wide = f"{operands[0].dtype.kind}{operands[0].dtype.itemsize * 2}"
             product = operands[0].astype(wide) * operands[1].astype(wide)
-            third = _to_typed(self.value(sources[2]), kind[0] + str(_bits(kind) * 2)) if name == "mad" else 0
+            third = (
+                _to_typed(self.value(sources[2]), kind[0] + str(_bits(kind) * 2))
+                if name == "mad"
+                else 0
+            )
             return np.asarray(product + third, dtype=wide)
         if name == "mul" and "hi" in modifiers:
             return _high_half(*operands)

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import programs
 import pytest
 
 import pipeline
-import programs
 
 CHIPS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
 
@@ -245,13 +245,6 @@ def test_keep_texts() -> None:
     assert all(text.endswith("\n") for text in module.texts.values())
 
 
-def test_texts_are_read_only() -> None:
-    module = pipeline.compile(programs.STORE)
-    for mapping in (module.texts, module.kernels, module.seconds):
-        with pytest.raises(TypeError):
-            mapping["new"] = None  # type: ignore[index]
-
-
 def test_snapshots() -> None:
     assert pipeline.compile(programs.SCHEDULED).snapshots == ()
     snapshots = pipeline.compile(programs.SCHEDULED, snapshots=True).snapshots
@@ -376,15 +369,16 @@ def test_each_kernel_has_its_resources() -> None:
 @pytest.mark.parametrize("name", ["a.b", "a b", "größe", "a-b", "1a"])
 def test_kernel_name_that_ptx_does_not_allow(name: str) -> None:
     """MLIR allows any name: it gets one that PTX allows, or the kernel is refused."""
-    text = programs.STORE.replace("@store", f'@"{name}"')
     try:
-        module = pipeline.compile(text)
+        module = pipeline.compile(programs.STORE.replace("@store", f'@"{name}"'))
     except pipeline.CompileError as error:
-        assert name in str(error)
-        assert error.diagnostics[0].location.line == 2
+        message, line = error.diagnostics[0].message, error.diagnostics[0].location.line
     else:
         (kernel,) = module.kernels.values()
         assert kernel.registers > 0
+        return
+    assert name in message
+    assert line == 2
 
 
 def test_mathematical_functions() -> None:

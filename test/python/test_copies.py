@@ -130,7 +130,10 @@ class Writer:
     @staticmethod
     def product_sum(offsets: tuple[int, ...], strides: list[Any]) -> Any:
         """Return the offset of a view in elements, `?` if it depends on a dynamic stride."""
-        terms = [0 if o == 0 else "?" if s == "?" else o * s for o, s in zip(offsets, strides, strict=True)]
+        terms = [
+            0 if o == 0 else "?" if s == "?" else o * s
+            for o, s in zip(offsets, strides, strict=True)
+        ]
         return "?" if "?" in terms else sum(terms)
 
     def view_type(self, extents: list[str], strides: list[Any], offset: Any, space: str) -> str:

@@ -7,9 +7,9 @@ hidden. Every question is then answered with no, without a message, so each answ
 from __future__ import annotations
 
 import pytest
+from command_line import run
 
 import pipeline
-from command_line import run
 
 # A terminator that hands a buffer to the next turn of the loop: only its trait tells.
 CARRIED = """\
@@ -30,7 +30,7 @@ gpu.module @kernels {
 }
 """
 
-# The extent is a constant only for who can match one: through a product and a cast.
+# The extent is a product of constants, which only folding tells.
 CONSTANT = """\
 gpu.module @kernels {
   gpu.func @constant(%a: memref<64xf32>, %i: index) kernel {

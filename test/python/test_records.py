@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 from collections.abc import Callable
 from typing import Any
 
+import programs
 import pytest
 
 import pipeline
-import programs
 
 
-def records() -> dict[str, Any]:
-    """Return one value of each public class of data."""
+@functools.cache
+def records(turn: int = 0) -> dict[str, Any]:
+    """Return one value of each public class of data, anew in each turn."""
     module = pipeline.compile(programs.WARNED, snapshots=True)
     kernel = module.kernels["main_kernel"]
     return {
@@ -31,9 +33,10 @@ def records() -> dict[str, Any]:
     }
 
 
-RECORDS = (
-    "location diagnostic remark snapshot argument part parameter resources kernel module".split()
-)
+RECORDS = [
+    *("location", "diagnostic", "remark", "snapshot", "argument"),
+    *("part", "parameter", "resources", "kernel", "module"),
+]
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
@@ -59,7 +62,7 @@ def test_copied_module_still_assembles() -> None:
 
 @pytest.mark.parametrize("name", [name for name in RECORDS if name != "module"])
 def test_records_can_be_compared_and_hashed(name: str) -> None:
-    first, second = records()[name], records()[name]
+    first, second = records(1)[name], records(2)[name]
     assert first == second
     assert hash(first) == hash(second)
     assert first != object()

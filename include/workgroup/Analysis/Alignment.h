@@ -29,8 +29,8 @@ constexpr int64_t kHostAllocationAlignment = 16;
 
 /// What the client of the analysis knows or can bring about.
 struct AlignmentOptions {
-  /// Alignment in bytes of memref arguments of kernels and host functions, where
-  /// no attribute says more; 1 if nothing is known.
+  /// Alignment in bytes of memref arguments of kernels and host functions,
+  /// where no attribute says more; 1 if nothing is known.
   int64_t arguments = 1;
   /// Alignment in bytes that the client will give to the workgroup buffers of
   /// `getRaisableBuffer`, should it rely on it; 1 if it will not.
@@ -61,7 +61,8 @@ public:
 
 private:
   /// Of a memref: alignment in bytes of the buffer it points into, the divisor
-  /// of its offset in elements, and the alignment in bytes of its first element.
+  /// of its offset in elements, and the alignment in bytes of its first
+  /// element.
   struct Pointer {
     int64_t base = 1;
     int64_t offset = 1;
@@ -84,17 +85,17 @@ private:
   DenseMap<Value, Pointer> pointers;
 };
 
-/// The number of bytes from one element of `type` to the next in memory, as LLVM
-/// lays it out: one for `i1` and `i4`, four for `i24`. Nothing for types whose
-/// size MLIR does not know.
+/// The number of bytes from one element of `type` to the next in memory, as
+/// LLVM lays it out: one for `i1` and `i4`, four for `i24`. Nothing for types
+/// whose size MLIR does not know.
 std::optional<int64_t> getElementBytes(MemRefType type, Operation *scope);
 
 /// The alignment in bytes that LLVM gives to a variable of `type`'s element.
 int64_t getNaturalAlignment(MemRefType type, Operation *scope);
 
 /// The workgroup buffer behind `memref` if its alignment can be raised without
-/// touching anything outside `anchor`: an allocation, the `memref.get_global` of
-/// a global, an attribution of a `gpu.func`. Null otherwise.
+/// touching anything outside `anchor`: an allocation, the `memref.get_global`
+/// of a global, an attribution of a `gpu.func`. Null otherwise.
 Value getRaisableBuffer(Value memref, Operation *anchor);
 
 /// The alignment in bytes that the IR states for `buffer`, a result of

@@ -13,15 +13,15 @@
 //
 // The analysis is a forward fixed point over the SSA graph, in the manner of
 // Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (CC 2012): it
-// starts from the sources of divergence (thread ids, memory, unknown operations)
-// and spreads along operands. Control counts as much as data: a value that a
-// divergent branch selects is divergent even if all its candidates are uniform,
-// and so is every value and point that follows a divergent exit. What cannot be
-// decided is divergent.
+// starts from the sources of divergence (thread ids, memory, unknown
+// operations) and spreads along operands. Control counts as much as data: a
+// value that a divergent branch selects is divergent even if all its candidates
+// are uniform, and so is every value and point that follows a divergent exit.
+// What cannot be decided is divergent.
 //
 // Device functions take part: their arguments and their entry are as uniform as
-// the calls to them that stand inside the analysed operation. A function without
-// such a call is assumed to be called divergently.
+// the calls to them that stand inside the analysed operation. A function
+// without such a call is assumed to be called divergently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ namespace mlir::workgroup {
 
 /// Why something diverges.
 struct Divergence {
-  /// The operation whose condition or bounds differ between threads, or the call
-  /// that not all threads execute. Null if it is the value itself.
+  /// The operation whose condition or bounds differ between threads, or the
+  /// call that not all threads execute. Null if it is the value itself.
   Operation *control = nullptr;
   /// The value where the divergence starts: a thread id, a load, the result of
   /// an operation that is not understood. Null if nothing is known of a caller.

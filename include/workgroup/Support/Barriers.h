@@ -22,8 +22,9 @@ namespace mlir::workgroup {
 /// True if `op` neither reads nor writes memory; allocation does neither.
 bool isFreeOfAccesses(Operation *op);
 
-/// Orders all that precedes `op` in its kernel before `op` and all that follows.
-/// `op` must be a block-uniform point. Returns true if a barrier was created.
+/// Orders all that precedes `op` in its kernel before `op` and all that
+/// follows. `op` must be a block-uniform point. Returns true if a barrier was
+/// created.
 bool insertBarrierBefore(RewriterBase &rewriter, Operation *op);
 
 /// Orders `op` and all that precedes it before all that follows. `op` must be a

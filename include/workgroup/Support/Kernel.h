@@ -49,9 +49,9 @@ bool isDeviceFunction(FunctionOpInterface function);
 bool isInDeviceCode(Operation *op);
 
 /// The kernels and device functions inside `root`, and the functions inside
-/// `root` that they call, directly or not: all that threads execute, in an order
-/// that does not depend on addresses. `calls`, if given, receives the calls among
-/// them with their callees.
+/// `root` that they call, directly or not: all that threads execute, in an
+/// order that does not depend on addresses. `calls`, if given, receives the
+/// calls among them with their callees.
 SmallVector<Operation *> collectDeviceScopes(
     Operation *root,
     SmallVectorImpl<std::pair<CallOpInterface, FunctionOpInterface>> *calls =

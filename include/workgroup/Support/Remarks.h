@@ -17,8 +17,8 @@
 #ifndef WORKGROUP_SUPPORT_REMARKS_H
 #define WORKGROUP_SUPPORT_REMARKS_H
 
-#include "workgroup/Support/Kernel.h"
 #include "mlir/IR/Remarks.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 

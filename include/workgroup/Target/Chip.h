@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table of the supported chips and what the passes need to know of them. The
-// sizes are those of the CUDA C++ Programming Guide, "Compute Capabilities".
+// One table of the supported chips and what the passes need to know of them.
+// The sizes are those of the CUDA C++ Programming Guide, "Compute
+// Capabilities".
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +24,9 @@ namespace mlir::workgroup {
 struct Chip {
   /// As in `sm_90a`.
   StringLiteral name;
-  /// Version of the PTX language to emit, times ten: the oldest that LLVM, ptxas
-  /// and the instructions of this project accept for the chip, so that the PTX
-  /// runs on the oldest drivers that can run it.
+  /// Version of the PTX language to emit, times ten: the oldest that LLVM,
+  /// ptxas and the instructions of this project accept for the chip, so that
+  /// the PTX runs on the oldest drivers that can run it.
   unsigned ptxVersion;
   /// Largest workgroup memory of a block in bytes, static and dynamic together.
   int64_t maxWorkgroupBytes;
@@ -45,6 +46,9 @@ std::string listChips();
 
 /// Largest static workgroup memory of a block in bytes; more has to be dynamic.
 constexpr int64_t kMaxStaticWorkgroupBytes = 49152;
+
+/// `name` with each character that PTX identifiers cannot hold replaced by `_`.
+std::string getPTXName(StringRef name);
 
 /// The NVVM target of `module`; null if it has none.
 NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module);

@@ -37,9 +37,10 @@ struct KernelMemory {
 /// optimises the result for the chip of their target. Null after an error;
 /// `lacksLibdevice`, if given, tells whether it was that no libdevice was given
 /// and one is needed.
-std::unique_ptr<llvm::Module>
-translateToLLVM(ModuleOp module, llvm::LLVMContext &context,
-                StringRef libdevice, bool *lacksLibdevice = nullptr);
+std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
+                                              llvm::LLVMContext &context,
+                                              StringRef libdevice,
+                                              bool *lacksLibdevice = nullptr);
 
 /// The PTX for `llvmModule`, a result of `translateToLLVM` on `module`.
 FailureOr<std::string> translateToPTX(ModuleOp module,

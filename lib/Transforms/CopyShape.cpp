@@ -1,0 +1,185 @@
+//===- CopyShape.cpp - The simple form of a copy --------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CopyShape.h"
+#include "IndexBuilder.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+namespace mlir::workgroup {
+
+SmallVector<int64_t> getStrides(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  return strides;
+}
+
+bool CopyShape::isEmpty() const {
+  return llvm::any_of(extents, [](OpFoldResult extent) {
+    return getConstantIntValue(extent) == 0;
+  });
+}
+
+/// The extent of dimension `dim` of `memref` if it is constant, be it in the
+/// type or by way of the values that it comes from.
+static std::optional<int64_t> getConstantExtent(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return type.getDimSize(dim);
+  FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::EQ, {memref, dim});
+  return succeeded(bound) ? std::optional(*bound) : std::nullopt;
+}
+
+static SmallVector<OpFoldResult> computeExtents(RewriterBase &rewriter,
+                                                Location loc, Value source,
+                                                Value target) {
+  SmallVector<OpFoldResult> extents;
+  int64_t rank = cast<MemRefType>(source.getType()).getRank();
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    std::optional<int64_t> extent = getConstantExtent(source, dim);
+    if (!extent)
+      extent = getConstantExtent(target, dim);
+    if (extent)
+      extents.push_back(rewriter.getIndexAttr(*extent));
+    else
+      extents.push_back(getAsOpFoldResult(
+          rewriter.createOrFold<memref::DimOp>(loc, source, dim)));
+  }
+  return extents;
+}
+
+static SmallVector<int64_t> getStaticShape(ArrayRef<OpFoldResult> extents) {
+  SmallVector<int64_t> shape;
+  for (OpFoldResult extent : extents)
+    shape.push_back(getConstantIntValue(extent).value_or(ShapedType::kDynamic));
+  return shape;
+}
+
+/// `memref` cast to the static extents that are known of it.
+static Value castToKnownShape(RewriterBase &rewriter, Location loc,
+                              Value memref, ArrayRef<OpFoldResult> extents) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> shape = getStaticShape(extents);
+  if (type.getShape() == ArrayRef(shape))
+    return memref;
+  MemRefLayoutAttrInterface layout;
+  if (!type.getLayout().isIdentity()) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    layout = StridedLayoutAttr::get(rewriter.getContext(), offset, strides);
+  }
+  auto known = MemRefType::get(shape, type.getElementType(), layout,
+                               type.getMemorySpace());
+  return memref::CastOp::create(rewriter, loc, known, memref);
+}
+
+static void dropUnitDims(RewriterBase &rewriter, Location loc,
+                         CopyShape &shape) {
+  SmallVector<OpFoldResult> kept;
+  for (OpFoldResult extent : shape.extents)
+    if (getConstantIntValue(extent) != 1)
+      kept.push_back(extent);
+  unsigned rank = shape.extents.size();
+  if (kept.size() == rank)
+    return;
+  SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+  for (Value *memref : {&shape.source, &shape.target}) {
+    auto type = memref::SubViewOp::inferRankReducedResultType(
+        getStaticShape(kept), cast<MemRefType>(memref->getType()), zeros,
+        shape.extents, ones);
+    *memref = memref::SubViewOp::create(rewriter, loc, type, *memref, zeros,
+                                        shape.extents, ones);
+  }
+  shape.extents = kept;
+}
+
+/// The order of dimensions in which `strides` fall, as far as they are known:
+/// by size, or with the dimension of stride one last.
+static SmallVector<unsigned> getFallingOrder(ArrayRef<int64_t> strides) {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
+  bool isKnown = llvm::none_of(strides, ShapedType::isDynamic);
+  llvm::stable_sort(order, [&](unsigned lhs, unsigned rhs) {
+    return isKnown ? strides[lhs] > strides[rhs]
+                   : strides[lhs] != 1 && strides[rhs] == 1;
+  });
+  return order;
+}
+
+/// Orders the dimensions so that memory is walked along on one side.
+static void orderDims(RewriterBase &rewriter, Location loc, CopyShape &shape,
+                      bool followTarget) {
+  SmallVector<int64_t> ofSource = getStrides(shape.getSourceType());
+  SmallVector<int64_t> ofTarget = getStrides(shape.getTargetType());
+  bool targetHasUnit = llvm::is_contained(ofTarget, 1);
+  bool sourceHasUnit = llvm::is_contained(ofSource, 1);
+  bool useTarget = followTarget ? targetHasUnit || !sourceHasUnit
+                                : targetHasUnit && !sourceHasUnit;
+  SmallVector<unsigned> order =
+      getFallingOrder(useTarget ? ofTarget : ofSource);
+  if (llvm::is_sorted(order))
+    return;
+  AffineMap permutation =
+      AffineMap::getPermutationMap(order, rewriter.getContext());
+  for (Value *memref : {&shape.source, &shape.target})
+    *memref = memref::TransposeOp::create(rewriter, loc, *memref,
+                                          AffineMapAttr::get(permutation));
+  SmallVector<OpFoldResult> ordered;
+  for (unsigned dim : order)
+    ordered.push_back(shape.extents[dim]);
+  shape.extents = ordered;
+}
+
+/// Merges neighbouring dimensions that both sides hold contiguously.
+static void mergeDims(RewriterBase &rewriter, Location loc, CopyShape &shape) {
+  using memref::CollapseShapeOp;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0, rank = shape.extents.size(); dim < rank; ++dim)
+    groups.push_back({dim});
+  for (unsigned i = groups.size(); i-- > 1;) {
+    SmallVector<ReassociationIndices> merged = groups;
+    llvm::append_range(merged[i - 1], merged[i]);
+    merged.erase(merged.begin() + i);
+    if (CollapseShapeOp::isGuaranteedCollapsible(shape.getSourceType(),
+                                                 merged) &&
+        CollapseShapeOp::isGuaranteedCollapsible(shape.getTargetType(), merged))
+      groups = merged;
+  }
+  if (groups.size() == shape.extents.size())
+    return;
+  for (Value *memref : {&shape.source, &shape.target})
+    *memref = CollapseShapeOp::create(rewriter, loc, *memref, groups);
+  IndexBuilder index{rewriter, loc};
+  SmallVector<OpFoldResult> products;
+  for (const ReassociationIndices &group : groups) {
+    OpFoldResult product = rewriter.getIndexAttr(1);
+    for (int64_t dim : group)
+      product = index.mul(product, shape.extents[dim]);
+    products.push_back(product);
+  }
+  shape.extents = products;
+}
+
+CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
+                       Value target, bool followTarget) {
+  CopyShape shape{source, target,
+                  computeExtents(rewriter, loc, source, target)};
+  if (shape.isEmpty())
+    return shape;
+  for (Value *memref : {&shape.source, &shape.target})
+    *memref = castToKnownShape(rewriter, loc, *memref, shape.extents);
+  dropUnitDims(rewriter, loc, shape);
+  orderDims(rewriter, loc, shape, followTarget);
+  mergeDims(rewriter, loc, shape);
+  return shape;
+}
+
+} // namespace mlir::workgroup

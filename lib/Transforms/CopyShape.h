@@ -1,0 +1,52 @@
+//===- CopyShape.h - The simple form of a copy ------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A copy of any rank between any strided layouts, as few dimensions with as
+// much known of them as possible: extents that are constant become static,
+// dimensions of extent one go, the rest is ordered so that consecutive accesses
+// touch consecutive memory, and dimensions that are contiguous on both sides
+// merge.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_COPYSHAPE_H
+#define WORKGROUP_LIB_TRANSFORMS_COPYSHAPE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::workgroup {
+
+/// Two memrefs of equal shape, and that shape, outermost dimension first.
+struct CopyShape {
+  Value source, target;
+  SmallVector<OpFoldResult> extents;
+
+  MemRefType getSourceType() const {
+    return cast<MemRefType>(source.getType());
+  }
+  MemRefType getTargetType() const {
+    return cast<MemRefType>(target.getType());
+  }
+  /// True if there is nothing to copy.
+  bool isEmpty() const;
+};
+
+/// The simple form of a copy from `source` to `target`, both ranked and
+/// strided. The dimension that is contiguous in the target comes last if
+/// `followTarget`, else the one that is contiguous in the source. Creates views
+/// only.
+CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
+                       Value target, bool followTarget);
+
+/// The strides of `type`, which is strided; dynamic ones as such.
+SmallVector<int64_t> getStrides(MemRefType type);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_COPYSHAPE_H

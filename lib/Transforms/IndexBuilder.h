@@ -1,0 +1,73 @@
+//===- IndexBuilder.h - Folding index arithmetic ----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_INDEXBUILDER_H
+#define WORKGROUP_LIB_TRANSFORMS_INDEXBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace mlir::workgroup {
+
+/// Index arithmetic that folds constants and cannot wrap.
+struct IndexBuilder {
+  OpBuilder &builder;
+  Location loc;
+
+  Value value(OpFoldResult index) {
+    return getValueOrCreateConstantIndexOp(builder, loc, index);
+  }
+
+  OpFoldResult mul(OpFoldResult lhs, OpFoldResult rhs) {
+    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
+    if (a && b)
+      return builder.getIndexAttr(*a * *b);
+    if (a == 1 || b == 1)
+      return a == 1 ? rhs : lhs;
+    return arith::MulIOp::create(builder, loc, value(lhs), value(rhs), kNoWrap)
+        .getResult();
+  }
+
+  OpFoldResult add(OpFoldResult lhs, OpFoldResult rhs) {
+    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
+    if (a && b)
+      return builder.getIndexAttr(*a + *b);
+    if (a == 0 || b == 0)
+      return a == 0 ? rhs : lhs;
+    return arith::AddIOp::create(builder, loc, value(lhs), value(rhs), kNoWrap)
+        .getResult();
+  }
+
+  OpFoldResult div(OpFoldResult lhs, OpFoldResult rhs) {
+    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
+    if (a && b)
+      return builder.getIndexAttr(*a / *b);
+    if (b == 1)
+      return lhs;
+    return arith::DivUIOp::create(builder, loc, value(lhs), value(rhs))
+        .getResult();
+  }
+
+  OpFoldResult rem(OpFoldResult lhs, OpFoldResult rhs) {
+    auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
+    if (a && b)
+      return builder.getIndexAttr(*a % *b);
+    if (b == 1)
+      return builder.getIndexAttr(0);
+    return arith::RemUIOp::create(builder, loc, value(lhs), value(rhs))
+        .getResult();
+  }
+
+  static constexpr arith::IntegerOverflowFlags kNoWrap =
+      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_INDEXBUILDER_H

@@ -1,0 +1,43 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false})' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false insert-barriers=false chip=sm_90a assume-alignment=16})' | FileCheck %s --check-prefix=OPTIONS
+// RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory)' 2>&1 | FileCheck %s --check-prefix=VERIFIED
+// RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{chip=sm_33})' 2>&1 | FileCheck %s --check-prefix=CHIP
+
+// CHECK:         gpu.module @copy_kernel [#nvvm.target<{{.*}}chip = "sm_80"
+// CHECK:         memref.load %{{.+}} : memref<256xf32>
+// CHECK:         memref.store %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
+// CHECK:         gpu.barrier
+// CHECK:         memref.load %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
+// CHECK:         scf.if
+// CHECK-NEXT:      gpu.barrier
+
+// Nothing but what the program says; wider accesses.
+// OPTIONS:       gpu.module @copy_kernel [#nvvm.target<{{.*}}chip = "sm_90a"
+// OPTIONS:       vector.load {{.*}} {alignment = 16 : i64} : memref<256xf32>, vector<4xf32>
+// OPTIONS:       vector.store {{.*}} {alignment = 16 : i64} : memref<256xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+// OPTIONS-NOT:   gpu.barrier
+// OPTIONS:       memref.load %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
+// OPTIONS:       scf.if
+// OPTIONS-NEXT:    gpu.barrier
+
+// VERIFIED:      error: barrier in divergent control flow
+
+// CHIP:          error: unknown chip 'sm_33'; supported are sm_75, sm_80
+
+func.func @copy(%a: memref<256xf32>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %buffer = memref.alloc() : memref<256xf32, #gpu.address_space<workgroup>>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    memref.copy %a, %buffer : memref<256xf32> to memref<256xf32, #gpu.address_space<workgroup>>
+    %x = memref.load %buffer[%tx] : memref<256xf32, #gpu.address_space<workgroup>>
+    %some = arith.cmpi ult, %tx, %n : index
+    scf.if %some {
+      gpu.barrier
+    }
+    memref.store %x, %a[%n] : memref<256xf32>
+    gpu.terminator
+  }
+  return
+}

@@ -1,0 +1,72 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-legalize-for-nvvm)' --split-input-file --verify-diagnostics
+
+// A structured operation that nobody has distributed, in a block of several
+// threads.
+gpu.module @kernels {
+  gpu.func @several_threads(%a: memref<64x64xf32>) kernel
+      attributes {known_block_size = array<i32: 16, 4, 1>} {
+    // expected-error @+1 {{'linalg.matmul' op is not distributed over the 64 threads of its block: each of them would do all of its work and race on the result; map it to threads, or launch one thread per block}}
+    linalg.matmul ins(%a, %a : memref<64x64xf32>, memref<64x64xf32>) outs(%a : memref<64x64xf32>)
+    gpu.return
+  }
+}
+
+// -----
+
+// Nobody knows how many threads there will be.
+gpu.module @kernels {
+  gpu.func @unknown_threads(%a: memref<64xf32>, %c: i1) kernel {
+    %zero = arith.constant 0.0 : f32
+    scf.if %c {
+      // expected-error @+1 {{'linalg.fill' op is not distributed over the threads of its block, whose number is not known: each of them}}
+      linalg.fill ins(%zero : f32) outs(%a : memref<64xf32>)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// In a launch, whose sizes may be no constants.
+func.func @in_launch(%a: memref<64xf32>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %n, %sy = %c1, %sz = %c1) {
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the threads of its block, whose number is not known}}
+    linalg.fill ins(%zero : f32) outs(%a : memref<64xf32>)
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// In a function, which kernels of any block may call.
+gpu.module @kernels {
+  func.func @called(%a: memref<64xf32>, %zero: f32) {
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the threads of its block, whose number is not known}}
+    linalg.fill ins(%zero : f32) outs(%a : memref<64xf32>)
+    return
+  }
+}
+
+// -----
+
+// Tensors have no place in memory yet.
+gpu.module @kernels {
+  gpu.func @tensors(%a: tensor<64xf32>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 1, 1, 1>} {
+    // expected-error @+1 {{'linalg.fill' op works on tensors; bufferize it before it is lowered}}
+    %filled = linalg.fill ins(%zero : f32) outs(%a : tensor<64xf32>) -> tensor<64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// The host is nobody's block.
+func.func @on_host(%a: memref<64xf32>, %zero: f32) {
+  linalg.fill ins(%zero : f32) outs(%a : memref<64xf32>)
+  return
+}

@@ -1,0 +1,283 @@
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' | FileCheck %s
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' -o %t.once
+// RUN: mlir-opt %t.once --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' -o %t.twice
+// RUN: diff %t.once %t.twice
+
+gpu.module @buffers {
+  // No access is wider than 16 bytes, so that alignment serves all; more stays.
+  // Spellings that the lowering does not know are replaced, and views follow.
+  // CHECK-LABEL: gpu.func @attributions
+  // CHECK-SAME:    workgroup(%{{[^:]+}} : memref<4xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64},
+  // CHECK-SAME:              %[[B:[^:]+]] : memref<8xf32, #gpu.address_space<workgroup>> {llvm.align = 128 : i64},
+  // CHECK-SAME:              %{{[^:]+}} : memref<3xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+  // CHECK-SAME:    private(%{{[^:]+}} : memref<2xf32, #gpu.address_space<private>>) kernel
+  // CHECK:         memref.subview %[[B]][4] [4] [1] : memref<8xf32, #gpu.address_space<workgroup>> to memref<4xf32, strided<[1], offset: 4>, #gpu.address_space<workgroup>>
+  gpu.func @attributions(%value: f32, %i: index)
+      workgroup(%a: memref<4xf32, 3>,
+                %b: memref<8xf32, #nvvm.memory_space<shared>> {llvm.align = 128 : i64},
+                %c: memref<3xi8, #gpu.address_space<workgroup>> {llvm.align = 4 : i64})
+      private(%p: memref<2xf32, #gpu.address_space<private>>) kernel {
+    %part = memref.subview %b[4] [4] [1] : memref<8xf32, #nvvm.memory_space<shared>> to memref<4xf32, strided<[1], offset: 4>, #nvvm.memory_space<shared>>
+    memref.store %value, %part[%i] : memref<4xf32, strided<[1], offset: 4>, #nvvm.memory_space<shared>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @structured {
+  // One thread does all of the work: loops.
+  // CHECK-LABEL: gpu.func @one_thread
+  // CHECK-NOT:     linalg
+  // CHECK:         scf.for
+  // CHECK:           memref.store
+  // CHECK:         scf.for
+  // CHECK:           scf.for
+  // CHECK:             scf.for
+  // CHECK:               arith.mulf
+  // CHECK:               arith.addf
+  // CHECK-NOT:     linalg
+  // CHECK:         gpu.return
+  gpu.func @one_thread(%a: memref<8x4xf32>, %b: memref<4x?xf32>, %c: memref<8x?xf32>) kernel
+      attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    linalg.fill ins(%zero : f32) outs(%c : memref<8x?xf32>)
+    linalg.matmul ins(%a, %b : memref<8x4xf32>, memref<4x?xf32>) outs(%c : memref<8x?xf32>)
+    gpu.return
+  }
+
+  // A generic that asks for its indices, in a branch.
+  // CHECK-LABEL: gpu.func @indices
+  // CHECK:         scf.if
+  // CHECK:           scf.for %[[I:.+]] = %{{.+}} to %{{.+}} step
+  // CHECK:             memref.store %[[I]], %{{.+}}[%[[I]]] : memref<16xindex>
+  // CHECK-NOT:     linalg
+  // CHECK:         gpu.return
+  gpu.func @indices(%a: memref<16xindex>, %c: i1) kernel
+      attributes {known_block_size = array<i32: 1, 1, 1>} {
+    scf.if %c {
+      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%a : memref<16xindex>) {
+      ^bb0(%old: index):
+        %i = linalg.index 0 : index
+        linalg.yield %i : index
+      }
+    }
+    gpu.return
+  }
+
+  // Each thread has a part of its own: by the operand, by control, by memory.
+  // CHECK-LABEL: gpu.func @own_part
+  // CHECK-COUNT-3: scf.for
+  // CHECK-NOT:     linalg
+  // CHECK:         gpu.return
+  gpu.func @own_part(%a: memref<64x8xf32>, %b: memref<8xf32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %thread = gpu.thread_id x
+    %row = memref.subview %a[%thread, 0] [1, 8] [1, 1] : memref<64x8xf32> to memref<8xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%zero : f32) outs(%row : memref<8xf32, strided<[1], offset: ?>>)
+    %first = arith.cmpi eq, %thread, %c0 : index
+    scf.if %first {
+      linalg.fill ins(%zero : f32) outs(%b : memref<8xf32>)
+    }
+    %mine = memref.alloca() : memref<8xf32>
+    linalg.fill ins(%zero : f32) outs(%mine : memref<8xf32>)
+    gpu.return
+  }
+}
+
+// -----
+
+// Vector operations of any rank become operations on vectors of rank one.
+gpu.module @vectors {
+  // CHECK-LABEL: gpu.func @contract
+  // CHECK-NOT:     vector.contract
+  // CHECK-NOT:     vector.outerproduct
+  // CHECK-COUNT-6: vector.fma {{.*}} : vector<4xf32>
+  // CHECK-NOT:     vector.fma
+  // CHECK:         gpu.return
+  gpu.func @contract(%a: vector<2x3xf32>, %b: vector<3x4xf32>, %c: vector<2x4xf32>, %out: memref<2xvector<4xf32>>, %i: index) kernel {
+    %r = vector.contract {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %c : vector<2x3xf32>, vector<3x4xf32> into vector<2x4xf32>
+    %row0 = vector.extract %r[0] : vector<4xf32> from vector<2x4xf32>
+    %row1 = vector.extract %r[1] : vector<4xf32> from vector<2x4xf32>
+    memref.store %row0, %out[%i] : memref<2xvector<4xf32>>
+    memref.store %row1, %out[%i] : memref<2xvector<4xf32>>
+    gpu.return
+  }
+
+  // Narrow operands are widened first.
+  // CHECK-LABEL: gpu.func @contract_mixed
+  // CHECK-NOT:     vector.contract
+  // CHECK:         arith.extf {{.*}} : vector<4xf16> to vector<4xf32>
+  // CHECK:         vector.fma {{.*}} : vector<4xf32>
+  // CHECK:         gpu.return
+  gpu.func @contract_mixed(%a: vector<2x3xf16>, %b: vector<3x4xf16>, %c: vector<2x4xf32>, %out: memref<2xvector<4xf32>>, %i: index) kernel {
+    %r = vector.contract {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %c : vector<2x3xf16>, vector<3x4xf16> into vector<2x4xf32>
+    %row0 = vector.extract %r[0] : vector<4xf32> from vector<2x4xf32>
+    memref.store %row0, %out[%i] : memref<2xvector<4xf32>>
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @dot_mixed
+  // CHECK-NOT:     vector.contract
+  // CHECK:         arith.extf {{.*}} : vector<4xf16> to vector<4xf32>
+  // CHECK:         vector.reduction <add>, %{{.+}} : vector<4xf32> into f32
+  // CHECK:         gpu.return
+  gpu.func @dot_mixed(%a: vector<4xf16>, %c: f32, %out: memref<f32>) kernel {
+    %r = vector.contract {indexing_maps = [affine_map<(k) -> (k)>, affine_map<(k) -> (k)>, affine_map<(k) -> ()>], iterator_types = ["reduction"], kind = #vector.kind<add>} %a, %a, %c : vector<4xf16>, vector<4xf16> into f32
+    memref.store %r, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @reductions
+  // CHECK-NOT:     vector.multi_reduction
+  // CHECK-COUNT-4: vector.reduction <add>, %{{.+}} : vector<2xf32> into f32
+  // CHECK-COUNT-2: vector.reduction <maximumf>, %{{.+}} : vector<4xf32> into f32
+  // CHECK-NOT:     vector.multi_reduction
+  // CHECK:         gpu.return
+  gpu.func @reductions(%a: vector<2x4xf32>, %b: vector<4xf32>, %x: f32, %out: memref<vector<4xf32>>, %out2: memref<f32>) kernel {
+    %columns = vector.multi_reduction <add>, %a, %b [0] : vector<2x4xf32> to vector<4xf32>
+    memref.store %columns, %out[] : memref<vector<4xf32>>
+    %c = arith.constant dense<0.0> : vector<2xf32>
+    %rows = vector.multi_reduction <maximumf>, %a, %c [1] : vector<2x4xf32> to vector<2xf32>
+    %row = vector.extract %rows[1] : f32 from vector<2xf32>
+    %other = vector.extract %rows[0] : f32 from vector<2xf32>
+    memref.store %row, %out2[] : memref<f32>
+    memref.store %other, %out2[] : memref<f32>
+    gpu.return
+  }
+
+  // Transposition and reshaping move elements.
+  // CHECK-LABEL: gpu.func @shapes
+  // CHECK-NOT:     vector.transpose
+  // CHECK-NOT:     vector.shape_cast
+  // CHECK:         gpu.return
+  gpu.func @shapes(%a: vector<2x3x4xf32>, %out: memref<vector<6xf32>>) kernel {
+    %t = vector.transpose %a, [2, 0, 1] : vector<2x3x4xf32> to vector<4x2x3xf32>
+    %s = vector.shape_cast %t : vector<4x2x3xf32> to vector<4x6xf32>
+    %row = vector.extract %s[2] : vector<6xf32> from vector<4x6xf32>
+    memref.store %row, %out[] : memref<vector<6xf32>>
+    gpu.return
+  }
+
+  // Broadcasts, outer products, slices, masks, scans and gathers; what is left is
+  // of rank one.
+  // CHECK-LABEL: gpu.func @others
+  // CHECK-NOT:     vector.outerproduct
+  // CHECK-NOT:     vector.{{extract|insert}}_strided_slice {{.*}} vector<2x4xf32>
+  // CHECK-NOT:     vector.create_mask
+  // CHECK-NOT:     vector.scan
+  // CHECK-NOT:     vector.gather {{.*}} vector<2x4xi32>
+  // CHECK-NOT:     vector.interleave {{.*}} vector<2x
+  // CHECK:         gpu.return
+  gpu.func @others(%a: vector<2x4xf32>, %b: vector<4xf32>, %n: index, %in: memref<?xf32>, %out: memref<2xvector<4xf32>>, %out2: memref<vector<8xf32>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %row = vector.extract %a[1] : vector<4xf32> from vector<2x4xf32>
+    %lead = vector.extract_strided_slice %row {offsets = [1], sizes = [2], strides = [1]} : vector<4xf32> to vector<2xf32>
+    %product = vector.outerproduct %lead, %b, %a {kind = #vector.kind<add>} : vector<2xf32>, vector<4xf32>
+    %part = vector.extract_strided_slice %product {offsets = [0, 1], sizes = [2, 2], strides = [1, 1]} : vector<2x4xf32> to vector<2x2xf32>
+    %placed = vector.insert_strided_slice %part, %product {offsets = [0, 2], strides = [1, 1]} : vector<2x2xf32> into vector<2x4xf32>
+    %mask = vector.create_mask %n, %n : vector<2x4xi1>
+    %wide = vector.broadcast %b : vector<4xf32> to vector<2x4xf32>
+    %chosen = arith.select %mask, %placed, %wide : vector<2x4xi1>, vector<2x4xf32>
+    %scan, %last = vector.scan <add>, %chosen, %b {inclusive = true, reduction_dim = 0 : i64} : vector<2x4xf32>, vector<4xf32>
+    %scanned = vector.extract %scan[1] : vector<4xf32> from vector<2x4xf32>
+    memref.store %scanned, %out[%c0] : memref<2xvector<4xf32>>
+    memref.store %last, %out[%c1] : memref<2xvector<4xf32>>
+    %both = vector.interleave %a, %chosen : vector<2x4xf32> -> vector<2x8xf32>
+    %line = vector.extract %both[1] : vector<8xf32> from vector<2x8xf32>
+    memref.store %line, %out2[] : memref<vector<8xf32>>
+    %indices = arith.constant dense<[[3, 1, 0, 2], [7, 6, 5, 4]]> : vector<2x4xi32>
+    %gathered = vector.gather %in[%n] [%indices], %mask, %wide : memref<?xf32>, vector<2x4xi32>, vector<2x4xi1>, vector<2x4xf32> into vector<2x4xf32>
+    %first = vector.extract %gathered[0] : vector<4xf32> from vector<2x4xf32>
+    memref.store %first, %out[%c0] : memref<2xvector<4xf32>>
+    gpu.return
+  }
+
+  // Upstream inserts a row at an index that it does not know into whatever row it
+  // reads from the op's memory, and cannot extract one.
+  // CHECK-LABEL: gpu.func @dynamic_rows
+  // CHECK-NOT:     vector.{{insert|extract}} {{.*}}[%{{.+}}] : vector<4xf32> {{from|into}} vector<2x4xf32>
+  // CHECK-NOT:     vector.{{insert|extract}} {{.*}}[%{{.+}}, 1] : f32 {{from|into}} vector<2x4xf32>
+  // CHECK:         gpu.return
+  gpu.func @dynamic_rows(%a: vector<2x4xf32>, %i: index, %out: memref<2xvector<4xf32>>) kernel {
+    %c0 = arith.constant 0 : index
+    %row = vector.extract %a[%i] : vector<4xf32> from vector<2x4xf32>
+    %element = vector.extract %a[%i, 1] : f32 from vector<2x4xf32>
+    %0 = vector.insert %row, %a[%i] : vector<4xf32> into vector<2x4xf32>
+    %1 = vector.insert %element, %0[%i, 1] : f32 into vector<2x4xf32>
+    %first = vector.extract %1[0] : vector<4xf32> from vector<2x4xf32>
+    memref.store %first, %out[%c0] : memref<2xvector<4xf32>>
+    gpu.return
+  }
+
+  // An access that may leave its memref gets a mask, any other is a plain one.
+  // CHECK-LABEL: gpu.func @transfers
+  // CHECK-SAME:    (%[[A:[^:]+]]: memref<?xf32>, %[[I:[^:]+]]: index)
+  // CHECK:         memref.dim %[[A]]
+  // CHECK:         %[[MASK:.+]] = arith.cmpi
+  // CHECK:         %[[V:.+]] = vector.maskedload %[[A]][%[[I]]], %[[MASK]]
+  // CHECK:         vector.store %[[V]], %[[A]][%[[I]]]
+  gpu.func @transfers(%a: memref<?xf32>, %i: index) kernel {
+    %zero = arith.constant 0.0 : f32
+    %v = vector.transfer_read %a[%i], %zero : memref<?xf32>, vector<4xf32>
+    vector.transfer_write %v, %a[%i] {in_bounds = [true]} : vector<4xf32>, memref<?xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// A warp reduces by exchanging registers, five times for 32 lanes. Two halves
+// share a register; wider elements take two.
+gpu.module @reductions {
+  // CHECK-LABEL: gpu.func @subgroup
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK-COUNT-5: gpu.shuffle xor {{.*}} : f32
+  // CHECK:         memref.store
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @subgroup(%x: f32, %out: memref<f32>) kernel {
+    %sum = gpu.subgroup_reduce add %x : (f32) -> f32
+    memref.store %sum, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @clusters
+  // CHECK-COUNT-3: gpu.shuffle xor {{.*}} : f32
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @clusters(%x: f32, %out: memref<f32>) kernel {
+    %max = gpu.subgroup_reduce maxnumf %x cluster(size = 8, stride = 4) : (f32) -> f32
+    memref.store %max, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @narrow
+  // CHECK-COUNT-5: gpu.shuffle xor {{.*}} : i32
+  // CHECK:         memref.store %{{.+}} : memref<vector<2xf16>>
+  // CHECK-COUNT-5: gpu.shuffle xor {{.*}} : i32
+  // CHECK:         memref.store %{{.+}} : memref<i8>
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @narrow(%x: vector<2xf16>, %out: memref<vector<2xf16>>, %y: i8, %out2: memref<i8>) kernel {
+    %sum = gpu.subgroup_reduce add %x : (vector<2xf16>) -> vector<2xf16>
+    memref.store %sum, %out[] : memref<vector<2xf16>>
+    %all = gpu.subgroup_reduce and %y : (i8) -> i8
+    memref.store %all, %out2[] : memref<i8>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @wide
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @wide(%x: f64, %out: memref<f64>, %y: vector<4xf32>, %out2: memref<vector<4xf32>>) kernel {
+    %sum = gpu.subgroup_reduce add %x : (f64) -> f64
+    memref.store %sum, %out[] : memref<f64>
+    %sums = gpu.subgroup_reduce add %y : (vector<4xf32>) -> vector<4xf32>
+    memref.store %sums, %out2[] : memref<vector<4xf32>>
+    gpu.return
+  }
+}

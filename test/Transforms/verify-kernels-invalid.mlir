@@ -1,0 +1,560 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-verify-kernels)' --split-input-file --verify-diagnostics
+
+// Each refusal, in the words that tell what to do. The numbers are those of
+// docs/verification.md.
+
+// B1: an alloca in workgroup memory becomes an array of each thread.
+gpu.module @kernels {
+  gpu.func @alloca_in_kernel() kernel {
+    // expected-error @+1 {{'memref.alloca' op in workgroup memory was not hoisted; run workgroup-hoist-allocs after gpu-kernel-outlining}}
+    %buffer = memref.alloca() : memref<64xf32, 3>
+    gpu.return
+  }
+  // In any spelling, and in functions that kernels call.
+  func.func @alloca_in_function() {
+    // expected-error @+1 {{'memref.alloca' op in workgroup memory was not hoisted}}
+    %buffer = memref.alloca() : memref<64xf32, #nvvm.memory_space<shared>>
+    return
+  }
+}
+
+// -----
+
+// B2: an alloc becomes a call of malloc, a dealloc does not compile.
+gpu.module @kernels {
+  gpu.func @alloc_in_kernel() kernel {
+    // expected-error @+1 {{'memref.alloc' op in workgroup memory was not hoisted; run workgroup-hoist-allocs after gpu-kernel-outlining}}
+    %buffer = memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
+    // expected-error @+1 {{'memref.dealloc' op of workgroup memory, which is static; workgroup-hoist-allocs erases it}}
+    memref.dealloc %buffer : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// The same in a launch.
+func.func @alloc_in_launch() {
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    // expected-error @+1 {{'memref.alloc' op in workgroup memory was not hoisted; run workgroup-hoist-allocs after gpu-kernel-outlining}}
+    %buffer = memref.alloc() {alignment = 128 : i64} : memref<64xf32, 3>
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// The host cannot allocate workgroup memory at all.
+func.func @alloc_on_host() {
+  // expected-error @+1 {{'memref.alloc' op in workgroup memory was not hoisted and stands in host code; run workgroup-sink-allocs before gpu-kernel-outlining}}
+  %buffer = memref.alloc() : memref<64xf32, 3>
+  // expected-error @+1 {{'memref.dealloc' op of workgroup memory, which is static}}
+  memref.dealloc %buffer : memref<64xf32, 3>
+  return
+}
+
+// -----
+
+// Nor can it pass such memory, or a view of it, to a kernel, before outlining or
+// after.
+func.func @captured_by_launch(%buffer: memref<64xf32, 3>) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'gpu.launch' op uses workgroup memory of the host; allocate it in the kernel, or next to the launch and run workgroup-sink-allocs}}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %value = memref.load %buffer[%tx] : memref<64xf32, 3>
+    memref.store %value, %buffer[%ty] : memref<64xf32, 3>
+    gpu.terminator
+  }
+  return
+}
+func.func @captured_view(%buffer: memref<64xf32, 3>) {
+  %c1 = arith.constant 1 : index
+  %view = memref.subview %buffer[8] [8] [1] : memref<64xf32, 3> to memref<8xf32, strided<[1], offset: 8>, 3>
+  // expected-error @+1 {{'gpu.launch' op uses workgroup memory of the host}}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %value = memref.load %view[%tx] : memref<8xf32, strided<[1], offset: 8>, 3>
+    memref.store %value, %view[%ty] : memref<8xf32, strided<[1], offset: 8>, 3>
+    gpu.terminator
+  }
+  return
+}
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op is a kernel with workgroup memory as argument 1, which no launch can pass; run workgroup-sink-allocs, or make it a workgroup attribution}}
+  gpu.func @kernel_argument(%a: memref<64xf32>, %b: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// B3: what is mapped to processors would run in each of them.
+gpu.module @kernels {
+  gpu.func @mapped_to_threads(%out: memref<64xf32>) kernel {
+    %zero = arith.constant 0.0 : f32
+    // expected-error @+1 {{'scf.forall' op is mapped to processors but was not distributed: every thread would run all of its iterations; resolve the mapping, for example by transform.gpu.map_nested_forall_to_threads}}
+    scf.forall (%i) in (64) {
+      memref.store %zero, %out[%i] : memref<64xf32>
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+  gpu.func @mapped_parallel(%out: memref<64xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    // expected-error @+1 {{'scf.parallel' op is mapped to processors but was not distributed}}
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      memref.store %zero, %out[%i] : memref<64xf32>
+      scf.reduce
+    } {mapping = [#gpu.loop_dim_map<processor = thread_x, map = (d0) -> (d0), bound = (d0) -> (d0)>]}
+    gpu.return
+  }
+}
+
+// -----
+
+// B4: a warp has 32 lanes, whatever the shape of the loop.
+gpu.module @kernels {
+  gpu.func @lanes_overflow(%out: memref<64x64xf32>, %n: index) kernel {
+    %zero = arith.constant 0.0 : f32
+    // expected-error @+1 {{'scf.forall' op maps 33 iterations to the 32 lanes of a warp, of which the rest would never run; distribute it cyclically}}
+    scf.forall (%i) in (33) {
+      memref.store %zero, %out[%i, %i] : memref<64x64xf32>
+    } {mapping = [#gpu.lane<linear_dim_0>]}
+    // expected-error @+1 {{'scf.forall' op maps 40 iterations to the 32 lanes}}
+    scf.forall (%i, %j) = (2, 0) to (12, 16) step (1, 4) {
+      memref.store %zero, %out[%i, %j] : memref<64x64xf32>
+    } {mapping = [#gpu.lane<linear_dim_1>, #gpu.lane<linear_dim_0>]}
+    // What fits, or may fit, is still not distributed.
+    // expected-error @+1 {{'scf.forall' op is mapped to processors but was not distributed}}
+    scf.forall (%i) in (32) {
+      memref.store %zero, %out[%i, %i] : memref<64x64xf32>
+    } {mapping = [#gpu.lane<linear_dim_0>]}
+    // expected-error @+1 {{'scf.forall' op is mapped to processors but was not distributed}}
+    scf.forall (%i) in (%n) {
+      memref.store %zero, %out[%i, %i] : memref<64x64xf32>
+    } {mapping = [#gpu.lane<linear_dim_0>]}
+    gpu.return
+  }
+}
+
+// -----
+
+// B5: a barrier that some threads do not reach; the notes say where they part,
+// and why.
+gpu.module @kernels {
+  gpu.func @divergent_if(%n: index) kernel {
+    // expected-note @+1 {{because this value may differ between them}}
+    %thread = gpu.thread_id x
+    %some = arith.cmpi ult, %thread, %n : index
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %some {
+      // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier' is not known to be reached by all threads of the block together; move it to where all of them pass}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A loop with a bound of each thread.
+gpu.module @kernels {
+  gpu.func @divergent_loop() kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-note @+1 {{because this value may differ between them}}
+    %thread = gpu.thread_id x
+    // expected-note @+1 {{threads of one block part here}}
+    scf.for %i = %c0 to %thread step %c1 {
+      // expected-error @+1 {{barrier in divergent control flow: 'nvvm.barrier0'}}
+      nvvm.barrier0
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Threads that have left the kernel.
+gpu.module @kernels {
+  gpu.func @early_exit(%n: index) kernel {
+    // expected-note @+1 {{because this value may differ between them}}
+    %thread = gpu.thread_id x
+    %some = arith.cmpi ult, %thread, %n : index
+    // expected-note @+1 {{threads of one block part here}}
+    cf.cond_br %some, ^work, ^exit
+  ^work:
+    // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier'}}
+    gpu.barrier
+    gpu.return
+  ^exit:
+    gpu.return
+  }
+}
+
+// -----
+
+// A condition that is uniform in each branch, but not where the branches meet.
+gpu.module @kernels {
+  gpu.func @joined_values(%n: index) kernel {
+    %true = arith.constant true
+    %false = arith.constant false
+    // expected-note @+1 {{because this value may differ between them}}
+    %thread = gpu.thread_id x
+    %some = arith.cmpi ult, %thread, %n : index
+    %joined = scf.if %some -> i1 {
+      scf.yield %true : i1
+    } else {
+      scf.yield %false : i1
+    }
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %joined {
+      // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier'}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A condition from memory may be another one for each thread.
+gpu.module @kernels {
+  gpu.func @loaded_condition(%flags: memref<i1>) kernel {
+    // expected-note @+1 {{because this value may differ between them}}
+    %flag = memref.load %flags[] : memref<i1>
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %flag {
+      // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier'}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A function that only some threads call, and one whose callers are not known.
+gpu.module @kernels {
+  func.func private @synchronize() {
+    // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier'}}
+    gpu.barrier
+    return
+  }
+  gpu.func @divergent_call(%n: index) kernel {
+    %thread = gpu.thread_id x
+    %some = arith.cmpi ult, %thread, %n : index
+    scf.if %some {
+      // expected-note @+1 {{threads of one block part here}}
+      func.call @synchronize() : () -> ()
+    }
+    gpu.return
+  }
+  func.func @not_called() {
+    // expected-error @+2 {{barrier in divergent control flow: 'gpu.barrier'}}
+    // expected-note @+1 {{it stands in a function that is not known to be called by all threads of a block together}}
+    gpu.barrier
+    return
+  }
+}
+
+// -----
+
+// A reduction over the block has barriers inside.
+gpu.module @kernels {
+  gpu.func @divergent_reduction(%n: index, %x: f32) kernel {
+    // expected-note @+1 {{because this value may differ between them}}
+    %thread = gpu.thread_id x
+    %some = arith.cmpi ult, %thread, %n : index
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %some {
+      // expected-error @+1 {{barrier in divergent control flow: 'gpu.all_reduce'}}
+      %sum = gpu.all_reduce add %x {} : (f32) -> f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// In a launch as in a function.
+func.func @divergent_launch(%n: index) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             // expected-note @+1 {{because this value may differ between them}}
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %some = arith.cmpi ult, %tx, %n : index
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %some {
+      // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier'}}
+      gpu.barrier
+    }
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// B6: threadIdx.x for the lane. The second warp of a block 64 wide in x leaves
+// the tile.
+gpu.module @kernels {
+  gpu.func @ldmatrix() workgroup(%tile: memref<32x16xf16, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 64, 2, 1>} {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    // expected-error @+1 {{'nvgpu.ldmatrix' op for a matrix instruction has index 32 in dimension 0 of size 32 in thread (32, 0, 0); the lane is the linear thread id modulo 32, not threadIdx.x: launch blocks 32 wide in x, or compute it so}}
+    %a = nvgpu.ldmatrix %tile[%x, %c0] {numTiles = 4 : i32, transpose = false} : memref<32x16xf16, 3> -> vector<4x2xf16>
+    gpu.return
+  }
+
+  // The second dimension, by way of arithmetic, below zero.
+  gpu.func @arithmetic() workgroup(%tile: memref<64x16xf16, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 16, 4, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %y = gpu.thread_id y
+    %shifted = arith.subi %y, %c1 : index
+    %column = arith.muli %shifted, %c8 : index
+    // expected-error @+1 {{has index -8 in dimension 1 of size 16 in thread (0, 0, 0)}}
+    %a = nvgpu.ldmatrix %tile[%c0, %column] {numTiles = 1 : i32, transpose = true} : memref<64x16xf16, 3> -> vector<1x2xf16>
+    gpu.return
+  }
+}
+
+// -----
+
+// What upstream's transform makes of a matmul in such a block: the loads that the
+// operands of the instruction are put together from.
+func.func @rewritten_matmul(%a: memref<16x16xf16>, %b: memref<16x8xf16>, %c: memref<16x8xf16>) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %zero = arith.constant dense<0.0> : vector<4x2xf16>
+    %row = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%tx)
+    %column = affine.apply affine_map<(d0) -> ((d0 mod 4) * 2)>(%tx)
+    %lower = affine.apply affine_map<(d0) -> (d0 floordiv 4 + 8)>(%tx)
+    %0 = memref.load %a[%row, %column] : memref<16x16xf16>
+    // expected-error @+1 {{'memref.load' op for a matrix instruction has index 16 in dimension 0 of size 16 in thread (32, 0, 0)}}
+    %1 = memref.load %a[%lower, %column] : memref<16x16xf16>
+    %2 = vector.insert %0, %zero [0, 0] : f16 into vector<4x2xf16>
+    %3 = vector.insert %1, %2 [1, 0] : f16 into vector<4x2xf16>
+    %4 = vector.load %b[%column, %c1] : memref<16x8xf16>, vector<2xf16>
+    %5 = vector.broadcast %4 : vector<2xf16> to vector<2x2xf16>
+    %d = nvgpu.mma.sync (%3, %5, %5) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf16>) -> vector<2x2xf16>
+    %6 = vector.extract %d[1] : vector<2xf16> from vector<2x2xf16>
+    // expected-error @+1 {{'vector.store' op for a matrix instruction has index 16 in dimension 0 of size 16 in thread (32, 0, 0)}}
+    vector.store %6, %c[%lower, %column] : memref<16x8xf16>, vector<2xf16>
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// B7: buffers whose alignment LLVM and PTX take for different things.
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has a workgroup buffer of type 'memref<64xf32, 3>' without a stated alignment, which LLVM takes to be 16 and PTX to be the element's; run workgroup-hoist-allocs, or set llvm.align}}
+  gpu.func @attribution() workgroup(%a: memref<64xf32, 3>) kernel {
+    gpu.return
+  }
+  memref.global "private" @table : memref<4xf32, #gpu.address_space<workgroup>> = uninitialized
+  gpu.func @global() kernel {
+    // expected-error @+1 {{'memref.get_global' op has a workgroup buffer of type 'memref<4xf32, #gpu.address_space<workgroup>>' without a stated alignment}}
+    %table = memref.get_global @table : memref<4xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// Accesses that promise more than there is: in the buffer, or at the place.
+gpu.module @kernels {
+  gpu.func @promises(%i: index)
+      workgroup(%a: memref<64xf32, 3> {llvm.align = 8 : i64},
+                %b: memref<64xf32, 3> {llvm.align = 16 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    // expected-error @+1 {{'vector.load' op promises an alignment of 16 bytes, but its buffer is aligned to 8; raise the alignment of the buffer, or drop the promise}}
+    %0 = vector.load %a[%i] {alignment = 16 : i64} : memref<64xf32, 3>, vector<4xf32>
+    // expected-error @+1 {{'vector.store' op promises an alignment of 32 bytes, but its buffer is aligned to 16}}
+    vector.store %0, %b[%c0] {alignment = 32 : i64} : memref<64xf32, 3>, vector<4xf32>
+    // expected-error @+1 {{'vector.store' op promises an alignment of 16 bytes, but accesses byte 8 of its buffer; drop the promise}}
+    vector.store %0, %b[%c2] {alignment = 16 : i64} : memref<64xf32, 3>, vector<4xf32>
+    %part = memref.subview %b[6] [16] [1] : memref<64xf32, 3> to memref<16xf32, strided<[1], offset: 6>, 3>
+    // expected-error @+1 {{'vector.store' op promises an alignment of 16 bytes, but accesses byte 40 of its buffer}}
+    vector.store %0, %part[%c4] {alignment = 16 : i64} : memref<16xf32, strided<[1], offset: 6>, 3>, vector<4xf32>
+    %mask = vector.create_mask %i : vector<4xi1>
+    // expected-error @+1 {{'vector.maskedstore' op promises an alignment of 16 bytes, but its buffer is aligned to 8}}
+    vector.maskedstore %a[%i], %mask, %0 {alignment = 16 : i64} : memref<64xf32, 3>, vector<4xi1>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// A view may start anywhere in its bytes.
+gpu.module @kernels {
+  gpu.func @byte_shift() workgroup(%a: memref<256xi8, 3> {llvm.align = 16 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %view = memref.view %a[%c4][] : memref<256xi8, 3> to memref<16xf32, 3>
+    // expected-error @+1 {{'vector.load' op promises an alignment of 16 bytes, but}}
+    %0 = vector.load %view[%c0] {alignment = 16 : i64} : memref<16xf32, 3>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// B8: dynamic memory starts where upstream puts static buffers too.
+gpu.module @kernels {
+  // expected-note @+1 {{a static buffer is here}}
+  gpu.func @attribution_and_dynamic() workgroup(%a: memref<64xf32, 3> {llvm.align = 16 : i64}) kernel {
+    // expected-error @+1 {{'gpu.dynamic_shared_memory' op overlaps the static workgroup buffers of its kernel; run workgroup-lower-dynamic-memory after gpu-kernel-outlining}}
+    %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// In a launch.
+func.func @launch_and_dynamic() {
+  %c1 = arith.constant 1 : index
+  %bytes = arith.constant 64 : i32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1)
+             dynamic_shared_memory_size %bytes
+             // expected-note @+1 {{a static buffer is here}}
+             workgroup(%a : memref<64xf32, #gpu.address_space<workgroup>>) {
+    // expected-error @+1 {{'gpu.dynamic_shared_memory' op overlaps the static workgroup buffers of its kernel}}
+    %0 = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+// Static buffers are globals as well.
+gpu.module @kernels {
+  memref.global "private" @table : memref<64xf32, 3> = uninitialized {alignment = 16 : i64}
+  gpu.func @global_and_dynamic() kernel {
+    // expected-note @+1 {{a static buffer is here}}
+    %table = memref.get_global @table : memref<64xf32, 3>
+    // expected-error @+1 {{'gpu.dynamic_shared_memory' op overlaps the static workgroup buffers of its kernel}}
+    %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// Attributions that upstream takes for something else than their type says.
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has workgroup attribution of type 'memref<4xf32, 1>', which is not a memref in workgroup memory; use #gpu.address_space<workgroup>}}
+  gpu.func @other_space() workgroup(%a: memref<4xf32, 1> {llvm.align = 16 : i64}) kernel {
+    gpu.return
+  }
+  // expected-error @+1 {{has workgroup attribution of type 'memref<4xf32, #nvvm.memory_space<shared>>', whose memory space the lowering does not know; run workgroup-hoist-allocs, which respells it}}
+  gpu.func @other_spelling() workgroup(%a: memref<4xf32, #nvvm.memory_space<shared>> {llvm.align = 16 : i64}) kernel {
+    gpu.return
+  }
+  // expected-error @+1 {{has workgroup attribution of type 'memref<?xf32, 3>', whose size is not static}}
+  gpu.func @dynamic_size() workgroup(%a: memref<?xf32, 3>) kernel {
+    gpu.return
+  }
+  // expected-error @+1 {{has workgroup attribution of type 'memref<0xf32, 3>', which is empty; give it at least one element}}
+  gpu.func @empty() workgroup(%a: memref<0xf32, 3>) kernel {
+    gpu.return
+  }
+  // expected-error @+1 {{has workgroup attribution of type 'memref<4x4xf32, strided<[8, 1]>, 3>', whose layout has gaps, for which too few bytes would be reserved; allocate it by memref.alloc and run workgroup-hoist-allocs}}
+  gpu.func @gaps() workgroup(%a: memref<4x4xf32, strided<[8, 1]>, 3> {llvm.align = 16 : i64}) kernel {
+    gpu.return
+  }
+  // expected-error @+1 {{has private attribution of type 'memref<4xf32>'; use #gpu.address_space<private>}}
+  gpu.func @private_space() private(%a: memref<4xf32>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// Copies in kernels, and in functions that kernels call.
+gpu.module @kernels {
+  gpu.func @copy(%a: memref<64xf32>, %b: memref<64xf32>) kernel {
+    // expected-error @+1 {{'memref.copy' op in device code was not lowered; run workgroup-lower-copies}}
+    memref.copy %a, %b : memref<64xf32> to memref<64xf32>
+    gpu.return
+  }
+  func.func @copy_in_function(%a: memref<64xf32>, %b: memref<64xf32>) {
+    // expected-error @+1 {{'linalg.copy' op in device code was not lowered; run workgroup-lower-copies}}
+    linalg.copy ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
+    return
+  }
+}
+
+// -----
+
+// More than a block can have: attributions, with the gaps that alignment leaves,
+gpu.module @kernels {
+  // expected-error @+3 {{workgroup memory of kernel 'attributions' is 49156 bytes, exceeding the limit of 49152 bytes; make its tiles smaller}}
+  // expected-note @+2 {{a buffer of 1 bytes, aligned to 16, is here}}
+  // expected-note @+2 {{a buffer of 49140 bytes, aligned to 16, is here}}
+  gpu.func @attributions() workgroup(%a: memref<1xi8, 3> {llvm.align = 16 : i64},
+                                     %b: memref<12285xf32, 3> {llvm.align = 16 : i64}) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// and globals, each once, of the kernel and of what it calls, but of no other
+// kernel.
+gpu.module @kernels {
+  memref.global "private" @a : memref<6144xf32, 3> = uninitialized {alignment = 16 : i64}
+  memref.global "private" @b : memref<6148xf32, 3> = uninitialized {alignment = 16 : i64}
+  func.func private @helper() {
+    // expected-note @+1 {{a buffer of 24576 bytes, aligned to 16, is here}}
+    %a = memref.get_global @a : memref<6144xf32, 3>
+    return
+  }
+  // expected-error @+1 {{workgroup memory of kernel 'uses_both' is 49168 bytes, exceeding the limit of 49152 bytes}}
+  gpu.func @uses_both() kernel {
+    func.call @helper() : () -> ()
+    func.call @helper() : () -> ()
+    // expected-note @+1 {{a buffer of 24592 bytes, aligned to 16, is here}}
+    %b = memref.get_global @b : memref<6148xf32, 3>
+    %again = memref.get_global @b : memref<6148xf32, 3>
+    gpu.return
+  }
+  gpu.func @uses_one() kernel {
+    func.call @helper() : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A launch is named after the function around it.
+func.func @main() {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{workgroup memory of kernel 'main' is 50000 bytes, exceeding the limit of 49152 bytes}}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1)
+             // expected-note @+1 {{a buffer of 50000 bytes, aligned to 4, is here}}
+             workgroup(%a : memref<12500xf32, #gpu.address_space<workgroup>>) {
+    gpu.terminator
+  }
+  return
+}

@@ -1,0 +1,80 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-verify-nvvm)' --split-input-file --verify-diagnostics
+
+// Operations of the LLVM and NVVM dialects are what PTX is made of; the host may
+// have others.
+func.func @host(%a: f32) -> f32 {
+  %b = math.exp %a : f32
+  return %b : f32
+}
+gpu.module @lowered {
+  llvm.mlir.global internal @table() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<64 x f32>
+  llvm.func @kernel() attributes {gpu.kernel, nvvm.kernel} {
+    %0 = nvvm.read.ptx.sreg.tid.x : i32
+    nvvm.barrier0
+    llvm.return
+  }
+}
+
+// -----
+
+// What is left is named,
+gpu.module @kernels {
+  llvm.func @kernel(%a: i32) {
+    // expected-error @+1 {{'math.ipowi' op cannot be lowered to NVVM; rewrite it by operations of the arith, math, memref, scf, vector, gpu, nvgpu or nvvm dialects that NVIDIA GPUs have an instruction for}}
+    %b = math.ipowi %a, %a : i32
+    llvm.return
+  }
+}
+
+// -----
+
+// by what uses it, if only a cast between types is left in between,
+gpu.module @kernels {
+  llvm.func @kernel(%a: i64) {
+    %b = builtin.unrealized_conversion_cast %a : i64 to index
+    // expected-error @+1 {{'vector.print' op cannot be lowered to NVVM}}
+    vector.print %b : index
+    llvm.return
+  }
+}
+
+// -----
+
+// or by what makes it.
+gpu.module @kernels {
+  llvm.func @kernel(%a: !llvm.ptr) {
+    // expected-error @+1 {{'ub.poison' op cannot be lowered to NVVM}}
+    %b = ub.poison : index
+    %c = builtin.unrealized_conversion_cast %b : index to i64
+    llvm.store %c, %a : i64, !llvm.ptr
+    llvm.return
+  }
+}
+
+// -----
+
+// Functions that were not converted, too.
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op cannot be lowered to NVVM}}
+  gpu.func @kernel() kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// In every module.
+module {
+  gpu.module @first {
+    llvm.func @kernel() {
+      llvm.return
+    }
+  }
+  gpu.module @second {
+    llvm.func @kernel(%a: f32) {
+      // expected-error @+1 {{'arith.addf' op cannot be lowered to NVVM}}
+      %b = arith.addf %a, %a : f32
+      llvm.return
+    }
+  }
+}
