@@ -1,0 +1,139 @@
+"""The set-up of tools/: what it says when it cannot do its work."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> ModuleType:
+    """Load tools/environment.py afresh, with its state in a folder of the test."""
+    spec = importlib.util.spec_from_file_location(
+        "environment_under_test", TOOLS / "environment.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, value in {
+        "ROOT": tmp_path,
+        "VENV": tmp_path / ".venv",
+        "PYTHON": tmp_path / ".venv" / "bin" / "python",
+        "STATE": tmp_path / ".venv" / "state.json",
+        "LOG": tmp_path / "build" / "setup.log",
+    }.items():
+        setattr(module, name, value)
+    return module
+
+
+def lack(monkeypatch: pytest.MonkeyPatch, environment: ModuleType, *packages: str) -> None:
+    monkeypatch.setattr(environment, "_missing_packages", lambda: list(packages))
+
+
+def test_nothing_is_done_if_nothing_is_missing(
+    monkeypatch: pytest.MonkeyPatch, environment: ModuleType
+) -> None:
+    lack(monkeypatch, environment)
+    monkeypatch.setattr(environment, "run", lambda *_, **__: pytest.fail("nothing to run"))
+    environment.ensure_system()
+
+
+def test_other_distribution(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> None:
+    lack(monkeypatch, environment, "libmlir-22-dev")
+    monkeypatch.setattr(environment, "_distribution", lambda: ("fedora-43", "Fedora Linux 43"))
+    with pytest.raises(environment.SetupError, match=r"Fedora Linux 43.*libmlir-22-dev") as caught:
+        environment.ensure_system()
+    assert "install LLVM and MLIR 22.1" in str(caught.value)
+
+
+def test_without_root(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> None:
+    lack(monkeypatch, environment, "libmlir-22-dev", "g++")
+    monkeypatch.setattr(environment, "_distribution", lambda: ("debian-12", "Debian 12"))
+    monkeypatch.setattr(environment.shutil, "which", lambda _: "found")
+    monkeypatch.setattr(environment.os, "geteuid", lambda: 1000)
+    command = r"sudo apt-get .*install --no-install-recommends libmlir-22-dev g\+\+"
+    with pytest.raises(environment.SetupError, match=command):
+        environment.ensure_system()
+
+
+def test_full_disk(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> None:
+    usage = (10**12, 10**12 - 10**9, 10**9)
+    fake = environment.shutil._ntuple_diskusage(*usage)
+    monkeypatch.setattr(environment.shutil, "disk_usage", lambda _: fake)
+    with pytest.raises(environment.SetupError, match=r"1\.0 GB are free in .*; about 4 GB"):
+        environment._check_disk(Path("/usr"))
+
+
+@pytest.mark.parametrize(
+    ("output", "cause"),
+    [
+        ("E: Write error - write (28: No space left on device)", "the disk is full"),
+        ("Temporary failure resolving 'deb.example'", "there is no network, or no name server"),
+        ("E: Unable to locate package libmlir-22-dev", "this distribution does not have LLVM 22"),
+        ("E: Could not get lock /var/lib/dpkg/lock", "another apt-get is running; wait for it"),
+    ],
+)
+def test_causes_in_plain_words(environment: ModuleType, output: str, cause: str) -> None:
+    command = [sys.executable, "-c", f"print({output!r}); raise SystemExit(100)"]
+    with pytest.raises(environment.SetupError) as caught:
+        environment.run(command, "apt-get install failed")
+    assert str(caught.value).startswith(f"apt-get install failed: {cause}\n    ")
+    assert output in str(caught.value)
+    assert output in environment.LOG.read_text()
+
+
+def test_progress_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+    environment: ModuleType,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(environment, "PROGRESS_SECONDS", 0.2)
+    code = "import time; print('step 3 of 7', flush=True); time.sleep(1)"
+    environment.run([sys.executable, "-c", code], "failed")
+    assert "step 3 of 7" in capsys.readouterr().out
+
+
+def test_package_is_built_once(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> None:
+    (environment.ROOT / "lib").mkdir()
+    source = environment.ROOT / "lib" / "Pass.cpp"
+    source.write_text("int f();")
+    environment.STATE.parent.mkdir()
+    builds: list[object] = []
+    monkeypatch.setattr(environment, "run", lambda *command, **_: builds.append(command))
+    environment.ensure_package()
+    environment.ensure_package()
+    assert len(builds) == 1
+    source.write_text("int g();")
+    environment.ensure_package()
+    assert len(builds) == 2
+
+
+def test_plain_error_and_exit_code(
+    monkeypatch: pytest.MonkeyPatch, environment: ModuleType
+) -> None:
+    def fail() -> None:
+        raise environment.SetupError("there is no g++")
+
+    monkeypatch.setattr(environment, "ensure_system", fail)
+    with pytest.raises(SystemExit, match="error: there is no g"):
+        environment.ensure_all([])
+
+
+@pytest.mark.parametrize("command", ["demo", "test", "bench"])
+def test_old_python(command: str) -> None:
+    """Checked before anything is imported that an older Python does not have."""
+    text = (TOOLS / command).read_text()
+    check = text[: text.index("sys.path.insert")].replace("sys.version_info", "(3, 9)")
+    result = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: Python 3.11 or newer is needed")
