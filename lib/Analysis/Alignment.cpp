@@ -192,12 +192,6 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::computePointer(Value memref) {
   if (Value source = op ? getViewSource(op) : Value();
       source && isa<MemRefType>(source.getType()))
     return getViewPointer(op, source);
-  if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
-    Pointer lhs = getPointer(select.getTrueValue());
-    Pointer rhs = getPointer(select.getFalseValue());
-    return {std::min(lhs.base, rhs.base), std::min(lhs.offset, rhs.offset),
-            std::min(lhs.first, rhs.first)};
-  }
   // A root, or a value of unknown origin: its type says what the offset is.
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;

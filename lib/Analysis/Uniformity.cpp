@@ -86,13 +86,30 @@ static bool isUniformFunction(Operation *op) {
 UniformityAnalysis::UniformityAnalysis(Operation *root) {
   SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
   SmallVector<Operation *> scopes = collectDeviceScopes(root, &calls);
-  for (auto [call, callee] : calls) {
+  for (auto [call, callee] : calls)
     callees[call] = callee;
-    calledFunctions.insert(callee);
-  }
+  if (!calls.empty())
+    findKnownFunctions(root);
   for (Operation *scope : scopes)
     initialize(scope);
   propagate();
+}
+
+void UniformityAnalysis::findKnownFunctions(Operation *root) {
+  if (!root->hasTrait<OpTrait::SymbolTable>())
+    return; // any other operation around `root` may call them
+  SymbolTableCollection tables;
+  SymbolUserMap users(tables, root);
+  for (auto [call, callee] : callees) {
+    // Others than kernels may call a public function of the host's module.
+    bool isVisible = callee->getParentOfType<gpu::GPUModuleOp>() ||
+                     SymbolTable::getSymbolVisibility(callee) ==
+                         SymbolTable::Visibility::Private;
+    if (isVisible && llvm::all_of(users.getUsers(callee), [&](Operation *user) {
+          return callees.contains(user);
+        }))
+      knownFunctions.insert(callee);
+  }
 }
 
 void UniformityAnalysis::initialize(Operation *scope) {
@@ -112,7 +129,7 @@ void UniformityAnalysis::initialize(Operation *scope) {
     for (BlockArgument buffer : function.getPrivateAttributions())
       markDivergent(buffer, buffer);
   }
-  if (!isKernel(scope) && !calledFunctions.contains(scope)) {
+  if (!isKernel(scope) && !knownFunctions.contains(scope)) {
     markEntryDivergent(scope, /*call=*/nullptr);
     for (BlockArgument argument : body->getArguments())
       markDivergent(argument, argument);

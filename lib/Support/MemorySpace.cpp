@@ -114,4 +114,55 @@ MemorySpace getMemorySpace(Value memref) {
   return MemorySpace::Other;
 }
 
+//===----------------------------------------------------------------------===//
+// Aliasing
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What is known of the memory behind a root buffer.
+enum class Origin {
+  Allocation, ///< its own, whatever else there is
+  Global,     ///< a `memref.global`
+  Argument,   ///< the caller's: none of the callee's allocations
+  Unknown,    ///< any of the above
+};
+} // namespace
+
+static Origin getOrigin(Value root) {
+  if (Operation *op = root.getDefiningOp()) {
+    if (isa<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(op))
+      return Origin::Allocation;
+    return isa<memref::GetGlobalOp>(op) ? Origin::Global : Origin::Unknown;
+  }
+  auto argument = cast<BlockArgument>(root);
+  Operation *owner = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  if (!argument.getOwner()->isEntryBlock())
+    return Origin::Unknown;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(owner))
+    return number >= launch.getNumConfigRegionAttributes() ? Origin::Allocation
+                                                           : Origin::Unknown;
+  auto function = dyn_cast<FunctionOpInterface>(owner);
+  if (!function)
+    return Origin::Unknown;
+  return number >= function.getNumArguments() ? Origin::Allocation
+                                              : Origin::Argument;
+}
+
+bool mayAlias(Value lhs, Value rhs) {
+  MemorySpace lhsSpace = getMemorySpace(lhs), rhsSpace = getMemorySpace(rhs);
+  if (lhsSpace != rhsSpace && lhsSpace != MemorySpace::Other &&
+      rhsSpace != MemorySpace::Other)
+    return false;
+  Value lhsRoot = getRootBuffer(lhs), rhsRoot = getRootBuffer(rhs);
+  Origin lhsOrigin = getOrigin(lhsRoot), rhsOrigin = getOrigin(rhsRoot);
+  if (lhsRoot == rhsRoot || lhsOrigin == Origin::Unknown ||
+      rhsOrigin == Origin::Unknown)
+    return true;
+  if (lhsOrigin == Origin::Global && rhsOrigin == Origin::Global)
+    return lhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr() ==
+           rhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr();
+  return lhsOrigin != Origin::Allocation && rhsOrigin != Origin::Allocation;
+}
+
 } // namespace mlir::workgroup

@@ -95,38 +95,6 @@ static void releaseLaunchBuffers(ArrayRef<Copy> copies,
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// True if `memref` is an allocation of its own, which no other one overlaps.
-static bool isAllocation(Value root) {
-  if (isa_and_nonnull<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(
-          root.getDefiningOp()))
-    return true;
-  auto argument = dyn_cast<BlockArgument>(root);
-  if (!argument)
-    return false;
-  Operation *owner = argument.getOwner()->getParentOp();
-  if (auto launch = dyn_cast<gpu::LaunchOp>(owner))
-    return argument.getArgNumber() >= launch.getNumConfigRegionAttributes();
-  auto function = dyn_cast<gpu::GPUFuncOp>(owner);
-  return function && argument.getOwner()->isEntryBlock() &&
-         argument.getArgNumber() >= function.getNumArguments();
-}
-
-/// True unless `lhs` and `rhs` are known to be parts of different memory.
-static bool mayOverlap(Value lhs, Value rhs) {
-  MemorySpace lhsSpace = getMemorySpace(lhs), rhsSpace = getMemorySpace(rhs);
-  if (lhsSpace != rhsSpace && lhsSpace != MemorySpace::Other &&
-      rhsSpace != MemorySpace::Other)
-    return false;
-  Value lhsRoot = getRootBuffer(lhs), rhsRoot = getRootBuffer(rhs);
-  if (lhsRoot == rhsRoot)
-    return true;
-  auto lhsGlobal = lhsRoot.getDefiningOp<memref::GetGlobalOp>();
-  auto rhsGlobal = rhsRoot.getDefiningOp<memref::GetGlobalOp>();
-  if (lhsGlobal && rhsGlobal)
-    return lhsGlobal.getNameAttr() == rhsGlobal.getNameAttr();
-  return !isAllocation(lhsRoot) && !isAllocation(rhsRoot);
-}
-
 /// True if source and target are the same elements of the same memory.
 static bool isNoOp(const Copy &copy) {
   if (copy.payload)
@@ -204,9 +172,9 @@ static void decideCooperation(MutableArrayRef<Copy> copies, Operation *root) {
 
 /// True if `second` may run while some threads are still busy with `first`.
 static bool areIndependent(const Copy &first, const Copy &second) {
-  return !mayOverlap(first.target, second.source) &&
-         !mayOverlap(first.target, second.target) &&
-         !mayOverlap(first.source, second.target);
+  return !mayAlias(first.target, second.source) &&
+         !mayAlias(first.target, second.target) &&
+         !mayAlias(first.source, second.target);
 }
 
 /// The length of the run of independent copies at the start of `copies`, with

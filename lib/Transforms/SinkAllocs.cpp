@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -23,6 +24,7 @@
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Transforms.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
 
@@ -39,13 +41,16 @@ struct HostAlloc {
   /// Views of it on the host, each after its source.
   SmallVector<Operation *> views;
   SmallVector<Operation *> deallocs;
-  SmallVector<memref::DimOp> dims;
+  /// Queries of extents on the host, and the extents.
+  SmallVector<std::pair<memref::DimOp, OpFoldResult>> dims;
   /// Launches that use it or a view of it.
   llvm::SmallSetVector<gpu::LaunchOp, 2> launches;
   /// Operands of outlined launches that pass it or a view of it.
   SmallVector<OpOperand *> kernelOperands;
   /// The first use in host code that is none of the above.
   Operation *hostUse = nullptr;
+  /// Stays on the host, as the pass may not change all that uses it.
+  bool isLeft = false;
 };
 
 /// Kernels that are outlined already, with their launches.
@@ -62,6 +67,52 @@ static bool isAllocation(Operation *op) {
 // Collect
 //===----------------------------------------------------------------------===//
 
+/// The extent of dimension `dim` of `memref`, an allocation or a view of one,
+/// without a use of the memref; null if it cannot be had so.
+static OpFoldResult getExtent(Value memref, int64_t dim) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || dim < 0 || dim >= type.getRank())
+    return {};
+  if (!type.isDynamicDim(dim))
+    return Builder(type.getContext()).getIndexAttr(type.getDimSize(dim));
+  Operation *op = memref.getDefiningOp();
+  return llvm::TypeSwitch<Operation *, OpFoldResult>(op)
+      .Case<memref::AllocOp, memref::AllocaOp>([&](auto alloc) {
+        return alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)];
+      })
+      .Case<memref::ViewOp>([&](memref::ViewOp view) {
+        return view.getSizes()[type.getDynamicDimIndex(dim)];
+      })
+      .Case<memref::SubViewOp>([&](memref::SubViewOp view) {
+        llvm::SmallBitVector dropped = view.getDroppedDims();
+        for (auto [i, size] : llvm::enumerate(view.getMixedSizes()))
+          if (!dropped.test(i) && dim-- == 0)
+            return size;
+        return OpFoldResult();
+      })
+      .Case<memref::ReinterpretCastOp>([&](memref::ReinterpretCastOp view) {
+        return view.getMixedSizes()[dim];
+      })
+      .Case<memref::ExpandShapeOp>([&](memref::ExpandShapeOp view) {
+        return view.getMixedOutputShape()[dim];
+      })
+      .Case<memref::TransposeOp>([&](memref::TransposeOp view) {
+        return getExtent(view.getIn(),
+                         view.getPermutation().getDimPosition(dim));
+      })
+      .Case<memref::CastOp, memref::MemorySpaceCastOp,
+            memref::AssumeAlignmentOp>(
+          [&](auto) { return getExtent(getViewSource(op), dim); })
+      .Default([](Operation *) { return OpFoldResult(); });
+}
+
+/// The value of `op` if it is a `memref.dim` that does not need the memref.
+static OpFoldResult getQueriedExtent(Operation *op) {
+  auto dim = dyn_cast<memref::DimOp>(op);
+  std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
+  return index ? getExtent(dim.getSource(), *index) : OpFoldResult();
+}
+
 static HostAlloc collectUses(Operation *op) {
   HostAlloc alloc(op);
   SmallVector<Value> worklist = {op->getResult(0)};
@@ -76,8 +127,8 @@ static HostAlloc collectUses(Operation *op) {
         alloc.kernelOperands.push_back(use);
       } else if (isa<memref::DeallocOp>(user)) {
         alloc.deallocs.push_back(user);
-      } else if (auto dim = dyn_cast<memref::DimOp>(user)) {
-        alloc.dims.push_back(dim);
+      } else if (OpFoldResult extent = getQueriedExtent(user)) {
+        alloc.dims.emplace_back(cast<memref::DimOp>(user), extent);
       } else if (getViewSource(user) == worklist[i] &&
                  user->getNumResults() == 1) {
         alloc.views.push_back(user);
@@ -140,35 +191,87 @@ static bool areEquivalentViews(Value value, Value other) {
   return isAllocation(op) || getViewSource(op);
 }
 
+/// The kernel that `launch` launches, if it is inside `root`.
+static gpu::GPUFuncOp getKernel(gpu::LaunchFuncOp launch, Operation *root) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      launch, launch.getKernelAttr());
+  return kernel && root->isAncestor(kernel) ? kernel : gpu::GPUFuncOp();
+}
+
+/// The position of `use` among the arguments of the kernel.
+static unsigned getArgumentIndex(OpOperand &use) {
+  auto launch = cast<gpu::LaunchFuncOp>(use.getOwner());
+  return use.getOperandNumber() -
+         launch.getKernelOperands().getBeginOperandIndex();
+}
+
+/// True if argument `index` shares its buffer with the same other arguments at
+/// both launches of a kernel.
+static bool haveEqualAliases(gpu::LaunchFuncOp launch, gpu::LaunchFuncOp other,
+                             unsigned index) {
+  auto getAliases = [&](gpu::LaunchFuncOp site) {
+    Value root = getRootBuffer(site.getKernelOperand(index));
+    return llvm::map_to_vector(site.getKernelOperands(), [&](Value operand) {
+      return getRootBuffer(operand) == root;
+    });
+  };
+  return getAliases(launch) == getAliases(other);
+}
+
 /// The reason why the kernel cannot rebuild the host values that `use` passes
 /// to it; empty if it can.
 static StringRef getObstacle(OpOperand &use, const LaunchSites &sites,
                              gpu::GPUFuncOp kernel) {
   if (!areEquivalentViews(use.get(), use.get()))
     return "its size or a view of it depends on values of the host";
-  unsigned index = use.getOperandNumber();
+  unsigned index = getArgumentIndex(use);
+  auto launch = cast<gpu::LaunchFuncOp>(use.getOwner());
   for (gpu::LaunchFuncOp site : sites.lookup(kernel))
-    if (!areEquivalentViews(use.get(), site->getOperand(index)))
+    if (!areEquivalentViews(use.get(), site.getKernelOperand(index)) ||
+        !haveEqualAliases(launch, site, index))
       return "launches of the kernel pass different buffers";
   return "";
 }
 
-static LogicalResult checkAlloc(const HostAlloc &alloc, Operation *root,
-                                const LaunchSites &sites) {
-  if (alloc.hostUse) {
-    InFlightDiagnostic error =
-        alloc.op->emitOpError("in workgroup memory is accessed by host code");
-    error.attachNote(alloc.hostUse->getLoc())
-        << "used here; only kernels can reach workgroup memory, so give the "
-           "host a buffer in the default memory space";
-    return error;
+/// Reports `alloc`, which the pass has to leave on the host.
+static void leave(HostAlloc &alloc, StringRef why) {
+  alloc.isLeft = true;
+  missedRemark(RemarkSource::SinkAllocs, "NotSunk", alloc.op)
+      << remark::reason("{0}", why.str());
+}
+
+static LogicalResult emitHostUseError(const HostAlloc &alloc) {
+  InFlightDiagnostic error =
+      alloc.op->emitOpError("in workgroup memory is accessed by host code");
+  error.attachNote(alloc.hostUse->getLoc())
+      << "used here; only kernels can reach workgroup memory, so give the host "
+         "a buffer in the default memory space";
+  return error;
+}
+
+/// Decides what becomes of `alloc`, or says why nothing can.
+static LogicalResult decide(HostAlloc &alloc, Operation *root,
+                            const LaunchSites &sites) {
+  bool isLaunched = !alloc.launches.empty() || !alloc.kernelOperands.empty();
+  if (alloc.hostUse && !isLaunched && isa<FunctionOpInterface>(root)) {
+    leave(alloc, "the function may be called by a kernel outside of the "
+                 "operation that the pass runs on");
+    return success();
   }
+  if (alloc.hostUse)
+    return emitHostUseError(alloc);
+  llvm::SmallSetVector<Operation *, 4> launches(alloc.launches.begin(),
+                                                alloc.launches.end());
   for (OpOperand *use : alloc.kernelOperands) {
     auto launch = cast<gpu::LaunchFuncOp>(use->getOwner());
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
-        launch, launch.getKernelAttr());
-    if (!kernel || !root->isAncestor(kernel))
-      continue; // left alone, with a remark
+    launches.insert(launch);
+    gpu::GPUFuncOp kernel = getKernel(launch, root);
+    if (!kernel) {
+      if (!alloc.isLeft)
+        leave(alloc, "its kernel is outside of the operation that the pass "
+                     "runs on");
+      continue;
+    }
     if (StringRef why = getObstacle(*use, sites, kernel); !why.empty()) {
       InFlightDiagnostic error =
           alloc.op->emitOpError("in workgroup memory cannot move into kernel '")
@@ -179,9 +282,8 @@ static LogicalResult checkAlloc(const HostAlloc &alloc, Operation *root,
       return error;
     }
   }
-  size_t numLaunches = alloc.launches.size();
-  if (numLaunches > 1)
-    alloc.op->emitWarning() << "buffer used by " << numLaunches
+  if (launches.size() > 1 && !alloc.isLeft)
+    alloc.op->emitWarning() << "buffer used by " << launches.size()
                             << " launches does not keep its contents between "
                                "them";
   return success();
@@ -230,12 +332,12 @@ static void sinkIntoKernel(gpu::GPUFuncOp kernel,
                            ArrayRef<gpu::LaunchFuncOp> launches,
                            const DenseSet<OpOperand *> &sunk) {
   gpu::LaunchFuncOp launch = launches.front();
-  unsigned first = launch.getKernelOperands().getBeginOperandIndex();
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.front());
   IRMapping mapping;
-  llvm::BitVector erased(kernel.getNumArguments());
-  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
-    OpOperand &operand = launch->getOpOperand(first + i);
+  // The buffers of the kernel follow the arguments in its entry block.
+  llvm::BitVector erased(kernel.front().getNumArguments());
+  for (auto [i, operand] :
+       llvm::enumerate(launch.getKernelOperandsMutable())) {
     if (!sunk.contains(&operand))
       continue;
     kernel.getArgument(i).replaceAllUsesWith(
@@ -247,19 +349,20 @@ static void sinkIntoKernel(gpu::GPUFuncOp kernel,
   }
   (void)kernel.eraseArguments(erased);
   for (gpu::LaunchFuncOp site : launches)
-    for (unsigned i = erased.size(); i-- > 0;)
+    for (unsigned i = site.getNumKernelOperands(); i-- > 0;)
       if (erased.test(i))
         site.getKernelOperandsMutable().erase(i);
 }
 
 /// Removes the host side of an allocation that no operation uses any more.
 static void eraseHostSide(HostAlloc &alloc, RewriterBase &rewriter) {
-  for (memref::DimOp dim : alloc.dims) {
+  for (auto [dim, extent] : alloc.dims) {
     rewriter.setInsertionPoint(dim);
-    Value extent = rewriter.createOrFold<memref::DimOp>(
-        dim.getLoc(), dim.getSource(), dim.getIndex());
-    rewriter.replaceOp(dim, extent);
+    rewriter.replaceOp(
+        dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), extent));
   }
+  if (alloc.isLeft)
+    return;
   for (Operation *dealloc : alloc.deallocs)
     rewriter.eraseOp(dealloc);
   for (Operation *view : llvm::reverse(alloc.views))
@@ -269,16 +372,9 @@ static void eraseHostSide(HostAlloc &alloc, RewriterBase &rewriter) {
     rewriter.eraseOp(alloc.op);
 }
 
-LogicalResult sinkAllocs(Operation *root) {
-  std::vector<HostAlloc> allocs = collectHostAllocs(root);
-  if (allocs.empty())
-    return success();
-  LaunchSites sites = collectLaunchSites(root);
-  for (const HostAlloc &alloc : allocs)
-    if (failed(checkAlloc(alloc, root, sites)))
-      return failure();
-
-  IRRewriter rewriter(root->getContext());
+/// Moves the allocations into the kernels that use them.
+static void apply(MutableArrayRef<HostAlloc> allocs, Operation *root,
+                  const LaunchSites &sites) {
   DenseMap<Operation *, OpBuilder> builders;
   DenseSet<OpOperand *> sunk;
   llvm::SmallSetVector<gpu::GPUFuncOp, 4> kernels;
@@ -290,24 +386,29 @@ LogicalResult sinkAllocs(Operation *root) {
         it->second.setInsertionPointToStart(&launch.getBody().front());
       sinkIntoLaunch(alloc, launch, it->second);
     }
-    for (OpOperand *use : alloc.kernelOperands) {
-      auto launch = cast<gpu::LaunchFuncOp>(use->getOwner());
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
-          launch, launch.getKernelAttr());
-      if (!kernel || !root->isAncestor(kernel)) {
-        missedRemark(RemarkSource::SinkAllocs, "NotSunk", alloc.op)
-            << remark::reason("its kernel is outside of the operation that the "
-                              "pass runs on");
-        continue;
+    for (OpOperand *use : alloc.kernelOperands)
+      if (gpu::GPUFuncOp kernel =
+              getKernel(cast<gpu::LaunchFuncOp>(use->getOwner()), root)) {
+        sunk.insert(use);
+        kernels.insert(kernel);
       }
-      sunk.insert(use);
-      kernels.insert(kernel);
-    }
   }
   for (gpu::GPUFuncOp kernel : kernels)
-    sinkIntoKernel(kernel, sites[kernel], sunk);
+    sinkIntoKernel(kernel, sites.lookup(kernel), sunk);
+  IRRewriter rewriter(root->getContext());
   for (HostAlloc &alloc : llvm::reverse(allocs))
     eraseHostSide(alloc, rewriter);
+}
+
+LogicalResult sinkAllocs(Operation *root) {
+  std::vector<HostAlloc> allocs = collectHostAllocs(root);
+  if (allocs.empty())
+    return success();
+  LaunchSites sites = collectLaunchSites(root);
+  for (HostAlloc &alloc : allocs)
+    if (failed(decide(alloc, root, sites)))
+      return failure();
+  apply(allocs, root, sites);
   return success();
 }
 

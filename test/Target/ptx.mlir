@@ -15,7 +15,6 @@
 
 // Dynamic memory is a symbol of its own, behind the static buffers; no kernel has a
 // variable for it.
-// CHECK-NOT: .shared
 // CHECK:     .extern .shared .align 1024 .b8 dynamic_workgroup_memory[];
 // CHECK-NOT: .shared
 

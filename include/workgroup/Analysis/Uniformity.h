@@ -20,8 +20,8 @@
 // What cannot be decided is divergent.
 //
 // Device functions take part: their arguments and their entry are as uniform as
-// the calls to them that stand inside the analysed operation. A function
-// without such a call is assumed to be called divergently.
+// the calls to them. A function that is not only called by kernels inside the
+// analysed operation is assumed to be called divergently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,6 +67,7 @@ public:
 private:
   using Reason = llvm::PointerUnion<Operation *, Value>;
 
+  void findKnownFunctions(Operation *root);
   void initialize(Operation *scope);
   void initializeOp(Operation *op);
   void initializeRegionBranch(Operation *op);
@@ -92,7 +93,8 @@ private:
   DenseMap<OpOperand *, SmallVector<Value, 2>> flows;
   /// Calls in device code to functions inside the analysed operation.
   DenseMap<Operation *, FunctionOpInterface> callees;
-  DenseSet<Operation *> calledFunctions;
+  /// Functions of which `callees` holds every use.
+  DenseSet<Operation *> knownFunctions;
   SmallVector<Value> worklist;
 };
 

@@ -61,6 +61,10 @@ Value getRootBuffer(Value memref);
 /// private, all else is global.
 MemorySpace getMemorySpace(Value memref);
 
+/// False if `lhs` and `rhs`, used in one kernel, are known to be views of
+/// different memory. What a selection, a loop or a call hands on may be any.
+bool mayAlias(Value lhs, Value rhs);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_SUPPORT_MEMORYSPACE_H
