@@ -196,12 +196,15 @@ def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
     `gpu.dynamic_shared_memory` becomes the address of a public `memref.global` of
     size zero, one per `gpu.module`: PTX's `.extern .shared`. Upstream emits an
     internal one-byte variable instead, and other shared variables then overlap
-    the dynamic memory without a message. Operations of a `gpu.launch` wait for
-    outlining.
+    the dynamic memory without a message. Its extent is what the launch asks for.
+    Operations of a `gpu.launch` wait for outlining.
 
     Example: `test/Transforms/lower-dynamic-memory.mlir`.
   }];
-  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect"
+  ];
 }
 
 def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
@@ -223,7 +226,10 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
 
     Example: `test/Transforms/sink-allocs.mlir`.
   }];
-  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
 }
 
 def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {

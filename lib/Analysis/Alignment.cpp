@@ -268,8 +268,11 @@ int64_t AlignmentAnalysis::getRootAlignment(Value root) {
   Operation *op = root.getDefiningOp();
   if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(op))
     alignment = std::max(alignment, getStatedAlignment(root));
-  if (isa<memref::AllocOp, gpu::AllocOp>(op) && !isInDeviceCode(op))
-    alignment = std::max(alignment, kHostAllocationAlignment);
+  bool isOfRuntime = isa<memref::AllocOp, gpu::AllocOp>(op)
+                         ? !isInDeviceCode(op)
+                         : isa<gpu::DynamicSharedMemoryOp>(op);
+  if (isOfRuntime)
+    alignment = std::max(alignment, kRuntimeAlignment);
   return alignment;
 }
 
@@ -377,6 +380,10 @@ int64_t getStatedAlignment(Value buffer) {
 }
 
 void raiseAlignment(Value buffer, int64_t alignment) {
+  // What is stated replaces the natural alignment.
+  Operation *scope = buffer.getParentRegion()->getParentOp();
+  alignment = std::max(
+      alignment, getNaturalAlignment(cast<MemRefType>(buffer.getType()), scope));
   if (getStatedAlignment(buffer) >= alignment)
     return;
   gpu::GPUFuncOp function;

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -66,7 +67,7 @@ static bool isUniformFunction(Operation *op) {
   if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::ClusterIdOp,
           gpu::ClusterDimOp, gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp,
           gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::DynamicSharedMemoryOp,
-          UnrealizedConversionCastOp>(op))
+          NVVM::DynamicSmemSize, UnrealizedConversionCastOp>(op))
     return true;
   if (auto threadId = dyn_cast<gpu::ThreadIdOp>(op))
     return isZeroThreadId(threadId);

@@ -49,21 +49,22 @@ static bool isOrderedAfter(Operation *op) {
   return isKernelBoundary(block, /*atEnd=*/true);
 }
 
-static bool insertBarrierAt(RewriterBase &rewriter, Operation *op) {
+static bool insertBarrierAt(RewriterBase &rewriter, Operation *op,
+                            Location loc) {
   if (isOrderedBefore(op) || isOrderedAfter(op))
     return false;
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  gpu::BarrierOp::create(rewriter, op->getLoc());
+  gpu::BarrierOp::create(rewriter, loc);
   return true;
 }
 
 bool insertBarrierBefore(RewriterBase &rewriter, Operation *op) {
-  return insertBarrierAt(rewriter, op);
+  return insertBarrierAt(rewriter, op, op->getLoc());
 }
 
 bool insertBarrierAfter(RewriterBase &rewriter, Operation *op) {
-  return insertBarrierAt(rewriter, op->getNextNode());
+  return insertBarrierAt(rewriter, op->getNextNode(), op->getLoc());
 }
 
 } // namespace mlir::workgroup

@@ -18,6 +18,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-hoist-allocs";
   case RemarkSource::LowerCopies:
     return "workgroup-lower-copies";
+  case RemarkSource::LowerDynamicMemory:
+    return "workgroup-lower-dynamic-memory";
   case RemarkSource::VerifyKernels:
     return "workgroup-verify-kernels";
   }

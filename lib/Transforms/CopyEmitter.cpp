@@ -33,7 +33,9 @@ private:
   // Width.
   bool isVectorizable();
   int64_t getVectorLength(bool useSourceAlignment, bool useTargetAlignment);
-  bool isAligned(Value memref, Value original, int64_t length);
+  bool isAligned(Value memref, Value original, int64_t length) {
+    return alignment.getAlignment(original) >= length * getBytes(memref);
+  }
   EmittedCopy chooseVectorLength();
   /// True if elements are left over after accesses of `vectorLength`.
   bool leavesRest() {
@@ -55,6 +57,7 @@ private:
     store(load(indices, length), indices, length);
   }
   void emitIf(OpFoldResult lhs, OpFoldResult rhs, function_ref<void()> body);
+  scf::ForOp enterLoop(OpFoldResult from, OpFoldResult to, OpFoldResult step);
   OpFoldResult getThreadId();
   OpFoldResult getNumThreads();
 
@@ -108,19 +111,17 @@ bool CopyEmitter::isVectorizable() {
                       });
 }
 
-/// True if accesses of `length` elements to `memref`, a view of `original` that
-/// starts at the same element, are aligned to their size.
-bool CopyEmitter::isAligned(Value memref, Value original, int64_t length) {
-  if (alignment.getAlignment(original) < length * getBytes(memref))
-    return false;
+/// True if rows of `memref` begin at multiples of `length` elements, as seen
+/// from its first element.
+static bool hasAlignedRows(Value memref, int64_t length) {
   SmallVector<int64_t> strides = getStrides(cast<MemRefType>(memref.getType()));
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
     return !ShapedType::isDynamic(stride) && stride % length == 0;
   });
 }
 
-/// The largest number of elements per access that shape.extents and, as asked
-/// for, the alignment of the two sides allow.
+/// The largest number of elements per access that the shape and, as asked for,
+/// the alignment of the two sides allow.
 int64_t CopyEmitter::getVectorLength(bool useSourceAlignment,
                                      bool useTargetAlignment) {
   if (!isVectorizable())
@@ -132,7 +133,8 @@ int64_t CopyEmitter::getVectorLength(bool useSourceAlignment,
     bool fits = shape.extents.size() == 1
                     ? !inner || *inner >= length
                     : alignment.getDivisor(shape.extents.back()) % length == 0;
-    if (fits &&
+    if (fits && hasAlignedRows(shape.source, length) &&
+        hasAlignedRows(shape.target, length) &&
         (!useSourceAlignment || isAligned(shape.source, copy.source, length)) &&
         (!useTargetAlignment || isAligned(shape.target, copy.target, length)))
       return length;
@@ -154,14 +156,13 @@ EmittedCopy CopyEmitter::chooseVectorLength() {
   EmittedCopy emitted;
   int64_t bytes = std::max(getBytes(shape.source), getBytes(shape.target));
   emitted.accessBytes = vectorLength * bytes;
-  int64_t withoutSource = getVectorLength(false, true);
-  int64_t withoutTarget = getVectorLength(true, false);
-  int64_t possible = std::max(withoutSource, withoutTarget);
-  if (possible > vectorLength) {
-    emitted.possibleBytes = possible * bytes;
-    emitted.unaligned =
-        withoutSource >= withoutTarget ? copy.source : copy.target;
-  }
+  int64_t possible = getVectorLength(false, false);
+  emitted.possibleBytes = possible * bytes;
+  if (possible == vectorLength)
+    return emitted;
+  emitted.unaligned = getVectorLength(false, true) == possible   ? "source"
+                      : getVectorLength(true, false) == possible ? "target"
+                                                                 : "operands";
   return emitted;
 }
 
@@ -223,6 +224,7 @@ Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
   mapping.map(block.getArgument(0), value);
   for (Operation &op : block.without_terminator()) {
     Operation *mapped = rewriter.clone(op, mapping);
+    mapped->setLoc(loc);
     if (length > 1)
       for (OpResult result : mapped->getResults())
         result.setType(VectorType::get({length}, result.getType()));
@@ -251,7 +253,8 @@ SmallVector<OpFoldResult> CopyEmitter::getIndices(OpFoldResult linear,
   SmallVector<OpFoldResult> indices(counts.size());
   for (unsigned dim = counts.size(); dim-- > 0;) {
     indices[dim] = dim == 0 ? linear : index.rem(linear, counts[dim]);
-    linear = index.div(linear, counts[dim]);
+    if (dim != 0)
+      linear = index.div(linear, counts[dim]);
   }
   if (!indices.empty())
     indices.back() = index.add(
@@ -261,13 +264,25 @@ SmallVector<OpFoldResult> CopyEmitter::getIndices(OpFoldResult linear,
 
 void CopyEmitter::emitIf(OpFoldResult lhs, OpFoldResult rhs,
                          function_ref<void()> body) {
-  Value condition =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
-                            index.value(lhs), index.value(rhs));
+  Value left = index.value(lhs);
+  Value right = index.value(rhs);
+  Value condition = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::ult, left, right);
   auto branch = scf::IfOp::create(rewriter, loc, condition);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(branch.thenBlock());
   body();
+}
+
+/// Emits a loop and goes to the start of its body.
+scf::ForOp CopyEmitter::enterLoop(OpFoldResult from, OpFoldResult to,
+                                  OpFoldResult step) {
+  Value lower = index.value(from);
+  Value upper = index.value(to);
+  Value stride = index.value(step);
+  auto loop = scf::ForOp::create(rewriter, loc, lower, upper, stride);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  return loop;
 }
 
 /// Spreads the accesses over the threads of the block: thread t does the
@@ -318,10 +333,8 @@ void CopyEmitter::emitForBlock(OpFoldResult first,
       });
     return;
   }
-  auto loop = scf::ForOp::create(rewriter, loc, index.value(thread),
-                                 index.value(total), index.value(numThreads));
   OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(loop.getBody());
+  scf::ForOp loop = enterLoop(thread, total, numThreads);
   move(at(loop.getInductionVar()), length);
 }
 
@@ -329,28 +342,22 @@ void CopyEmitter::emitForBlock(OpFoldResult first,
 void CopyEmitter::emitForThread() {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<OpFoldResult> indices;
-  auto enterLoop = [&](OpFoldResult from, OpFoldResult to, int64_t step) {
-    auto loop =
-        scf::ForOp::create(rewriter, loc, index.value(from), index.value(to),
-                           arith::ConstantIndexOp::create(rewriter, loc, step));
-    rewriter.setInsertionPointToStart(loop.getBody());
-    return loop;
-  };
   OpFoldResult zero = rewriter.getIndexAttr(0);
+  OpFoldResult one = rewriter.getIndexAttr(1);
+  OpFoldResult length = rewriter.getIndexAttr(vectorLength);
   if (shape.extents.size() == 1) {
-    OpFoldResult length = rewriter.getIndexAttr(vectorLength);
     OpFoldResult end = index.mul(index.div(shape.extents[0], length), length);
-    scf::ForOp loop = enterLoop(zero, end, vectorLength);
+    scf::ForOp loop = enterLoop(zero, end, length);
     move({loop.getInductionVar()}, vectorLength);
     rewriter.setInsertionPointAfter(loop);
     if (leavesRest())
-      move({enterLoop(end, shape.extents[0], 1).getInductionVar()}, 1);
+      move({enterLoop(end, shape.extents[0], one).getInductionVar()}, 1);
     return;
   }
   for (auto [dim, extent] : llvm::enumerate(shape.extents)) {
     bool isInner = dim + 1 == shape.extents.size();
     indices.push_back(
-        enterLoop(zero, extent, isInner ? vectorLength : 1).getInductionVar());
+        enterLoop(zero, extent, isInner ? length : one).getInductionVar());
   }
   move(indices, vectorLength);
 }

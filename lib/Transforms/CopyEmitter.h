@@ -40,11 +40,10 @@ struct Copy {
 struct EmittedCopy {
   /// Bytes per access to the wider side.
   int64_t accessBytes = 0;
-  /// Bytes per access that all but the alignment of `unaligned` would allow; 0
-  /// if alignment does not stand in the way.
+  /// Bytes per access that all but alignment would allow.
   int64_t possibleBytes = 0;
-  /// The operand whose alignment is not known well enough; null if none.
-  Value unaligned;
+  /// Whose alignment is not known well enough for them; empty if it is.
+  StringRef unaligned;
 };
 
 /// Emits the loads and stores of `copy` before its op, which is left in place.

@@ -37,6 +37,22 @@ static std::optional<int64_t> getConstantExtent(Value memref, int64_t dim) {
   return succeeded(bound) ? std::optional(*bound) : std::nullopt;
 }
 
+StringRef getShapeObstacle(Value source, Value target) {
+  auto type = cast<MemRefType>(target.getType());
+  if (cast<MemRefType>(source.getType()).getRank() != type.getRank())
+    return "operands of different ranks; cast them back to one shape";
+  for (auto [dim, stride] : llvm::enumerate(getStrides(type))) {
+    std::optional<int64_t> from = getConstantExtent(source, dim);
+    std::optional<int64_t> to = getConstantExtent(target, dim);
+    if (from && to && from != to)
+      return "operands of different extents; copy between slices of one shape";
+    if (stride == 0 && !(to && *to <= 1))
+      return "elements of the target share an address by a stride of 0; copy "
+             "the one that is to last";
+  }
+  return "";
+}
+
 static SmallVector<OpFoldResult> computeExtents(RewriterBase &rewriter,
                                                 Location loc, Value source,
                                                 Value target) {

@@ -44,6 +44,10 @@ struct CopyShape {
 CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
                        Value target, bool followTarget);
 
+/// The reason why `source` cannot be copied to `target`, two ranked and strided
+/// memrefs, because of their shapes; empty if it can.
+StringRef getShapeObstacle(Value source, Value target);
+
 /// The strides of `type`, which is strided; dynamic ones as such.
 SmallVector<int64_t> getStrides(MemRefType type);
 

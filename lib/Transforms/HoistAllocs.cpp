@@ -105,39 +105,78 @@ static DenseSet<Operation *> findRecursiveFunctions(Operation *root) {
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// The use through which the buffer of an allocation could meet a later
-/// activation of the same op, or null. Views and selections are followed.
-static Operation *findEscape(Operation *alloc) {
-  SmallVector<Value> worklist = {alloc->getResult(0)};
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      if (isa<arith::SelectOp>(user) || getViewSource(user) == value) {
-        llvm::append_range(worklist, user->getResults());
-        continue;
-      }
-      bool carries =
-          llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
-          user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions() != 0;
-      auto store = dyn_cast<memref::StoreOp>(user);
-      if (carries || (store && store.getValueToStore() == value))
-        return user;
-    }
+/// Where the memory of `use` goes on in regions, results of region operations
+/// and views; nothing if it does not. `alloc` is where it comes from.
+static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc) {
+  Operation *user = use.getOwner();
+  if (isa<arith::SelectOp>(user) || getViewSource(user) == use.get())
+    return SmallVector<Value>(user->getResults());
+  bool isYield = user->hasTrait<OpTrait::IsTerminator>();
+  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
+      isYield ? user->getParentOp() : user);
+  if (!branch || (isYield && branch->isAncestor(alloc) &&
+                  branch.isRepetitiveRegion(
+                      user->getParentRegion()->getRegionNumber()))) {
+    auto store = dyn_cast<memref::StoreOp>(user);
+    bool carries =
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
+        isYield || user->getNumRegions() != 0 ||
+        (store && store.getValueToStore() == use.get());
+    if (carries)
+      return failure();
+    return SmallVector<Value>();
   }
+  RegionBranchSuccessorMapping mapping;
+  branch.getSuccessorOperandInputMapping(mapping);
+  return SmallVector<Value>(mapping.lookup(&use));
+}
+
+/// The use through which the buffer of an allocation could meet a later
+/// activation of the same op, or null.
+static Operation *findEscape(Operation *alloc) {
+  llvm::SmallSetVector<Value, 8> worklist;
+  worklist.insert(alloc->getResult(0));
+  for (unsigned i = 0; i < worklist.size(); ++i)
+    for (OpOperand &use : worklist[i].getUses()) {
+      FailureOr<SmallVector<Value>> next = follow(use, alloc);
+      if (failed(next))
+        return use.getOwner();
+      worklist.insert(next->begin(), next->end());
+    }
   return nullptr;
+}
+
+static LogicalResult emitEscapeError(Operation *op, Operation *escape) {
+  bool isReturned = isa<FunctionOpInterface>(escape->getParentOp()) &&
+                    escape->hasTrait<OpTrait::ReturnLike>();
+  InFlightDiagnostic error =
+      op->emitOpError("in workgroup memory ")
+      << (isReturned ? "leaves its function, whose calls "
+                     : "is live across iterations of an enclosing loop and ")
+      << "cannot share one buffer";
+  error.attachNote(escape->getLoc())
+      << (isReturned ? "carried here; allocate the buffer in the caller and "
+                       "pass it on"
+                     : "carried here; allocate one buffer per live activation "
+                       "outside of the loop");
+  return error;
 }
 
 /// Says why `op` has no constant span.
 static LogicalResult emitSpanError(Operation *op) {
   auto type = cast<MemRefType>(op->getResult(0).getType());
-  if (!type.isStrided())
-    return op->emitOpError(
-        "in workgroup memory has a layout that is not strided; "
-        "normalize its layout map, or give it a strided "
-        "layout");
-  return op->emitOpError("in workgroup memory has a dynamic size without a "
-                         "constant upper bound; bound its extents, for example "
-                         "by affine.min with a constant, and its strides");
+  InFlightDiagnostic error = op->emitOpError("in workgroup memory has ");
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return error << "a layout that is not strided; normalize its layout map, "
+                    "or give it a strided layout";
+  if (type.hasStaticShape() && !llvm::is_contained(strides, ShapedType::kDynamic))
+    return error << "more elements, or elements before its start, than any "
+                    "buffer can have; shrink its extents and strides";
+  return error << "a dynamic size without a constant upper bound; bound its "
+                  "extents, for example by affine.min with a constant, and its "
+                  "strides";
 }
 
 static LogicalResult decide(HoistedAlloc &alloc,
@@ -151,23 +190,17 @@ static LogicalResult decide(HoistedAlloc &alloc,
               "the kernel and pass it on";
   alloc.isRepeated = isInLoop(op, alloc.scope) || !isKernel(alloc.scope);
   if (alloc.isRepeated)
-    if (Operation *escape = findEscape(op)) {
-      InFlightDiagnostic error = op->emitOpError(
-          "in workgroup memory is live across iterations of an enclosing loop "
-          "and cannot share one buffer");
-      error.attachNote(escape->getLoc())
-          << "carried here; allocate one buffer per live activation outside of "
-             "the loop";
-      return error;
-    }
+    if (Operation *escape = findEscape(op))
+      return emitEscapeError(op, escape);
   FailureOr<int64_t> span = getBufferSpan(op);
   if (failed(span))
     return emitSpanError(op);
   alloc.bufferType = getBufferType(op, *span);
   int64_t stated = getStatedAlignment(op->getResult(0));
-  alloc.alignment = isa<gpu::LaunchOp>(alloc.scope)
-                        ? stated
-                        : std::max(stated, options.defaultAlignment);
+  alloc.alignment =
+      std::max(stated, getNaturalAlignment(alloc.bufferType, op));
+  if (!isa<gpu::LaunchOp>(alloc.scope))
+    alloc.alignment = std::max(alloc.alignment, options.defaultAlignment);
   return success();
 }
 
@@ -192,7 +225,8 @@ static StringRef getObstacle(const HoistedAlloc &alloc, Operation *root) {
 //===----------------------------------------------------------------------===//
 
 /// Creates the buffer; the value stands for it at the allocation.
-static Value createBuffer(const HoistedAlloc &alloc, RewriterBase &rewriter) {
+static Value createBuffer(const HoistedAlloc &alloc, RewriterBase &rewriter,
+                          SymbolTableCollection &symbols) {
   Location loc = alloc.op->getLoc();
   if (auto launch = dyn_cast<gpu::LaunchOp>(alloc.scope))
     return launch.addWorkgroupAttribution(alloc.bufferType, loc);
@@ -201,32 +235,30 @@ static Value createBuffer(const HoistedAlloc &alloc, RewriterBase &rewriter) {
     raiseAlignment(buffer, alloc.alignment);
     return buffer;
   }
-  OpBuilder::InsertionGuard guard(rewriter);
-  Operation *table = SymbolTable::getNearestSymbolTable(alloc.scope);
-  rewriter.setInsertionPoint(alloc.scope);
+  OpBuilder detached(loc.getContext()); // the table inserts it, renamed
   auto global = memref::GlobalOp::create(
-      rewriter, loc, (getScopeName(alloc.scope) + "_buffer").str(),
+      detached, loc,
+      (getScopeName(alloc.scope) + "_buffer").str(),
       rewriter.getStringAttr("private"), alloc.bufferType,
       /*initial_value=*/rewriter.getUnitAttr(), /*constant=*/false,
       rewriter.getI64IntegerAttr(alloc.alignment));
-  SymbolTable(table).insert(global);
-  rewriter.setInsertionPoint(alloc.op);
+  Operation *table = SymbolTable::getNearestSymbolTable(alloc.scope);
+  symbols.getSymbolTable(table).insert(global, alloc.scope->getIterator());
   return memref::GetGlobalOp::create(rewriter, loc, alloc.bufferType,
                                      global.getSymName());
 }
 
-static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter) {
+static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter,
+                  SymbolTableCollection &symbols) {
   Operation *op = alloc.op;
   rewriter.setInsertionPoint(op);
-  Value buffer = createBuffer(alloc, rewriter);
+  Value buffer = createBuffer(alloc, rewriter, symbols);
   Value view = createViewOfType(rewriter, op, buffer);
   int64_t bytes = alloc.bufferType.getNumElements() *
                   getElementBytes(alloc.bufferType, op).value_or(0);
   passedRemark(RemarkSource::HoistAllocs, "Hoisted", op)
       << "workgroup buffer hoisted" << remark::metric("Bytes", bytes)
-      << remark::metric("Alignment",
-                        std::max(alloc.alignment,
-                                 getNaturalAlignment(alloc.bufferType, op)));
+      << remark::metric("Alignment", alloc.alignment);
   replaceBuffer(rewriter, op->getResult(0), view);
   rewriter.eraseOp(op);
 }
@@ -276,18 +308,28 @@ static void eraseDeallocs(ArrayRef<Operation *> scopes,
 
 /// True if `symbol`, on the host, needs workgroup memory, which only kernels
 /// have.
-static bool needsWorkgroupMemory(SymbolOpInterface symbol) {
-  if (auto global = dyn_cast<memref::GlobalOp>(symbol.getOperation()))
+static bool needsWorkgroupMemory(Operation *symbol) {
+  if (auto global = dyn_cast<memref::GlobalOp>(symbol))
     return isWorkgroupMemory(global.getType());
-  if (!isa<FunctionOpInterface>(symbol.getOperation()))
-    return false;
-  WalkResult result = symbol->walk([](Operation *op) {
-    bool isBuffer = isWorkgroupAllocation(op) ||
-                    (isa<memref::GetGlobalOp>(op) &&
-                     isWorkgroupMemory(op->getResult(0).getType()));
-    return isBuffer ? WalkResult::interrupt() : WalkResult::advance();
+  bool needs = false, launches = false;
+  symbol->walk([&](Operation *op) {
+    launches |= isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op);
+    needs |= isWorkgroupAllocation(op) ||
+             (isa<memref::GetGlobalOp>(op) &&
+              isWorkgroupMemory(op->getResult(0).getType()));
   });
-  return result.wasInterrupted();
+  return needs && !launches;
+}
+
+/// True if outlining has made `copy` from `symbol`.
+static bool isCopyOf(Operation *copy, Operation *symbol) {
+  if (!copy || copy->getName() != symbol->getName())
+    return false;
+  if (auto global = dyn_cast<memref::GlobalOp>(symbol))
+    return cast<memref::GlobalOp>(copy).getType() == global.getType();
+  auto function = dyn_cast<FunctionOpInterface>(symbol);
+  return function && cast<FunctionOpInterface>(copy).getFunctionType() ==
+                         function.getFunctionType();
 }
 
 /// Erases what outlining has copied into a `gpu.module` and left on the host,
@@ -301,7 +343,7 @@ static void eraseHostLeftovers(Operation *root, RewriterBase &rewriter) {
   SmallVector<SymbolOpInterface> candidates;
   for (auto symbol : module.getOps<SymbolOpInterface>())
     if (llvm::any_of(kernelModules, [&](gpu::GPUModuleOp kernels) {
-          return kernels.lookupSymbol(symbol.getNameAttr());
+          return isCopyOf(kernels.lookupSymbol(symbol.getNameAttr()), symbol);
         }))
       if (needsWorkgroupMemory(symbol))
         candidates.push_back(symbol);
@@ -339,8 +381,9 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
   IRRewriter rewriter(root->getContext());
   if (options.insertBarriers && failed(insertBarriers(allocs, root, rewriter)))
     return failure();
+  SymbolTableCollection symbols;
   for (const HoistedAlloc &alloc : allocs)
-    hoist(alloc, rewriter);
+    hoist(alloc, rewriter, symbols);
   eraseDeallocs(scopes, rewriter);
   for (Operation *scope : scopes)
     normalizeAttributions(rewriter, scope, options.defaultAlignment);
@@ -353,6 +396,12 @@ struct HoistAllocsPass final : impl::HoistAllocsPassBase<HoistAllocsPass> {
   using HoistAllocsPassBase::HoistAllocsPassBase;
 
   void runOnOperation() override {
+    if (!llvm::isPowerOf2_64(defaultAlignment)) {
+      emitError(getOperation()->getLoc())
+          << "default-alignment must be a power of two, not "
+          << defaultAlignment.getValue();
+      return signalPassFailure();
+    }
     if (failed(hoistAllocs(getOperation(), {defaultAlignment, insertBarriers})))
       signalPassFailure();
   }

@@ -30,8 +30,7 @@ struct IndexBuilder {
       return builder.getIndexAttr(*a * *b);
     if (a == 1 || b == 1)
       return a == 1 ? rhs : lhs;
-    return arith::MulIOp::create(builder, loc, value(lhs), value(rhs), kNoWrap)
-        .getResult();
+    return create<arith::MulIOp>(lhs, rhs, kNoWrap);
   }
 
   OpFoldResult add(OpFoldResult lhs, OpFoldResult rhs) {
@@ -40,8 +39,7 @@ struct IndexBuilder {
       return builder.getIndexAttr(*a + *b);
     if (a == 0 || b == 0)
       return a == 0 ? rhs : lhs;
-    return arith::AddIOp::create(builder, loc, value(lhs), value(rhs), kNoWrap)
-        .getResult();
+    return create<arith::AddIOp>(lhs, rhs, kNoWrap);
   }
 
   OpFoldResult div(OpFoldResult lhs, OpFoldResult rhs) {
@@ -50,8 +48,7 @@ struct IndexBuilder {
       return builder.getIndexAttr(*a / *b);
     if (b == 1)
       return lhs;
-    return arith::DivUIOp::create(builder, loc, value(lhs), value(rhs))
-        .getResult();
+    return create<arith::DivUIOp>(lhs, rhs);
   }
 
   OpFoldResult rem(OpFoldResult lhs, OpFoldResult rhs) {
@@ -60,8 +57,16 @@ struct IndexBuilder {
       return builder.getIndexAttr(*a % *b);
     if (b == 1)
       return builder.getIndexAttr(0);
-    return arith::RemUIOp::create(builder, loc, value(lhs), value(rhs))
-        .getResult();
+    return create<arith::RemUIOp>(lhs, rhs);
+  }
+
+  /// Materialises the operands one after the other: in which order a call's
+  /// arguments are evaluated is the host compiler's choice.
+  template <typename Op, typename... Args>
+  OpFoldResult create(OpFoldResult lhs, OpFoldResult rhs, Args... args) {
+    Value left = value(lhs);
+    Value right = value(rhs);
+    return Op::create(builder, loc, left, right, args...).getResult();
   }
 
   static constexpr arith::IntegerOverflowFlags kNoWrap =

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
+#include "CopyShape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -127,6 +128,8 @@ static LogicalResult checkCopy(const Copy &copy) {
       return copy.op->emitOpError("cannot be lowered: non-strided layout of ")
              << type << "; normalize its layout map";
   }
+  if (StringRef why = getShapeObstacle(copy.source, copy.target); !why.empty())
+    return copy.op->emitOpError("cannot be lowered: ") << why;
   if (getRootBuffer(copy.source) == getRootBuffer(copy.target) &&
       !areDisjointSlices(copy))
     return copy.op->emitOpError("cannot be lowered: overlapping operands; copy "
@@ -162,7 +165,7 @@ static void decideCooperation(MutableArrayRef<Copy> copies, Operation *root) {
     copy.isCooperative = why.empty();
     if (!why.empty())
       missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
-          << "copy lowered per thread:" << remark::reason("{0}", why.str());
+          << "copy lowered per thread" << remark::reason("{0}", why.str());
   }
 }
 
@@ -197,9 +200,9 @@ static size_t getRunLength(ArrayRef<Copy> copies) {
 
 /// Surrounds each run of copies by the whole block by barriers.
 static void insertBarriers(ArrayRef<Copy> copies, RewriterBase &rewriter) {
-  auto report = [](const Copy &copy, StringRef where) {
+  auto report = [](const Copy &copy, StringRef remark) {
     passedRemark(RemarkSource::LowerCopies, "InsertedBarrier", copy.op)
-        << "barrier" << where << "the copy";
+        << remark.str();
   };
   while (!copies.empty()) {
     if (!copies.front().isCooperative) {
@@ -208,9 +211,9 @@ static void insertBarriers(ArrayRef<Copy> copies, RewriterBase &rewriter) {
     }
     size_t length = getRunLength(copies);
     if (insertBarrierBefore(rewriter, copies.front().op))
-      report(copies.front(), "before");
+      report(copies.front(), "barrier before the copy");
     if (insertBarrierAfter(rewriter, copies[length - 1].op))
-      report(copies[length - 1], "after");
+      report(copies[length - 1], "barrier after the copy");
     copies = copies.drop_front(length);
   }
 }
@@ -227,13 +230,12 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
                              : "copy done by each thread")
       << remark::metric("BytesPerAccess", emitted.accessBytes)
       << remark::metric("Threads", numThreads.value_or(0));
-  if (!emitted.unaligned)
+  if (emitted.unaligned.empty())
     return;
   missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
       << remark::reason("only the unknown alignment of the {0} prevents "
                         "accesses of {1} bytes",
-                        emitted.unaligned == copy.source ? "source" : "target",
-                        emitted.possibleBytes)
+                        emitted.unaligned, emitted.possibleBytes)
       << remark::suggest("state it by memref.assume_alignment, or by the "
                          "option assume-alignment");
 }
@@ -282,15 +284,14 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
   }
 
   LogicalResult checkOptions() {
-    auto isPowerOfTwo = [](int64_t n) { return n > 0 && !(n & (n - 1)); };
     Location loc = getOperation()->getLoc();
-    if (!isPowerOfTwo(assumeAlignment))
+    if (!llvm::isPowerOf2_64(assumeAlignment))
       return emitError(loc) << "assume-alignment must be a power of two, not "
-                            << assumeAlignment;
-    if (!isPowerOfTwo(vectorBits) || vectorBits < 8 || vectorBits > 128)
+                            << assumeAlignment.getValue();
+    if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 8 || vectorBits > 128)
       return emitError(loc) << "vector-bits must be a power of two from 8 to "
                                "128, not "
-                            << vectorBits;
+                            << vectorBits.getValue();
     if (unrollLimit < 0)
       return emitError(loc) << "unroll-limit must not be negative";
     return success();

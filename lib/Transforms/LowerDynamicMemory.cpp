@@ -13,10 +13,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
@@ -27,18 +30,33 @@ namespace mlir::workgroup {
 /// Alignment in bytes of the window: what a 128-byte-swizzled TMA tile needs.
 static constexpr int64_t kDynamicAlignment = 1024;
 
-static memref::GlobalOp createSymbol(RewriterBase &rewriter,
-                                     gpu::GPUModuleOp module) {
+static memref::GlobalOp createSymbol(gpu::GPUModuleOp module) {
+  OpBuilder builder(module.getContext()); // the table inserts it, renamed
   auto type =
-      MemRefType::get({0}, rewriter.getI8Type(), MemRefLayoutAttrInterface(),
+      MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(),
                       getWorkgroupSpace(module.getContext()));
-  rewriter.setInsertionPointToStart(module.getBody());
   auto symbol = memref::GlobalOp::create(
-      rewriter, module.getLoc(), "dynamic_workgroup_memory",
+      builder, module.getLoc(), "dynamic_workgroup_memory",
       /*sym_visibility=*/StringAttr(), type, /*initial_value=*/Attribute(),
-      /*constant=*/false, rewriter.getI64IntegerAttr(kDynamicAlignment));
-  SymbolTable(module).insert(symbol);
+      /*constant=*/false, builder.getI64IntegerAttr(kDynamicAlignment));
+  SymbolTable(module).insert(symbol, module.getBody()->begin());
   return symbol;
+}
+
+/// The memory behind `symbol`, as large as the launch makes it: the symbol's
+/// type says that it is empty, and folding would believe it.
+static Value createWindow(RewriterBase &rewriter, Location loc,
+                          memref::GlobalOp symbol) {
+  Value start = memref::GetGlobalOp::create(rewriter, loc, symbol.getType(),
+                                            symbol.getSymName());
+  Value bytes =
+      NVVM::DynamicSmemSize::create(rewriter, loc, rewriter.getI32Type());
+  Value size = arith::IndexCastUIOp::create(rewriter, loc,
+                                            rewriter.getIndexType(), bytes);
+  return memref::ReinterpretCastOp::create(
+      rewriter, loc, start, /*offset=*/rewriter.getIndexAttr(0),
+      /*sizes=*/ArrayRef<OpFoldResult>(size),
+      /*strides=*/ArrayRef<OpFoldResult>(rewriter.getIndexAttr(1)));
 }
 
 static void lowerDynamicMemory(gpu::GPUModuleOp module) {
@@ -47,16 +65,23 @@ static void lowerDynamicMemory(gpu::GPUModuleOp module) {
   if (ops.empty())
     return;
   IRRewriter rewriter(module.getContext());
-  memref::GlobalOp symbol = createSymbol(rewriter, module);
+  memref::GlobalOp symbol = createSymbol(module);
   for (gpu::DynamicSharedMemoryOp op : ops) {
     rewriter.setInsertionPoint(op);
-    Value start = memref::GetGlobalOp::create(
-        rewriter, op.getLoc(), symbol.getType(), symbol.getSymName());
-    rewriter.replaceOpWithNewOp<memref::CastOp>(op, op.getType(), start);
+    Value window = createWindow(rewriter, op.getLoc(), symbol);
+    rewriter.replaceOpWithNewOp<memref::CastOp>(op, op.getType(), window);
   }
 }
 
 void lowerDynamicMemory(Operation *root) {
+  root->walk([&](gpu::DynamicSharedMemoryOp op) {
+    auto module = op->getParentOfType<gpu::GPUModuleOp>();
+    bool isMissed = module && !root->isAncestor(module);
+    if (isMissed)
+      missedRemark(RemarkSource::LowerDynamicMemory, "NotLowered", op)
+          << remark::reason("its module is outside of the operation that the "
+                            "pass runs on");
+  });
   root->walk([](gpu::GPUModuleOp module) { lowerDynamicMemory(module); });
 }
 

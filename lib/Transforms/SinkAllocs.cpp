@@ -327,6 +327,23 @@ static Value rebuild(Value value, OpBuilder &builder, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
+/// Erases arguments of `kernel`. The interface's method does not reckon with the
+/// buffers of the kernel, which follow the arguments in its entry block.
+static void eraseArguments(gpu::GPUFuncOp kernel,
+                           const llvm::BitVector &erased) {
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i)
+    if (!erased.test(i))
+      attributes.push_back(kernel.getArgAttrDict(i));
+  FunctionType type = kernel.getFunctionType().getWithoutArgsAndResults(
+      erased, llvm::BitVector(kernel.getNumResults()));
+  kernel.setFunctionType(type);
+  kernel.setAllArgAttrs(attributes);
+  llvm::BitVector ofBlock = erased;
+  ofBlock.resize(kernel.front().getNumArguments());
+  kernel.front().eraseArguments(ofBlock);
+}
+
 /// Makes the workgroup buffers that launches pass to `kernel` its own.
 static void sinkIntoKernel(gpu::GPUFuncOp kernel,
                            ArrayRef<gpu::LaunchFuncOp> launches,
@@ -334,8 +351,7 @@ static void sinkIntoKernel(gpu::GPUFuncOp kernel,
   gpu::LaunchFuncOp launch = launches.front();
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.front());
   IRMapping mapping;
-  // The buffers of the kernel follow the arguments in its entry block.
-  llvm::BitVector erased(kernel.front().getNumArguments());
+  llvm::BitVector erased(kernel.getNumArguments());
   for (auto [i, operand] :
        llvm::enumerate(launch.getKernelOperandsMutable())) {
     if (!sunk.contains(&operand))
@@ -344,12 +360,12 @@ static void sinkIntoKernel(gpu::GPUFuncOp kernel,
         rebuild(operand.get(), builder, mapping));
     erased.set(i);
     passedRemark(RemarkSource::SinkAllocs, "SunkIntoKernel", kernel)
-        << "workgroup buffer of the host made a buffer of the kernel, argument "
-        << remark::metric("Argument", i) << " removed";
+        << "workgroup buffer of the host made a buffer of the kernel"
+        << remark::metric("Argument", i);
   }
-  (void)kernel.eraseArguments(erased);
+  eraseArguments(kernel, erased);
   for (gpu::LaunchFuncOp site : launches)
-    for (unsigned i = site.getNumKernelOperands(); i-- > 0;)
+    for (unsigned i = erased.size(); i-- > 0;)
       if (erased.test(i))
         site.getKernelOperandsMutable().erase(i);
 }

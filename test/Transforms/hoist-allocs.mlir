@@ -204,6 +204,34 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What a branch yields, or an inner loop swaps, dies with the turn of the loop.
+  // CHECK-LABEL: gpu.func @within_a_turn
+  // CHECK-SAME:    workgroup(%[[A:.+]]: memref<8xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[B:.+]]: memref<8xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+  // CHECK:         scf.for
+  // CHECK:           scf.if
+  // CHECK:           scf.for
+  // CHECK-NOT:       memref.alloc
+  // CHECK:         gpu.return
+  gpu.func @within_a_turn(%n: index, %c: i1, %out: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %other = memref.alloc() : memref<8xf32, 3>
+      %chosen = scf.if %c -> memref<8xf32, 3> {
+        %own = memref.alloc() : memref<8xf32, 3>
+        scf.yield %own : memref<8xf32, 3>
+      } else {
+        scf.yield %other : memref<8xf32, 3>
+      }
+      %last:2 = scf.for %j = %c0 to %n step %c1 iter_args(%a = %chosen, %b = %other) -> (memref<8xf32, 3>, memref<8xf32, 3>) {
+        scf.yield %b, %a : memref<8xf32, 3>, memref<8xf32, 3>
+      }
+      %value = memref.load %last#0[%c0] : memref<8xf32, 3>
+      memref.store %value, %out[%i] : memref<64xf32>
+    }
+    gpu.return
+  }
+
   // Memory of a thread stays with the thread.
   // CHECK-LABEL: gpu.func @private_memory
   // CHECK-NOT:     workgroup(

@@ -80,7 +80,7 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @different_ranks(%in: memref<16xf32>, %out: memref<4x4xf32>) kernel {
     %to = memref.cast %out : memref<4x4xf32> to memref<*xf32>
-    // expected-error @+1 {{'memref.copy' op cannot be lowered}}
+    // expected-error @+1 {{'memref.copy' op cannot be lowered: operands of different ranks; cast them back to one shape}}
     memref.copy %in, %to : memref<16xf32> to memref<*xf32>
     gpu.return
   }
@@ -91,8 +91,20 @@ gpu.module @kernels {
 gpu.module @kernels {
   gpu.func @different_extents(%in: memref<16xf32>, %out: memref<8xf32>) kernel {
     %from = memref.cast %in : memref<16xf32> to memref<?xf32>
-    // expected-error @+1 {{'memref.copy' op cannot be lowered}}
+    // expected-error @+1 {{'memref.copy' op cannot be lowered: operands of different extents; copy between slices of one shape}}
     memref.copy %from, %out : memref<?xf32> to memref<8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// All rows of the target are the same bytes, so the order of the threads would
+// decide what they hold.
+gpu.module @kernels {
+  gpu.func @shared_rows(%in: memref<4x64xf32>, %out: memref<4x64xf32, strided<[0, 1]>>) kernel {
+    // expected-error @+1 {{'memref.copy' op cannot be lowered: elements of the target share an address by a stride of 0; copy the one that is to last}}
+    memref.copy %in, %out : memref<4x64xf32> to memref<4x64xf32, strided<[0, 1]>>
     gpu.return
   }
 }

@@ -40,7 +40,7 @@ gpu.module @per_thread {
     %x = gpu.thread_id x
     %first = arith.cmpi eq, %x, %c0 : index
     scf.if %first {
-      // expected-remark @+2 {{[Missed] CopyPerThread | Category:workgroup-lower-copies | Function=divergent | Reason="executed by divergent threads", Remark="copy lowered per thread:"}}
+      // expected-remark @+2 {{[Missed] CopyPerThread | Category:workgroup-lower-copies | Function=divergent | Reason="executed by divergent threads", Remark="copy lowered per thread"}}
       // expected-remark @+1 {{[Passed] LoweredCopy | Category:workgroup-lower-copies | Function=divergent | BytesPerAccess=1, Remark="copy done by each thread", Threads=64}}
       memref.copy %in, %out : memref<64xi1> to memref<64xi1>
     }
@@ -103,7 +103,7 @@ gpu.module @narrow {
   // Neither is known: both are to blame.
   gpu.func @both(%in: memref<256xf32>, %out: memref<256xf32>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-remark @+2 {{NarrowCopy}}
+    // expected-remark @+2 {{Reason="only the unknown alignment of the operands prevents accesses of 16 bytes"}}
     // expected-remark @+1 {{BytesPerAccess=4}}
     memref.copy %in, %out : memref<256xf32> to memref<256xf32>
     gpu.return

@@ -15,8 +15,10 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @view
   // CHECK-NOT:     gpu.dynamic_shared_memory
   // CHECK:         %[[BYTES:.+]] = memref.get_global @dynamic_workgroup_memory
-  // CHECK:         %[[START:.+]] = memref.cast %[[BYTES]] : memref<{{.+}}xi8, #gpu.address_space<workgroup>> to memref<?xi8, #gpu.address_space<workgroup>>
-  // CHECK:         memref.view %[[START]]
+  // CHECK:         %[[SIZE:.+]] = nvvm.read.ptx.sreg.dynamic.smem.size : i32
+  // CHECK:         %[[EXTENT:.+]] = arith.index_castui %[[SIZE]] : i32 to index
+  // CHECK:         %[[START:.+]] = memref.reinterpret_cast %[[BYTES]] to offset: [0], sizes: [%[[EXTENT]]], strides: [1] : memref<0xi8, #gpu.address_space<workgroup>> to memref<?xi8, strided<[1]>, #gpu.address_space<workgroup>>
+  // CHECK:         memref.cast %[[START]]
   gpu.func @view(%out: memref<64xf32>, %i: index) kernel {
     %c0 = arith.constant 0 : index
     %memory = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>

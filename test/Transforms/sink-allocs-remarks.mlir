@@ -53,7 +53,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @kernels {
-    // expected-remark @+1 {{[Passed] SunkIntoKernel | Category:workgroup-sink-allocs | Function=write | Argument=0, Remark="workgroup buffer of the host made a buffer of the kernel}}
+    // expected-remark @+1 {{[Passed] SunkIntoKernel | Category:workgroup-sink-allocs | Function=write | Argument=0, Remark="workgroup buffer of the host made a buffer of the kernel"}}
     gpu.func @write(%buffer: memref<64xf32, 3>, %out: memref<64xf32>) kernel {
       %c0 = arith.constant 0 : index
       %value = memref.load %out[%c0] : memref<64xf32>

@@ -24,8 +24,9 @@
 
 namespace mlir::workgroup {
 
-/// The alignment in bytes of what the host's allocators return.
-constexpr int64_t kHostAllocationAlignment = 16;
+/// The alignment in bytes of memory that the runtime provides: by allocation on
+/// the host, or as the dynamic workgroup memory of a launch.
+constexpr int64_t kRuntimeAlignment = 16;
 
 /// What the client of the analysis knows or can bring about.
 struct AlignmentOptions {

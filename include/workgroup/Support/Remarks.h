@@ -23,7 +23,13 @@
 namespace mlir::workgroup {
 
 /// The pass that emits a remark.
-enum class RemarkSource { SinkAllocs, HoistAllocs, LowerCopies, VerifyKernels };
+enum class RemarkSource {
+  SinkAllocs,
+  HoistAllocs,
+  LowerCopies,
+  LowerDynamicMemory,
+  VerifyKernels
+};
 
 /// Name, category and enclosing kernel of a remark about `op`.
 remark::RemarkOpts remarkOptions(RemarkSource source, StringRef name,
