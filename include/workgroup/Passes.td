@@ -122,15 +122,25 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   let description = [{
     Closes what upstream's conversion leaves open or gets wrong:
 
-    - workgroup attributions of `gpu.func` are aligned to 16 bytes at least
-      (upstream declares them with their element's alignment next to 16-byte
-      accesses);
-    - vector operations of any rank become ones that have an LLVM form;
-    - `gpu.subgroup_reduce` becomes shuffles;
-    - structured (linalg) operations of kernels with one thread become loops.
+    - workgroup attributions of `gpu.func` and workgroup globals are aligned to
+      16 bytes at least (upstream declares them with their element's alignment
+      next to 16-byte accesses);
+    - vector operations of any rank become ones that have an LLVM form (upstream
+      crashes on, or miscompiles, rows at dynamic positions). Not among them are
+      `vector.load`, `vector.store` and their masked forms of rank two, and
+      gathers and scatters with strides, which `workgroup-verify-nvvm` names;
+    - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
+      shuffles of 64 bits) becomes shuffles of 32 bits and arithmetic;
+    - a `gpu.barrier` is put before a `gpu.all_reduce` in a loop, whose buffer
+      upstream overwrites while threads still read the last turn's result;
+    - structured (linalg) operations that are the work of one thread become
+      loops: those of a block with one thread, in control flow that thread ids
+      decide, and those that write private memory, or a part of a buffer that
+      thread ids select.
 
-    Fails on a structured operation of a kernel with several threads: left as it
-    is, every thread would do all of its work and race on the result.
+    Fails on any other structured operation: left as it is, every thread would do
+    all of its work and race on the result. Fails on operations of warps that
+    NVIDIA GPUs have no instruction for.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -245,8 +255,12 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - barriers that not all threads of the block reach together;
     - operands of matrix instructions whose index leaves their buffer in some
       thread of the known block (upstream: `threadIdx.x` taken for the lane);
-    - vector accesses to workgroup memory that promise a larger alignment than
-      their buffer has;
+    - accesses to workgroup memory that promise a larger alignment than their
+      buffer and place have, or whose instruction (`cp.async`, `ldmatrix`) needs
+      one;
+    - workgroup buffers without a stated alignment (upstream: 4 bytes declared,
+      16 assumed), unless `assume-buffer-alignment` says that a later pass states
+      it;
     - `gpu.dynamic_shared_memory` next to static buffers (upstream: they overlap);
     - attributions of a type that upstream declares too small or in another
       memory;
@@ -262,6 +276,9 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
            "Reject barriers in divergent control flow">,
     Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"49152",
            "Largest number of bytes of static workgroup memory of a kernel">,
+    Option<"assumeBufferAlignment", "assume-buffer-alignment", "int64_t",
+           /*default=*/"1",
+           "Alignment in bytes that a later pass will give every static buffer">,
   ];
 }
 
@@ -269,7 +286,7 @@ def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
   let summary = "Reject what the conversion to NVVM left behind";
   let description = [{
     Changes nothing. An operation in a `gpu.module` that is not of the LLVM or
-    NVVM dialects could not be lowered; the error names it, instead of the
+    NVVM dialects (for example an access to memory of a vector of rank two) could not be lowered; the error names it, instead of the
     translation's "unrealized_conversion_cast".
   }];
 }

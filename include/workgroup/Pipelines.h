@@ -51,6 +51,10 @@ struct ToNVVMPipelineOptions
       llvm::cl::desc("The chip to compile for; empty means the target of the "
                      "gpu.module, else sm_80"),
       llvm::cl::init("")};
+  PassOptions::Option<bool> verifyBarriers{
+      *this, "verify-barriers",
+      llvm::cl::desc("Reject barriers in divergent control flow"),
+      llvm::cl::init(true)};
 };
 
 /// From what promotion to workgroup memory leaves to outlined kernels that are

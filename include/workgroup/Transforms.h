@@ -61,6 +61,8 @@ struct VerifyKernelsOptions {
   bool verifyBarriers = true;
   /// Largest number of bytes of static workgroup memory of a kernel.
   int64_t maxStaticBytes = 49152;
+  /// Alignment in bytes that a later pass will give every static buffer.
+  int64_t assumeBufferAlignment = 1;
 };
 
 /// Rejects what the lowering to NVVM would miscompile. See pass

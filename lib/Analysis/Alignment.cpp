@@ -382,8 +382,9 @@ int64_t getStatedAlignment(Value buffer) {
 void raiseAlignment(Value buffer, int64_t alignment) {
   // What is stated replaces the natural alignment.
   Operation *scope = buffer.getParentRegion()->getParentOp();
-  alignment = std::max(
-      alignment, getNaturalAlignment(cast<MemRefType>(buffer.getType()), scope));
+  alignment =
+      std::max(alignment,
+               getNaturalAlignment(cast<MemRefType>(buffer.getType()), scope));
   if (getStatedAlignment(buffer) >= alignment)
     return;
   gpu::GPUFuncOp function;

@@ -284,6 +284,7 @@ LogicalResult Compilation::lowerMemory() {
 LogicalResult Compilation::lowerToNVVM() {
   ToNVVMPipelineOptions pipeline;
   pipeline.chip = options.chip;
+  pipeline.verifyBarriers = options.verifyBarriers;
   if (failed(runPasses([&](OpPassManager &manager) {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))

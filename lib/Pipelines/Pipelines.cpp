@@ -26,6 +26,9 @@
 
 namespace mlir::workgroup {
 
+/// What a block can have on every chip without asking the driver for more.
+static constexpr int64_t kMaxStaticBytes = 49152;
+
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options) {
   pm.addPass(createSinkAllocsPass());
@@ -44,12 +47,11 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   pm.addPass(createVerifyKernelsPass(
-      {options.verifyBarriers, /*maxStaticBytes=*/49152}));
+      {options.verifyBarriers, kMaxStaticBytes, /*assumeBufferAlignment=*/1}));
 }
 
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
 static void buildKernelLowering(OpPassManager &pm) {
-  pm.addPass(createLowerDynamicMemoryPass());
   pm.addPass(createConvertNVGPUToNVVMPass());
   // Transfers of several dimensions become loops; of one, vector accesses.
   pm.addPass(createConvertVectorToSCFPass());
@@ -72,6 +74,11 @@ void buildToNVVMPipeline(OpPassManager &pm,
                          const ToNVVMPipelineOptions &options,
                          SmallVectorImpl<KernelSignature> *signatures) {
   pm.addPass(createAttachTargetPass({options.chip}));
+  // Kernels may come from elsewhere than the other pipeline. The bounds of
+  // dynamic memory, and the alignment of buffers, are stated on the way.
+  pm.addPass(createLowerDynamicMemoryPass());
+  pm.addPass(createVerifyKernelsPass(
+      {options.verifyBarriers, kMaxStaticBytes, /*assumeBufferAlignment=*/16}));
   pm.addPass(createFlattenKernelArgumentsPass(signatures));
   buildKernelLowering(pm.nest<gpu::GPUModuleOp>());
   pm.addPass(createVerifyNVVMPass());

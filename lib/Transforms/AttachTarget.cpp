@@ -46,10 +46,16 @@ LogicalResult attachTarget(ModuleOp module, StringRef chip) {
   if (!chip.empty() && !findChip(chip))
     return emitError(module.getLoc())
            << "unknown chip '" << chip << "'; supported are " << listChips();
-  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
-    if (failed(attachTarget(kernels, chip)))
-      return failure();
-  return success();
+  WalkResult result = module.walk([&](gpu::GPUModuleOp kernels) {
+    LogicalResult attached =
+        kernels->getParentOp() == module
+            ? attachTarget(kernels, chip)
+            : kernels.emitOpError("stands in a nested module, which is not "
+                                  "compiled; move it to "
+                                  "the outermost one");
+    return failed(attached) ? WalkResult::interrupt() : WalkResult::skip();
+  });
+  return failure(result.wasInterrupted());
 }
 
 namespace {

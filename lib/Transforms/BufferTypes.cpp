@@ -190,4 +190,36 @@ void normalizeAttributions(RewriterBase &rewriter, Operation *scope,
   }
 }
 
+/// Gives `global` and its uses inside `module` the type `type`.
+static void respellGlobal(RewriterBase &rewriter, memref::GlobalOp global,
+                          MemRefType type, gpu::GPUModuleOp module) {
+  rewriter.modifyOpInPlace(global, [&] { global.setType(type); });
+  module.walk([&](memref::GetGlobalOp get) {
+    Type oldType = get.getType();
+    if (get.getNameAttr().getAttr() != global.getSymNameAttr() ||
+        oldType == type)
+      return;
+    rewriter.modifyOpInPlace(get, [&] { get.getResult().setType(type); });
+    respellUses(rewriter, get.getResult(), oldType);
+  });
+}
+
+void normalizeGlobals(RewriterBase &rewriter, Operation *root,
+                      int64_t alignment) {
+  Attribute space = getWorkgroupSpace(rewriter.getContext());
+  root->walk([&](gpu::GPUModuleOp module) {
+    for (auto global : module.getOps<memref::GlobalOp>()) {
+      MemRefType type = global.getType();
+      if (!isWorkgroupMemory(type))
+        continue;
+      if (static_cast<int64_t>(global.getAlignment().value_or(0)) < alignment)
+        rewriter.modifyOpInPlace(global,
+                                 [&] { global.setAlignment(alignment); });
+      if (type.getMemorySpace() != space)
+        respellGlobal(rewriter, global,
+                      cast<MemRefType>(withMemorySpace(type, space)), module);
+    }
+  });
+}
+
 } // namespace mlir::workgroup

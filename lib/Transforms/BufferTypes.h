@@ -43,6 +43,10 @@ void replaceBuffer(RewriterBase &rewriter, Value buffer, Value replacement);
 void normalizeAttributions(RewriterBase &rewriter, Operation *scope,
                            int64_t alignment);
 
+/// Does the same for the workgroup globals of the `gpu.module`s inside `root`.
+void normalizeGlobals(RewriterBase &rewriter, Operation *root,
+                      int64_t alignment);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_BUFFERTYPES_H

@@ -114,9 +114,9 @@ static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc) {
   bool isYield = user->hasTrait<OpTrait::IsTerminator>();
   auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
       isYield ? user->getParentOp() : user);
-  if (!branch || (isYield && branch->isAncestor(alloc) &&
-                  branch.isRepetitiveRegion(
-                      user->getParentRegion()->getRegionNumber()))) {
+  if (!branch ||
+      (isYield && branch->isAncestor(alloc) &&
+       branch.isRepetitiveRegion(user->getParentRegion()->getRegionNumber()))) {
     auto store = dyn_cast<memref::StoreOp>(user);
     bool carries =
         llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
@@ -171,7 +171,8 @@ static LogicalResult emitSpanError(Operation *op) {
   if (failed(type.getStridesAndOffset(strides, offset)))
     return error << "a layout that is not strided; normalize its layout map, "
                     "or give it a strided layout";
-  if (type.hasStaticShape() && !llvm::is_contained(strides, ShapedType::kDynamic))
+  if (type.hasStaticShape() &&
+      !llvm::is_contained(strides, ShapedType::kDynamic))
     return error << "more elements, or elements before its start, than any "
                     "buffer can have; shrink its extents and strides";
   return error << "a dynamic size without a constant upper bound; bound its "
@@ -197,8 +198,7 @@ static LogicalResult decide(HoistedAlloc &alloc,
     return emitSpanError(op);
   alloc.bufferType = getBufferType(op, *span);
   int64_t stated = getStatedAlignment(op->getResult(0));
-  alloc.alignment =
-      std::max(stated, getNaturalAlignment(alloc.bufferType, op));
+  alloc.alignment = std::max(stated, getNaturalAlignment(alloc.bufferType, op));
   if (!isa<gpu::LaunchOp>(alloc.scope))
     alloc.alignment = std::max(alloc.alignment, options.defaultAlignment);
   return success();
@@ -237,8 +237,7 @@ static Value createBuffer(const HoistedAlloc &alloc, RewriterBase &rewriter,
   }
   OpBuilder detached(loc.getContext()); // the table inserts it, renamed
   auto global = memref::GlobalOp::create(
-      detached, loc,
-      (getScopeName(alloc.scope) + "_buffer").str(),
+      detached, loc, (getScopeName(alloc.scope) + "_buffer").str(),
       rewriter.getStringAttr("private"), alloc.bufferType,
       /*initial_value=*/rewriter.getUnitAttr(), /*constant=*/false,
       rewriter.getI64IntegerAttr(alloc.alignment));
@@ -387,6 +386,7 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
   eraseDeallocs(scopes, rewriter);
   for (Operation *scope : scopes)
     normalizeAttributions(rewriter, scope, options.defaultAlignment);
+  normalizeGlobals(rewriter, root, options.defaultAlignment);
   eraseHostLeftovers(root, rewriter);
   return success();
 }

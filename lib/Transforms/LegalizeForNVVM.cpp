@@ -19,8 +19,11 @@
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
@@ -32,43 +35,167 @@ namespace mlir::workgroup {
 /// this alignment serves all of them.
 static constexpr int64_t kMinBufferAlignment = 16;
 
-/// Threads of a warp on every supported chip.
-static constexpr unsigned kWarpSize = 32;
+//===----------------------------------------------------------------------===//
+// Structured operations
+//===----------------------------------------------------------------------===//
 
-/// Lowers a structured operation of a kernel with one thread to loops.
-static LogicalResult lowerStructuredOp(linalg::LinalgOp op,
-                                       RewriterBase &rewriter) {
-  Operation *scope = getExecutionScope(op);
-  BlockShape shape = getBlockShape(scope);
-  if (!shape.isSingleThread()) {
-    InFlightDiagnostic error = op->emitOpError("is not distributed over ");
-    if (std::optional<int64_t> numThreads = shape.getNumThreads())
-      error << "the " << *numThreads << " threads of its block";
-    else
-      error << "the threads of its block, whose number is not known";
-    return error << ": each of them would do all of its work and race on the "
-                    "result; map it to threads, or launch one thread per block";
-  }
-  if (!op.hasPureBufferSemantics())
+/// True if `value` tells threads of a block apart.
+static bool isThreadId(Value value) {
+  if (!value)
+    return false;
+  if (Operation *op = value.getDefiningOp())
+    return isa<gpu::ThreadIdOp, gpu::GlobalIdOp, gpu::LaneIdOp,
+               gpu::SubgroupIdOp>(op);
+  auto launch = dyn_cast<gpu::LaunchOp>(value.getParentBlock()->getParentOp());
+  if (!launch)
+    return false;
+  gpu::KernelDim3 ids = launch.getThreadIds();
+  return value == ids.x || value == ids.y || value == ids.z;
+}
+
+/// True if each thread that executes `op` is meant to do all of it: the block
+/// has one thread, or threads were told apart on the way to the operation or to
+/// its results.
+static bool isWorkOfThread(linalg::LinalgOp op,
+                           const UniformityAnalysis &uniformity) {
+  if (getBlockShape(getExecutionScope(op)).isSingleThread())
+    return true;
+  if (std::optional<Divergence> why = uniformity.getDivergence(op))
+    return isThreadId(why->source);
+  return llvm::all_of(op.getDpsInits(), [&](Value out) {
+    return (isa<MemRefType>(out.getType()) &&
+            getMemorySpace(out) == MemorySpace::Private) ||
+           (!uniformity.isUniform(out) &&
+            isThreadId(uniformity.getSource(out)));
+  });
+}
+
+static LogicalResult checkStructuredOp(linalg::LinalgOp op,
+                                       const UniformityAnalysis &uniformity) {
+  if (isWorkOfThread(op, uniformity)) {
+    if (op.hasPureBufferSemantics())
+      return success();
     return op->emitOpError(
         "works on tensors; bufferize it before it is lowered");
-  rewriter.setInsertionPoint(op);
-  if (failed(linalg::linalgOpToLoops(rewriter, op)))
-    return op->emitOpError("cannot be lowered to loops");
-  rewriter.eraseOp(op);
+  }
+  InFlightDiagnostic error = op->emitOpError("is not distributed over ");
+  BlockShape shape = getBlockShape(getExecutionScope(op));
+  if (std::optional<int64_t> numThreads = shape.getNumThreads())
+    error << "the " << *numThreads << " threads of its block";
+  else
+    error << "the threads of its block, whose number is not known";
+  return error << ": each of them would do all of its work and race on the "
+                  "result; map it to threads, or launch one thread per block";
+}
+
+/// Lowers structured operations that are the work of one thread to loops.
+static LogicalResult lowerStructuredOps(Operation *root,
+                                        ArrayRef<Operation *> scopes,
+                                        RewriterBase &rewriter) {
+  SmallVector<linalg::LinalgOp> ops;
+  for (Operation *scope : scopes)
+    scope->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  if (ops.empty())
+    return success();
+  UniformityAnalysis uniformity(root);
+  for (linalg::LinalgOp op : ops)
+    if (failed(checkStructuredOp(op, uniformity)))
+      return failure();
+  for (linalg::LinalgOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+      return op->emitOpError("cannot be lowered to loops");
+    rewriter.eraseOp(op);
+  }
   return success();
 }
 
-static LogicalResult lowerStructuredOps(Operation *root,
-                                        RewriterBase &rewriter) {
-  SmallVector<linalg::LinalgOp> ops;
-  for (Operation *scope : collectDeviceScopes(root))
-    scope->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-  for (linalg::LinalgOp op : ops)
-    if (failed(lowerStructuredOp(op, rewriter)))
-      return failure();
-  return success();
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The first position that is not constant, of those that need to be: LLVM has
+/// arrays of vectors, and only a vector has elements at dynamic positions.
+template <typename OpTy>
+std::optional<unsigned> findDynamicPosition(OpTy op, VectorType type) {
+  for (auto [i, position] : llvm::enumerate(op.getMixedPosition()))
+    if (static_cast<int64_t>(i) + 1 < type.getRank() && isa<Value>(position))
+      return i;
+  return std::nullopt;
 }
+
+/// The position `position` with `row` instead of what stands at `index`.
+SmallVector<OpFoldResult> withRow(SmallVector<OpFoldResult> position,
+                                  unsigned index, int64_t row, Builder &b) {
+  position[index] = b.getIndexAttr(row);
+  return position;
+}
+
+/// True in the thread where `position` is `row`.
+Value isRow(OpBuilder &builder, Location loc, OpFoldResult position,
+            int64_t row) {
+  Value constant = arith::ConstantIndexOp::create(builder, loc, row);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                               cast<Value>(position), constant);
+}
+
+/// Extracts every row and selects the one at a dynamic position.
+struct LowerDynamicExtract final : OpRewritePattern<vector::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::ExtractOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getSourceVectorType();
+    std::optional<unsigned> dim = findDynamicPosition(op, type);
+    if (!dim || type.isScalable())
+      return failure();
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> position = op.getMixedPosition();
+    Value result;
+    for (int64_t row = 0; row < type.getDimSize(*dim); ++row) {
+      Value value =
+          vector::ExtractOp::create(rewriter, loc, op.getSource(),
+                                    withRow(position, *dim, row, rewriter));
+      result = row == 0 ? value
+                        : arith::SelectOp::create(
+                              rewriter, loc,
+                              isRow(rewriter, loc, position[*dim], row), value,
+                              result);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// Inserts into every row and selects, per row, whether it was meant.
+struct LowerDynamicInsert final : OpRewritePattern<vector::InsertOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::InsertOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType type = op.getDestVectorType();
+    std::optional<unsigned> dim = findDynamicPosition(op, type);
+    if (!dim || type.isScalable())
+      return failure();
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> position = op.getMixedPosition();
+    Value result = op.getDest();
+    for (int64_t row = 0; row < type.getDimSize(*dim); ++row) {
+      SmallVector<OpFoldResult> place = withRow(position, *dim, row, rewriter);
+      Value old = vector::ExtractOp::create(rewriter, loc, op.getDest(), place);
+      Value value = arith::SelectOp::create(
+          rewriter, loc, isRow(rewriter, loc, position[*dim], row),
+          op.getValueToStore(), old);
+      result = vector::InsertOp::create(rewriter, loc, value, result, place);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+} // namespace
 
 /// Vector operations of any rank become those with an LLVM form, accesses to
 /// memory ones of rank one.
@@ -96,6 +223,129 @@ static void populateVectorPatterns(RewritePatternSet &patterns) {
   populateVectorBitCastLoweringPatterns(patterns);
   populateVectorRankReducingFMAPattern(patterns);
   populateVectorInsertExtractStridedSliceTransforms(patterns);
+  patterns.add<LowerDynamicExtract, LowerDynamicInsert>(patterns.getContext());
+}
+
+//===----------------------------------------------------------------------===//
+// Warps and blocks
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct LowerSubgroupSize final : OpRewritePattern<gpu::SubgroupSizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(gpu::SubgroupSizeOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(op, kWarpSize);
+    return success();
+  }
+};
+
+struct LowerNumSubgroups final : OpRewritePattern<gpu::NumSubgroupsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(gpu::NumSubgroupsOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value threads;
+    for (gpu::Dimension dim :
+         {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
+      Value size = gpu::BlockDimOp::create(rewriter, loc, dim);
+      threads =
+          threads ? arith::MulIOp::create(rewriter, loc, threads, size) : size;
+    }
+    Value warp = arith::ConstantIndexOp::create(rewriter, loc, kWarpSize);
+    rewriter.replaceOpWithNewOp<arith::CeilDivUIOp>(op, threads, warp);
+    return success();
+  }
+};
+
+} // namespace
+
+/// What warps do together becomes shuffles of 32 bits.
+static void populateWarpPatterns(RewritePatternSet &patterns) {
+  // Smaller elements share a shuffle; those of 64 bits need one each, which
+  // becomes two.
+  populateGpuBreakDownSubgroupReducePatterns(patterns,
+                                             /*maxShuffleBitwidth=*/64);
+  for (unsigned bits : {32, 64}) {
+    PatternBenefit benefit = bits == 32 ? 2 : 1;
+    populateGpuLowerSubgroupReduceToShufflePatterns(patterns, kWarpSize, bits,
+                                                    benefit);
+    populateGpuLowerClusteredSubgroupReduceToShufflePatterns(
+        patterns, kWarpSize, bits, benefit);
+  }
+  populateGpuShufflePatterns(patterns);
+  populateGpuGlobalIdPatterns(patterns);
+  populateGpuSubgroupIdPatterns(patterns);
+  patterns.add<LowerSubgroupSize, LowerNumSubgroups>(patterns.getContext());
+}
+
+/// Upstream's reduction over a block keeps its result in a buffer, which the
+/// next turn of a loop would overwrite while threads still read it.
+static void synchronizeReductions(ArrayRef<Operation *> scopes,
+                                  RewriterBase &rewriter) {
+  for (Operation *scope : scopes)
+    scope->walk([&](gpu::AllReduceOp op) {
+      if (isInLoop(op, scope))
+        insertBarrierBefore(rewriter, op);
+    });
+}
+
+/// Why upstream cannot lower `op`, of the GPU dialect; empty if it can.
+static StringRef getObstacle(Operation *op) {
+  auto isShuffled = [](Type type, bool isWideToo) {
+    return type.isInteger(32) || type.isF32() ||
+           (isWideToo && (type.isInteger(64) || type.isF64()));
+  };
+  if (auto reduce = dyn_cast<gpu::AllReduceOp>(op)) {
+    if (!reduce.getUniform())
+      return "is not marked uniform; mark it if all threads of the block reach "
+             "it together";
+    if (!isa<gpu::GPUFuncOp>(getExecutionScope(op)))
+      return "stands in a function; move it into the kernel";
+    if (!isShuffled(reduce.getType(), /*isWideToo=*/true))
+      return "reduces a type other than i32, f32, i64 and f64; extend it to "
+             "one "
+             "of them";
+  }
+  if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
+    if (!isShuffled(shuffle.getValue().getType(), /*isWideToo=*/false))
+      return "moves a type other than i32, f32, i64 and f64; cast it to one of "
+             "them";
+  if (isa<gpu::SubgroupReduceOp>(op))
+    return "reduces elements that no shuffle moves, or over a cluster that is "
+           "no part of a warp; extend them to 32 or 64 bits";
+  if (isa<gpu::RotateOp, gpu::SubgroupBroadcastOp>(op))
+    return "has no lowering to NVVM; use gpu.shuffle";
+  return "";
+}
+
+static LogicalResult verifyLegal(ArrayRef<Operation *> scopes) {
+  bool hasFailed = false;
+  for (Operation *scope : scopes)
+    scope->walk([&](Operation *op) {
+      if (StringRef why = getObstacle(op); !why.empty()) {
+        op->emitOpError(why);
+        hasFailed = true;
+      }
+    });
+  return failure(hasFailed);
+}
+
+/// Applies `patterns` to all operations of `scopes`, and to nothing else.
+static LogicalResult apply(ArrayRef<Operation *> scopes,
+                           RewritePatternSet &&patterns) {
+  SmallVector<Operation *> ops;
+  for (Operation *scope : scopes)
+    scope->walk([&](Operation *op) {
+      if (op != scope)
+        ops.push_back(op);
+    });
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  return applyOpPatternsGreedily(ops, std::move(patterns), config);
 }
 
 namespace {
@@ -105,22 +355,22 @@ struct LegalizeForNVVMPass final
 
   void runOnOperation() override {
     Operation *root = getOperation();
+    SmallVector<Operation *> scopes = collectDeviceScopes(root);
     IRRewriter rewriter(&getContext());
-    for (Operation *scope : collectDeviceScopes(root))
-      normalizeAttributions(rewriter, scope, kMinBufferAlignment);
-    if (failed(lowerStructuredOps(root, rewriter)))
+    if (failed(lowerStructuredOps(root, scopes, rewriter)))
       return signalPassFailure();
 
     RewritePatternSet patterns(&getContext());
     populateVectorPatterns(patterns);
-    populateGpuBreakDownSubgroupReducePatterns(patterns,
-                                               /*maxShuffleBitwidth=*/32);
-    populateGpuLowerSubgroupReduceToShufflePatterns(patterns, kWarpSize,
-                                                    /*shuffleBitwidth=*/32);
-    populateGpuLowerClusteredSubgroupReduceToShufflePatterns(
-        patterns, kWarpSize, /*shuffleBitwidth=*/32);
-    if (failed(applyPatternsGreedily(root, std::move(patterns))))
+    populateWarpPatterns(patterns);
+    if (failed(apply(scopes, std::move(patterns))) ||
+        failed(verifyLegal(scopes)))
       return signalPassFailure();
+
+    synchronizeReductions(scopes, rewriter);
+    for (Operation *scope : scopes)
+      normalizeAttributions(rewriter, scope, kMinBufferAlignment);
+    normalizeGlobals(rewriter, root, kMinBufferAlignment);
   }
 };
 } // namespace

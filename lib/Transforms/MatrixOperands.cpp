@@ -6,20 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatrixOperands.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "KernelChecks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/IR/Matchers.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/Kernel.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
 namespace {
+
+/// An integer per thread of a block, in the order of linear ids.
+using ThreadValues = SmallVector<Attribute>;
 
 /// Evaluates index arithmetic for every thread of a block.
 class ThreadEvaluator {
@@ -28,17 +30,8 @@ public:
       : scope(scope), shape(shape), numThreads(shape[0] * shape[1] * shape[2]) {
   }
 
-  /// One value per thread, in the order of linear ids; null if `value` depends
-  /// on more than constants and thread ids.
-  const SmallVector<int64_t> *evaluate(Value value) {
-    auto [it, isNew] = values.try_emplace(value);
-    if (isNew) {
-      std::optional<SmallVector<int64_t>> computed = compute(value);
-      values[value] = computed; // the iterator may be stale
-    }
-    auto &entry = values[value];
-    return entry ? &*entry : nullptr;
-  }
+  /// Null if `value` depends on more than constants and thread ids.
+  const ThreadValues *evaluate(Value value);
 
   /// The ids of thread number `linear`.
   std::array<int64_t, 3> getIds(int64_t linear) const {
@@ -47,23 +40,16 @@ public:
   }
 
 private:
-  std::optional<SmallVector<int64_t>> compute(Value value);
-  std::optional<SmallVector<int64_t>> computeMap(AffineMap map,
-                                                 ValueRange operands);
-  std::optional<SmallVector<int64_t>>
-  computeBinary(Operation *op, function_ref<int64_t(int64_t, int64_t)> apply,
-                bool isDivision = false);
-  SmallVector<int64_t> computeIds(unsigned dim) const {
-    SmallVector<int64_t> ids;
-    for (int64_t i = 0; i < numThreads; ++i)
-      ids.push_back(getIds(i)[dim]);
-    return ids;
-  }
+  std::optional<ThreadValues> compute(Value value);
+  std::optional<ThreadValues> fold(Operation *op, unsigned result);
+  ThreadValues generate(function_ref<int64_t(int64_t)> getIndex) const;
 
   Operation *scope;
   std::array<int64_t, 3> shape;
   int64_t numThreads;
-  DenseMap<Value, std::optional<SmallVector<int64_t>>> values;
+  unsigned depth = 0;
+  // By pointer, so that what `evaluate` returns stays where it is.
+  DenseMap<Value, std::unique_ptr<ThreadValues>> values;
 };
 
 /// An access to memory on behalf of a matrix instruction.
@@ -71,88 +57,103 @@ struct MatrixAccess {
   Operation *op;
   Value memref;
   ValueRange indices;
+  /// How many lanes of a warp have an address that is used.
+  int64_t numLanes = kWarpSize;
+  /// What the address has to be a multiple of, in bytes.
+  int64_t alignment = 1;
 };
 
 } // namespace
 
-std::optional<SmallVector<int64_t>> ThreadEvaluator::compute(Value value) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return SmallVector<int64_t>(numThreads, *constant);
+const ThreadValues *ThreadEvaluator::evaluate(Value value) {
+  if (auto it = values.find(value); it != values.end())
+    return it->second.get();
+  // Deep chains of operations are not worth the stack.
+  constexpr unsigned kMaxDepth = 256;
+  if (depth == kMaxDepth)
+    return nullptr;
+  ++depth;
+  std::optional<ThreadValues> computed = compute(value);
+  --depth;
+  auto &entry = values[value];
+  if (computed)
+    entry = std::make_unique<ThreadValues>(std::move(*computed));
+  return entry.get();
+}
+
+ThreadValues
+ThreadEvaluator::generate(function_ref<int64_t(int64_t)> getIndex) const {
+  Builder builder(scope->getContext());
+  ThreadValues results;
+  for (int64_t thread = 0; thread < numThreads; ++thread)
+    results.push_back(builder.getIndexAttr(getIndex(thread)));
+  return results;
+}
+
+std::optional<ThreadValues> ThreadEvaluator::compute(Value value) {
+  IntegerAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return ThreadValues(numThreads, constant);
   if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
     gpu::KernelDim3 ids = launch.getThreadIds();
-    for (auto [dim, id] : llvm::enumerate(std::array{ids.x, ids.y, ids.z}))
+    gpu::KernelDim3 sizes = launch.getBlockSize();
+    for (auto [dim, id, size] :
+         llvm::enumerate(std::array{ids.x, ids.y, ids.z},
+                         std::array{sizes.x, sizes.y, sizes.z})) {
       if (value == id)
-        return computeIds(dim);
+        return generate([&](int64_t thread) { return getIds(thread)[dim]; });
+      if (value == size)
+        return generate([&](int64_t) { return shape[dim]; });
+    }
   }
   Operation *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
-  return llvm::TypeSwitch<Operation *, std::optional<SmallVector<int64_t>>>(op)
-      .Case<gpu::ThreadIdOp>([&](gpu::ThreadIdOp id) {
-        return computeIds(static_cast<unsigned>(id.getDimension()));
-      })
-      .Case<affine::AffineApplyOp>([&](affine::AffineApplyOp apply) {
-        return computeMap(apply.getAffineMap(), apply.getOperands());
-      })
-      .Case<arith::AddIOp>(
-          [&](auto) { return computeBinary(op, std::plus<int64_t>()); })
-      .Case<arith::SubIOp>(
-          [&](auto) { return computeBinary(op, std::minus<int64_t>()); })
-      .Case<arith::MulIOp>(
-          [&](auto) { return computeBinary(op, std::multiplies<int64_t>()); })
-      .Case<arith::DivUIOp, arith::DivSIOp>([&](auto) {
-        return computeBinary(op, std::divides<int64_t>(), /*isDivision=*/true);
-      })
-      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) {
-        return computeBinary(op, std::modulus<int64_t>(), /*isDivision=*/true);
-      })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp>(
-          [&](auto) -> std::optional<SmallVector<int64_t>> {
-            const SmallVector<int64_t> *operand = evaluate(op->getOperand(0));
-            return operand ? std::optional(*operand) : std::nullopt;
-          })
-      .Default([](Operation *) { return std::nullopt; });
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
+    auto dim = static_cast<unsigned>(id.getDimension());
+    return generate([&](int64_t thread) { return getIds(thread)[dim]; });
+  }
+  if (auto size = dyn_cast<gpu::BlockDimOp>(op))
+    return generate([&](int64_t) {
+      return shape[static_cast<unsigned>(size.getDimension())];
+    });
+  if (isa<gpu::LaneIdOp>(op))
+    return generate([](int64_t thread) { return thread % kWarpSize; });
+  return fold(op, cast<OpResult>(value).getResultNumber());
 }
 
-std::optional<SmallVector<int64_t>>
-ThreadEvaluator::computeMap(AffineMap map, ValueRange operands) {
-  SmallVector<SmallVector<int64_t>> inputs;
-  for (Value operand : operands) {
-    const SmallVector<int64_t> *input = evaluate(operand);
-    if (!input)
+std::optional<ThreadValues> ThreadEvaluator::fold(Operation *op,
+                                                  unsigned result) {
+  if (op->getNumRegions() != 0 || op->getNumOperands() == 0 ||
+      !isMemoryEffectFree(op))
+    return std::nullopt;
+  SmallVector<const ThreadValues *> operands;
+  for (Value operand : op->getOperands()) {
+    if (!operand.getType().isIntOrIndex())
       return std::nullopt;
-    inputs.push_back(*input);
+    operands.push_back(evaluate(operand));
+    if (!operands.back())
+      return std::nullopt;
   }
-  SmallVector<int64_t> results;
-  Builder builder(map.getContext());
+
+  // The operation's own folding knows widths and overflow. It may change the
+  // operation, so a copy is folded.
+  OwningOpRef<Operation *> copy(op->clone());
+  ThreadValues results;
   for (int64_t thread = 0; thread < numThreads; ++thread) {
     SmallVector<Attribute> constants;
-    for (const SmallVector<int64_t> &input : inputs)
-      constants.push_back(builder.getIndexAttr(input[thread]));
-    SmallVector<Attribute> folded;
-    if (failed(map.constantFold(constants, folded)))
+    for (const ThreadValues *operand : operands)
+      constants.push_back((*operand)[thread]);
+    SmallVector<OpFoldResult> folded;
+    if (failed(copy->fold(constants, folded)) || folded.size() <= result)
       return std::nullopt;
-    results.push_back(cast<IntegerAttr>(folded.front()).getInt());
-  }
-  return results;
-}
-
-std::optional<SmallVector<int64_t>>
-ThreadEvaluator::computeBinary(Operation *op,
-                               function_ref<int64_t(int64_t, int64_t)> apply,
-                               bool isDivision) {
-  const SmallVector<int64_t> *left = evaluate(op->getOperand(0));
-  if (!left)
-    return std::nullopt;
-  SmallVector<int64_t> lhs = *left; // the next evaluation may move it
-  const SmallVector<int64_t> *rhs = evaluate(op->getOperand(1));
-  if (!rhs)
-    return std::nullopt;
-  SmallVector<int64_t> results;
-  for (auto [a, b] : llvm::zip_equal(lhs, *rhs)) {
-    if (isDivision && (b <= 0 || a < 0))
-      return std::nullopt; // signed and unsigned division differ
-    results.push_back(apply(a, b));
+    Attribute constant = dyn_cast<Attribute>(folded[result]);
+    if (auto value = dyn_cast<Value>(folded[result]))
+      if (const ThreadValues *same = evaluate(value))
+        constant = (*same)[thread];
+    if (!isa_and_nonnull<IntegerAttr>(constant))
+      return std::nullopt;
+    results.push_back(constant);
   }
   return results;
 }
@@ -195,7 +196,10 @@ static SmallVector<MatrixAccess> collectAccesses(Operation *scope) {
   SmallVector<MatrixAccess> accesses;
   scope->walk([&](Operation *op) {
     if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
-      accesses.push_back({op, load.getSrcMemref(), load.getIndices()});
+      // A tile has eight rows of 16 bytes; a lane gives the address of one.
+      accesses.push_back({op, load.getSrcMemref(), load.getIndices(),
+                          /*numLanes=*/8 * int64_t(load.getNumTiles()),
+                          /*alignment=*/16});
     } else if (auto mma = dyn_cast<nvgpu::MmaSyncOp>(op)) {
       for (Value operand : mma->getOperands())
         collectLoads(operand, accesses);
@@ -205,28 +209,75 @@ static SmallVector<MatrixAccess> collectAccesses(Operation *scope) {
   return accesses;
 }
 
+/// Checks the index of `access` in `dim`, which has the values `indices`.
+static LogicalResult verifyBounds(const MatrixAccess &access, unsigned dim,
+                                  const ThreadValues &indices,
+                                  const ThreadEvaluator &evaluator) {
+  int64_t extent = cast<MemRefType>(access.memref.getType()).getDimSize(dim);
+  for (auto [thread, index] : llvm::enumerate(indices)) {
+    int64_t value = cast<IntegerAttr>(index).getInt();
+    bool isUsed = static_cast<int64_t>(thread) % kWarpSize < access.numLanes;
+    if (!isUsed || (value >= 0 && value < extent))
+      continue;
+    std::array<int64_t, 3> ids = evaluator.getIds(thread);
+    return access.op->emitOpError("for a matrix instruction has index ")
+           << value << " in dimension " << dim << " of size " << extent
+           << " in thread (" << ids[0] << ", " << ids[1] << ", " << ids[2]
+           << "); the lane is the linear thread id modulo 32, not "
+              "threadIdx.x: launch blocks 32 wide in x, or compute it so";
+  }
+  return success();
+}
+
+/// Checks that the addresses of `access`, whose indices have the values
+/// `indices`, are aligned as its instruction needs them.
+static LogicalResult verifyAlignment(const MatrixAccess &access,
+                                     ArrayRef<const ThreadValues *> indices,
+                                     const ThreadEvaluator &evaluator) {
+  // What is the same for all threads, verifyAccessAlignment sees.
+  auto type = cast<MemRefType>(access.memref.getType());
+  std::optional<int64_t> place = getConstantPlace(access.memref);
+  std::optional<int64_t> bytes = getElementBytes(type, access.op);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  bool isConstant = llvm::all_of(access.indices, [](Value index) {
+    return getConstantIntValue(index).has_value();
+  });
+  if (isConstant || !place || !bytes ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return success();
+  for (size_t thread = 0, e = indices.front()->size(); thread < e; ++thread) {
+    int64_t byte = *place;
+    for (auto [index, stride] : llvm::zip_equal(indices, strides))
+      byte += cast<IntegerAttr>((*index)[thread]).getInt() * stride * *bytes;
+    bool isUsed = static_cast<int64_t>(thread) % kWarpSize < access.numLanes;
+    if (!isUsed || byte % access.alignment == 0)
+      continue;
+    std::array<int64_t, 3> ids = evaluator.getIds(thread);
+    return access.op->emitOpError("needs rows aligned to ")
+           << access.alignment << " bytes, but reads from byte " << byte
+           << " of its buffer in thread (" << ids[0] << ", " << ids[1] << ", "
+           << ids[2] << "); pad the rows to a multiple of it";
+  }
+  return success();
+}
+
 static LogicalResult verifyAccess(const MatrixAccess &access,
                                   ThreadEvaluator &evaluator) {
   auto type = cast<MemRefType>(access.memref.getType());
+  SmallVector<const ThreadValues *> indices;
   for (auto [dim, index] : llvm::enumerate(access.indices)) {
-    if (type.isDynamicDim(dim))
-      continue;
-    const SmallVector<int64_t> *values = evaluator.evaluate(index);
-    if (!values)
-      continue;
-    for (auto [thread, value] : llvm::enumerate(*values)) {
-      if (value >= 0 && value < type.getDimSize(dim))
-        continue;
-      std::array<int64_t, 3> ids = evaluator.getIds(thread);
-      return access.op->emitOpError("for a matrix instruction has index ")
-             << value << " in dimension " << dim << " of size "
-             << type.getDimSize(dim) << " in thread (" << ids[0] << ", "
-             << ids[1] << ", " << ids[2]
-             << "); the lane is the linear thread id modulo 32, not "
-                "threadIdx.x: launch blocks 32 wide in x, or compute it so";
-    }
+    indices.push_back(evaluator.evaluate(index));
+    if (indices.back() && !type.isDynamicDim(dim) &&
+        failed(verifyBounds(access, dim, *indices.back(), evaluator)))
+      return failure();
   }
-  return success();
+  if (access.alignment == 1 || indices.empty() ||
+      llvm::is_contained(indices, nullptr) ||
+      !isWorkgroupMemory(access.memref.getType()))
+    return success();
+  return verifyAlignment(access, indices, evaluator);
 }
 
 LogicalResult verifyMatrixOperands(Operation *scope,
@@ -239,13 +290,16 @@ LogicalResult verifyMatrixOperands(Operation *scope,
   SmallVector<MatrixAccess> accesses = collectAccesses(scope);
   ThreadEvaluator evaluator(
       scope, {*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
-  bool hasFailed = false;
+  DenseSet<Value> reported;
   for (const MatrixAccess &access : accesses) {
-    // In divergent code the threads in question may not get here.
-    if (uniformity.isUniformPoint(access.op))
-      hasFailed |= failed(verifyAccess(access, evaluator));
+    // In divergent code the threads in question may not get here. The accesses
+    // to one operand are wrong together.
+    if (uniformity.isUniformPoint(access.op) &&
+        !reported.contains(access.memref) &&
+        failed(verifyAccess(access, evaluator)))
+      reported.insert(access.memref);
   }
-  return failure(hasFailed);
+  return success(reported.empty());
 }
 
 } // namespace mlir::workgroup

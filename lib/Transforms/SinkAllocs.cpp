@@ -59,8 +59,10 @@ using LaunchSites =
 
 } // namespace
 
+/// True if `op` gives a buffer of its own: an allocation, or a global, of which
+/// each block has one too.
 static bool isAllocation(Operation *op) {
-  return isa<memref::AllocOp, memref::AllocaOp>(op);
+  return isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,6 +224,10 @@ static bool haveEqualAliases(gpu::LaunchFuncOp launch, gpu::LaunchFuncOp other,
 /// to it; empty if it can.
 static StringRef getObstacle(OpOperand &use, const LaunchSites &sites,
                              gpu::GPUFuncOp kernel) {
+  if (isa_and_nonnull<memref::GetGlobalOp>(
+          getRootBuffer(use.get()).getDefiningOp()))
+    return "it is a global of the host, which the kernel's module does not "
+           "have";
   if (!areEquivalentViews(use.get(), use.get()))
     return "its size or a view of it depends on values of the host";
   unsigned index = getArgumentIndex(use);
@@ -327,8 +333,8 @@ static Value rebuild(Value value, OpBuilder &builder, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-/// Erases arguments of `kernel`. The interface's method does not reckon with the
-/// buffers of the kernel, which follow the arguments in its entry block.
+/// Erases arguments of `kernel`. The interface's method does not reckon with
+/// the buffers of the kernel, which follow the arguments in its entry block.
 static void eraseArguments(gpu::GPUFuncOp kernel,
                            const llvm::BitVector &erased) {
   SmallVector<DictionaryAttr> attributes;
@@ -352,8 +358,7 @@ static void sinkIntoKernel(gpu::GPUFuncOp kernel,
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.front());
   IRMapping mapping;
   llvm::BitVector erased(kernel.getNumArguments());
-  for (auto [i, operand] :
-       llvm::enumerate(launch.getKernelOperandsMutable())) {
+  for (auto [i, operand] : llvm::enumerate(launch.getKernelOperandsMutable())) {
     if (!sunk.contains(&operand))
       continue;
     kernel.getArgument(i).replaceAllUsesWith(

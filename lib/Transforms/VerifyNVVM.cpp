@@ -29,7 +29,8 @@ static Operation *getCulprit(Operation *op) {
 }
 
 static LogicalResult verify(gpu::GPUModuleOp module) {
-  WalkResult result = module.walk([&](Operation *op) {
+  // From the outside in: an operation is to blame for what it holds.
+  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == module ||
         isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
       return WalkResult::advance();

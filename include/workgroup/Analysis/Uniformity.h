@@ -58,6 +58,10 @@ public:
   /// True if all threads of the block hold the same `value`.
   bool isUniform(Value value) const;
 
+  /// The value where the divergence of `value` starts, as `Divergence::source`;
+  /// `value` itself if it is uniform or a source.
+  Value getSource(Value value) const;
+
   /// True if all threads of the block execute `op` together, or none does.
   bool isUniformPoint(Operation *op) const;
 
@@ -81,8 +85,6 @@ private:
   void markControlDivergent(Operation *op, Value cause);
   void markUnstructuredDivergent(Operation *branch, Value cause);
   void markEntryDivergent(Operation *function, Operation *call);
-
-  Value getSource(Value value) const;
 
   /// Divergent values; the value that each got it from (itself at a source).
   DenseMap<Value, Value> divergentValues;

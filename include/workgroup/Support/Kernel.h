@@ -22,6 +22,9 @@
 
 namespace mlir::workgroup {
 
+/// Threads of a warp, on every supported chip.
+constexpr int64_t kWarpSize = 32;
+
 /// The number of threads of a block along x, y and z, where known.
 struct BlockShape {
   std::array<std::optional<int64_t>, 3> sizes;

@@ -1,0 +1,52 @@
+//===- KernelChecks.h - The larger checks of verify-kernels -----*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_KERNELCHECKS_H
+#define WORKGROUP_LIB_TRANSFORMS_KERNELCHECKS_H
+
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Transforms.h"
+
+namespace mlir::workgroup {
+
+/// Emits an error for each access that loads an operand of a matrix instruction
+/// of kernel `scope`, or stores its result, with an index that is outside of
+/// the memref in some thread of a block of known shape, and for each `ldmatrix`
+/// row that is not aligned. Upstream's rewriting takes `threadIdx.x` for the
+/// lane, so that the second warp of a block 64 wide addresses rows 8 to 23 of a
+/// tile of 16.
+LogicalResult verifyMatrixOperands(Operation *scope,
+                                   const UniformityAnalysis &uniformity);
+
+/// Emits an error if `op` promises or needs a larger alignment than its buffer
+/// in workgroup memory has.
+LogicalResult verifyAccessAlignment(Operation *op,
+                                    const VerifyKernelsOptions &options);
+
+/// Emits an error if `buffer`, which is accessed at `reportAt`, is a workgroup
+/// buffer without a stated alignment.
+LogicalResult verifyBufferAlignment(Value buffer, Operation *reportAt,
+                                    const VerifyKernelsOptions &options);
+
+/// The distance in bytes of the first element of `memref` from the start of its
+/// root buffer; nothing if it is not constant.
+std::optional<int64_t> getConstantPlace(Value memref);
+
+/// Emits an error for each attribution of `scope`, a `gpu.launch` or
+/// `gpu.func`, that upstream makes another thing of than its type says.
+LogicalResult verifyAttributions(Operation *scope);
+
+/// Emits an error for each kernel of `scopes` whose dynamic memory upstream
+/// would put over its static buffers, and for each that needs more static
+/// memory than `options` allows.
+LogicalResult verifyWorkgroupMemory(ArrayRef<Operation *> scopes,
+                                    const VerifyKernelsOptions &options);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_KERNELCHECKS_H
