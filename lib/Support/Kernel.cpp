@@ -27,6 +27,8 @@ std::optional<int64_t> BlockShape::getNumThreads() const {
 bool isKernel(Operation *op) {
   if (auto function = dyn_cast<gpu::GPUFuncOp>(op))
     return function.isKernel();
+  if (isa<LLVM::LLVMFuncOp>(op)) // what lowering makes of it
+    return op->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
   return isa<gpu::LaunchOp>(op);
 }
 

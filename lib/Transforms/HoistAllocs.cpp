@@ -325,7 +325,9 @@ static bool isCopyOf(Operation *copy, Operation *symbol) {
   if (!copy || copy->getName() != symbol->getName())
     return false;
   if (auto global = dyn_cast<memref::GlobalOp>(symbol))
-    return cast<memref::GlobalOp>(copy).getType() == global.getType();
+    return cast<memref::GlobalOp>(copy).getType() == // respelled by now
+           withMemorySpace(global.getType(),
+                           getWorkgroupSpace(global.getContext()));
   auto function = dyn_cast<FunctionOpInterface>(symbol);
   return function && cast<FunctionOpInterface>(copy).getFunctionType() ==
                          function.getFunctionType();

@@ -195,6 +195,35 @@ struct LowerDynamicInsert final : OpRewritePattern<vector::InsertOp> {
   }
 };
 
+/// Extends the factors of a dot product to the type that it adds up in.
+struct ExtendDotProduct final : OpRewritePattern<vector::ContractionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::ContractionOp op,
+                                PatternRewriter &rewriter) const override {
+    Type sum = op.getResultType();
+    if (isa<VectorType>(sum))
+      return failure();
+    auto extend = [&](Value factor) -> Value {
+      auto type = cast<VectorType>(factor.getType());
+      if (type.getElementType() == sum)
+        return factor;
+      Type wide = type.cloneWith(std::nullopt, sum);
+      if (isa<FloatType>(sum))
+        return arith::ExtFOp::create(rewriter, op.getLoc(), wide, factor);
+      return arith::ExtSIOp::create(rewriter, op.getLoc(), wide, factor);
+    };
+    Value lhs = extend(op.getLhs()), rhs = extend(op.getRhs());
+    if (lhs == op.getLhs() && rhs == op.getRhs())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getLhsMutable().assign(lhs);
+      op.getRhsMutable().assign(rhs);
+    });
+    return success();
+  }
+};
+
 } // namespace
 
 /// Vector operations of any rank become those with an LLVM form, accesses to
@@ -224,6 +253,7 @@ static void populateVectorPatterns(RewritePatternSet &patterns) {
   populateVectorRankReducingFMAPattern(patterns);
   populateVectorInsertExtractStridedSliceTransforms(patterns);
   patterns.add<LowerDynamicExtract, LowerDynamicInsert>(patterns.getContext());
+  patterns.add<ExtendDotProduct>(patterns.getContext(), /*benefit=*/10);
 }
 
 //===----------------------------------------------------------------------===//

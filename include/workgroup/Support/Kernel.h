@@ -36,7 +36,8 @@ struct BlockShape {
   bool isSingleThread() const { return getNumThreads() == 1; }
 };
 
-/// True for a kernel: a `gpu.launch`, or a `gpu.func` marked `kernel`.
+/// True for a kernel: a `gpu.launch`, a `gpu.func` marked `kernel`, or an
+/// `llvm.func` marked `nvvm.kernel`.
 bool isKernel(Operation *op);
 
 /// The closest `gpu.launch` or function around `op`, which may be `op` itself:
