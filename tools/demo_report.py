@@ -18,7 +18,7 @@ def report(module: pipeline.Module) -> None:
     """Print what the passes decided, in the order of the user's questions."""
     for title, names in (
         ("buffers", ("SunkIntoKernel", "Hoisted")),
-        ("copies", ("LoweredCopy", "CopyPerThread", "NarrowCopy")),
+        ("copies", ("LoweredCopy", "LoweredFill", "CopyPerThread", "NarrowCopy")),
         ("barriers", ("InsertedBarrier",)),
     ):
         print(f"\n{title}:")

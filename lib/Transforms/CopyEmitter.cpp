@@ -51,6 +51,7 @@ private:
   SmallVector<OpFoldResult> getIndices(OpFoldResult linear, OpFoldResult first,
                                        ArrayRef<OpFoldResult> counts,
                                        int64_t length);
+  Value applyPayload(Value value, int64_t length);
   Value load(ArrayRef<OpFoldResult> indices, int64_t length);
   void store(Value value, ArrayRef<OpFoldResult> indices, int64_t length);
   void move(ArrayRef<OpFoldResult> indices, int64_t length) {
@@ -204,21 +205,10 @@ OpFoldResult CopyEmitter::getNumThreads() {
   return product;
 }
 
-Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
-  SmallVector<Value> values =
-      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
-  Type element = shape.getSourceType().getElementType();
-  Value value;
-  if (length == 1)
-    value = memref::LoadOp::create(rewriter, loc, shape.source, values);
-  else
-    value = vector::LoadOp::create(
-        rewriter, loc, VectorType::get({length}, element), shape.source, values,
-        /*nontemporal=*/false, llvm::Align(length * getBytes(shape.source)));
+/// What becomes of `value`, of one or `length` elements, on its way.
+Value CopyEmitter::applyPayload(Value value, int64_t length) {
   if (!copy.payload)
     return value;
-
-  // The element's way through the region, on all elements of the vector.
   Block &block = copy.payload->front();
   IRMapping mapping;
   mapping.map(block.getArgument(0), value);
@@ -230,6 +220,27 @@ Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
         result.setType(VectorType::get({length}, result.getType()));
   }
   return mapping.lookup(block.getTerminator()->getOperand(0));
+}
+
+Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
+  if (copy.filling) {
+    Value value = applyPayload(copy.filling, /*length=*/1);
+    if (length == 1)
+      return value;
+    return vector::BroadcastOp::create(
+        rewriter, loc, VectorType::get({length}, value.getType()), value);
+  }
+  SmallVector<Value> values =
+      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
+  Type element = shape.getSourceType().getElementType();
+  Value value;
+  if (length == 1)
+    value = memref::LoadOp::create(rewriter, loc, shape.source, values);
+  else
+    value = vector::LoadOp::create(
+        rewriter, loc, VectorType::get({length}, element), shape.source, values,
+        /*nontemporal=*/false, llvm::Align(length * getBytes(shape.source)));
+  return applyPayload(value, length);
 }
 
 void CopyEmitter::store(Value value, ArrayRef<OpFoldResult> indices,

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Turns one copy into loads and stores. The copy is first brought into a simple
+// Turns one copy into loads and stores. Filling a memref is the copy of a value
+// that needs no load. The copy is first brought into a simple
 // form: extents that are constant become static, dimensions are ordered so that
 // consecutive accesses touch consecutive memory, and dimensions that are
 // contiguous on both sides are merged. Then the width of the accesses is
@@ -24,14 +25,18 @@
 
 namespace mlir::workgroup {
 
-/// A copy between two ranked, strided memrefs of equal shape in device code.
+/// A copy between two ranked, strided memrefs of equal shape in device code, or
+/// the filling of one.
 struct Copy {
   Operation *op;
+  /// The target again if it is filled.
   Value source;
   Value target;
-  /// What becomes of an element on its way: the region of a `linalg.copy`; null
-  /// if nothing.
+  /// What becomes of an element on its way: the region of the structured
+  /// operation; null if nothing.
   Region *payload = nullptr;
+  /// What the target is filled with; null if the source is copied.
+  Value filling = nullptr;
   /// Done once by all threads of the block, instead of whole by each thread.
   bool isCooperative = false;
 };

@@ -48,6 +48,12 @@ static Value lookThroughUnranked(Value memref) {
   return memref;
 }
 
+/// The region of structured operation `op` if it changes elements, else null.
+static Region *getPayload(linalg::LinalgOp op) {
+  Region *region = &op->getRegion(0);
+  return region->front().getOperations().size() > 1 ? region : nullptr;
+}
+
 static SmallVector<Copy> collectCopies(Operation *root) {
   SmallVector<Copy> copies;
   for (Operation *scope : collectDeviceScopes(root)) {
@@ -57,39 +63,17 @@ static SmallVector<Copy> collectCopies(Operation *root) {
                           lookThroughUnranked(copy.getTarget())});
       } else if (auto copy = dyn_cast<linalg::CopyOp>(op);
                  copy && copy.hasPureBufferSemantics()) {
-        Region *region = &copy.getRegion();
-        bool converts = region->front().getOperations().size() > 1;
-        copies.push_back({op, copy.getInputs()[0], copy.getOutputs()[0],
-                          converts ? region : nullptr});
+        copies.push_back(
+            {op, copy.getInputs()[0], copy.getOutputs()[0], getPayload(copy)});
+      } else if (auto fill = dyn_cast<linalg::FillOp>(op);
+                 fill && fill.hasPureBufferSemantics()) {
+        Value target = fill.getOutputs()[0];
+        copies.push_back(
+            {op, target, target, getPayload(fill), fill.getInputs()[0]});
       }
     });
   }
   return copies;
-}
-
-/// Attributions of a `gpu.launch` cannot carry an alignment: turns those that
-/// copies access into allocations, which can.
-static void releaseLaunchBuffers(ArrayRef<Copy> copies,
-                                 RewriterBase &rewriter) {
-  llvm::SmallSetVector<BlockArgument, 4> buffers;
-  for (const Copy &copy : copies)
-    for (Value memref : {copy.source, copy.target}) {
-      auto buffer = dyn_cast<BlockArgument>(getRootBuffer(memref));
-      if (buffer && isa<gpu::LaunchOp>(buffer.getOwner()->getParentOp()) &&
-          isWorkgroupMemory(buffer.getType()))
-        buffers.insert(buffer);
-    }
-  for (BlockArgument buffer : buffers) {
-    auto launch = cast<gpu::LaunchOp>(buffer.getOwner()->getParentOp());
-    rewriter.setInsertionPointToStart(buffer.getOwner());
-    Value alloc = memref::AllocOp::create(rewriter, buffer.getLoc(),
-                                          cast<MemRefType>(buffer.getType()));
-    rewriter.replaceAllUsesWith(buffer, alloc);
-    int64_t numBuffers = launch.getNumWorkgroupAttributions();
-    buffer.getOwner()->eraseArgument(buffer.getArgNumber());
-    launch->setAttr(gpu::LaunchOp::getNumWorkgroupAttributionsAttrName(),
-                    rewriter.getI64IntegerAttr(numBuffers - 1));
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,7 +82,7 @@ static void releaseLaunchBuffers(ArrayRef<Copy> copies,
 
 /// True if source and target are the same elements of the same memory.
 static bool isNoOp(const Copy &copy) {
-  if (copy.payload)
+  if (copy.payload || copy.filling)
     return false;
   auto source = cast<TypedValue<BaseMemRefType>>(copy.source);
   auto target = cast<TypedValue<BaseMemRefType>>(copy.target);
@@ -130,7 +114,8 @@ static LogicalResult checkCopy(const Copy &copy) {
   }
   if (StringRef why = getShapeObstacle(copy.source, copy.target); !why.empty())
     return copy.op->emitOpError("cannot be lowered: ") << why;
-  if (getRootBuffer(copy.source) == getRootBuffer(copy.target) &&
+  if (!copy.filling &&
+      getRootBuffer(copy.source) == getRootBuffer(copy.target) &&
       !areDisjointSlices(copy))
     return copy.op->emitOpError("cannot be lowered: overlapping operands; copy "
                                 "through another buffer, or make the slices "
@@ -150,7 +135,7 @@ static StringRef getReasonForPerThread(const Copy &copy,
   }
   if (!uniformity.isUniformPoint(copy.op))
     return "executed by divergent threads";
-  for (Value operand : {copy.source, copy.target})
+  for (Value operand : copy.op->getOperands())
     if (!uniformity.isUniform(operand))
       return "operands differ between threads";
   return "";
@@ -163,7 +148,7 @@ static void decideCooperation(MutableArrayRef<Copy> copies, Operation *root) {
       continue;
     StringRef why = getReasonForPerThread(copy, uniformity);
     copy.isCooperative = why.empty();
-    if (!why.empty())
+    if (!why.empty() && !copy.filling)
       missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
           << "copy lowered per thread" << remark::reason("{0}", why.str());
   }
@@ -222,12 +207,43 @@ static void insertBarriers(ArrayRef<Copy> copies, RewriterBase &rewriter) {
 // Apply
 //===----------------------------------------------------------------------===//
 
+/// Attributions of a `gpu.launch` cannot carry an alignment: turns those that
+/// copies access into allocations, which can.
+static void releaseLaunchBuffers(MutableArrayRef<Copy> copies,
+                                 RewriterBase &rewriter) {
+  llvm::SmallSetVector<BlockArgument, 4> buffers;
+  for (const Copy &copy : copies)
+    for (Value memref : {copy.source, copy.target}) {
+      auto buffer = dyn_cast<BlockArgument>(getRootBuffer(memref));
+      if (buffer && isa<gpu::LaunchOp>(buffer.getOwner()->getParentOp()) &&
+          isWorkgroupMemory(buffer.getType()))
+        buffers.insert(buffer);
+    }
+  for (BlockArgument buffer : buffers) {
+    auto launch = cast<gpu::LaunchOp>(buffer.getOwner()->getParentOp());
+    rewriter.setInsertionPointToStart(buffer.getOwner());
+    Value alloc = memref::AllocOp::create(rewriter, buffer.getLoc(),
+                                          cast<MemRefType>(buffer.getType()));
+    rewriter.replaceAllUsesWith(buffer, alloc);
+    for (Copy &copy : copies)
+      for (Value *memref : {&copy.source, &copy.target})
+        if (*memref == buffer)
+          *memref = alloc;
+    int64_t numBuffers = launch.getNumWorkgroupAttributions();
+    buffer.getOwner()->eraseArgument(buffer.getArgNumber());
+    launch->setAttr(gpu::LaunchOp::getNumWorkgroupAttributionsAttrName(),
+                    rewriter.getI64IntegerAttr(numBuffers - 1));
+  }
+}
+
 static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
   BlockShape shape = getBlockShape(getExecutionScope(copy.op));
   std::optional<int64_t> numThreads = shape.getNumThreads();
-  passedRemark(RemarkSource::LowerCopies, "LoweredCopy", copy.op)
-      << (copy.isCooperative ? "copy spread over the block"
-                             : "copy done by each thread")
+  passedRemark(RemarkSource::LowerCopies,
+               copy.filling ? "LoweredFill" : "LoweredCopy", copy.op)
+      << (copy.filling         ? "fill spread over the block"
+          : copy.isCooperative ? "copy spread over the block"
+                               : "copy done by each thread")
       << remark::metric("BytesPerAccess", emitted.accessBytes)
       << remark::metric("Threads", numThreads.value_or(0));
   if (emitted.unaligned.empty())
@@ -242,27 +258,31 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
 
 LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   IRRewriter rewriter(root->getContext());
-  releaseLaunchBuffers(collectCopies(root), rewriter);
   SmallVector<Copy> copies = collectCopies(root);
-  if (copies.empty())
-    return success();
-  bool hasFailed = false;
   llvm::erase_if(copies, [&](const Copy &copy) {
-    if (!isNoOp(copy)) {
-      hasFailed |= failed(checkCopy(copy));
+    if (!isNoOp(copy))
       return false;
-    }
     passedRemark(RemarkSource::LowerCopies, "ErasedCopy", copy.op)
         << "copy of memory onto itself erased";
     rewriter.eraseOp(copy.op);
     return true;
   });
+  if (copies.empty())
+    return success();
+  decideCooperation(copies, root);
+  // The filling of a thread's own memory is no business of this pass.
+  llvm::erase_if(copies, [](const Copy &copy) {
+    return copy.filling && !copy.isCooperative;
+  });
+  bool hasFailed = false;
+  for (const Copy &copy : copies)
+    hasFailed |= failed(checkCopy(copy));
   if (hasFailed)
     return failure();
-  decideCooperation(copies, root);
+
+  releaseLaunchBuffers(copies, rewriter);
   if (options.insertBarriers)
     insertBarriers(copies, rewriter);
-
   AlignmentAnalysis alignment(
       {options.assumeAlignment, options.vectorBytes, root});
   for (const Copy &copy : copies) {
