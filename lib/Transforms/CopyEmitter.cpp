@@ -223,8 +223,7 @@ Value CopyEmitter::applyPayload(Value value, int64_t length) {
 }
 
 Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
-  if (copy.filling) {
-    Value value = applyPayload(copy.filling, /*length=*/1);
+  if (Value value = copy.filling) {
     if (length == 1)
       return value;
     return vector::BroadcastOp::create(

@@ -32,8 +32,8 @@ struct Copy {
   /// The target again if it is filled.
   Value source;
   Value target;
-  /// What becomes of an element on its way: the region of the structured
-  /// operation; null if nothing.
+  /// What becomes of an element on its way: the region of a `linalg.copy`; null
+  /// if nothing.
   Region *payload = nullptr;
   /// What the target is filled with; null if the source is copied.
   Value filling = nullptr;

@@ -48,12 +48,6 @@ static Value lookThroughUnranked(Value memref) {
   return memref;
 }
 
-/// The region of structured operation `op` if it changes elements, else null.
-static Region *getPayload(linalg::LinalgOp op) {
-  Region *region = &op->getRegion(0);
-  return region->front().getOperations().size() > 1 ? region : nullptr;
-}
-
 static SmallVector<Copy> collectCopies(Operation *root) {
   SmallVector<Copy> copies;
   for (Operation *scope : collectDeviceScopes(root)) {
@@ -63,13 +57,15 @@ static SmallVector<Copy> collectCopies(Operation *root) {
                           lookThroughUnranked(copy.getTarget())});
       } else if (auto copy = dyn_cast<linalg::CopyOp>(op);
                  copy && copy.hasPureBufferSemantics()) {
-        copies.push_back(
-            {op, copy.getInputs()[0], copy.getOutputs()[0], getPayload(copy)});
+        Region *region = &copy.getRegion();
+        bool converts = region->front().getOperations().size() > 1;
+        copies.push_back({op, copy.getInputs()[0], copy.getOutputs()[0],
+                          converts ? region : nullptr});
       } else if (auto fill = dyn_cast<linalg::FillOp>(op);
                  fill && fill.hasPureBufferSemantics()) {
         Value target = fill.getOutputs()[0];
         copies.push_back(
-            {op, target, target, getPayload(fill), fill.getInputs()[0]});
+            {op, target, target, /*payload=*/nullptr, fill.getInputs()[0]});
       }
     });
   }

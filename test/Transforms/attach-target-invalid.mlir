@@ -11,3 +11,14 @@ gpu.module @kernels [#nvvm.target<chip = "sm_42">] {
 // expected-error @+1 {{cannot be compiled for unknown chip 'sm_50'}}
 gpu.module @kernels [#nvvm.target] {
 }
+
+// -----
+
+// Kernels that no pipeline would find.
+module {
+  module attributes {gpu.container_module} {
+    // expected-error @+1 {{'gpu.module' op stands in a nested module, which is not compiled; move it to the outermost one}}
+    gpu.module @kernels {
+    }
+  }
+}

@@ -32,3 +32,41 @@ gpu.module @kernels {
     return
   }
 }
+
+// -----
+
+// What LLVM has no form of.
+!tile = memref<64x8xf32, 3>
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has argument 0 of type '!nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>', which has no form in LLVM; pass numbers, vectors and memrefs}}
+  gpu.func @descriptor(%map: !nvgpu.tensormap.descriptor<tensor = !tile, swizzle = none, l2promo = none, oob = zero, interleave = none>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// A pointer carries no extent back to the caller.
+gpu.module @kernels {
+  // expected-error @+1 {{'func.func' op returns a memref of type 'memref<?xf32>', whose extents and layout a pointer cannot carry; inline the function}}
+  func.func @returns(%a: memref<?xf32>) -> memref<?xf32> {
+    return %a : memref<?xf32>
+  }
+}
+
+// -----
+
+// Who calls by value cannot be changed along. What takes no memref may be called
+// by value.
+gpu.module @kernels {
+  func.func private @scalar(%x: f32) { return }
+  func.func private @called(%a: memref<8xf32>) { return }
+  gpu.func @indirect(%a: memref<8xf32>, %x: f32) kernel {
+    %0 = func.constant @scalar : (f32) -> ()
+    func.call_indirect %0(%x) : (f32) -> ()
+    // expected-error @+1 {{'func.constant' op refers to 'called', whose memref arguments become pointers; call it directly}}
+    %1 = func.constant @called : (memref<8xf32>) -> ()
+    func.call_indirect %1(%a) : (memref<8xf32>) -> ()
+    gpu.return
+  }
+}

@@ -492,3 +492,20 @@ func.func @on_host(%a: memref<?x?xf32>, %b: memref<*xf32>) {
   }
   return
 }
+
+// -----
+
+// A new name is none that any symbol of the modules has.
+// CHECK-LABEL: gpu.module @first
+// CHECK:         gpu.func @k()
+// CHECK:       gpu.module @second
+// CHECK:         gpu.func @k_1()
+module attributes {gpu.container_module} {
+  gpu.module @first {
+    gpu.func @k() kernel { gpu.return }
+  }
+  gpu.module @second {
+    memref.global "private" constant @k_0 : memref<4xf32> = dense<0.0>
+    gpu.func @k() kernel { gpu.return }
+  }
+}

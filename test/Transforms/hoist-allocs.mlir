@@ -266,3 +266,24 @@ func.func @launches(%out: memref<64xf32>) {
   }
   return
 }
+
+// Globals that are there already are aligned and spelled like what is hoisted.
+// CHECK-LABEL: gpu.module @globals
+// CHECK:         memref.global "private" @narrow : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized {alignment = 16 : i64}
+// CHECK:         memref.global "private" @wide : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized {alignment = 128 : i64}
+// CHECK:         memref.global "private" @other : memref<64xf32> = uninitialized
+// CHECK:         %[[NARROW:.+]] = memref.get_global @narrow : memref<64xf32, #gpu.address_space<workgroup>>
+// CHECK:         memref.subview %[[NARROW]][8] [8] [1] : memref<64xf32, #gpu.address_space<workgroup>> to memref<8xf32, strided<[1], offset: 8>, #gpu.address_space<workgroup>>
+gpu.module @globals {
+  memref.global "private" @narrow : memref<64xf32, 3> = uninitialized
+  memref.global "private" @wide : memref<64xf32, #nvvm.memory_space<shared>> = uninitialized {alignment = 128 : i64}
+  memref.global "private" @other : memref<64xf32> = uninitialized
+  gpu.func @kernel(%i: index, %zero: f32) kernel {
+    %narrow = memref.get_global @narrow : memref<64xf32, 3>
+    %part = memref.subview %narrow[8] [8] [1] : memref<64xf32, 3> to memref<8xf32, strided<[1], offset: 8>, 3>
+    memref.store %zero, %part[%i] : memref<8xf32, strided<[1], offset: 8>, 3>
+    %wide = memref.get_global @wide : memref<64xf32, #nvvm.memory_space<shared>>
+    memref.store %zero, %wide[%i] : memref<64xf32, #nvvm.memory_space<shared>>
+    gpu.return
+  }
+}

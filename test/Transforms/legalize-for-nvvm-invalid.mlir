@@ -70,3 +70,44 @@ func.func @on_host(%a: memref<64xf32>, %zero: f32) {
   linalg.fill ins(%zero : f32) outs(%a : memref<64xf32>)
   return
 }
+
+// -----
+
+// Threads part for a reason that nobody can see through: all of them may get there.
+gpu.module @kernels {
+  gpu.func @loaded_condition(%a: memref<64xf32>, %flag: memref<i1>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c = memref.load %flag[] : memref<i1>
+    scf.if %c {
+      // expected-error @+1 {{'linalg.fill' op is not distributed over the 64 threads of its block}}
+      linalg.fill ins(%zero : f32) outs(%a : memref<64xf32>)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// What warps cannot do together, or upstream cannot lower.
+gpu.module @kernels {
+  gpu.func @warps(%x: f16, %y: f32, %out: memref<f16>, %out2: memref<f32>) kernel {
+    %c1 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : i32
+    // expected-error @+1 {{'gpu.shuffle' op moves a type other than i32, f32, i64 and f64; cast it to one of them}}
+    %0, %p = gpu.shuffle xor %x, %c1, %c32 : f16
+    memref.store %0, %out[] : memref<f16>
+    // expected-error @+1 {{'gpu.all_reduce' op is not marked uniform; mark it if all threads of the block reach it together}}
+    %1 = gpu.all_reduce add %y {} : (f32) -> f32
+    // expected-error @+1 {{'gpu.all_reduce' op reduces a type other than i32, f32, i64 and f64; extend it to one of them}}
+    %2 = gpu.all_reduce add %x uniform {} : (f16) -> f16
+    // expected-error @+1 {{'gpu.rotate' op has no lowering to NVVM; use gpu.shuffle}}
+    %3, %q = gpu.rotate %y, 1, 32 : f32
+    memref.store %3, %out2[] : memref<f32>
+    gpu.return
+  }
+  func.func @called(%y: f32) -> f32 {
+    // expected-error @+1 {{'gpu.all_reduce' op stands in a function; move it into the kernel}}
+    %1 = gpu.all_reduce add %y uniform {} : (f32) -> f32
+    return %1 : f32
+  }
+}

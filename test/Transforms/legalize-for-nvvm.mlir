@@ -281,3 +281,68 @@ gpu.module @reductions {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @blocks {
+  // The buffer of a reduction is free again once all threads have read it.
+  // CHECK-LABEL: gpu.func @reduce_in_loop
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      gpu.all_reduce
+  // CHECK:         memref.store
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.all_reduce
+  gpu.func @reduce_in_loop(%x: f32, %n: index, %out: memref<f32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> f32 {
+      %z = gpu.all_reduce add %y uniform {} : (f32) -> f32
+      scf.yield %z : f32
+    }
+    memref.store %sum, %out[] : memref<f32>
+    %last = gpu.all_reduce add %sum uniform {} : (f32) -> f32
+    memref.store %last, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // Where a thread and its warp stand.
+  // CHECK-LABEL: gpu.func @places
+  // CHECK-NOT:     gpu.{{subgroup|num_subgroups|global_id}}
+  // CHECK:         %[[WARP:.+]] = arith.constant 32 : index
+  // CHECK:         gpu.return
+  gpu.func @places(%out: memref<4xindex>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %0 = gpu.subgroup_id : index
+    memref.store %0, %out[%c0] : memref<4xindex>
+    %1 = gpu.num_subgroups : index
+    memref.store %1, %out[%c1] : memref<4xindex>
+    %2 = gpu.subgroup_size : index
+    memref.store %2, %out[%c2] : memref<4xindex>
+    %3 = gpu.global_id x
+    memref.store %3, %out[%c3] : memref<4xindex>
+    gpu.return
+  }
+
+  // Globals are aligned like attributions.
+  // CHECK-LABEL: gpu.func @other
+  gpu.func @other() kernel {
+    gpu.return
+  }
+  // CHECK: memref.global "private" @table : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized {alignment = 16 : i64}
+  memref.global "private" @table : memref<64xf32, 3> = uninitialized
+}
+
+// -----
+
+// The host's vectors are the host's.
+// CHECK-LABEL: func.func @host
+// CHECK:         vector.multi_reduction
+func.func @host(%a: vector<2x4xf32>) -> vector<2xf32> {
+  %zero = arith.constant dense<0.0> : vector<2xf32>
+  %sums = vector.multi_reduction <add>, %a, %zero [1] : vector<2x4xf32> to vector<2xf32>
+  return %sums : vector<2xf32>
+}

@@ -161,3 +161,38 @@ gpu.module @conversions {
     gpu.return
   }
 }
+
+gpu.module @fills {
+  // A fill that all threads execute together is spread like a copy: 256 elements
+  // are 32 vectors for 32 threads.
+  // CHECK-LABEL: gpu.func @whole_block
+  // CHECK-SAME:    (%[[X:[a-z0-9]+]]: f16
+  // CHECK-NOT:     linalg.fill
+  // CHECK:         %[[V:.+]] = vector.broadcast %[[X]] : f16 to vector<8xf16>
+  // CHECK:         vector.store %[[V]], %{{.+}} {alignment = 16 : i64} : memref<256xf16, #gpu.address_space<workgroup>>, vector<8xf16>
+  // CHECK:         gpu.barrier
+  // CHECK:         memref.load
+  gpu.func @whole_block(%x: f16, %out: memref<16x16xf16>, %i: index)
+      workgroup(%a: memref<16x16xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    linalg.fill ins(%x : f16) outs(%a : memref<16x16xf16, #gpu.address_space<workgroup>>)
+    %v = memref.load %a[%i, %i] : memref<16x16xf16, #gpu.address_space<workgroup>>
+    memref.store %v, %out[%i, %i] : memref<16x16xf16>
+    gpu.return
+  }
+
+  // What a thread fills by itself is left to others.
+  // CHECK-LABEL: gpu.func @by_thread
+  // CHECK-COUNT-3: linalg.fill
+  gpu.func @by_thread(%x: f32, %out: memref<32x16xf32>, %y: memref<32xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %thread = gpu.thread_id x
+    %row = memref.subview %out[%thread, 0] [1, 16] [1, 1] : memref<32x16xf32> to memref<16xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%x : f32) outs(%row : memref<16xf32, strided<[1], offset: ?>>)
+    %mine = memref.alloca() : memref<4xf32>
+    linalg.fill ins(%x : f32) outs(%mine : memref<4xf32>)
+    %z = memref.load %y[%thread] : memref<32xf32>
+    linalg.fill ins(%z : f32) outs(%out : memref<32x16xf32>)
+    gpu.return
+  }
+}

@@ -193,3 +193,23 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+// A global of the host, for a kernel that is outlined already.
+module attributes {gpu.container_module} {
+  memref.global "private" @table : memref<64xf32, 3> = uninitialized {alignment = 16 : i64}
+  gpu.module @kernels {
+    gpu.func @kernel(%a: memref<64xf32, 3>) kernel {
+      gpu.return
+    }
+  }
+  func.func @host() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'memref.get_global' op in workgroup memory cannot move into kernel 'kernel': it is a global of the host, which the kernel's module does not have}}
+    %table = memref.get_global @table : memref<64xf32, 3>
+    // expected-note @+1 {{passed here; run workgroup-sink-allocs before gpu-kernel-outlining}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%table : memref<64xf32, 3>)
+    return
+  }
+}

@@ -199,3 +199,24 @@ func.func @of_the_kernel(%out: memref<64xf32>) {
   }
   return
 }
+
+// A global is a buffer of each block too; outlining then takes it along.
+// CHECK-LABEL: func.func @global
+// CHECK-NOT:     memref.get_global
+// CHECK:         gpu.launch
+// CHECK:           %[[TABLE:.+]] = memref.get_global @table : memref<64xf32, 3>
+// CHECK:           %[[PART:.+]] = memref.subview %[[TABLE]][8]
+// CHECK:           memref.store %{{.+}}, %[[PART]]
+memref.global "private" @table : memref<64xf32, 3> = uninitialized {alignment = 16 : i64}
+func.func @global() {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %table = memref.get_global @table : memref<64xf32, 3>
+  %part = memref.subview %table[8] [8] [1] : memref<64xf32, 3> to memref<8xf32, strided<[1], offset: 8>, 3>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    memref.store %zero, %part[%tx] : memref<8xf32, strided<[1], offset: 8>, 3>
+    gpu.terminator
+  }
+  return
+}

@@ -274,3 +274,33 @@ func.func @host(%a: memref<64xf32>, %b: memref<64xf32>) {
   memref.dealloc %buffer : memref<64xf32>
   return
 }
+
+gpu.module @exact {
+  // The place of an access is known to the width of every operation on the way,
+  // and rows of lanes whose address is not used may lie anywhere.
+  gpu.func @lanes() workgroup(%tile: memref<16x16xf16, 3> {llvm.align = 16 : i64},
+                              %row: memref<8x16xf16, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %thread = gpu.thread_id x
+    %nibble = arith.index_cast %thread : index to i4
+    %index = arith.index_castui %nibble : i4 to index
+    %0 = nvgpu.ldmatrix %tile[%index, %c0] {numTiles = 4 : i32, transpose = false} : memref<16x16xf16, 3> -> vector<4x2xf16>
+    %lane = gpu.lane_id
+    %1 = nvgpu.ldmatrix %row[%lane, %c0] {numTiles = 1 : i32, transpose = false} : memref<8x16xf16, 3> -> vector<1x2xf16>
+    gpu.return
+  }
+
+  // A loop that is to be run as one, and an attribution of columns.
+  gpu.func @sequential(%out: memref<128xf32>, %n: index)
+      workgroup(%a: memref<4x4xf32, strided<[1, 4]>, 3> {llvm.align = 16 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      memref.store %zero, %out[%i] : memref<128xf32>
+      scf.reduce
+    } {mapping = [#gpu.loop_dim_map<processor = sequential, map = (d0) -> (d0), bound = (d0) -> (d0)>]}
+    gpu.return
+  }
+}

@@ -78,3 +78,17 @@ module {
     }
   }
 }
+
+// -----
+
+// An operation is to blame for what it holds.
+gpu.module @kernels {
+  llvm.func @kernel(%a: f32) {
+    // expected-error @+1 {{'scf.execute_region' op cannot be lowered to NVVM}}
+    scf.execute_region {
+      %b = arith.addf %a, %a : f32
+      scf.yield
+    }
+    llvm.return
+  }
+}
