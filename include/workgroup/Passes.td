@@ -44,9 +44,10 @@ def FlattenKernelArgumentsPass
     Makes the interface of kernels what a launcher can serve without knowing
     MLIR: each memref argument becomes one pointer (a memref of rank 0, the start
     of its buffer), and the dynamic extents, strides and offsets that the kernel
-    really uses become `index` arguments after all others. A value that all launches pass
-    twice is passed once. Launches and kernels change together; functions of the
-    `gpu.module` that kernels call are treated alike.
+    really uses become `index` arguments after all others. Two of these that have
+    the same value as each other at every launch become one. Launches and kernels
+    change together; functions of the `gpu.module` that kernels call are treated
+    alike.
 
     ```mlir
     gpu.func @k(%a: memref<?x?xf32>, %i: index) kernel {
@@ -62,7 +63,9 @@ def FlattenKernelArgumentsPass
 
     Kernels of one module get unique names, because one PTX text will hold them.
 
-    Fails on unranked memrefs and on layouts that are not strided. Source:
+    Fails on unranked memrefs, on layouts that are not strided, on types without a
+    form in LLVM, on functions that return a memref of dynamic shape, and on uses
+    of a function with memref arguments that are no calls. Source:
     `docs/kernel-interface.md`; upstream's bare-pointer convention refuses
     dynamic layouts.
   }];
@@ -93,7 +96,8 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
     an alignment, so an allocation there that asks for more than its element's
     stays until the kernel is outlined. Buffers whose layout has gaps get the
     bytes they span. Sizes must be constant or have a constant upper bound.
-    Attributions spelled `3` or `#nvvm.memory_space<shared>` are respelled.
+    Attributions and globals that are there already get the same alignment, and
+    are respelled if they are spelled `3` or `#nvvm.memory_space<shared>`.
 
     Fails, at the op: on a size without bound; on a layout that is not strided;
     on recursion; on a buffer that outlives the turn of a loop that allocates it,
@@ -153,16 +157,17 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
 def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
   let summary = "Lower copies in kernels to loads and stores of their threads";
   let description = [{
-    Lowers `memref.copy` and `linalg.copy` on memrefs in device code, of any rank,
-    with static or dynamic extents and any strided layouts. Copies on the host are
-    left alone. No call of `memrefCopy`, which the device does not have, remains.
+    Lowers `memref.copy`, `linalg.copy` and `linalg.fill` on memrefs in device
+    code, of any rank, with static or dynamic extents and any strided layouts. On
+    the host they are left alone. No call of `memrefCopy`, which the device does not have, remains.
 
     A copy that all threads of the block execute together with the same operands
     is done once by all of them: thread `t` takes the elements `t`, `t + n`, ...
     of an order in which consecutive threads touch consecutive memory on the
     global side. Any other copy (in divergent control, of operands that differ
     between threads, from or to private memory) is done whole by each thread that
-    executes it, as the op says.
+    executes it, as the op says. A fill that the block does not execute together
+    is left to `workgroup-legalize-for-nvvm`.
 
     Accesses are as wide as alignment, strides and extents are proved to allow, up
     to 16 bytes; the alignment of workgroup buffers is raised to what they need.
@@ -224,7 +229,8 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
     workgroup memory in the host function around a launch, where nothing can
     allocate such memory. Each one is cloned, together with the views of it, to
     the start of every `gpu.launch` that uses it; host deallocations are erased,
-    and so is an allocation that no kernel uses. Where the kernel is outlined
+    and so is an allocation that no kernel uses. A `memref.get_global` of workgroup
+    memory on the host is treated like an allocation. Where the kernel is outlined
     already, the operand of `gpu.launch_func` and the argument of the kernel are
     removed and the allocation stands in the kernel; the pass must then run on the
     module that holds both.

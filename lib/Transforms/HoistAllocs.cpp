@@ -324,10 +324,12 @@ static bool needsWorkgroupMemory(Operation *symbol) {
 static bool isCopyOf(Operation *copy, Operation *symbol) {
   if (!copy || copy->getName() != symbol->getName())
     return false;
-  if (auto global = dyn_cast<memref::GlobalOp>(symbol))
-    return cast<memref::GlobalOp>(copy).getType() == // respelled by now
-           withMemorySpace(global.getType(),
-                           getWorkgroupSpace(global.getContext()));
+  if (auto global = dyn_cast<memref::GlobalOp>(symbol)) {
+    // The copy may be respelled by now.
+    Attribute space = getWorkgroupSpace(copy->getContext());
+    return withMemorySpace(cast<memref::GlobalOp>(copy).getType(), space) ==
+           withMemorySpace(global.getType(), space);
+  }
   auto function = dyn_cast<FunctionOpInterface>(symbol);
   return function && cast<FunctionOpInterface>(copy).getFunctionType() ==
                          function.getFunctionType();
@@ -361,6 +363,9 @@ static void eraseHostLeftovers(Operation *root, RewriterBase &rewriter) {
 }
 
 LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
+  IRRewriter rewriter(root->getContext());
+  // First of all: a function that nobody calls any more proves nothing.
+  eraseHostLeftovers(root, rewriter);
   SmallVector<Operation *> scopes = collectScopes(root);
   SmallVector<HoistedAlloc> allocs = collectAllocs(scopes);
   DenseSet<Operation *> recursive;
@@ -379,7 +384,6 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
     return !why.empty();
   });
 
-  IRRewriter rewriter(root->getContext());
   if (options.insertBarriers && failed(insertBarriers(allocs, root, rewriter)))
     return failure();
   SymbolTableCollection symbols;
@@ -389,7 +393,6 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
   for (Operation *scope : scopes)
     normalizeAttributions(rewriter, scope, options.defaultAlignment);
   normalizeGlobals(rewriter, root, options.defaultAlignment);
-  eraseHostLeftovers(root, rewriter);
   return success();
 }
 

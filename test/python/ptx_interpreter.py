@@ -11,107 +11,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ptx_text import Instruction, Kernel, PTXError, bits_of, parse
+
+__all__ = ["PTXError", "parse", "run"]
+
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
-
-
-class PTXError(Exception):
-    """The kernel did something that a GPU would not forgive."""
-
-
-# --- parsing --------------------------------------------------------------------------------------
-
-
-@dataclass
-class Instruction:
-    """One instruction: `@[!]guard opcode operands`."""
-
-    opcode: str
-    operands: list[str]
-    guard: str | None = None
-    guard_negated: bool = False
-    text: str = ""
-
-
-@dataclass
-class Kernel:
-    """An entry function with its parameters and the shared variables of its module."""
-
-    name: str
-    parameters: list[str]
-    block_limit: int
-    instructions: list[Instruction] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)
-    shared: dict[str, int] = field(default_factory=dict)
-    shared_bytes: int = 0
-    local_bytes: int = 0
-
-
-_SHARED = re.compile(r"(?<!extern )\.shared \.align (\d+) \.(\w+) ([\w$]+)(?:\[(\d+)\])?;")
-_EXTERN = re.compile(r"\.extern \.shared \.align (\d+) \.b8 ([\w$]+)\[\]")
-_ENTRY = re.compile(r"\.visible \.entry ([\w$]+)\((.*?)\)(.*?)\n\{(.*?)\n\}", re.S)
-_OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+")
-
-
-def parse(text: str) -> dict[str, Kernel]:
-    """Return the kernels of a PTX text."""
-    text = re.sub(r"//.*", "", text)
-    kernels = {}
-    for name, parameters, directives, body in _ENTRY.findall(text):
-        limit = re.search(r"\.(?:max|req)ntid (\d+)(?:, (\d+))?(?:, (\d+))?", directives)
-        sizes = [int(size or 1) for size in limit.groups()] if limit else [1024]
-        kernel = Kernel(name, re.findall(r"\b(\w+_param_\d+)\b", parameters), int(np.prod(sizes)))
-        _place_shared(kernel, text[: text.index(".entry")] + body)
-        _parse_body(kernel, body)
-        kernels[name] = kernel
-    return kernels
-
-
-def _place_shared(kernel: Kernel, text: str) -> None:
-    for align, kind, variable, count in _SHARED.findall(text):
-        offset = -(-kernel.shared_bytes // int(align)) * int(align)
-        kernel.shared[variable] = offset
-        kernel.shared_bytes = offset + int(count or 1) * _bits(kind) // 8
-    for align, variable in _EXTERN.findall(text):
-        kernel.shared[variable] = -(-kernel.shared_bytes // int(align)) * int(align)
-
-
-def _parse_body(kernel: Kernel, body: str) -> None:
-    for statement in re.split(r"(?<=[;:])", body):
-        # Braces inside a body only scope a temporary register.
-        words = " ".join(statement.split()).rstrip(";").lstrip("{} ")
-        if words.endswith(":"):
-            kernel.labels[words[:-1].split()[-1]] = len(kernel.instructions)
-            continue
-        if not words or words[0] == ".":
-            continue
-        full, guard, negated = words, None, False
-        if match := re.match(r"@(!?)(%p\d+) (.*)", words):
-            negated, guard, words = bool(match[1]), match[2], match[3]
-        opcode, _, rest = words.partition(" ")
-        kernel.instructions.append(
-            Instruction(opcode, _OPERAND.findall(rest), guard, negated, full)
-        )
-
 
 # --- values ---------------------------------------------------------------------------------------
 
 _FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
 
-def _bits(kind: str) -> int:
-    return int(re.sub(r"\D", "", kind)) if kind != "pred" else 1
-
-
 def _to_typed(words: Words, kind: str) -> npt.NDArray[Any]:
     """Reinterpret register words as values of a PTX type."""
-    bits = _bits(kind)
+    bits = bits_of(kind)
     unsigned = words.astype(f"u{bits // 8}")
     if kind in _FLOATS:
         return unsigned.view(_FLOATS[kind])
@@ -289,7 +208,7 @@ class Block:
         """Execute one instruction in the active threads."""
         taken = active
         if instruction.guard:
-            holds = self.registers[instruction.guard] != 0
+            holds = self.value(instruction.guard) != 0
             taken = active & (~holds if instruction.guard_negated else holds)
         name, *modifiers = instruction.opcode.split(".")
         if name == "bra":
@@ -308,7 +227,8 @@ class Block:
         if operand in self.specials:
             return self.specials[operand]
         if operand.startswith("%"):
-            return self.registers[operand]
+            # LLVM reads registers that nothing was written to, where it does not matter.
+            return self.registers.get(operand, np.zeros(self.count, np.uint64))
         if operand in self.kernel.shared:
             return np.full(self.count, self.kernel.shared[operand], np.uint64)
         if match := re.fullmatch(r"0[fFdD]([0-9A-F]+)", operand):
@@ -350,7 +270,7 @@ class Block:
         if name == "cvt":
             return self.convert(modifiers, sources[0])
         if name in ("shl", "shr"):
-            amount = np.minimum(self.value(sources[1]), np.uint64(_bits(kind) - 1))
+            amount = np.minimum(self.value(sources[1]), np.uint64(bits_of(kind) - 1))
             values = self.typed(sources[0], kind)
             shift = np.left_shift if name == "shl" else np.right_shift
             return shift(values, amount.astype(values.dtype)).astype(values.dtype)
@@ -362,7 +282,7 @@ class Block:
             wide = f"{operands[0].dtype.kind}{operands[0].dtype.itemsize * 2}"
             product = operands[0].astype(wide) * operands[1].astype(wide)
             third = (
-                _to_typed(self.value(sources[2]), kind[0] + str(_bits(kind) * 2))
+                _to_typed(self.value(sources[2]), kind[0] + str(bits_of(kind) * 2))
                 if name == "mad"
                 else 0
             )
@@ -371,14 +291,14 @@ class Block:
             return _high_half(*operands)
         if name == "bfe":
             start, length = (int(self.value(source)[0]) & 0xFF for source in sources[1:])
-            left = np.uint64(_bits(kind) - start - length)
+            left = np.uint64(bits_of(kind) - start - length)
             shifted = _to_typed(self.value(sources[0]) << left, kind)
-            return shifted >> shifted.dtype.type(_bits(kind) - length)
+            return shifted >> shifted.dtype.type(bits_of(kind) - length)
         if name == "bfi":
             start, length = (int(self.value(source)[0]) & 0xFF for source in sources[2:])
             mask = np.uint64(((1 << length) - 1) << start)
             inserted = (self.value(sources[0]) << np.uint64(start)) & mask
-            return ((self.value(sources[1]) & ~mask) | inserted).astype(f"u{_bits(kind) // 8}")
+            return ((self.value(sources[1]) & ~mask) | inserted).astype(f"u{bits_of(kind) // 8}")
         if name == "prmt":
             return self.permute(sources)
         if name in ("mad", "fma"):
@@ -407,7 +327,7 @@ class Block:
         """Return the operand converted from the last type of the opcode to the one before."""
         to, origin = modifiers[-2:]
         values = self.typed(source, origin)
-        target = _FLOATS.get(to) or np.dtype(f"{'i' if to[0] == 's' else 'u'}{_bits(to) // 8}")
+        target = _FLOATS.get(to) or np.dtype(f"{'i' if to[0] == 's' else 'u'}{bits_of(to) // 8}")
         if values.dtype.kind == "f" and to not in _FLOATS:
             values = np.trunc(values) if "rzi" in modifiers else np.rint(values)
         return values.astype(target)
@@ -415,7 +335,7 @@ class Block:
     def move(self, operands: list[str], kind: str, taken: Mask) -> None:
         """Copy, pack {a, b} into one register, or unpack one into {a, b}."""
         target, source = operands
-        bits = _bits(kind)
+        bits = bits_of(kind)
         if target.startswith("{"):
             parts = re.findall(r"[%\w]+", target)
             width = bits // len(parts)
@@ -447,7 +367,7 @@ class Block:
         base, _, offset = address[1:-1].partition("+")
         addresses = self.value(base).astype(np.int64) + (int(offset) if offset else 0)
         memory, offsets = self.find_memory(space, addresses[taken])
-        width = _bits(kind) // 8
+        width = bits_of(kind) // 8
         threads = np.flatnonzero(taken)
         size = width * len(registers)
         if name == "ld":
@@ -526,6 +446,7 @@ def run(
             specials[f"%ctaid.{axis}"] = np.full_like(linear, place[i])
             specials[f"%ntid.{axis}"] = np.full_like(linear, block[i])
             specials[f"%nctaid.{axis}"] = np.full_like(linear, grid[i])
+        specials["%dynamic_smem_size"] = np.full_like(linear, dynamic_bytes)
         running = Block(kernel, memories, parameters, specials, dynamic_bytes)
         running.run()
         barriers += running.barriers
