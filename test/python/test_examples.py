@@ -17,6 +17,7 @@ CHIPS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_12
 POSTED = (EXAMPLES / "promoted-matmul.mlir").read_text()
 K_TILED = (EXAMPLES / "k-tiled-matmul.mlir").read_text()
 ALL_OPERANDS = ("operands_to_promote = [0, 1]", "operands_to_promote = [0, 1, 2]")
+FULL_TILES = ("operands_to_promote", "use_full_tiles_by_default, operands_to_promote")
 PROGRAMS = {
     "as posted": POSTED,
     "output promoted too": POSTED.replace(*ALL_OPERANDS),
@@ -24,6 +25,7 @@ PROGRAMS = {
     "K-tiled": K_TILED,
     "K-tiled, output promoted too": K_TILED.replace(*ALL_OPERANDS),
     "K-tiled, ragged": K_TILED.replace("1024x1024", "1000x1000"),
+    "K-tiled, ragged, full tiles": K_TILED.replace("1024x1024", "1000x1000").replace(*FULL_TILES),
 }
 K_TILED_PROGRAMS = [name for name in PROGRAMS if name.startswith("K-tiled")]
 BARRIER = "bar.sync \t0;"
