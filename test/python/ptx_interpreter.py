@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 from ptx_text import Instruction, Kernel, PTXError, bits_of, parse
 
 __all__ = ["PTXError", "parse", "run"]
 
+Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
@@ -28,30 +28,29 @@ Mask = npt.NDArray[np.bool_]
 _FLOATS: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
 
-def _to_typed(words: Words, kind: str) -> npt.NDArray[Any]:
+def _to_typed(words: Words, kind: str) -> Array:
     """Reinterpret register words as values of a PTX type."""
     bits = bits_of(kind)
-    unsigned = words.astype(f"u{bits // 8}")
-    if kind in _FLOATS:
-        return unsigned.view(_FLOATS[kind])
-    return unsigned.view(f"i{bits // 8}") if kind[0] == "s" else unsigned
+    unsigned: Array = words.astype(f"u{bits // 8}")
+    signed: Array = unsigned.view(_FLOATS.get(kind, f"i{bits // 8}"))
+    return signed if kind in _FLOATS or kind[0] == "s" else unsigned
 
 
-def _to_words(values: npt.NDArray[Any]) -> Words:
-    unsigned = values.view(f"u{values.dtype.itemsize}")
+def _to_words(values: Array) -> Words:
+    unsigned: Array = values.view(f"u{values.dtype.itemsize}")
     return unsigned.astype(np.uint64)
 
 
-def _divide(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _divide(a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
-        return a / b
+        return np.asarray(a / b)
     if not b.all():
         raise PTXError("division by zero")
-    return (np.sign(a) * np.sign(b) * (abs(a) // abs(b))).astype(a.dtype)
+    return np.asarray(np.sign(a) * np.sign(b) * (abs(a) // abs(b)), dtype=a.dtype)
 
 
-def _remainder(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return (a - b * _divide(a, b)).astype(a.dtype)
+def _remainder(a: Array, b: Array) -> Array:
+    return np.asarray(a - b * _divide(a, b), dtype=a.dtype)
 
 
 _BINARY: dict[str, Callable[..., Any]] = {
@@ -235,7 +234,7 @@ class Block:
             return np.full(self.count, int(match[1], 16), np.uint64)
         return np.full(self.count, int(operand.rstrip("U"), 0) & (2**64 - 1), np.uint64)
 
-    def typed(self, operand: str, kind: str) -> npt.NDArray[Any]:
+    def typed(self, operand: str, kind: str) -> Array:
         """Return the values of a source operand."""
         return _to_typed(self.value(operand), kind)
 
@@ -262,9 +261,7 @@ class Block:
         )
         return None
 
-    def compute(
-        self, name: str, modifiers: list[str], sources: list[str], taken: Mask
-    ) -> npt.NDArray[Any]:
+    def compute(self, name: str, modifiers: list[str], sources: list[str], taken: Mask) -> Array:
         """Return the result of an arithmetic instruction."""
         kind = modifiers[-1]
         if name == "cvt":
@@ -273,10 +270,10 @@ class Block:
             amount = np.minimum(self.value(sources[1]), np.uint64(bits_of(kind) - 1))
             values = self.typed(sources[0], kind)
             shift = np.left_shift if name == "shl" else np.right_shift
-            return shift(values, amount.astype(values.dtype)).astype(values.dtype)
+            return np.asarray(shift(values, amount.astype(values.dtype)), dtype=values.dtype)
         if kind == "pred":
-            values = [self.value(source) for source in sources]
-            return (_BINARY[name](*values) if len(values) == 2 else values[0] ^ np.uint64(1)) + 0
+            flags = [self.value(source) for source in sources]
+            return np.asarray(_BINARY[name](*flags) if len(flags) == 2 else flags[0] ^ np.uint64(1))
         operands = [self.typed(source, kind) for source in sources]
         if name in ("mul", "mad") and "wide" in modifiers:
             wide = f"{operands[0].dtype.kind}{operands[0].dtype.itemsize * 2}"
@@ -293,7 +290,7 @@ class Block:
             start, length = (int(self.value(source)[0]) & 0xFF for source in sources[1:])
             left = np.uint64(bits_of(kind) - start - length)
             shifted = _to_typed(self.value(sources[0]) << left, kind)
-            return shifted >> shifted.dtype.type(bits_of(kind) - length)
+            return np.asarray(shifted >> shifted.dtype.type(bits_of(kind) - length))
         if name == "bfi":
             start, length = (int(self.value(source)[0]) & 0xFF for source in sources[2:])
             mask = np.uint64(((1 << length) - 1) << start)
@@ -312,7 +309,7 @@ class Block:
             raise PTXError(f"unknown instruction {name}.{'.'.join(modifiers)}")
         return np.asarray(_BINARY[name](*operands))
 
-    def permute(self, sources: list[str]) -> npt.NDArray[Any]:
+    def permute(self, sources: list[str]) -> Array:
         """Return the bytes of two words that the selector names."""
         low, high, selector = (self.value(source) for source in sources)
         pool = (high << np.uint64(32)) | (low & np.uint64(0xFFFFFFFF))
@@ -323,7 +320,7 @@ class Block:
             result |= piece << np.uint64(8 * i)
         return result.astype(np.uint32)
 
-    def convert(self, modifiers: list[str], source: str) -> npt.NDArray[Any]:
+    def convert(self, modifiers: list[str], source: str) -> Array:
         """Return the operand converted from the last type of the opcode to the one before."""
         to, origin = modifiers[-2:]
         values = self.typed(source, origin)
@@ -399,20 +396,20 @@ class Block:
         return self.memories[index], addresses - _GLOBAL_BASE - index * _GLOBAL_STEP
 
 
-def _high_half(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _high_half(a: Array, b: Array) -> Array:
     bits = a.dtype.itemsize * 8
     products = [int(x) * int(y) >> bits for x, y in zip(a, b, strict=True)]
     return np.array(products).astype(a.dtype)
 
 
-def _fused(operands: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def _fused(operands: list[Array]) -> Array:
     a, b, c = (operand.astype(np.float64) for operand in operands)
     return (a * b + c).astype(operands[0].dtype)
 
 
 def run(
     kernel: Kernel,
-    arguments: Sequence[npt.NDArray[Any] | int],
+    arguments: Sequence[Array | int],
     *,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],

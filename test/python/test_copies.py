@@ -184,9 +184,9 @@ def write_program(
             op.format(into_name, to_name, into_type, to_type),
         ]
     )
-    sizes = "".join(f", %n{i}: index" for i in range(len(writer.arguments)))
+    parameters = "".join(f", %n{i}: index" for i in range(len(writer.arguments)))
     text = f"""
-  func.func @main(%a: {a}, %b: {b}{sizes}) {{
+  func.func @main(%a: {a}, %b: {b}{parameters}) {{
     %one = arith.constant 1 : index
     %x = arith.constant {x} : index
     %y = arith.constant {y} : index

@@ -107,7 +107,8 @@ try:
     pipeline.compile(programs.CRASHING)
 except pipeline.InternalError as error:
     print(error)
-    print(error.reproducer == "// python -m pipeline compile <string> --emit ptx\\n" + programs.CRASHING)
+    head = "// python -m pipeline compile <string> --emit ptx\\n"
+    print(error.reproducer == head + programs.CRASHING)
 print(len(pipeline.compile(programs.STORE).kernels), "kernel")
 """
 
