@@ -120,8 +120,9 @@ static HostAlloc collectUses(Operation *op) {
   SmallVector<Value> worklist = {op->getResult(0)};
   for (unsigned i = 0; i < worklist.size(); ++i) {
     // The order of a use list is the reverse of the order of creation.
-    for (OpOperand *use : llvm::reverse(llvm::to_vector(
-             llvm::make_pointer_range(worklist[i].getUses())))) {
+    auto uses =
+        llvm::to_vector(llvm::make_pointer_range(worklist[i].getUses()));
+    for (OpOperand *use : llvm::reverse(uses)) {
       Operation *user = use->getOwner();
       if (auto launch = user->getParentOfType<gpu::LaunchOp>()) {
         alloc.launches.insert(launch);
