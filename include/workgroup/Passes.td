@@ -138,9 +138,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
     - a `gpu.barrier` is put before a `gpu.all_reduce` in a loop, whose buffer
       upstream overwrites while threads still read the last turn's result;
     - structured (linalg) operations that are the work of one thread become
-      loops: those of a block with one thread, in control flow that thread ids
-      decide, and those that write private memory, or a part of a buffer that
-      thread ids select.
+      loops: those of a block with one thread, behind a comparison that lets one
+      thread through, and those that write private memory, or a subview whose
+      offset steps from thread to thread by no less than its size.
 
     Fails on any other structured operation: left as it is, every thread would do
     all of its work and race on the result. Fails on operations of warps that
@@ -179,7 +179,9 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     barriers: before, so that nothing is overwritten that a thread still reads,
     and after, so that every thread finds all of it. A run of copies that do not
     touch each other's memory shares them, and barriers that stand there already
-    are used.
+    are used. A copy from or to workgroup memory of which it is not known whether
+    all threads execute it together is then an error: neither a barrier nor none
+    would be right.
 
     Fails on unranked operands, on layouts that are not strided, and on operands
     that may overlap.
@@ -270,6 +272,8 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - `gpu.dynamic_shared_memory` next to static buffers (upstream: they overlap);
     - attributions of a type that upstream declares too small or in another
       memory;
+    - variables (`memref.global`, not constant) that several modules of kernels,
+      or the host, use (upstream: each has one of its own);
     - copies that were not lowered;
     - more workgroup memory than a block can have.
 
@@ -292,8 +296,9 @@ def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
   let summary = "Reject what the conversion to NVVM left behind";
   let description = [{
     Changes nothing. An operation in a `gpu.module` that is not of the LLVM or
-    NVVM dialects (for example an access to memory of a vector of rank two) could not be lowered; the error names it, instead of the
-    translation's "unrealized_conversion_cast".
+    NVVM dialects (for example an access to memory of a vector of rank two) could
+    not be lowered; the error names it, instead of the translation's
+    "unrealized_conversion_cast".
   }];
 }
 

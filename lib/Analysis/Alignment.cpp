@@ -269,7 +269,7 @@ int64_t AlignmentAnalysis::getRootAlignment(Value root) {
   if (isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(op))
     alignment = std::max(alignment, getStatedAlignment(root));
   bool isOfRuntime = isa<memref::AllocOp, gpu::AllocOp>(op)
-                         ? !isInDeviceCode(op)
+                         ? isInLaunchingCode(op)
                          : isa<gpu::DynamicSharedMemoryOp>(op);
   if (isOfRuntime)
     alignment = std::max(alignment, kRuntimeAlignment);
@@ -286,7 +286,7 @@ int64_t AlignmentAnalysis::getArgumentAlignment(BlockArgument argument,
   if (auto stated = function.getArgAttrOfType<IntegerAttr>(
           argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName()))
     return std::max(natural, getConstantDivisor(stated.getInt()));
-  bool isEntry = isKernel(owner) || !isDeviceFunction(function);
+  bool isEntry = isKernel(owner) || isInLaunchingCode(owner);
   if (isEntry && !isWorkgroupMemory(argument.getType()))
     return std::max(natural, options.arguments);
   return natural;
@@ -296,13 +296,17 @@ int64_t AlignmentAnalysis::getArgumentAlignment(BlockArgument argument,
 // Layout and stated alignment
 //===----------------------------------------------------------------------===//
 
-/// True if MLIR's data layout knows `type`; it aborts on others.
+/// True if MLIR's data layout knows `type`, which it aborts on otherwise, and
+/// LLVM too.
 static bool hasKnownLayout(Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     return !vector.isScalable() && hasKnownLayout(vector.getElementType());
   if (auto complex = dyn_cast<ComplexType>(type))
     return hasKnownLayout(complex.getElementType());
-  return isa<IntegerType, IndexType, FloatType>(type);
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.getWidth() != 0;
+  // LLVM has no such type.
+  return isa<IndexType, FloatType>(type) && !isa<FloatTF32Type>(type);
 }
 
 std::optional<int64_t> getElementBytes(MemRefType type, Operation *scope) {

@@ -38,6 +38,20 @@ void Divergence::explain(InFlightDiagnostic &diagnostic) const {
            "threads of a block together";
 }
 
+/// True if `value` is an id of the thread within its block, or a part of one.
+static bool isThreadId(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return isa<gpu::ThreadIdOp, gpu::GlobalIdOp, gpu::LaneIdOp,
+               gpu::SubgroupIdOp>(op);
+  auto launch = dyn_cast<gpu::LaunchOp>(value.getParentBlock()->getParentOp());
+  if (!launch)
+    return false;
+  gpu::KernelDim3 ids = launch.getThreadIds();
+  return value == ids.x || value == ids.y || value == ids.z;
+}
+
+bool Divergence::isByThreadId() const { return source && isThreadId(source); }
+
 //===----------------------------------------------------------------------===//
 // What single operations do
 //===----------------------------------------------------------------------===//
@@ -91,6 +105,9 @@ UniformityAnalysis::UniformityAnalysis(Operation *root) {
     callees[call] = callee;
   if (!calls.empty())
     findKnownFunctions(root);
+  writes.try_emplace(nullptr);
+  for (Operation *scope : scopes)
+    collectWrites(scope);
   for (Operation *scope : scopes)
     initialize(scope);
   propagate();
@@ -111,6 +128,53 @@ void UniformityAnalysis::findKnownFunctions(Operation *root) {
         }))
       knownFunctions.insert(callee);
   }
+}
+
+void UniformityAnalysis::collectWrites(Operation *scope) {
+  Writes &written = writes[isKernel(scope) ? scope : nullptr];
+  scope->walk([&](Operation *op) {
+    if (op == scope || callees.contains(op) || isBlockBarrier(op))
+      return;
+    auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!interface) {
+      // Operations with recursive effects have those of what they hold.
+      written.isAnything |=
+          !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+          !op->hasTrait<OpTrait::IsTerminator>();
+      return;
+    }
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    interface.getEffects(effects);
+    for (const MemoryEffects::EffectInstance &effect : effects) {
+      if (!isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect()))
+        continue;
+      Value value = effect.getValue();
+      if (value && isa<BaseMemRefType>(value.getType()))
+        written.roots.insert(getRootBuffer(value));
+      else
+        written.isAnything = true;
+    }
+  });
+}
+
+/// True if `op`, in a kernel, loads from memory of the device that neither the
+/// kernel nor a function writes.
+bool UniformityAnalysis::isInvariantLoad(Operation *op) const {
+  Operation *scope = getExecutionScope(op);
+  if (!isa<memref::LoadOp, vector::LoadOp>(op) || !isKernel(scope) ||
+      getMemorySpace(op->getOperand(0)) != MemorySpace::Global)
+    return false;
+  const Writes &own = writes.find(scope)->second;
+  const Writes &ofFunctions = writes.find(nullptr)->second;
+  // What a function gets as an argument may be any memory of its caller.
+  return !own.isAnything && !ofFunctions.isAnything &&
+         llvm::none_of(
+             own.roots,
+             [&](Value root) { return mayAlias(op->getOperand(0), root); }) &&
+         llvm::none_of(ofFunctions.roots, [](Value root) {
+           MemorySpace space = getMemorySpace(root);
+           return space == MemorySpace::Global || space == MemorySpace::Other;
+         });
 }
 
 void UniformityAnalysis::initialize(Operation *scope) {
@@ -168,7 +232,7 @@ void UniformityAnalysis::initializeOp(Operation *op) {
     return markUnstructuredDivergent(op, Value()); // forwards unknown values
   if (callees.contains(op))
     return addCall(op);
-  if (!isUniformFunction(op))
+  if (!isUniformFunction(op) && !isInvariantLoad(op))
     markResultsDivergent(op, Value());
 }
 
@@ -296,6 +360,12 @@ Value UniformityAnalysis::getSource(Value value) const {
 
 bool UniformityAnalysis::isUniform(Value value) const {
   return !divergentValues.contains(value);
+}
+
+std::optional<Divergence> UniformityAnalysis::getDivergence(Value value) const {
+  if (isUniform(value))
+    return std::nullopt;
+  return Divergence{/*control=*/nullptr, getSource(value)};
 }
 
 bool UniformityAnalysis::isUniformPoint(Operation *op) const {

@@ -229,6 +229,7 @@ LogicalResult Compilation::schedule() {
       return failure();
   }
   eraseSchedules(*module);
+  module = unwrapProgram(std::move(module));
   return success();
 }
 
@@ -260,6 +261,9 @@ LogicalResult Compilation::checkHasKernel() {
   });
   if (hasKernel)
     return success();
+  for (auto nested : module->getOps<ModuleOp>())
+    return nested.emitOpError("is one of several modules in the program, which "
+                              "are not compiled; compile each by itself");
   return emitError(module->getLoc())
          << "the module has no kernel to compile: neither a gpu.launch nor a "
             "gpu.func; give it a schedule that makes one by --schedule FILE";

@@ -50,4 +50,15 @@ void eraseSchedules(ModuleOp module) {
       op.erase();
 }
 
+OwningOpRef<ModuleOp> unwrapProgram(OwningOpRef<ModuleOp> module) {
+  while (llvm::hasSingleElement(*module->getBody())) {
+    auto inner = dyn_cast<ModuleOp>(module->getBody()->front());
+    if (!inner)
+      break;
+    inner->remove();
+    module = inner;
+  }
+  return module;
+}
+
 } // namespace mlir::workgroup

@@ -10,6 +10,7 @@
 #define WORKGROUP_LIB_COMPILER_SCHEDULE_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace mlir::workgroup {
 
@@ -22,6 +23,10 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
 
 /// Removes the schedules that `module` carries.
 void eraseSchedules(ModuleOp module);
+
+/// The program in `module`: the module itself, or the only thing in it if that
+/// is a module, as where program and schedule stood side by side.
+OwningOpRef<ModuleOp> unwrapProgram(OwningOpRef<ModuleOp> module);
 
 } // namespace mlir::workgroup
 

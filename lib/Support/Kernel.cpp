@@ -66,6 +66,19 @@ bool isInDeviceCode(Operation *op) {
   return isDeviceFunction(cast<FunctionOpInterface>(scope));
 }
 
+bool isInLaunchingCode(Operation *op) {
+  Operation *scope = getExecutionScope(op);
+  if (!scope || isa<gpu::LaunchOp, gpu::GPUFuncOp>(scope) ||
+      scope->getParentOfType<gpu::GPUModuleOp>())
+    return false;
+  WalkResult result = scope->walk<WalkOrder::PreOrder>([](Operation *inner) {
+    return isa<gpu::LaunchOp, gpu::LaunchFuncOp>(inner)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 SmallVector<Operation *> collectDeviceScopes(
     Operation *root,
     SmallVectorImpl<std::pair<CallOpInterface, FunctionOpInterface>> *calls) {

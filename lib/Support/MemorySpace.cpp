@@ -100,16 +100,16 @@ MemorySpace getMemorySpace(Value memref) {
     return getMemorySpace(root);
   if (Operation *definition = root.getDefiningOp()) {
     if (isa<memref::AllocOp, memref::AllocaOp>(definition))
-      return isInDeviceCode(definition) ? MemorySpace::Private
-                                        : MemorySpace::Global;
-    if (isa<memref::GetGlobalOp>(definition) || !isInDeviceCode(definition))
+      return isInLaunchingCode(definition) ? MemorySpace::Global
+                                           : MemorySpace::Private;
+    if (isa<memref::GetGlobalOp>(definition) || isInLaunchingCode(definition))
       return MemorySpace::Global;
     return MemorySpace::Other;
   }
   // Arguments of kernels and values from the host are global; arguments of
   // loops, branches and device functions may be any memory.
   Operation *owner = cast<BlockArgument>(root).getOwner()->getParentOp();
-  if (isKernel(owner) || !isInDeviceCode(owner))
+  if (isKernel(owner) || isInLaunchingCode(owner))
     return MemorySpace::Global;
   return MemorySpace::Other;
 }
@@ -124,6 +124,7 @@ enum class Origin {
   Allocation, ///< its own, whatever else there is
   Global,     ///< a `memref.global`
   Argument,   ///< the caller's: none of the callee's allocations
+  NoAlias,    ///< the caller's, and no other argument's or global's
   Unknown,    ///< any of the above
 };
 } // namespace
@@ -145,8 +146,11 @@ static Origin getOrigin(Value root) {
   auto function = dyn_cast<FunctionOpInterface>(owner);
   if (!function)
     return Origin::Unknown;
-  return number >= function.getNumArguments() ? Origin::Allocation
-                                              : Origin::Argument;
+  if (number >= function.getNumArguments())
+    return Origin::Allocation;
+  return function.getArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName())
+             ? Origin::NoAlias
+             : Origin::Argument;
 }
 
 bool mayAlias(Value lhs, Value rhs) {
@@ -162,7 +166,10 @@ bool mayAlias(Value lhs, Value rhs) {
   if (lhsOrigin == Origin::Global && rhsOrigin == Origin::Global)
     return lhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr() ==
            rhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr();
-  return lhsOrigin != Origin::Allocation && rhsOrigin != Origin::Allocation;
+  auto isOwn = [](Origin origin) {
+    return origin == Origin::Allocation || origin == Origin::NoAlias;
+  };
+  return !isOwn(lhsOrigin) && !isOwn(rhsOrigin);
 }
 
 } // namespace mlir::workgroup

@@ -38,13 +38,27 @@ static SmallVector<OpFoldResult> getMixedSizes(Operation *op) {
   return getMixedValues(type.getShape(), dynamicSizes, builder);
 }
 
-FailureOr<int64_t> getBufferSpan(Operation *op) {
+std::optional<int64_t> getSpan(ArrayRef<int64_t> extents,
+                               ArrayRef<int64_t> strides, int64_t offset) {
+  int64_t last = offset;
+  if (last < 0) // as a dynamic offset is
+    return std::nullopt;
+  for (auto [extent, stride] : llvm::zip_equal(extents, strides)) {
+    int64_t length;
+    if (stride < 0 || llvm::MulOverflow(extent - 1, stride, length) ||
+        llvm::AddOverflow(last, length, last))
+      return std::nullopt;
+  }
+  return last + 1;
+}
+
+std::optional<int64_t> getBufferSpan(Operation *op) {
   auto type = cast<MemRefType>(op->getResult(0).getType());
   SmallVector<int64_t> extents;
   for (OpFoldResult size : getMixedSizes(op)) {
     FailureOr<int64_t> bound = getUpperBound(size);
     if (failed(bound))
-      return failure();
+      return std::nullopt;
     extents.push_back(std::max<int64_t>(*bound, 0));
   }
   if (llvm::is_contained(extents, 0))
@@ -52,21 +66,11 @@ FailureOr<int64_t> getBufferSpan(Operation *op) {
 
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (type.getLayout().isIdentity()) {
+  if (type.getLayout().isIdentity())
     strides = computeSuffixProduct(extents);
-  } else if (failed(type.getStridesAndOffset(strides, offset)) ||
-             ShapedType::isDynamic(offset) || offset < 0 ||
-             llvm::any_of(strides, [](int64_t s) { return s < 0; })) {
-    return failure(); // a dynamic stride is negative too
-  }
-  int64_t last = offset;
-  for (auto [extent, stride] : llvm::zip_equal(extents, strides)) {
-    int64_t length;
-    if (llvm::MulOverflow(extent - 1, stride, length) ||
-        llvm::AddOverflow(last, length, last))
-      return failure();
-  }
-  return last + 1;
+  else if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  return getSpan(extents, strides, offset);
 }
 
 /// True if the buffer can have the type of the allocation itself.

@@ -20,10 +20,16 @@
 
 namespace mlir::workgroup {
 
+/// The number of elements from the start of a buffer to the last one that a
+/// memref with these extents, none of them zero, can address; nothing if there
+/// is no such number.
+std::optional<int64_t> getSpan(ArrayRef<int64_t> extents,
+                               ArrayRef<int64_t> strides, int64_t offset);
+
 /// The number of elements between the first and one past the last that
 /// allocation `op` can address, dynamic extents taken at their constant upper
-/// bounds. Fails if the layout is not strided or an extent has no bound.
-FailureOr<int64_t> getBufferSpan(Operation *op);
+/// bounds. Nothing if the layout is not strided or an extent has no bound.
+std::optional<int64_t> getBufferSpan(Operation *op);
 
 /// The type of the contiguous buffer in workgroup memory that holds the `span`
 /// elements of allocation `op`.

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms.h"
@@ -70,6 +71,13 @@ static LogicalResult checkArgument(FunctionOpInterface function, unsigned index,
            << index
            << ", whose shape no launch can pass; cast it to a ranked type";
   if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (!getElementBytes(memref, function) &&
+        isa<IntegerType, FloatType, ComplexType, VectorType>(
+            memref.getElementType()))
+      return function.emitOpError("has argument ")
+             << index << " of type " << type
+             << ", whose elements have no form in LLVM; store them as integers "
+                "of the same width";
     if (memref.isStrided())
       return success();
     return function.emitOpError("has argument ")

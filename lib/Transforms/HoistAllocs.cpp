@@ -193,8 +193,8 @@ static LogicalResult decide(HoistedAlloc &alloc,
   if (alloc.isRepeated)
     if (Operation *escape = findEscape(op))
       return emitEscapeError(op, escape);
-  FailureOr<int64_t> span = getBufferSpan(op);
-  if (failed(span))
+  std::optional<int64_t> span = getBufferSpan(op);
+  if (!span)
     return emitSpanError(op);
   alloc.bufferType = getBufferType(op, *span);
   int64_t stated = getStatedAlignment(op->getResult(0));
@@ -305,11 +305,14 @@ static void eraseDeallocs(ArrayRef<Operation *> scopes,
     rewriter.eraseOp(dealloc);
 }
 
-/// True if `symbol`, on the host, needs workgroup memory, which only kernels
-/// have.
-static bool needsWorkgroupMemory(Operation *symbol) {
+/// True if `symbol`, on the host, is of use to kernels only: it needs workgroup
+/// memory, or threads.
+static bool isOfKernels(Operation *symbol) {
   if (auto global = dyn_cast<memref::GlobalOp>(symbol))
     return isWorkgroupMemory(global.getType());
+  auto function = dyn_cast<FunctionOpInterface>(symbol);
+  if (function && isDeviceFunction(function))
+    return true;
   bool needs = false, launches = false;
   symbol->walk([&](Operation *op) {
     launches |= isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op);
@@ -336,8 +339,7 @@ static bool isCopyOf(Operation *copy, Operation *symbol) {
 }
 
 /// Erases what outlining has copied into a `gpu.module` and left on the host,
-/// where nothing uses it and nothing could: functions and globals that need
-/// workgroup memory.
+/// where nothing uses it and nothing could.
 static void eraseHostLeftovers(Operation *root, RewriterBase &rewriter) {
   auto module = dyn_cast<ModuleOp>(root);
   if (!module)
@@ -348,7 +350,7 @@ static void eraseHostLeftovers(Operation *root, RewriterBase &rewriter) {
     if (llvm::any_of(kernelModules, [&](gpu::GPUModuleOp kernels) {
           return isCopyOf(kernels.lookupSymbol(symbol.getNameAttr()), symbol);
         }))
-      if (needsWorkgroupMemory(symbol))
+      if (isOfKernels(symbol))
         candidates.push_back(symbol);
   for (bool changed = true; changed;) { // a function may be used by another one
     changed = false;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
+#include "ThreadOwnership.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -38,37 +39,6 @@ static constexpr int64_t kMinBufferAlignment = 16;
 //===----------------------------------------------------------------------===//
 // Structured operations
 //===----------------------------------------------------------------------===//
-
-/// True if `value` tells threads of a block apart.
-static bool isThreadId(Value value) {
-  if (!value)
-    return false;
-  if (Operation *op = value.getDefiningOp())
-    return isa<gpu::ThreadIdOp, gpu::GlobalIdOp, gpu::LaneIdOp,
-               gpu::SubgroupIdOp>(op);
-  auto launch = dyn_cast<gpu::LaunchOp>(value.getParentBlock()->getParentOp());
-  if (!launch)
-    return false;
-  gpu::KernelDim3 ids = launch.getThreadIds();
-  return value == ids.x || value == ids.y || value == ids.z;
-}
-
-/// True if each thread that executes `op` is meant to do all of it: the block
-/// has one thread, or threads were told apart on the way to the operation or to
-/// its results.
-static bool isWorkOfThread(linalg::LinalgOp op,
-                           const UniformityAnalysis &uniformity) {
-  if (getBlockShape(getExecutionScope(op)).isSingleThread())
-    return true;
-  if (std::optional<Divergence> why = uniformity.getDivergence(op))
-    return isThreadId(why->source);
-  return llvm::all_of(op.getDpsInits(), [&](Value out) {
-    return (isa<MemRefType>(out.getType()) &&
-            getMemorySpace(out) == MemorySpace::Private) ||
-           (!uniformity.isUniform(out) &&
-            isThreadId(uniformity.getSource(out)));
-  });
-}
 
 static LogicalResult checkStructuredOp(linalg::LinalgOp op,
                                        const UniformityAnalysis &uniformity) {
@@ -291,6 +261,32 @@ struct LowerNumSubgroups final : OpRewritePattern<gpu::NumSubgroupsOp> {
   }
 };
 
+/// Reduces vectors of 64-bit elements by element; upstream packs smaller ones.
+struct ScalarizeWideReduce final : OpRewritePattern<gpu::SubgroupReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(gpu::SubgroupReduceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type.getRank() != 1 || type.isScalable() ||
+        !type.getElementType().isIntOrFloat() ||
+        type.getElementTypeBitWidth() != 64)
+      return failure();
+    Location loc = op.getLoc();
+    Value result = ub::PoisonOp::create(rewriter, loc, type);
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      Value element =
+          vector::ExtractOp::create(rewriter, loc, op.getValue(), i);
+      Value reduced = gpu::SubgroupReduceOp::create(
+          rewriter, loc, element, op.getOp(), op.getUniform(),
+          op.getClusterSize(), op.getClusterStride());
+      result = vector::InsertOp::create(rewriter, loc, reduced, result, i);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 } // namespace
 
 /// What warps do together becomes shuffles of 32 bits.
@@ -309,7 +305,8 @@ static void populateWarpPatterns(RewritePatternSet &patterns) {
   populateGpuShufflePatterns(patterns);
   populateGpuGlobalIdPatterns(patterns);
   populateGpuSubgroupIdPatterns(patterns);
-  patterns.add<LowerSubgroupSize, LowerNumSubgroups>(patterns.getContext());
+  patterns.add<LowerSubgroupSize, LowerNumSubgroups, ScalarizeWideReduce>(
+      patterns.getContext());
 }
 
 /// Upstream's reduction over a block keeps its result in a buffer, which the

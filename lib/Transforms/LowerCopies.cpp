@@ -119,35 +119,63 @@ static LogicalResult checkCopy(const Copy &copy) {
   return success();
 }
 
-/// The reason why each thread has to do the copy by itself, if it has to.
-static StringRef getReasonForPerThread(const Copy &copy,
-                                       const UniformityAnalysis &uniformity) {
-  for (Value memref : {copy.source, copy.target}) {
-    MemorySpace space = getMemorySpace(memref);
-    if (space == MemorySpace::Private)
-      return "private memory";
-    if (space == MemorySpace::Other)
-      return "memory that may be private";
-  }
-  if (!uniformity.isUniformPoint(copy.op))
-    return "executed by divergent threads";
-  for (Value operand : copy.op->getOperands())
-    if (!uniformity.isUniform(operand))
-      return "operands differ between threads";
-  return "";
+static bool hasMemoryIn(const Copy &copy, MemorySpace space) {
+  return getMemorySpace(copy.source) == space ||
+         getMemorySpace(copy.target) == space;
 }
 
-static void decideCooperation(MutableArrayRef<Copy> copies, Operation *root) {
+/// The reason why threads do not execute `copy` together with the same
+/// operands; nothing if they do.
+static std::optional<Divergence>
+getDivergence(const Copy &copy, const UniformityAnalysis &uniformity) {
+  if (std::optional<Divergence> why = uniformity.getDivergence(copy.op))
+    return why;
+  for (Value operand : copy.op->getOperands())
+    if (std::optional<Divergence> why = uniformity.getDivergence(operand))
+      return why;
+  return std::nullopt;
+}
+
+/// A copy to or from workgroup memory needs barriers if the block executes it
+/// together; where that is undecided, there is nothing right to do.
+static LogicalResult emitUndecidedError(const Copy &copy,
+                                        const Divergence &why) {
+  InFlightDiagnostic error = copy.op->emitOpError(
+      "cannot be synchronized: it is not known whether all threads of the "
+      "block "
+      "execute it together with the same operands; let conditions and indices "
+      "depend on what all threads agree on (memory that the kernel may write "
+      "is not among it: mark arguments llvm.noalias; nor are functions that "
+      "others may call: make them private), or place the barriers by hand and "
+      "turn insert-barriers off");
+  why.explain(error);
+  return error;
+}
+
+static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
+                                       Operation *root, bool insertBarriers) {
   UniformityAnalysis uniformity(root);
+  bool hasFailed = false;
   for (Copy &copy : copies) {
     if (getBlockShape(getExecutionScope(copy.op)).isSingleThread())
       continue;
-    StringRef why = getReasonForPerThread(copy, uniformity);
-    copy.isCooperative = why.empty();
-    if (!why.empty() && !copy.filling)
-      missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
-          << "copy lowered per thread" << remark::reason("{0}", why.str());
+    // A thread's own memory is another one for each: what is uniform is not.
+    std::optional<Divergence> divergence = getDivergence(copy, uniformity);
+    bool isPrivate = hasMemoryIn(copy, MemorySpace::Private);
+    copy.isCooperative = !divergence && !isPrivate;
+    if (copy.isCooperative || copy.filling)
+      continue;
+    missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
+        << "copy lowered per thread"
+        << remark::reason("{0}", isPrivate ? "private memory"
+                                 : uniformity.isUniformPoint(copy.op)
+                                     ? "operands differ between threads"
+                                     : "executed by divergent threads");
+    if (insertBarriers && !isPrivate && !divergence->isByThreadId() &&
+        hasMemoryIn(copy, MemorySpace::Workgroup))
+      hasFailed |= failed(emitUndecidedError(copy, *divergence));
   }
+  return failure(hasFailed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,7 +293,8 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   });
   if (copies.empty())
     return success();
-  decideCooperation(copies, root);
+  if (failed(decideCooperation(copies, root, options.insertBarriers)))
+    return failure();
   // The filling of a thread's own memory is no business of this pass.
   llvm::erase_if(copies, [](const Copy &copy) {
     return copy.filling && !copy.isCooperative;

@@ -28,6 +28,7 @@
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
 
@@ -52,6 +53,7 @@ private:
   void verifyMapping(Operation *op, ArrayAttr mapping);
   void verifyBarrier(Operation *op);
   void verifyCopy(Operation *op);
+  void verifyGlobals();
 
   InFlightDiagnostic error(Operation *op, const Twine &message) {
     hasFailed = true;
@@ -182,7 +184,9 @@ void KernelVerifier::verifyBarrier(Operation *op) {
   if (!options.verifyBarriers ||
       !(isBlockBarrier(op) || isa<gpu::AllReduceOp>(op)))
     return;
-  if (getBlockShape(getExecutionScope(op)).isSingleThread())
+  Operation *scope = getExecutionScope(op);
+  // What is lowered to LLVM was verified before; nothing is known of it now.
+  if (getBlockShape(scope).isSingleThread() || isa<LLVM::LLVMFuncOp>(scope))
     return;
   std::optional<Divergence> why = uniformity.getDivergence(op);
   if (!why)
@@ -239,7 +243,32 @@ void KernelVerifier::verifyOp(Operation *op) {
   verifyCopy(op);
 }
 
+//===----------------------------------------------------------------------===//
+// Globals
+//===----------------------------------------------------------------------===//
+
+/// Outlining gives each kernel's module a copy of the globals that it uses.
+void KernelVerifier::verifyGlobals() {
+  llvm::MapVector<StringAttr, SmallVector<memref::GlobalOp, 1>> copies;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (auto global : kernels.getOps<memref::GlobalOp>())
+      if (!global.getConstant() && !isWorkgroupMemory(global.getType()) &&
+          module.lookupSymbol<memref::GlobalOp>(global.getSymNameAttr()) &&
+          !SymbolTable::symbolKnownUseEmpty(global, kernels))
+        copies[global.getSymNameAttr()].push_back(global);
+  for (auto &[name, globals] : copies) {
+    auto original = module.lookupSymbol<memref::GlobalOp>(name);
+    if (globals.size() == 1 &&
+        SymbolTable::symbolKnownUseEmpty(original, module))
+      continue;
+    error(globals.front(), "is a variable of which each module of kernels, and "
+                           "the host, would have one of its own; pass the "
+                           "buffer as an argument, or make it constant");
+  }
+}
+
 LogicalResult KernelVerifier::verify() {
+  verifyGlobals();
   module.walk([&](Operation *op) { verifyOp(op); });
   SmallVector<Operation *> scopes = collectDeviceScopes(module);
   for (Operation *scope : scopes)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferTypes.h"
 #include "KernelChecks.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Analysis/Alignment.h"
@@ -20,22 +20,6 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 // Attributions
 //===----------------------------------------------------------------------===//
-
-/// The number of elements from the first to the last of `type`, which is
-/// strided and static; nothing if there is no such number.
-static std::optional<int64_t> getSpan(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t last;
-  if (failed(type.getStridesAndOffset(strides, last)) || last < 0)
-    return std::nullopt;
-  for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides)) {
-    int64_t length;
-    if (stride < 0 || llvm::MulOverflow(extent - 1, stride, length) ||
-        llvm::AddOverflow(last, length, last))
-      return std::nullopt;
-  }
-  return last + 1;
-}
 
 /// The number of bytes of `type`, which is static; nothing if it overflows or
 /// an element has no size that is known.
@@ -64,14 +48,16 @@ static StringRef getDefect(Type type, Operation *scope) {
     return "whose size is not static";
   if (llvm::is_contained(memref.getShape(), 0))
     return "which is empty; give it at least one element";
-  if (!LLVMTypeConverter(scope->getContext())
-           .convertType(memref.getElementType()) ||
-      !getElementBytes(memref, scope))
+  if (!getElementBytes(memref, scope))
     return "whose element type has no form in LLVM; store it as an integer of "
            "the same width";
   if (!getBytes(memref, scope))
     return "which is larger than any memory; make its extents smaller";
-  std::optional<int64_t> span = getSpan(memref);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  std::optional<int64_t> span;
+  if (succeeded(memref.getStridesAndOffset(strides, offset)))
+    span = getSpan(memref.getShape(), strides, offset);
   if (!span || *span > memref.getNumElements())
     return "whose layout has gaps, for which too few bytes would be reserved; "
            "allocate it by memref.alloc and run workgroup-hoist-allocs";
@@ -83,10 +69,13 @@ static LogicalResult verifyWorkgroupAttribution(BlockArgument buffer,
   if (StringRef defect = getDefect(buffer.getType(), scope); !defect.empty())
     return scope->emitOpError("has workgroup attribution of type ")
            << buffer.getType() << ", " << defect;
+  // LLVM's limit; no memory of a block is as large.
+  constexpr int64_t kMaxAlignment = int64_t(1) << 32;
   int64_t alignment = getStatedAlignment(buffer);
-  if (alignment != 0 && !llvm::isPowerOf2_64(alignment))
+  if (alignment != 0 &&
+      (!llvm::isPowerOf2_64(alignment) || alignment > kMaxAlignment))
     return scope->emitOpError("has workgroup attribution with llvm.align = ")
-           << alignment << ", which is not a power of two";
+           << alignment << ", which is not a power of two up to 2^32";
   return success();
 }
 
@@ -152,6 +141,17 @@ static std::optional<StaticBuffer> getStaticBuffer(Value value,
   return StaticBuffer{value.getLoc(), *bytes, alignment};
 }
 
+/// The buffer that upstream's lowering of `op` adds: an element per warp.
+static std::optional<StaticBuffer> getReductionBuffer(gpu::AllReduceOp op) {
+  if (!MemRefType::isValidElementType(op.getType()))
+    return std::nullopt;
+  auto type = MemRefType::get({kWarpSize}, op.getType());
+  std::optional<int64_t> bytes = getBytes(type, op);
+  if (!bytes)
+    return std::nullopt;
+  return StaticBuffer{op.getLoc(), *bytes, getNaturalAlignment(type, op)};
+}
+
 static KernelMemory collectMemory(Operation *kernel) {
   KernelMemory memory;
   auto add = [&](Value value) {
@@ -171,6 +171,9 @@ static KernelMemory collectMemory(Operation *kernel) {
     reached[i]->walk([&](Operation *op) {
       if (auto dynamic = dyn_cast<gpu::DynamicSharedMemoryOp>(op)) {
         memory.dynamic.push_back(dynamic);
+      } else if (auto reduce = dyn_cast<gpu::AllReduceOp>(op)) {
+        if (std::optional<StaticBuffer> buffer = getReductionBuffer(reduce))
+          memory.buffers.push_back(*buffer);
       } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
         Operation *global =
             symbols.lookupNearestSymbolFrom(get, get.getNameAttr());

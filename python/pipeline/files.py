@@ -38,6 +38,8 @@ def decode(data: bytes, name: str) -> str:
     if data.startswith(_BYTECODE_MAGIC):
         hint = "this is MLIR bytecode; turn it into text by mlir-opt-22"
         raise _refuse(name, data, 0, hint)
+    if not data.strip():
+        raise _refuse(name, data, 0, "there is no program: this is empty")
     nul = data.find(b"\0")
     if nul >= 0:
         raise _refuse(name, data, nul, "this byte is NUL, which MLIR text cannot hold")
@@ -66,6 +68,8 @@ def read_source(source: str | Path) -> tuple[str, str]:
     if is_text(source):
         return decode(str(source).encode("utf-8", "surrogatepass"), "<string>"), "<string>"
     name = os.fspath(source)
+    if not name:
+        raise UsageError("error: no program: the name of its file is empty")
     if source == "-":
         return _read_stdin()
     try:
@@ -98,6 +102,8 @@ def write_file(name: str | Path, data: bytes) -> None:
 
     Raises UsageError if it cannot be written.
     """
+    if not os.fspath(name):
+        raise UsageError("error: cannot be written: the name of the file is empty")
     path = Path(name)
     try:
         mode = _mode(path)

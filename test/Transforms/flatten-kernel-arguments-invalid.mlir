@@ -70,3 +70,13 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Nor of its elements.
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has argument 0 of type 'memref<4xtf32>', whose elements have no form in LLVM; store them as integers of the same width}}
+  gpu.func @elements(%a: memref<4xtf32>) kernel {
+    gpu.return
+  }
+}

@@ -111,3 +111,63 @@ gpu.module @kernels {
     return %1 : f32
   }
 }
+
+// -----
+
+// Half of the threads are still too many.
+gpu.module @kernels {
+  gpu.func @half(%a: memref<8x8xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %c = arith.cmpi ult, %t, %c64 : index
+    scf.if %c {
+      // expected-error @+1 {{'linalg.matmul' op is not distributed over the 128 threads of its block}}
+      linalg.matmul ins(%a, %a : memref<8x8xf32>, memref<8x8xf32>) outs(%a : memref<8x8xf32>)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Parts that overlap; parts that several threads share; one dimension of two.
+#half = affine_map<(d0) -> (d0 floordiv 64)>
+gpu.module @kernels {
+  gpu.func @overlap(%a: memref<64x64xf32>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = gpu.thread_id x
+    %part = memref.subview %a[%t, 0] [2, 64] [1, 1] : memref<64x64xf32> to memref<2x64xf32, strided<[64, 1], offset: ?>>
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the 32 threads of its block}}
+    linalg.fill ins(%zero : f32) outs(%part : memref<2x64xf32, strided<[64, 1], offset: ?>>)
+    gpu.return
+  }
+}
+
+// -----
+
+#half = affine_map<(d0) -> (d0 floordiv 64)>
+gpu.module @kernels {
+  gpu.func @shared(%a: memref<2x64xf32>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %i = affine.apply #half(%t)
+    %part = memref.subview %a[%i, 0] [1, 64] [1, 1] : memref<2x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the 128 threads of its block}}
+    linalg.fill ins(%zero : f32) outs(%part : memref<64xf32, strided<[1], offset: ?>>)
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @one_of_two(%a: memref<64x64xf32>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 8, 8, 1>} {
+    %y = gpu.thread_id y
+    %part = memref.subview %a[%y, 0] [1, 64] [1, 1] : memref<64x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the 64 threads of its block}}
+    linalg.fill ins(%zero : f32) outs(%part : memref<64xf32, strided<[1], offset: ?>>)
+    gpu.return
+  }
+}

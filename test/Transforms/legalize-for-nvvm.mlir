@@ -89,6 +89,35 @@ gpu.module @structured {
 
 // -----
 
+// What upstream's mapping to threads leaves: a tile per thread, by rows and columns.
+#tile = affine_map<(d0) -> (d0 * 4)>
+#wide = affine_map<(d0)[s0] -> (d0 * 8 + s0)>
+gpu.module @mapped {
+  // CHECK-LABEL: gpu.func @tiles
+  // CHECK-NOT:     linalg
+  // CHECK:         gpu.return
+  gpu.func @tiles(%a: memref<32x8xf32>, %b: memref<8x64xf32>, %c: memref<32x64xf32>, %n: index, %one: f32) kernel
+      attributes {known_block_size = array<i32: 8, 8, 1>} {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    %y = gpu.thread_id y
+    %i = affine.apply #tile(%y)
+    %j = affine.apply #wide(%x)[%n]
+    %at = memref.subview %a[%i, 0] [4, 8] [1, 1] : memref<32x8xf32> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    %bt = memref.subview %b[0, %j] [8, 8] [1, 1] : memref<8x64xf32> to memref<8x8xf32, strided<[64, 1], offset: ?>>
+    %ct = memref.subview %c[%i, %j] [4, 8] [1, 1] : memref<32x64xf32> to memref<4x8xf32, strided<[64, 1], offset: ?>>
+    linalg.matmul ins(%at, %bt : memref<4x8xf32, strided<[8, 1], offset: ?>>, memref<8x8xf32, strided<[64, 1], offset: ?>>) outs(%ct : memref<4x8xf32, strided<[64, 1], offset: ?>>)
+    %first = arith.cmpi eq, %x, %c0 : index
+    scf.if %first {
+      %column = memref.subview %c[%i, 0] [4, 1] [1, 1] : memref<32x64xf32> to memref<4xf32, strided<[64], offset: ?>>
+      linalg.fill ins(%one : f32) outs(%column : memref<4xf32, strided<[64], offset: ?>>)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
 // Vector operations of any rank become operations on vectors of rank one.
 gpu.module @vectors {
   // CHECK-LABEL: gpu.func @contract
@@ -270,7 +299,16 @@ gpu.module @reductions {
     gpu.return
   }
 
-  // CHECK-LABEL: gpu.func @wide
+  // CHECK-LABEL: gpu.func @wide_vectors
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @wide_vectors(%x: vector<2xf64>, %out: memref<vector<2xf64>>) kernel {
+    %sum = gpu.subgroup_reduce add %x : (vector<2xf64>) -> vector<2xf64>
+    memref.store %sum, %out[] : memref<vector<2xf64>>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @wide(
   // CHECK-NOT:     gpu.subgroup_reduce
   // CHECK:         gpu.return
   gpu.func @wide(%x: f64, %out: memref<f64>, %y: vector<4xf32>, %out2: memref<vector<4xf32>>) kernel {

@@ -108,3 +108,50 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// How often threads come by is read from memory that the kernel writes: whether
+// they do so together is not known, so no barrier may stand here, and none may be
+// missing.
+gpu.module @kernels {
+  gpu.func @loaded_bound(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %n: memref<1xindex>)
+      workgroup(%w: memref<64xf32, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    // expected-note @+1 {{because this value may differ between them}}
+    %count = memref.load %n[%c0] : memref<1xindex>
+    // expected-note @+1 {{threads of one block part here}}
+    scf.for %i = %c0 to %count step %c1 {
+      %row = memref.subview %in[%i, 0] [1, 64] [1, 1] : memref<?x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+      // expected-error @+1 {{'memref.copy' op cannot be synchronized: it is not known whether all threads of the block execute it together with the same operands}}
+      memref.copy %row, %w : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, 3>
+      %v = memref.load %w[%t] : memref<64xf32, 3>
+      memref.store %v, %out[%i, %t] : memref<?x64xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Who else calls a public function is not known.
+func.func @public(%a: memref<64xf32>, %w: memref<64xf32, 3>) {
+  // expected-error @+2 {{'memref.copy' op cannot be synchronized}}
+  // expected-note @+1 {{it stands in a function that is not known to be called by all threads of a block together}}
+  memref.copy %a, %w : memref<64xf32> to memref<64xf32, 3>
+  return
+}
+func.func @calls(%a: memref<64xf32>) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %w = memref.alloc() : memref<64xf32, 3>
+    func.call @public(%a, %w) : (memref<64xf32>, memref<64xf32, 3>) -> ()
+    gpu.terminator
+  }
+  return
+}

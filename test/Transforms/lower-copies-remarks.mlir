@@ -63,10 +63,11 @@ gpu.module @per_thread {
     memref.copy %in, %own : memref<64xi1> to memref<64xi1>
     gpu.return
   }
-  gpu.func @may_be_private(%in: memref<64xi1>, %other: memref<64xi1>, %out: memref<64xi1>, %c: i1) kernel
+  gpu.func @may_be_private(%in: memref<64xi1>, %out: memref<64xi1>, %c: i1) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %chosen = arith.select %c, %in, %other : memref<64xi1>
-    // expected-remark @+2 {{Reason="memory that may be private"}}
+    %own = memref.alloca() : memref<64xi1>
+    %chosen = arith.select %c, %in, %own : memref<64xi1>
+    // expected-remark @+2 {{Reason="operands differ between threads"}}
     // expected-remark @+1 {{LoweredCopy}}
     memref.copy %chosen, %out : memref<64xi1> to memref<64xi1>
     gpu.return

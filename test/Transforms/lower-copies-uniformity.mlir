@@ -203,15 +203,21 @@ gpu.module @private_memory {
     gpu.return
   }
 
-  // Memory of the default space that comes through a loop may be any.
+  // Memory of the default space that comes through a loop is what went in.
   gpu.func @carried(%a: memref<64xf32>, %b: memref<64xf32>, %n: index) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%m = %b) -> memref<64xf32> {
-      // expected-remark @+1 {{copy done by each thread}}
+      // expected-remark @+1 {{copy spread over the block}}
       memref.copy %a, %m : memref<64xf32> to memref<64xf32>
       scf.yield %m : memref<64xf32>
+    }
+    %own = memref.alloca() : memref<64xf32>
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%m = %own) -> memref<64xf32> {
+      // expected-remark @+1 {{copy done by each thread}}
+      memref.copy %a, %m : memref<64xf32> to memref<64xf32>
+      scf.yield %b : memref<64xf32>
     }
     gpu.return
   }

@@ -223,9 +223,12 @@ gpu.module @kernels {
 
 // -----
 
-// A condition from memory may be another one for each thread.
+// A condition from memory that the kernel writes may be another one for each
+// thread.
 gpu.module @kernels {
   gpu.func @loaded_condition(%flags: memref<i1>) kernel {
+    %true = arith.constant true
+    memref.store %true, %flags[] : memref<i1>
     // expected-note @+1 {{because this value may differ between them}}
     %flag = memref.load %flags[] : memref<i1>
     // expected-note @+1 {{threads of one block part here}}
@@ -388,5 +391,39 @@ gpu.module @kernels {
     // expected-error @+1 {{'memref.realloc' op in workgroup memory, which is static}}
     %b = memref.realloc %a(%n) : memref<64xf32, 3> to memref<?xf32, 3>
     gpu.return
+  }
+}
+
+// -----
+
+// Outlining has given each kernel a variable of its own; together with the host's
+// it was one.
+module attributes {gpu.container_module} {
+  memref.global "private" @counter : memref<1xi32> = dense<0>
+  memref.global "private" @scratch : memref<1xi32> = dense<0>
+  memref.global "private" @state : memref<1xi32> = dense<0>
+  func.func @host() -> memref<1xi32> {
+    %state = memref.get_global @state : memref<1xi32>
+    return %state : memref<1xi32>
+  }
+  gpu.module @first {
+    // expected-error @+1 {{'memref.global' op is a variable of which each module of kernels, and the host, would have one of its own; pass the buffer as an argument, or make it constant}}
+    memref.global "private" @counter : memref<1xi32> = dense<0>
+    memref.global "private" @scratch : memref<1xi32> = dense<0>
+    gpu.func @kernel() kernel {
+      %0 = memref.get_global @counter : memref<1xi32>
+      %1 = memref.get_global @scratch : memref<1xi32>
+      gpu.return
+    }
+  }
+  gpu.module @second {
+    memref.global "private" @counter : memref<1xi32> = dense<0>
+    // expected-error @+1 {{'memref.global' op is a variable}}
+    memref.global "private" @state : memref<1xi32> = dense<0>
+    gpu.func @kernel() kernel {
+      %0 = memref.get_global @counter : memref<1xi32>
+      %1 = memref.get_global @state : memref<1xi32>
+      gpu.return
+    }
   }
 }

@@ -177,7 +177,7 @@ gpu.module @kernels {
   gpu.func @overflow() workgroup(%a: memref<4611686018427387904x8xf32, 3> {llvm.align = 16 : i64}) kernel {
     gpu.return
   }
-  // expected-error @+1 {{has workgroup attribution with llvm.align = 12, which is not a power of two}}
+  // expected-error @+1 {{has workgroup attribution with llvm.align = 12, which is not a power of two up to 2^32}}
   gpu.func @alignment() workgroup(%a: memref<4xf32, 3> {llvm.align = 12 : i64}) kernel {
     gpu.return
   }
@@ -244,4 +244,17 @@ func.func @main() {
     gpu.terminator
   }
   return
+}
+
+// -----
+
+// The lowering of a reduction over the block takes an element per warp.
+gpu.module @kernels {
+  // expected-error @+2 {{workgroup memory of kernel 'reduces' is 49280 bytes, exceeding the limit of 49152 bytes}}
+  // expected-note @+1 {{a buffer of 49152 bytes, aligned to 16, is here}}
+  gpu.func @reduces(%x: f32) workgroup(%a: memref<12288xf32, 3> {llvm.align = 16 : i64}) kernel {
+    // expected-note @+1 {{a buffer of 128 bytes, aligned to 4, is here}}
+    %sum = gpu.all_reduce add %x uniform {} : (f32) -> f32
+    gpu.return
+  }
 }

@@ -304,3 +304,24 @@ gpu.module @exact {
     gpu.return
   }
 }
+
+gpu.module @conditions {
+  // A condition from memory that no thread writes is the same for all.
+  gpu.func @loaded_condition(%flags: memref<i1>) kernel {
+    %flag = memref.load %flags[] : memref<i1>
+    scf.if %flag {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // What was lowered was verified before.
+  llvm.func @lowered(%c: i1) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.cond_br %c, ^then, ^end
+  ^then:
+    nvvm.barrier0
+    llvm.br ^end
+  ^end:
+    llvm.return
+  }
+}

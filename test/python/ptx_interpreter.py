@@ -317,6 +317,9 @@ class Block:
         for i in range(4):
             byte = (selector >> np.uint64(4 * i)) & np.uint64(7)
             piece = (pool >> (byte * np.uint64(8))) & np.uint64(0xFF)
+            # The fourth bit asks for the byte's sign, eight times.
+            sign = ((selector >> np.uint64(4 * i + 3)) & np.uint64(1)) != 0
+            piece = np.where(sign, (piece >> np.uint64(7)) * np.uint64(0xFF), piece)
             result |= piece << np.uint64(8 * i)
         return result.astype(np.uint32)
 

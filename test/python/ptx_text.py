@@ -88,4 +88,6 @@ def _parse_body(kernel: Kernel, body: str) -> None:
 
 def bits_of(kind: str) -> int:
     """Return the width of a PTX type."""
-    return int(re.sub(r"\D", "", kind)) if kind != "pred" else 1
+    if not re.fullmatch(r"pred|[bsuf]\d+", kind):
+        raise PTXError(f"unknown type {kind}")
+    return int(kind[1:]) if kind != "pred" else 1

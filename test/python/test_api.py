@@ -42,10 +42,34 @@ def test_string_without_newline_is_a_file_name() -> None:
         pipeline.compile("module {}")
 
 
-@pytest.mark.parametrize("name", [".", "", "missing.mlir", "nul\0byte"])
+@pytest.mark.parametrize("name", [".", "missing.mlir", "nul\0byte"])
 def test_unreadable_file(name: str) -> None:
     with pytest.raises(pipeline.UsageError, match="error: cannot be read: "):
         pipeline.compile(name)
+
+
+def test_empty_name() -> None:
+    with pytest.raises(pipeline.UsageError, match="^error: no program: the name of its file is"):
+        pipeline.compile("")
+
+
+def test_program_and_schedule_side_by_side() -> None:
+    """What holds both is a module of its own; the program is the module next to the schedule."""
+    program = f"module {{\n{programs.SCHEDULABLE}}}\n{programs.schedule(16)}"
+    (kernel,) = pipeline.compile(program).kernels.values()
+    assert kernel.grid == (4, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (programs.SCHEDULABLE, "is one of several modules in the program"),
+        (programs.STORE, "stands in a nested module, which is not compiled"),
+    ],
+)
+def test_several_programs(program: str, message: str) -> None:
+    with pytest.raises(pipeline.CompileError, match=message):
+        pipeline.compile(f"module {{\n{program}}}\n" * 2)
 
 
 def test_path_of_one_dash_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

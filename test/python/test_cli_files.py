@@ -49,7 +49,8 @@ def ptx() -> bytes:
     ("data", "words"),
     [
         (programs.MALFORMED.encode(), ":2:23: error: use of undeclared SSA value name\n"),
-        (b"", "error: the module has no kernel to compile"),
+        (b"", ":1:1: error: there is no program: this is empty\n"),
+        (b" \n\n", ":1:1: error: there is no program: this is empty\n"),
         (b"module {\n}\n", "error: the module has no kernel to compile"),
         (programs.WITHOUT_KERNEL.encode(), "error: the module has no kernel to compile"),
         (b"module {\n  a\0b\n}\n", ":2:4: error: this byte is NUL, which MLIR text cannot hold\n"),

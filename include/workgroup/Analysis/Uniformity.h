@@ -13,11 +13,11 @@
 //
 // The analysis is a forward fixed point over the SSA graph, in the manner of
 // Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (CC 2012): it
-// starts from the sources of divergence (thread ids, memory, unknown
-// operations) and spreads along operands. Control counts as much as data: a
-// value that a divergent branch selects is divergent even if all its candidates
-// are uniform, and so is every value and point that follows a divergent exit.
-// What cannot be decided is divergent.
+// starts from the sources of divergence (thread ids, memory that the kernel
+// writes, unknown operations) and spreads along operands. Control counts as
+// much as data: a value that a divergent branch selects is divergent even if
+// all its candidates are uniform, and so is every value and point that follows
+// a divergent exit. What cannot be decided is divergent.
 //
 // Device functions take part: their arguments and their entry are as uniform as
 // the calls to them. A function that is not only called by kernels inside the
@@ -31,12 +31,17 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace mlir::workgroup {
 
 /// Why something diverges.
 struct Divergence {
+  /// True if threads are told apart by their ids: they differ, and are meant
+  /// to. Otherwise it is only not known that they agree.
+  bool isByThreadId() const;
+
   /// The operation whose condition or bounds differ between threads, or the
   /// call that not all threads execute. Null if it is the value itself.
   Operation *control = nullptr;
@@ -58,9 +63,8 @@ public:
   /// True if all threads of the block hold the same `value`.
   bool isUniform(Value value) const;
 
-  /// The value where the divergence of `value` starts, as `Divergence::source`;
-  /// `value` itself if it is uniform or a source.
-  Value getSource(Value value) const;
+  /// The reason why `value` is not uniform; nothing if it is.
+  std::optional<Divergence> getDivergence(Value value) const;
 
   /// True if all threads of the block execute `op` together, or none does.
   bool isUniformPoint(Operation *op) const;
@@ -69,13 +73,19 @@ public:
   std::optional<Divergence> getDivergence(Operation *op) const;
 
 private:
-  using Reason = llvm::PointerUnion<Operation *, Value>;
+  /// The roots of memory that is written; whether any other may be.
+  struct Writes {
+    llvm::SmallSetVector<Value, 8> roots;
+    bool isAnything = false;
+  };
 
   void findKnownFunctions(Operation *root);
   void initialize(Operation *scope);
   void initializeOp(Operation *op);
   void initializeRegionBranch(Operation *op);
   void addCall(Operation *op);
+  void collectWrites(Operation *scope);
+  bool isInvariantLoad(Operation *op) const;
   void propagate();
   void visitUse(OpOperand &use);
 
@@ -85,6 +95,8 @@ private:
   void markControlDivergent(Operation *op, Value cause);
   void markUnstructuredDivergent(Operation *branch, Value cause);
   void markEntryDivergent(Operation *function, Operation *call);
+
+  Value getSource(Value value) const;
 
   /// Divergent values; the value that each got it from (itself at a source).
   DenseMap<Value, Value> divergentValues;
@@ -97,6 +109,8 @@ private:
   DenseMap<Operation *, FunctionOpInterface> callees;
   /// Functions of which `callees` holds every use.
   DenseSet<Operation *> knownFunctions;
+  /// What each kernel writes and, under null, what functions write.
+  DenseMap<Operation *, Writes> writes;
   SmallVector<Value> worklist;
 };
 

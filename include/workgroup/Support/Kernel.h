@@ -52,6 +52,11 @@ bool isDeviceFunction(FunctionOpInterface function);
 /// True if `op` is executed by the threads of a kernel.
 bool isInDeviceCode(Operation *op);
 
+/// True if `op` is executed by the host, as far as it matters to kernels: it
+/// stands in a function that launches some. A function that does not may be
+/// called by a kernel, whatever it holds.
+bool isInLaunchingCode(Operation *op);
+
 /// The kernels and device functions inside `root`, and the functions inside
 /// `root` that they call, directly or not: all that threads execute, in an
 /// order that does not depend on addresses. `calls`, if given, receives the
