@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -133,7 +134,8 @@ void UniformityAnalysis::findKnownFunctions(Operation *root) {
 void UniformityAnalysis::collectWrites(Operation *scope) {
   Writes &written = writes[isKernel(scope) ? scope : nullptr];
   scope->walk([&](Operation *op) {
-    if (op == scope || callees.contains(op) || isBlockBarrier(op))
+    if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
+        isa<gpu::PrintfOp, cf::AssertOp>(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {
@@ -161,10 +163,12 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
 /// kernel nor a function writes.
 bool UniformityAnalysis::isInvariantLoad(Operation *op) const {
   Operation *scope = getExecutionScope(op);
-  if (!isa<memref::LoadOp, vector::LoadOp>(op) || !isKernel(scope) ||
+  auto kernel = writes.find(scope);
+  if (!isa<memref::LoadOp, vector::LoadOp, affine::AffineLoadOp>(op) ||
+      !isKernel(scope) || kernel == writes.end() ||
       getMemorySpace(op->getOperand(0)) != MemorySpace::Global)
     return false;
-  const Writes &own = writes.find(scope)->second;
+  const Writes &own = kernel->second;
   const Writes &ofFunctions = writes.find(nullptr)->second;
   // What a function gets as an argument may be any memory of its caller.
   return !own.isAnything && !ofFunctions.isAnything &&
@@ -194,11 +198,8 @@ void UniformityAnalysis::initialize(Operation *scope) {
     for (BlockArgument buffer : function.getPrivateAttributions())
       markDivergent(buffer, buffer);
   }
-  if (!isKernel(scope) && !knownFunctions.contains(scope)) {
+  if (!isKernel(scope) && !knownFunctions.contains(scope))
     markEntryDivergent(scope, /*call=*/nullptr);
-    for (BlockArgument argument : body->getArguments())
-      markDivergent(argument, argument);
-  }
   body->walk([&](Operation *op) { initializeOp(op); });
 }
 
@@ -213,7 +214,10 @@ void UniformityAnalysis::initializeOp(Operation *op) {
         for (BlockArgument argument : block.getArguments())
           markDivergent(argument, argument);
       }
-    return markResultsDivergent(op, Value());
+    // A reduction over the block gives all threads the same.
+    if (!isa<gpu::AllReduceOp>(op))
+      markResultsDivergent(op, Value());
+    return;
   }
   if (auto branch = dyn_cast<BranchOpInterface>(op)) {
     for (auto [index, block] : llvm::enumerate(op->getSuccessors())) {
@@ -276,6 +280,8 @@ void UniformityAnalysis::visitUse(OpOperand &use) {
   // An operand that is not forwarded decides where control goes.
   if (isStructuredControl(op))
     return markControlDivergent(op, use.get());
+  if (isa<gpu::AllReduceOp>(op))
+    return;
   if (op->getNumSuccessors() > 1)
     return markUnstructuredDivergent(op, use.get());
   if (isa<RegionBranchTerminatorOpInterface>(op) &&
@@ -340,9 +346,14 @@ void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
 
 void UniformityAnalysis::markEntryDivergent(Operation *function,
                                             Operation *call) {
-  if (Region *body = getBody(function))
-    for (Block &block : *body)
-      markBlockDivergent(&block, call, Value());
+  Region *body = getBody(function);
+  if (!body)
+    return;
+  for (Block &block : *body)
+    markBlockDivergent(&block, call, Value());
+  // Threads may have come by different calls, with different arguments.
+  for (BlockArgument argument : body->getArguments())
+    markDivergent(argument, argument);
 }
 
 //===----------------------------------------------------------------------===//

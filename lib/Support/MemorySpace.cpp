@@ -108,8 +108,9 @@ MemorySpace getMemorySpace(Value memref) {
   }
   // Arguments of kernels and values from the host are global; arguments of
   // loops, branches and device functions may be any memory.
-  Operation *owner = cast<BlockArgument>(root).getOwner()->getParentOp();
-  if (isKernel(owner) || isInLaunchingCode(owner))
+  Block *block = cast<BlockArgument>(root).getOwner();
+  Operation *owner = block->getParentOp();
+  if ((isKernel(owner) && block->isEntryBlock()) || isInLaunchingCode(owner))
     return MemorySpace::Global;
   return MemorySpace::Other;
 }

@@ -20,13 +20,13 @@
 
 namespace mlir::workgroup {
 
-/// The largest value that extent `size` can take, if it has a constant bound.
-static FailureOr<int64_t> getUpperBound(OpFoldResult size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return *constant;
-  return ValueBoundsConstraintSet::computeConstantBound(
-      presburger::BoundType::UB, cast<Value>(size), /*stopCondition=*/nullptr,
+std::optional<int64_t> getUpperBound(OpFoldResult index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return constant;
+  FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
+      presburger::BoundType::UB, cast<Value>(index), /*stopCondition=*/nullptr,
       /*closedUB=*/true);
+  return succeeded(bound) ? std::optional(*bound) : std::nullopt;
 }
 
 static SmallVector<OpFoldResult> getMixedSizes(Operation *op) {
@@ -56,8 +56,8 @@ std::optional<int64_t> getBufferSpan(Operation *op) {
   auto type = cast<MemRefType>(op->getResult(0).getType());
   SmallVector<int64_t> extents;
   for (OpFoldResult size : getMixedSizes(op)) {
-    FailureOr<int64_t> bound = getUpperBound(size);
-    if (failed(bound))
+    std::optional<int64_t> bound = getUpperBound(size);
+    if (!bound)
       return std::nullopt;
     extents.push_back(std::max<int64_t>(*bound, 0));
   }

@@ -20,6 +20,9 @@
 
 namespace mlir::workgroup {
 
+/// The largest value that `index` can take, if it has a constant bound.
+std::optional<int64_t> getUpperBound(OpFoldResult index);
+
 /// The number of elements from the start of a buffer to the last one that a
 /// memref with these extents, none of them zero, can address; nothing if there
 /// is no such number.

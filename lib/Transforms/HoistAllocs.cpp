@@ -171,13 +171,14 @@ static LogicalResult emitSpanError(Operation *op) {
   if (failed(type.getStridesAndOffset(strides, offset)))
     return error << "a layout that is not strided; normalize its layout map, "
                     "or give it a strided layout";
-  if (type.hasStaticShape() &&
-      !llvm::is_contained(strides, ShapedType::kDynamic))
+  if (type.hasStaticShape() && !ShapedType::isDynamic(offset) &&
+      llvm::none_of(strides, ShapedType::isDynamic))
     return error << "more elements, or elements before its start, than any "
                     "buffer can have; shrink its extents and strides";
-  return error << "a dynamic size without a constant upper bound; bound its "
-                  "extents, for example by affine.min with a constant, and its "
-                  "strides";
+  return error
+         << "a dynamic size without a constant upper bound; bound its "
+            "extents, for example by affine.min with a constant, and make "
+            "its strides and offset constant";
 }
 
 static LogicalResult decide(HoistedAlloc &alloc,

@@ -54,8 +54,10 @@ static LogicalResult checkStructuredOp(linalg::LinalgOp op,
     error << "the " << *numThreads << " threads of its block";
   else
     error << "the threads of its block, whose number is not known";
-  return error << ": each of them would do all of its work and race on the "
-                  "result; map it to threads, or launch one thread per block";
+  return error
+         << ": each of them would do all of its work and race on the "
+            "result; map it to threads in tiles of constant size, lower it "
+            "to loops by the schedule, or launch one thread per block";
 }
 
 /// Lowers structured operations that are the work of one thread to loops.
@@ -346,6 +348,11 @@ static StringRef getObstacle(Operation *op) {
            "no part of a warp; extend them to 32 or 64 bits";
   if (isa<gpu::RotateOp, gpu::SubgroupBroadcastOp>(op))
     return "has no lowering to NVVM; use gpu.shuffle";
+  if (isa<gpu::WarpExecuteOnLane0Op>(op))
+    return "was not distributed over the lanes of its warp; lower it before";
+  if (isa<gpu::AsyncOpInterface>(op))
+    return "is an operation of the host, but stands in a kernel; access memory "
+           "by memref.copy, memref.load and memref.store there";
   return "";
 }
 

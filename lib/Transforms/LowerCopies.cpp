@@ -152,6 +152,16 @@ static LogicalResult emitUndecidedError(const Copy &copy,
   return error;
 }
 
+/// True if threads differ by design: by their ids or their own memory. A loop
+/// over processors that nobody has distributed is for verify-kernels to report.
+static bool isDecided(const Divergence &why) {
+  if (isa_and_nonnull<scf::ForallOp, scf::ParallelOp>(why.control))
+    return true;
+  bool isOwnMemory = why.source && isa<BaseMemRefType>(why.source.getType()) &&
+                     getMemorySpace(why.source) == MemorySpace::Private;
+  return isOwnMemory || why.isByThreadId();
+}
+
 static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
                                        Operation *root, bool insertBarriers) {
   UniformityAnalysis uniformity(root);
@@ -163,7 +173,12 @@ static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
     std::optional<Divergence> divergence = getDivergence(copy, uniformity);
     bool isPrivate = hasMemoryIn(copy, MemorySpace::Private);
     copy.isCooperative = !divergence && !isPrivate;
-    if (copy.isCooperative || copy.filling)
+    if (copy.isCooperative)
+      continue;
+    if (insertBarriers && !isPrivate && !isDecided(*divergence) &&
+        hasMemoryIn(copy, MemorySpace::Workgroup))
+      hasFailed |= failed(emitUndecidedError(copy, *divergence));
+    if (copy.filling)
       continue;
     missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
         << "copy lowered per thread"
@@ -171,9 +186,6 @@ static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
                                  : uniformity.isUniformPoint(copy.op)
                                      ? "operands differ between threads"
                                      : "executed by divergent threads");
-    if (insertBarriers && !isPrivate && !divergence->isByThreadId() &&
-        hasMemoryIn(copy, MemorySpace::Workgroup))
-      hasFailed |= failed(emitUndecidedError(copy, *divergence));
   }
   return failure(hasFailed);
 }

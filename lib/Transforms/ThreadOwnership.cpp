@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadOwnership.h"
+#include "BufferTypes.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Affine/Analysis/Utils.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -103,6 +104,8 @@ OwnershipAnalysis::getAffineIndex(affine::AffineApplyOp op) const {
   AffineMap map = op.getAffineMap();
   SmallVector<Value> operands = op.getOperands();
   affine::fullyComposeAffineMapAndOperands(&map, &operands);
+  if (!map.getResult(0).isPureAffine())
+    return std::nullopt;
   SmallVector<int64_t> coefficients;
   FlatLinearConstraints locals;
   if (failed(getFlattenedAffineExpr(map.getResult(0), map.getNumDims(),
@@ -122,18 +125,37 @@ OwnershipAnalysis::getAffineIndex(affine::AffineApplyOp op) const {
   return index;
 }
 
+/// True if at most one id compares so to a value, or to constant `bound`.
+static bool letsOneThrough(arith::CmpIPredicate predicate,
+                           std::optional<int64_t> bound) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return true;
+  case arith::CmpIPredicate::ult:
+  case arith::CmpIPredicate::slt:
+    return bound == 1;
+  case arith::CmpIPredicate::ule:
+  case arith::CmpIPredicate::sle:
+    return bound == 0;
+  default:
+    return false;
+  }
+}
+
 BlockDims OwnershipAnalysis::getGuards(Value condition) const {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return getGuards(both.getLhs()) | getGuards(both.getRhs());
   BlockDims guards;
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+  if (!compare)
     return guards;
   Value own = compare.getLhs(), other = compare.getRhs();
-  if (uniformity.isUniform(own))
+  if (uniformity.isUniform(own) &&
+      compare.getPredicate() == arith::CmpIPredicate::eq)
     std::swap(own, other);
   std::optional<unsigned> dim = getThreadDim(own);
-  if (dim && uniformity.isUniform(other))
+  if (dim && uniformity.isUniform(other) &&
+      letsOneThrough(compare.getPredicate(), getConstantIntValue(other)))
     guards.set(*dim);
   return guards;
 }
@@ -161,11 +183,33 @@ bool OwnershipAnalysis::addParts(memref::SubViewOp view,
     if (!value || uniformity.isUniform(value))
       continue;
     std::optional<ThreadIndex> index = getThreadIndex(value);
-    std::optional<int64_t> length = getConstantIntValue(size);
+    std::optional<int64_t> length = getUpperBound(size);
     if (!index || !length || getConstantIntValue(stride) != 1 ||
         std::abs(index->step) < *length || parts.test(index->dim))
       return false;
     parts.set(index->dim);
+  }
+  return true;
+}
+
+/// False if elements of `type` are known to share an address. Dynamic strides
+/// and extents are taken to be those of a layout where none do.
+static bool hasDistinctElements(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  SmallVector<std::pair<int64_t, int64_t>> dims;
+  for (auto [stride, extent] : llvm::zip_equal(strides, type.getShape()))
+    if (!ShapedType::isDynamic(stride) && extent != 1)
+      dims.emplace_back(stride, extent);
+  llvm::sort(dims);
+  int64_t span = 1;
+  for (auto [stride, extent] : dims) {
+    if (stride < span)
+      return false;
+    if (!ShapedType::isDynamic(extent))
+      span = llvm::SaturatingMultiply<uint64_t>(extent - 1, stride) + span;
   }
   return true;
 }
@@ -185,6 +229,8 @@ std::optional<BlockDims> OwnershipAnalysis::getParts(Value memref) const {
     }
     memref = getViewSource(op);
   }
+  if (!hasDistinctElements(cast<MemRefType>(memref.getType())))
+    return std::nullopt;
   return parts;
 }
 
@@ -195,14 +241,22 @@ bool isWorkOfThread(linalg::LinalgOp op, const UniformityAnalysis &uniformity) {
     single.set(dim, size == 1);
   OwnershipAnalysis ownership(uniformity);
   single |= ownership.getGuards(op);
-  return single.all() || llvm::all_of(op.getDpsInits(), [&](Value out) {
-           if (!isa<MemRefType>(out.getType()))
-             return false;
-           if (getMemorySpace(out) == MemorySpace::Private)
-             return true;
-           std::optional<BlockDims> parts = ownership.getParts(out);
-           return parts && (single | *parts).all();
-         });
+  if (single.all())
+    return true;
+  SmallVector<Value> shared;
+  for (Value out : op.getDpsInits()) {
+    if (!isa<MemRefType>(out.getType()))
+      return false;
+    if (getMemorySpace(out) == MemorySpace::Private)
+      continue;
+    std::optional<BlockDims> parts = ownership.getParts(out);
+    // The part of one thread may be another's by way of another result.
+    if (!parts || !(single | *parts).all() ||
+        llvm::any_of(shared, [&](Value other) { return mayAlias(out, other); }))
+      return false;
+    shared.push_back(out);
+  }
+  return true;
 }
 
 } // namespace mlir::workgroup

@@ -8,7 +8,8 @@
 //
 // A structured operation in a kernel is done whole by every thread that
 // executes it. That is what the program means only if no two threads write the
-// same memory by it.
+// same memory by one execution. Between one and the next, as in a loop, the
+// program's own barriers have to do.
 //
 //===----------------------------------------------------------------------===//
 

@@ -247,6 +247,19 @@ void KernelVerifier::verifyOp(Operation *op) {
 // Globals
 //===----------------------------------------------------------------------===//
 
+/// True if `kernels` does nothing with `global` but load from it.
+static bool isOnlyLoaded(memref::GlobalOp global, gpu::GPUModuleOp kernels) {
+  WalkResult result = kernels.walk([&](memref::GetGlobalOp get) {
+    bool isLoaded =
+        get.getName() != global.getSymName() ||
+        llvm::all_of(
+            get->getUsers(),
+            llvm::IsaPred<memref::LoadOp, vector::LoadOp, memref::DimOp>);
+    return isLoaded ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
 /// Outlining gives each kernel's module a copy of the globals that it uses.
 void KernelVerifier::verifyGlobals() {
   llvm::MapVector<StringAttr, SmallVector<memref::GlobalOp, 1>> copies;
@@ -258,8 +271,13 @@ void KernelVerifier::verifyGlobals() {
         copies[global.getSymNameAttr()].push_back(global);
   for (auto &[name, globals] : copies) {
     auto original = module.lookupSymbol<memref::GlobalOp>(name);
-    if (globals.size() == 1 &&
-        SymbolTable::symbolKnownUseEmpty(original, module))
+    bool isHostsToo = !SymbolTable::symbolKnownUseEmpty(original, module);
+    bool isOnlyRead =
+        !isHostsToo && llvm::all_of(globals, [](memref::GlobalOp global) {
+          return isOnlyLoaded(global,
+                              cast<gpu::GPUModuleOp>(global->getParentOp()));
+        });
+    if (isOnlyRead || (globals.size() == 1 && !isHostsToo))
       continue;
     error(globals.front(), "is a variable of which each module of kernels, and "
                            "the host, would have one of its own; pass the "

@@ -3,7 +3,7 @@
 // A size that nothing bounds; constants would do, a minimum with one would, too.
 gpu.module @kernels {
   gpu.func @unbounded(%n: index, %out: memref<64xf32>, %i: index) kernel {
-    // expected-error @+1 {{'memref.alloc' op in workgroup memory has a dynamic size without a constant upper bound; bound its extents, for example by affine.min with a constant, and its strides}}
+    // expected-error @+1 {{'memref.alloc' op in workgroup memory has a dynamic size without a constant upper bound; bound its extents, for example by affine.min with a constant, and make its strides and offset constant}}
     %buffer = memref.alloc(%n) : memref<?xf32, #gpu.address_space<workgroup>>
     %value = memref.load %buffer[%i] : memref<?xf32, #gpu.address_space<workgroup>>
     memref.store %value, %out[%i] : memref<64xf32>
@@ -33,7 +33,7 @@ func.func @several(%n: index) {
 // A stride that is not known until the kernel runs.
 gpu.module @kernels {
   gpu.func @dynamic_stride(%n: index) kernel {
-    // expected-error @+1 {{and its strides}}
+    // expected-error @+1 {{and make its strides and offset constant}}
     %buffer = memref.alloc()[%n] : memref<4x4xf32, strided<[?, 1]>, 3>
     gpu.return
   }

@@ -5,7 +5,7 @@
 gpu.module @kernels {
   gpu.func @several_threads(%a: memref<64x64xf32>) kernel
       attributes {known_block_size = array<i32: 16, 4, 1>} {
-    // expected-error @+1 {{'linalg.matmul' op is not distributed over the 64 threads of its block: each of them would do all of its work and race on the result; map it to threads, or launch one thread per block}}
+    // expected-error @+1 {{'linalg.matmul' op is not distributed over the 64 threads of its block: each of them would do all of its work and race on the result; map it to threads in tiles of constant size, lower it to loops by the schedule, or launch one thread per block}}
     linalg.matmul ins(%a, %a : memref<64x64xf32>, memref<64x64xf32>) outs(%a : memref<64x64xf32>)
     gpu.return
   }
@@ -168,6 +168,98 @@ gpu.module @kernels {
     %part = memref.subview %a[%y, 0] [1, 64] [1, 1] : memref<64x64xf32> to memref<64xf32, strided<[1], offset: ?>>
     // expected-error @+1 {{'linalg.fill' op is not distributed over the 64 threads of its block}}
     linalg.fill ins(%zero : f32) outs(%part : memref<64xf32, strided<[1], offset: ?>>)
+    gpu.return
+  }
+}
+
+// -----
+
+// The host's way to copy.
+gpu.module @kernels {
+  gpu.func @host_operation(%a: memref<4xf32>, %b: memref<4xf32>) kernel {
+    // expected-error @+1 {{'gpu.memcpy' op is an operation of the host, but stands in a kernel; access memory by memref.copy, memref.load and memref.store there}}
+    gpu.memcpy %a, %b : memref<4xf32>, memref<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Neighbours overlap where rows are closer than they are long.
+gpu.module @kernels {
+  gpu.func @overlapping_layout(%a: memref<64x4xf32, strided<[2, 1]>>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = gpu.thread_id x
+    %row = memref.subview %a[%t, 0] [1, 4] [1, 1] : memref<64x4xf32, strided<[2, 1]>> to memref<4xf32, strided<[1], offset: ?>>
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the 32 threads of its block}}
+    linalg.fill ins(%zero : f32) outs(%row : memref<4xf32, strided<[1], offset: ?>>)
+    gpu.return
+  }
+}
+
+// -----
+
+// One result of a thread is another result of its neighbour.
+#id = affine_map<(i) -> (i)>
+#next = affine_map<(d0) -> (d0 + 1)>
+gpu.module @kernels {
+  gpu.func @two_results(%a: memref<64x4xf32>, %x: memref<4xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = gpu.thread_id x
+    %u = affine.apply #next(%t)
+    %row = memref.subview %a[%t, 0] [1, 4] [1, 1] : memref<64x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    %below = memref.subview %a[%u, 0] [1, 4] [1, 1] : memref<64x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    // expected-error @+1 {{'linalg.generic' op is not distributed over the 32 threads of its block}}
+    linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+        ins(%x : memref<4xf32>)
+        outs(%row, %below : memref<4xf32, strided<[1], offset: ?>>, memref<4xf32, strided<[1], offset: ?>>) {
+    ^bb0(%in: f32, %o: f32, %p: f32):
+      linalg.yield %in, %in : f32, f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A step that is not constant; an argument that is another one for each caller.
+#scaled = affine_map<(d0)[s0] -> (d0 * s0)>
+gpu.module @kernels {
+  gpu.func @semi_affine(%a: memref<64x4xf32>, %n: index, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = gpu.thread_id x
+    %i = affine.apply #scaled(%t)[%n]
+    %row = memref.subview %a[%i, 0] [1, 4] [1, 1] : memref<64x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    // expected-error @+1 {{'linalg.fill' op is not distributed over the 32 threads of its block}}
+    linalg.fill ins(%zero : f32) outs(%row : memref<4xf32, strided<[1], offset: ?>>)
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  func.func private @guarded(%a: memref<4xf32>, %who: index, %zero: f32) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
+    %t = gpu.thread_id x
+    %mine = arith.cmpi eq, %t, %who : index
+    scf.if %mine {
+      // expected-error @+1 {{'linalg.fill' op is not distributed over the 32 threads of its block}}
+      linalg.fill ins(%zero : f32) outs(%a : memref<4xf32>)
+    }
+    return
+  }
+  gpu.func @callers(%a: memref<4xf32>, %zero: f32) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %t = gpu.thread_id x
+    %low = arith.cmpi ult, %t, %c16 : index
+    scf.if %low {
+      func.call @guarded(%a, %c0, %zero) : (memref<4xf32>, index, f32) -> ()
+    } else {
+      func.call @guarded(%a, %c16, %zero) : (memref<4xf32>, index, f32) -> ()
+    }
     gpu.return
   }
 }

@@ -118,6 +118,31 @@ gpu.module @mapped {
 
 // -----
 
+// A last tile that is smaller, and threads that the mapping does not need.
+#begin = affine_map<(d0) -> (d0 * 32)>
+#size = affine_map<(d0) -> (d0 * -32 + 1000, 32)>
+gpu.module @ragged {
+  // CHECK-LABEL: gpu.func @last_tile
+  // CHECK-NOT:     linalg
+  // CHECK:         gpu.return
+  gpu.func @last_tile(%a: memref<1000xf32>, %one: f32) kernel
+      attributes {known_block_size = array<i32: 32, 4, 1>} {
+    %c1 = arith.constant 1 : index
+    %x = gpu.thread_id x
+    %y = gpu.thread_id y
+    %first = arith.cmpi ult, %y, %c1 : index
+    scf.if %first {
+      %i = affine.apply #begin(%x)
+      %n = affine.min #size(%x)
+      %tile = memref.subview %a[%i] [%n] [1] : memref<1000xf32> to memref<?xf32, strided<[1], offset: ?>>
+      linalg.fill ins(%one : f32) outs(%tile : memref<?xf32, strided<[1], offset: ?>>)
+    }
+    gpu.return
+  }
+}
+
+// -----
+
 // Vector operations of any rank become operations on vectors of rank one.
 gpu.module @vectors {
   // CHECK-LABEL: gpu.func @contract

@@ -329,3 +329,23 @@ func.func @launch(%a: memref<64xf32>, %b: memref<64xf32>) {
   }
   return
 }
+
+// Memory may come back under another space by way of a branch.
+// CHECK-LABEL: gpu.func @by_branch
+// CHECK:         cf.br ^[[NEXT:.+]](
+// CHECK:       ^[[NEXT]](
+// CHECK:         memref.store {{.*}} : memref<256xf32, 3>
+// CHECK:         gpu.barrier
+// CHECK:         memref.store {{.*}} : memref<256xf32>
+gpu.module @branches {
+  gpu.func @by_branch(%in: memref<256xf32> {llvm.align = 16 : i64}, %out: memref<256xf32> {llvm.align = 16 : i64, llvm.noalias})
+      workgroup(%w: memref<256xf32, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %g = memref.memory_space_cast %w : memref<256xf32, 3> to memref<256xf32>
+    cf.br ^next(%g : memref<256xf32>)
+  ^next(%m: memref<256xf32>):
+    memref.copy %in, %w : memref<256xf32> to memref<256xf32, 3>
+    memref.copy %m, %out : memref<256xf32> to memref<256xf32>
+    gpu.return
+  }
+}

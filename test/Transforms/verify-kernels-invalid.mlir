@@ -411,8 +411,12 @@ module attributes {gpu.container_module} {
     memref.global "private" @counter : memref<1xi32> = dense<0>
     memref.global "private" @scratch : memref<1xi32> = dense<0>
     gpu.func @kernel() kernel {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1 : i32
       %0 = memref.get_global @counter : memref<1xi32>
       %1 = memref.get_global @scratch : memref<1xi32>
+      memref.store %one, %0[%c0] : memref<1xi32>
+      memref.store %one, %1[%c0] : memref<1xi32>
       gpu.return
     }
   }

@@ -325,3 +325,24 @@ gpu.module @conditions {
     llvm.return
   }
 }
+
+// A variable that nobody writes may have copies.
+memref.global "private" @parameters : memref<1xi32> = dense<7>
+gpu.module @first_reader {
+  memref.global "private" @parameters : memref<1xi32> = dense<7>
+  gpu.func @kernel(%out: memref<1xi32>, %i: index) kernel {
+    %0 = memref.get_global @parameters : memref<1xi32>
+    %1 = memref.load %0[%i] : memref<1xi32>
+    memref.store %1, %out[%i] : memref<1xi32>
+    gpu.return
+  }
+}
+gpu.module @second_reader {
+  memref.global "private" @parameters : memref<1xi32> = dense<7>
+  gpu.func @kernel(%out: memref<1xi32>, %i: index) kernel {
+    %0 = memref.get_global @parameters : memref<1xi32>
+    %1 = memref.load %0[%i] : memref<1xi32>
+    memref.store %1, %out[%i] : memref<1xi32>
+    gpu.return
+  }
+}

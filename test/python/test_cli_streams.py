@@ -13,13 +13,21 @@ import programs
 import pytest
 from command_line import COMMAND, check_manners, environment
 
+# A shell's background jobs ignore interrupts, and so does all that they start.
+HEED_INTERRUPTS = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+INTERRUPTIBLE = (sys.executable, "-c", HEED_INTERRUPTS, *COMMAND)
+
 
 def test_interrupt_while_reading(tmp_path: Path) -> None:
     """Who opens a pipe for writing waits for its reader, so that the time to interrupt is known."""
     pipe = tmp_path / "pipe.mlir"
     os.mkfifo(pipe)
     process = subprocess.Popen(
-        [*COMMAND, "compile", str(pipe), "-o", str(tmp_path / "out")],
+        [*INTERRUPTIBLE, "compile", str(pipe), "-o", str(tmp_path / "out")],
         stderr=subprocess.PIPE,
         text=True,
         env=environment(),
@@ -36,7 +44,7 @@ def test_interrupt_of_opt(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.mlir"
     os.mkfifo(pipe)
     process = subprocess.Popen(
-        [*COMMAND, "opt", str(pipe)],
+        [*INTERRUPTIBLE, "opt", str(pipe)],
         stderr=subprocess.PIPE,
         text=True,
         env=environment(),
