@@ -167,6 +167,14 @@ struct LowerDynamicInsert final : OpRewritePattern<vector::InsertOp> {
   }
 };
 
+/// True if arith extends scalars of type `narrow` to `wide`.
+bool isExtension(Type narrow, Type wide) {
+  bool isOfOneKind = (isa<FloatType>(narrow) && isa<FloatType>(wide)) ||
+                     (isa<IntegerType>(narrow) && isa<IntegerType>(wide));
+  return isOfOneKind &&
+         narrow.getIntOrFloatBitWidth() < wide.getIntOrFloatBitWidth();
+}
+
 /// Extends the factors of a dot product to the type that it adds up in.
 struct ExtendDotProduct final : OpRewritePattern<vector::ContractionOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -174,8 +182,10 @@ struct ExtendDotProduct final : OpRewritePattern<vector::ContractionOp> {
   LogicalResult matchAndRewrite(vector::ContractionOp op,
                                 PatternRewriter &rewriter) const override {
     Type sum = op.getResultType();
-    if (isa<VectorType>(sum))
-      return failure();
+    for (VectorType type : {op.getLhsType(), op.getRhsType()})
+      if (type.getElementType() != sum &&
+          !isExtension(type.getElementType(), sum))
+        return failure();
     auto extend = [&](Value factor) -> Value {
       auto type = cast<VectorType>(factor.getType());
       if (type.getElementType() == sum)
@@ -336,8 +346,7 @@ static StringRef getObstacle(Operation *op) {
       return "stands in a function; move it into the kernel";
     if (!isShuffled(reduce.getType(), /*isWideToo=*/true))
       return "reduces a type other than i32, f32, i64 and f64; extend it to "
-             "one "
-             "of them";
+             "one of them";
   }
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
     if (!isShuffled(shuffle.getValue().getType(), /*isWideToo=*/false))
@@ -360,10 +369,11 @@ static LogicalResult verifyLegal(ArrayRef<Operation *> scopes) {
   bool hasFailed = false;
   for (Operation *scope : scopes)
     scope->walk([&](Operation *op) {
-      if (StringRef why = getObstacle(op); !why.empty()) {
-        op->emitOpError(why);
-        hasFailed = true;
-      }
+      StringRef why = op == scope ? "" : getObstacle(op);
+      if (why.empty())
+        return;
+      op->emitOpError(why);
+      hasFailed = true;
     });
   return failure(hasFailed);
 }

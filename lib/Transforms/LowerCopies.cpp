@@ -142,12 +142,11 @@ static LogicalResult emitUndecidedError(const Copy &copy,
                                         const Divergence &why) {
   InFlightDiagnostic error = copy.op->emitOpError(
       "cannot be synchronized: it is not known whether all threads of the "
-      "block "
-      "execute it together with the same operands; let conditions and indices "
-      "depend on what all threads agree on (memory that the kernel may write "
-      "is not among it: mark arguments llvm.noalias; nor are functions that "
-      "others may call: make them private), or place the barriers by hand and "
-      "turn insert-barriers off");
+      "block execute it together with the same operands; let conditions and "
+      "indices depend on what all threads agree on (memory that the kernel may "
+      "write is not among it: mark arguments llvm.noalias; nor are functions "
+      "that others may call: make them private), or place the barriers by hand "
+      "and turn insert-barriers off");
   why.explain(error);
   return error;
 }

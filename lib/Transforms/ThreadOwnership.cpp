@@ -49,8 +49,10 @@ public:
 
 private:
   std::optional<unsigned> getThreadDim(Value value) const;
-  std::optional<ThreadIndex> getThreadIndex(Value value) const;
-  std::optional<ThreadIndex> getAffineIndex(affine::AffineApplyOp op) const;
+  std::optional<ThreadIndex> getThreadIndex(Value value,
+                                            unsigned depth = 0) const;
+  std::optional<ThreadIndex> getAffineIndex(affine::AffineApplyOp op,
+                                            unsigned depth) const;
   BlockDims getGuards(Value condition) const;
   bool addParts(memref::SubViewOp view, BlockDims &parts) const;
 
@@ -77,11 +79,15 @@ std::optional<unsigned> OwnershipAnalysis::getThreadDim(Value value) const {
 
 /// `value`, an index that differs between threads, as a function of one id.
 std::optional<ThreadIndex>
-OwnershipAnalysis::getThreadIndex(Value value) const {
+OwnershipAnalysis::getThreadIndex(Value value, unsigned depth) const {
   if (std::optional<unsigned> dim = getThreadDim(value))
     return ThreadIndex{*dim, /*step=*/1};
+  // Deep chains of operations are not worth the stack.
+  constexpr unsigned kMaxDepth = 256;
+  if (depth == kMaxDepth)
+    return std::nullopt;
   if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())
-    return getAffineIndex(apply);
+    return getAffineIndex(apply, depth + 1);
   Operation *op = value.getDefiningOp();
   if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
     return std::nullopt;
@@ -90,7 +96,7 @@ OwnershipAnalysis::getThreadIndex(Value value) const {
     std::swap(own, other);
   if (!uniformity.isUniform(other))
     return std::nullopt;
-  std::optional<ThreadIndex> index = getThreadIndex(own);
+  std::optional<ThreadIndex> index = getThreadIndex(own, depth + 1);
   if (!index || isa<arith::AddIOp>(op))
     return index;
   std::optional<int64_t> factor = getConstantIntValue(other);
@@ -100,7 +106,8 @@ OwnershipAnalysis::getThreadIndex(Value value) const {
 }
 
 std::optional<ThreadIndex>
-OwnershipAnalysis::getAffineIndex(affine::AffineApplyOp op) const {
+OwnershipAnalysis::getAffineIndex(affine::AffineApplyOp op,
+                                  unsigned depth) const {
   AffineMap map = op.getAffineMap();
   SmallVector<Value> operands = op.getOperands();
   affine::fullyComposeAffineMapAndOperands(&map, &operands);
@@ -117,7 +124,7 @@ OwnershipAnalysis::getAffineIndex(affine::AffineApplyOp op) const {
   for (auto [operand, coefficient] : llvm::zip_first(operands, coefficients)) {
     if (uniformity.isUniform(operand) || coefficient == 0)
       continue;
-    std::optional<ThreadIndex> own = getThreadIndex(operand);
+    std::optional<ThreadIndex> own = getThreadIndex(operand, depth);
     if (index || !own || llvm::MulOverflow(own->step, coefficient, own->step))
       return std::nullopt;
     index = own;
@@ -143,20 +150,27 @@ static bool letsOneThrough(arith::CmpIPredicate predicate,
 }
 
 BlockDims OwnershipAnalysis::getGuards(Value condition) const {
-  if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return getGuards(both.getLhs()) | getGuards(both.getRhs());
   BlockDims guards;
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return guards;
-  Value own = compare.getLhs(), other = compare.getRhs();
-  if (uniformity.isUniform(own) &&
-      compare.getPredicate() == arith::CmpIPredicate::eq)
-    std::swap(own, other);
-  std::optional<unsigned> dim = getThreadDim(own);
-  if (dim && uniformity.isUniform(other) &&
-      letsOneThrough(compare.getPredicate(), getConstantIntValue(other)))
-    guards.set(*dim);
+  SetVector<Value> conditions;
+  conditions.insert(condition);
+  for (unsigned i = 0; i < conditions.size(); ++i) {
+    if (auto both = conditions[i].getDefiningOp<arith::AndIOp>()) {
+      conditions.insert(both.getLhs());
+      conditions.insert(both.getRhs());
+      continue;
+    }
+    auto compare = conditions[i].getDefiningOp<arith::CmpIOp>();
+    if (!compare)
+      continue;
+    Value own = compare.getLhs(), other = compare.getRhs();
+    if (uniformity.isUniform(own) &&
+        compare.getPredicate() == arith::CmpIPredicate::eq)
+      std::swap(own, other);
+    std::optional<unsigned> dim = getThreadDim(own);
+    if (dim && uniformity.isUniform(other) &&
+        letsOneThrough(compare.getPredicate(), getConstantIntValue(other)))
+      guards.set(*dim);
+  }
   return guards;
 }
 
@@ -206,10 +220,13 @@ static bool hasDistinctElements(MemRefType type) {
   llvm::sort(dims);
   int64_t span = 1;
   for (auto [stride, extent] : dims) {
+    int64_t length;
     if (stride < span)
       return false;
-    if (!ShapedType::isDynamic(extent))
-      span = llvm::SaturatingMultiply<uint64_t>(extent - 1, stride) + span;
+    if (!ShapedType::isDynamic(extent) &&
+        (llvm::MulOverflow(extent - 1, stride, length) ||
+         llvm::AddOverflow(span, length, span)))
+      return false;
   }
   return true;
 }

@@ -185,8 +185,10 @@ void KernelVerifier::verifyBarrier(Operation *op) {
       !(isBlockBarrier(op) || isa<gpu::AllReduceOp>(op)))
     return;
   Operation *scope = getExecutionScope(op);
-  // What is lowered to LLVM was verified before; nothing is known of it now.
-  if (getBlockShape(scope).isSingleThread() || isa<LLVM::LLVMFuncOp>(scope))
+  // Outside of any function nobody executes it. What is lowered to LLVM was
+  // verified before; nothing is known of it now.
+  if (!scope || getBlockShape(scope).isSingleThread() ||
+      isa<LLVM::LLVMFuncOp>(scope))
     return;
   std::optional<Divergence> why = uniformity.getDivergence(op);
   if (!why)

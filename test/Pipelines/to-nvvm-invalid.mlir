@@ -43,3 +43,26 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A product that would have to be narrowed, or converted, has no one meaning.
+gpu.module @kernels {
+  gpu.func @narrowing(%a: vector<4xf32>, %c: f16, %out: memref<f16>) kernel {
+    // expected-error @+1 {{'vector.contract' op cannot be lowered to NVVM}}
+    %r = vector.contract {indexing_maps = [affine_map<(k) -> (k)>, affine_map<(k) -> (k)>, affine_map<(k) -> ()>], iterator_types = ["reduction"], kind = #vector.kind<add>} %a, %a, %c : vector<4xf32>, vector<4xf32> into f16
+    memref.store %r, %out[] : memref<f16>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @converting(%a: vector<4xi8>, %c: f32, %out: memref<f32>) kernel {
+    // expected-error @+1 {{'vector.contract' op cannot be lowered to NVVM}}
+    %r = vector.contract {indexing_maps = [affine_map<(k) -> (k)>, affine_map<(k) -> (k)>, affine_map<(k) -> ()>], iterator_types = ["reduction"], kind = #vector.kind<add>} %a, %a, %c : vector<4xi8>, vector<4xi8> into f32
+    memref.store %r, %out[] : memref<f32>
+    gpu.return
+  }
+}

@@ -398,14 +398,3 @@ gpu.module @blocks {
   // CHECK: memref.global "private" @table : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized {alignment = 16 : i64}
   memref.global "private" @table : memref<64xf32, 3> = uninitialized
 }
-
-// -----
-
-// The host's vectors are the host's.
-// CHECK-LABEL: func.func @host
-// CHECK:         vector.multi_reduction
-func.func @host(%a: vector<2x4xf32>) -> vector<2xf32> {
-  %zero = arith.constant dense<0.0> : vector<2xf32>
-  %sums = vector.multi_reduction <add>, %a, %zero [1] : vector<2x4xf32> to vector<2xf32>
-  return %sums : vector<2xf32>
-}

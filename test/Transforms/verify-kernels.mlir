@@ -346,3 +346,9 @@ gpu.module @second_reader {
     gpu.return
   }
 }
+
+// Nobody executes what stands in no function.
+gpu.barrier
+gpu.module @outside {
+  gpu.barrier
+}
