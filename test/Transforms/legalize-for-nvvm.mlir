@@ -326,6 +326,8 @@ gpu.module @reductions {
 
   // CHECK-LABEL: gpu.func @wide_vectors
   // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK-COUNT-20: gpu.shuffle xor {{.*}} : i32
+  // CHECK-NOT:     gpu.shuffle
   // CHECK:         gpu.return
   gpu.func @wide_vectors(%x: vector<2xf64>, %out: memref<vector<2xf64>>) kernel {
     %sum = gpu.subgroup_reduce add %x : (vector<2xf64>) -> vector<2xf64>
@@ -335,6 +337,8 @@ gpu.module @reductions {
 
   // CHECK-LABEL: gpu.func @wide(
   // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK-COUNT-30: gpu.shuffle xor {{.*}} : i32
+  // CHECK-NOT:     gpu.shuffle
   // CHECK:         gpu.return
   gpu.func @wide(%x: f64, %out: memref<f64>, %y: vector<4xf32>, %out2: memref<vector<4xf32>>) kernel {
     %sum = gpu.subgroup_reduce add %x : (f64) -> f64
