@@ -21,16 +21,14 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
+#include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
-#include <csignal>
 #include <mutex>
 
 namespace mlir::workgroup {
@@ -57,47 +55,6 @@ std::string getStageName(Stage stage) {
 // Process-wide set-up
 //===----------------------------------------------------------------------===//
 
-/// Where this thread wants to have the reason that LLVM gives for giving up.
-static thread_local std::optional<std::string> *fatalReason = nullptr;
-
-static void onFatalError(void *, const char *reason, bool) {
-  if (fatalReason)
-    *fatalReason = reason;
-  abort(); // which the crash recovery of `compile` catches
-}
-
-namespace {
-/// A stack for the signal handlers of this thread, whose own may be used up.
-class SignalStack {
-public:
-  SignalStack() : memory(new char[kBytes]) { set(memory.get(), 0); }
-  ~SignalStack() { set(nullptr, SS_DISABLE); }
-
-  /// Makes the handlers that are installed run on such a stack.
-  static void useForCrashes() {
-    for (int signal : {SIGSEGV, SIGBUS}) {
-      struct sigaction action;
-      sigaction(signal, nullptr, &action);
-      action.sa_flags |= SA_ONSTACK;
-      sigaction(signal, &action, nullptr);
-    }
-  }
-
-private:
-  static constexpr size_t kBytes = 64 << 10;
-
-  static void set(void *start, int flags) {
-    stack_t stack = {};
-    stack.ss_sp = start;
-    stack.ss_size = kBytes;
-    stack.ss_flags = flags;
-    sigaltstack(&stack, nullptr);
-  }
-
-  std::unique_ptr<char[]> memory;
-};
-} // namespace
-
 /// All dialects of MLIR, as in `mlir-opt`; they are loaded when they are used.
 static const DialectRegistry &getRegistry() {
   static const DialectRegistry *registry = [] {
@@ -115,9 +72,6 @@ static void initializeProcess() {
   std::call_once(once, [] {
     registerAllPasses(); // schedules may name any of them
     registerAll();
-    llvm::CrashRecoveryContext::Enable();
-    SignalStack::useForCrashes();
-    llvm::install_fatal_error_handler(onFatalError);
   });
 }
 
@@ -299,7 +253,7 @@ LogicalResult Compilation::lowerToNVVM() {
 
 LogicalResult Compilation::lowerToLLVM() {
   llvmModule = translateToLLVM(*module, llvmContext, options.libdevice,
-                               &result.needsLibdevice);
+                               &result.needsLibdevice, &result.bitcode);
   if (!llvmModule)
     return failure();
   for (const KernelMemory &memory : getKernelMemory(*llvmModule))
@@ -443,17 +397,10 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
   // Deeply nested programs recurse deeply; pages of the stack cost only when
   // they are touched.
   constexpr unsigned kStackBytes = 256u << 20;
-  llvm::CrashRecoveryContext recovery;
-  std::optional<std::string> reason;
-  bool returned = recovery.RunSafelyOnThread(
-      [&] {
-        SignalStack stack;
-        fatalReason = &reason;
-        Compilation(source, options, result).run();
-      },
-      kStackBytes);
-  if (!returned)
-    recordCrash(result, reason);
+  CrashReport crash = runGuarded(
+      [&] { Compilation(source, options, result).run(); }, kStackBytes);
+  if (!crash.hasReturned)
+    recordCrash(result, crash.reason);
   return result;
 }
 

@@ -12,7 +12,10 @@
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "workgroup/Target/Chip.h"
+#include "workgroup/Target/LineTables.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -66,7 +69,7 @@ static NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
 }
 
 static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(NVVM::NVVMTargetAttr target) {
+createTargetMachine(StringRef chip, StringRef features) {
   NVVM::SerializeGPUModuleBase::init();
   std::string error;
   llvm::Triple triple(kTriple);
@@ -74,8 +77,13 @@ createTargetMachine(NVVM::NVVMTargetAttr target) {
   if (!nvptx)
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
-      triple, target.getChip(), target.getFeatures(), llvm::TargetOptions(),
-      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+      triple, chip, features, llvm::TargetOptions(), std::nullopt, std::nullopt,
+      llvm::CodeGenOptLevel::Default));
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(NVVM::NVVMTargetAttr target) {
+  return createTargetMachine(target.getChip(), target.getFeatures());
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,6 +108,7 @@ static std::unique_ptr<llvm::Module> linkModules(ModuleOp module,
                                                  llvm::TargetMachine &machine) {
   std::unique_ptr<llvm::Module> linked;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
+    addLineTables(kernels);
     std::unique_ptr<llvm::Module> part = translateModuleToLLVMIR(
         kernels, context, module.getName().value_or("kernels"));
     if (!part)
@@ -224,10 +233,25 @@ static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
   keepLoops(llvmModule);
 }
 
+bool optimizeForChip(llvm::Module &llvmModule, StringRef chip) {
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(chip, "");
+  if (machine)
+    optimize(llvmModule, *machine);
+  return machine != nullptr;
+}
+
+static std::string writeBitcode(const llvm::Module &llvmModule) {
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(llvmModule, stream);
+  return bitcode;
+}
+
 std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
                                               llvm::LLVMContext &context,
                                               StringRef libdevice,
-                                              bool *lacksLibdevice) {
+                                              bool *lacksLibdevice,
+                                              std::string *bitcode) {
   NVVM::NVVMTargetAttr target = getCommonTarget(module);
   if (!target)
     return nullptr;
@@ -239,11 +263,15 @@ std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
   std::unique_ptr<llvm::Module> linked = linkModules(module, context, *machine);
   if (!linked)
     return nullptr;
+  makeNamesValid(*linked);
+  if (bitcode)
+    *bitcode = writeBitcode(*linked);
+  llvm::StripDebugInfo(*linked);
   if (lacksLibdevice)
     *lacksLibdevice = libdevice.empty() && findLibdeviceCall(*linked);
   if (failed(linkLibdevice(module, *linked, libdevice)))
     return nullptr;
-  makeNamesValid(*linked);
+  makeNamesValid(*linked); // those of libdevice
   optimize(*linked, *machine);
   if (failed(checkCalls(module, *linked)))
     return nullptr;

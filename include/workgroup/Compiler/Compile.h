@@ -16,6 +16,7 @@
 #ifndef WORKGROUP_COMPILER_COMPILE_H
 #define WORKGROUP_COMPILER_COMPILE_H
 
+#include "workgroup/Support/SourceLocation.h"
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -44,12 +45,6 @@ enum class Stage {
 /// The name of a stage: `parse`, `schedule`, `gpu`, `nvvm`, `llvm`, `ptx`.
 std::string getStageName(Stage stage);
 
-/// A text and the name that locations in it have.
-struct SourceText {
-  std::string text;
-  std::string name;
-};
-
 struct CompileOptions {
   /// The chip to compile for; empty means the target of the `gpu.module`, else
   /// the default.
@@ -74,21 +69,6 @@ struct CompileOptions {
   bool keepSnapshots = false;
   /// Render diagnostics with terminal colours.
   bool useColor = false;
-};
-
-/// A place in a source text; line and column are 0 if unknown.
-struct SourceLocation {
-  std::string file;
-  unsigned line = 0;
-  unsigned column = 0;
-};
-
-struct DiagnosticRecord {
-  /// `error`, `warning`, `remark` or `note`.
-  std::string severity;
-  std::string message;
-  SourceLocation location;
-  std::vector<DiagnosticRecord> notes;
 };
 
 struct RemarkRecord {
@@ -155,6 +135,9 @@ struct CompileResult {
   /// The texts that were asked for.
   std::vector<std::pair<Stage, std::string>> texts;
   std::vector<KernelRecord> kernels;
+  /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
+  /// optimisation. See workgroup/Emulator/Emulator.h.
+  std::string bitcode;
   /// The chip that was compiled for.
   std::string chip;
   std::vector<DiagnosticRecord> diagnostics;

@@ -36,15 +36,21 @@ struct KernelMemory {
 /// operations, links them and `libdevice` (a path; empty if there is none), and
 /// optimises the result for the chip of their target. Null after an error;
 /// `lacksLibdevice`, if given, tells whether it was that no libdevice was given
-/// and one is needed.
+/// and one is needed. `bitcode`, if given, receives the linked IR with source
+/// lines, before libdevice and optimisation: what an emulator executes.
 std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
                                               llvm::LLVMContext &context,
                                               StringRef libdevice,
-                                              bool *lacksLibdevice = nullptr);
+                                              bool *lacksLibdevice = nullptr,
+                                              std::string *bitcode = nullptr);
 
 /// The PTX for `llvmModule`, a result of `translateToLLVM` on `module`.
 FailureOr<std::string> translateToPTX(ModuleOp module,
                                       llvm::Module &llvmModule);
+
+/// Optimises `llvmModule` as `translateToLLVM` does for `chip`. False if LLVM
+/// has no such target.
+bool optimizeForChip(llvm::Module &llvmModule, StringRef chip);
 
 /// What each kernel of `llvmModule` takes of its block's memory.
 SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule);

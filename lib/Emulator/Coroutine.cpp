@@ -1,0 +1,121 @@
+//===- Coroutine.cpp - Loops that end and threads that wait ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Instrument.h"
+#include "RuntimeFunctions.h"
+#include "ThreadState.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include <cstddef>
+
+using namespace llvm;
+
+namespace mlir::workgroup::emulator {
+
+/// Turns of loops after which a thread asks whether it may go on.
+static constexpr uint32_t kTurnsPerPoll = 1 << 16;
+
+/// Counts the turns of all loops down in one variable, which becomes a
+/// register: at zero the thread asks whether it is to end.
+void Instrumenter::limitLoops() {
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
+  FindFunctionBackedges(*function, edges);
+  if (edges.empty())
+    return;
+  if (!end)
+    end = BasicBlock::Create(context, "end", function);
+  IRBuilder<> entry(&*function->getEntryBlock().getFirstInsertionPt());
+  AllocaInst *budget = entry.CreateAlloca(i32, nullptr, "budget");
+  entry.CreateStore(entry.getInt32(kTurnsPerPoll), budget);
+  SmallSetVector<BasicBlock *, 8> sources;
+  for (auto [from, to] : edges)
+    sources.insert(const_cast<BasicBlock *>(from));
+  for (BasicBlock *source : sources) {
+    Instruction *terminator = source->getTerminator();
+    uint32_t site = addSite(*terminator);
+    IRBuilder<> builder(terminator);
+    Value *left =
+        builder.CreateSub(builder.CreateLoad(i32, budget), builder.getInt32(1));
+    builder.CreateStore(left, budget);
+    Instruction *then = SplitBlockAndInsertIfThen(
+        builder.CreateIsNull(left), terminator, false,
+        MDBuilder(context).createUnlikelyBranchWeights());
+    IRBuilder<> cold(then);
+    Value *mustEnd =
+        callRuntime(cold, runtime::kPoll, builder.getInt1Ty(),
+                    {cold.getInt32(site), cold.getInt64(kTurnsPerPoll)});
+    cold.CreateStore(cold.getInt32(kTurnsPerPoll), budget);
+    cold.CreateCondBr(mustEnd, end, then->getSuccessor(0));
+    then->eraseFromParent();
+  }
+}
+
+/// Every suspension returns to the scheduler, which calls the function that the
+/// frame begins with. Without any, the function stays one.
+void Instrumenter::makeCoroutine() {
+  if (!end)
+    end = BasicBlock::Create(context, "end", function);
+  for (BasicBlock &block : *function) {
+    if (isa<ReturnInst>(block.getTerminator()) ||
+        isa<UnreachableInst>(block.getTerminator())) {
+      block.getTerminator()->eraseFromParent();
+      IRBuilder<>(&block).CreateBr(end);
+    }
+  }
+  IRBuilder<> ending(end);
+  ending.CreateStore(ending.getInt32(uint32_t(Wait::Done)),
+                     ending.CreateConstInBoundsGEP1_64(
+                         i8, thread, offsetof(ThreadState, wait)));
+  Value *none = ConstantPointerNull::get(ptr);
+  if (suspensions.empty()) {
+    ending.CreateRet(none);
+    return;
+  }
+
+  function->addFnAttr(Attribute::PresplitCoroutine);
+  IRBuilder<> begin(&*function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  Value *id = begin.CreateIntrinsic(Intrinsic::coro_id, {},
+                                    {begin.getInt32(0), none, none, none});
+  Value *size = begin.CreateIntrinsic(Intrinsic::coro_size, {i64}, {});
+  Value *memory = callRuntime(begin, runtime::kGetFrame, ptr, {size});
+  Value *handle =
+      begin.CreateIntrinsic(Intrinsic::coro_begin, {}, {id, memory});
+
+  auto *leave = BasicBlock::Create(context, "leave", function);
+  auto *destroy = BasicBlock::Create(context, "destroy", function);
+  IRBuilder<> destroying(destroy);
+  destroying.CreateIntrinsic(Intrinsic::coro_free, {}, {id, handle});
+  destroying.CreateBr(leave);
+  IRBuilder<> leaving(leave);
+  leaving.CreateIntrinsic(
+      Intrinsic::coro_end, {},
+      {handle, leaving.getFalse(), ConstantTokenNone::get(context)});
+  leaving.CreateRet(handle);
+
+  auto suspend = [&](IRBuilder<> &builder, BasicBlock *next, bool isFinal) {
+    Value *outcome = builder.CreateIntrinsic(
+        Intrinsic::coro_suspend, {},
+        {ConstantTokenNone::get(context), builder.getInt1(isFinal)});
+    SwitchInst *branch = builder.CreateSwitch(outcome, leave, 2);
+    branch->addCase(builder.getInt8(0), next);
+    branch->addCase(builder.getInt8(1), destroy);
+  };
+  for (Instruction *last : suspensions) {
+    BasicBlock *block = last->getParent();
+    BasicBlock *next = SplitBlock(block, last->getNextNode());
+    block->getTerminator()->eraseFromParent();
+    IRBuilder<> builder(block);
+    suspend(builder, next, /*isFinal=*/false);
+  }
+  auto *never = BasicBlock::Create(context, "never", function);
+  new UnreachableInst(context, never);
+  suspend(ending, never, /*isFinal=*/true);
+}
+
+} // namespace mlir::workgroup::emulator

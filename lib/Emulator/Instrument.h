@@ -1,0 +1,154 @@
+//===- Instrument.h - From kernels to coroutines that are watched  -*- C++
+//-*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_EMULATOR_INSTRUMENT_H
+#define WORKGROUP_EMULATOR_INSTRUMENT_H
+
+#include "Prepare.h"
+#include "Tables.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+namespace mlir::workgroup::emulator {
+
+// Here is LLVM's IR; MLIR has other things by the same names.
+using llvm::Attribute;
+using llvm::DataLayout;
+using llvm::FunctionType;
+using llvm::IntegerType;
+using llvm::Type;
+using llvm::Value;
+
+struct InstrumentOptions {
+  bool checksRaces = false;
+  bool withStatistics = false;
+};
+
+/// What a pointer points into, as far as it can be told from where it is made.
+struct Provenance {
+  enum class Kind { Unknown, Shared, Argument, Variable, Private };
+  Kind kind = Kind::Unknown;
+  /// The index of the object, if it is in a table.
+  uint32_t object = 0;
+  /// The allocation or variable.
+  llvm::Value *base = nullptr;
+};
+
+/// Rewrites a kernel, so that a host thread can run it: `ptr (ptr thread)`.
+///
+/// Every access goes by a check, special registers are read from the thread's
+/// state, and operations that wait become suspensions of a coroutine. What is
+/// not understood is an error.
+class Instrumenter {
+public:
+  Instrumenter(PreparedKernel &kernel, InstrumentOptions options,
+               KernelTables &tables, std::vector<DiagnosticRecord> &errors);
+
+  /// Returns the new function; null after an error.
+  llvm::Function *run();
+
+private:
+  // Instrument.cpp: the kernel as a whole.
+  void collectShared();
+  void collectProvenances();
+  Provenance trace(llvm::Value *pointer);
+  void findGrains();
+  void refineGrains(const Provenance &provenance, const llvm::Value &pointer,
+                    unsigned grain);
+  void findPartialOrder();
+  bool makeFunction();
+  void replaceShared();
+  void instrument(llvm::Instruction &instruction);
+  void countInstructions();
+
+  // InstrumentAccess.cpp: memory.
+  void instrumentLoad(llvm::LoadInst &load);
+  void instrumentStore(llvm::StoreInst &store);
+  void instrumentAtomic(llvm::Instruction &atomic, unsigned pointerOperand,
+                        llvm::Type *type, llvm::AtomicOrdering ordering);
+  void instrumentMemory(llvm::MemIntrinsic &memory);
+  void instrumentCast(llvm::AddrSpaceCastInst &cast);
+  void instrumentDivision(llvm::BinaryOperator &division);
+  llvm::Value *getHostAddress(llvm::Instruction &at, unsigned pointerOperand,
+                              uint32_t site);
+  llvm::Value *getSharedAddress(llvm::IRBuilder<> &builder,
+                                llvm::Value *pointer, uint32_t site);
+  llvm::Value *getOtherAddress(llvm::IRBuilder<> &builder, llvm::Value *pointer,
+                               const Provenance &provenance, uint32_t site);
+  llvm::Value *readSaturated(llvm::IRBuilder<> &builder, llvm::Value *offset,
+                             uint32_t site);
+  llvm::Value *checkBounds(llvm::IRBuilder<> &builder, llvm::Value *address,
+                           llvm::Value *base, llvm::Value *bytes,
+                           llvm::Value *host, uint32_t site);
+  uint32_t addAccess(llvm::Instruction &at, unsigned pointerOperand,
+                     AccessKind kind, uint64_t bytes, llvm::Align align);
+
+  // InstrumentCalls.cpp: intrinsics, inline assembly, functions.
+  void instrumentCall(llvm::CallInst &call);
+  void instrumentIntrinsic(llvm::IntrinsicInst &call);
+  bool instrumentRegister(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentBarrier(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentAsyncCopy(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentWarp(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentMatrix(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentQuery(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool bindMath(llvm::CallInst &call, llvm::StringRef name);
+  void instrumentAssembly(llvm::CallInst &call);
+  void suspendAt(llvm::CallInst &call, Operation operation,
+                 llvm::ArrayRef<llvm::Value *> operands);
+  void endThreadAfter(llvm::Instruction &call);
+  bool refuse(const llvm::Instruction &instruction, const llvm::Twine &message);
+
+  // Coroutine.cpp: loops and suspensions.
+  void limitLoops();
+  void makeCoroutine();
+
+  // Instrument.cpp: helpers.
+  uint32_t addSite(const llvm::Instruction &at);
+  llvm::Value *getField(llvm::IRBuilder<> &builder, llvm::Type *type,
+                        llvm::Value *base, uint64_t offset,
+                        bool isInvariant = true);
+  llvm::CallInst *callRuntime(llvm::IRBuilder<> &builder, llvm::StringRef name,
+                              llvm::Type *result,
+                              llvm::ArrayRef<llvm::Value *> operands);
+  void replace(llvm::Instruction &instruction, llvm::Value *value);
+  llvm::Value *getOffset(llvm::IRBuilder<> &builder, llvm::Value *pointer);
+  void storeRegisters(llvm::IRBuilder<> &builder,
+                      llvm::ArrayRef<llvm::Value *> values);
+  llvm::Value *loadRegisters(llvm::IRBuilder<> &builder, llvm::Type *type,
+                             unsigned &index);
+
+  PreparedKernel &kernel;
+  llvm::Module &module;
+  llvm::Function *function;
+  InstrumentOptions options;
+  KernelTables &tables;
+  std::vector<DiagnosticRecord> &errors;
+  llvm::LLVMContext &context;
+  llvm::IntegerType *i8, *i16, *i32, *i64;
+  llvm::PointerType *ptr;
+  llvm::Type *voidType;
+  /// The state of the thread, the new function's argument.
+  llvm::Value *thread = nullptr;
+  /// Where threads go that are done.
+  llvm::BasicBlock *end = nullptr;
+  llvm::DenseMap<const llvm::GlobalVariable *, uint32_t> sharedObjects;
+  llvm::DenseMap<const llvm::Argument *, uint32_t> argumentObjects;
+  llvm::DenseMap<std::pair<const llvm::Instruction *, unsigned>, Provenance>
+      provenances;
+  llvm::DenseMap<const llvm::Instruction *, uint32_t> ordinals;
+  /// Instructions after which the thread waits.
+  llvm::SmallVector<llvm::Instruction *> suspensions;
+};
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_EMULATOR_INSTRUMENT_H

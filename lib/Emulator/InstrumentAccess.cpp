@@ -1,0 +1,333 @@
+//===- InstrumentAccess.cpp - Accesses go by a check ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Instrument.h"
+#include "RuntimeFunctions.h"
+#include "ThreadState.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include <cstddef>
+
+using namespace llvm;
+
+namespace mlir::workgroup::emulator {
+
+static constexpr unsigned kSharedSpace = 3;
+
+/// The GPU splits accesses of more bytes, and of less alignment.
+static uint32_t getRequiredAlignment(Align align, uint64_t bytes) {
+  constexpr uint64_t kWidest = 16;
+  return std::min({align.value(), PowerOf2Ceil(bytes), kWidest});
+}
+
+uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
+                                 AccessKind kind, uint64_t bytes, Align align) {
+  uint32_t number = addSite(at);
+  Site &site = tables.sites[number];
+  const Provenance &provenance = provenances[{&at, pointerOperand}];
+  unsigned space =
+      at.getOperand(pointerOperand)->getType()->getPointerAddressSpace();
+  site.kind = kind;
+  site.bytes = bytes;
+  site.alignment = getRequiredAlignment(align, bytes);
+  site.object = provenance.object;
+  site.space = space == kSharedSpace                          ? Space::Shared
+               : provenance.kind == Provenance::Kind::Private ? Space::Private
+                                                              : Space::Generic;
+  if (space != kSharedSpace && provenance.kind == Provenance::Kind::Shared)
+    site.object = 0; // the runtime finds out where the address points to
+  return number;
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+/// `host` if `bytes` of the site lie in `base` .. `base + size` and are
+/// aligned, else an address that does no harm.
+Value *Instrumenter::checkBounds(IRBuilder<> &builder, Value *address,
+                                 Value *base, Value *size, Value *host,
+                                 uint32_t number) {
+  const Site &site = tables.sites[number];
+  Value *distance = builder.CreateSub(address, base);
+  Value *limit = builder.CreateSub(size, builder.getInt64(site.bytes));
+  // An object of fewer bytes than the access makes the limit negative.
+  Value *isBad =
+      builder.CreateOr(builder.CreateICmpUGT(distance, limit),
+                       builder.CreateICmpSLT(limit, builder.getInt64(0)));
+  if (site.alignment > 1)
+    isBad = builder.CreateOr(
+        isBad, builder.CreateIsNotNull(builder.CreateAnd(
+                   distance, builder.getInt64(site.alignment - 1))));
+  Instruction *at = &*builder.GetInsertPoint();
+  BasicBlock *head = at->getParent();
+  Instruction *then = SplitBlockAndInsertIfThen(
+      isBad, at, false, MDBuilder(context).createUnlikelyBranchWeights());
+  IRBuilder<> cold(then);
+  Value *elsewhere =
+      callRuntime(cold, runtime::kFault, ptr, {address, cold.getInt32(number)});
+  builder.SetInsertPoint(at);
+  PHINode *result = builder.CreatePHI(ptr, 2);
+  result->addIncoming(host, head);
+  result->addIncoming(elsewhere, then->getParent());
+  return result;
+}
+
+/// A read of one cell that needs no record: two others have read since the last
+/// write, which all threads come after.
+Value *Instrumenter::readSaturated(IRBuilder<> &builder, Value *offset,
+                                   uint32_t number) {
+  const Site &site = tables.sites[number];
+  uint64_t begin = kSharedBase, end = 0;
+  Value *size = nullptr;
+  if (site.object && site.object != tables.dynamicObject) {
+    begin = tables.objects[site.object].offset;
+    end = begin + tables.objects[site.object].bytes;
+    size = builder.getInt64(int64_t(end - begin) - site.bytes);
+  } else {
+    size = builder.CreateSub(
+        getField(builder, i64, thread, offsetof(ThreadState, sharedEnd)),
+        builder.getInt64(begin + site.bytes));
+  }
+  Value *isInside = builder.CreateICmpULE(
+      builder.CreateSub(offset, builder.getInt64(begin)), size);
+  Value *isAligned = builder.CreateIsNull(
+      builder.CreateAnd(offset, builder.getInt64(site.bytes - 1)));
+  Instruction *at = &*builder.GetInsertPoint();
+  // The cell is looked at only if there is one.
+  Instruction *probe = SplitBlockAndInsertIfThen(
+      builder.CreateAnd(isInside, isAligned), at, false);
+  BasicBlock *head = probe->getParent()->getSinglePredecessor();
+  IRBuilder<> inside(probe);
+  Value *cells = getField(inside, ptr, thread, offsetof(ThreadState, cells));
+  Value *cell = inside.CreateGEP(
+      ArrayType::get(i8, sizeof(SharedCell)), cells,
+      inside.CreateLShr(offset, inside.getInt64(tables.sharedGrain)));
+  Value *isSaturated = inside.CreateICmpEQ(
+      getField(inside, i32, cell, offsetof(SharedCell, saturated), false),
+      getField(inside, i32, thread, offsetof(ThreadState, epoch), false));
+  builder.SetInsertPoint(at);
+  PHINode *result = builder.CreatePHI(builder.getInt1Ty(), 2);
+  result->addIncoming(builder.getFalse(), head);
+  result->addIncoming(isSaturated, probe->getParent());
+  return result;
+}
+
+static StringRef pick(AccessKind kind, StringRef read, StringRef write,
+                      StringRef update) {
+  return kind == AccessKind::Read    ? read
+         : kind == AccessKind::Write ? write
+                                     : update;
+}
+
+Value *Instrumenter::getSharedAddress(IRBuilder<> &builder, Value *pointer,
+                                      uint32_t number) {
+  const Site site = tables.sites[number];
+  Value *offset = getOffset(builder, pointer);
+  Value *window = getField(builder, ptr, thread, offsetof(ThreadState, shared));
+  Value *host = builder.CreateGEP(i8, window, offset);
+  if (!options.checksRaces) {
+    bool isStatic = site.object && site.object != tables.dynamicObject;
+    uint64_t begin =
+        site.object ? tables.objects[site.object].offset : kSharedBase;
+    Value *size =
+        isStatic ? builder.getInt64(tables.objects[site.object].bytes)
+                 : builder.CreateSub(getField(builder, i64, thread,
+                                              offsetof(ThreadState, sharedEnd)),
+                                     builder.getInt64(begin));
+    return checkBounds(builder, offset, builder.getInt64(begin), size, host,
+                       number);
+  }
+  StringRef name = pick(site.kind, runtime::kReadShared, runtime::kWriteShared,
+                        runtime::kUpdateShared);
+  SmallVector<Value *> operands = {offset, builder.getInt32(number),
+                                   builder.getInt64(site.bytes)};
+  bool isOneCell = site.bytes == uint64_t(1) << tables.sharedGrain;
+  if (site.kind != AccessKind::Read || !isOneCell || tables.hasPartialOrder)
+    return callRuntime(builder, name, ptr, operands);
+  Value *isSaturated = readSaturated(builder, offset, number);
+  Instruction *at = &*builder.GetInsertPoint();
+  Instruction *then =
+      SplitBlockAndInsertIfThen(builder.CreateNot(isSaturated), at, false);
+  BasicBlock *head = then->getParent()->getSinglePredecessor();
+  IRBuilder<> slow(then);
+  Value *checked = callRuntime(slow, name, ptr, operands);
+  builder.SetInsertPoint(at);
+  PHINode *result = builder.CreatePHI(ptr, 2);
+  result->addIncoming(host, head);
+  result->addIncoming(checked, then->getParent());
+  return result;
+}
+
+Value *Instrumenter::getOtherAddress(IRBuilder<> &builder, Value *pointer,
+                                     const Provenance &provenance,
+                                     uint32_t number) {
+  using Kind = Provenance::Kind;
+  const Site site = tables.sites[number];
+  Value *host = builder.CreateAddrSpaceCast(pointer, ptr);
+  Value *address = getOffset(builder, host);
+  const DataLayout &layout = module.getDataLayout();
+  if (provenance.kind == Kind::Private) {
+    auto *memory = cast<AllocaInst>(provenance.base);
+    uint64_t size = memory->getAllocationSize(layout)->getFixedValue();
+    return checkBounds(builder, address, getOffset(builder, memory),
+                       builder.getInt64(size), host, number);
+  }
+  auto *variable = dyn_cast_or_null<GlobalVariable>(provenance.base);
+  if (variable && variable->isConstant() && site.kind == AccessKind::Read) {
+    uint64_t size = layout.getTypeAllocSize(variable->getValueType());
+    return checkBounds(builder, address, getOffset(builder, variable),
+                       builder.getInt64(size), host, number);
+  }
+  if (!options.checksRaces && provenance.kind == Kind::Argument) {
+    uint64_t argument = tables.objects[provenance.object].offset;
+    Value *bounds =
+        getField(builder, ptr, thread, offsetof(ThreadState, arguments));
+    uint64_t at = argument * sizeof(Bounds);
+    Value *base = getField(builder, i64, bounds, at + offsetof(Bounds, base));
+    Value *size = getField(builder, i64, bounds, at + offsetof(Bounds, bytes));
+    if (site.kind == AccessKind::Read)
+      return checkBounds(builder, address, base, size, host, number);
+    // A buffer that must not be written has no bytes to write to.
+    Value *writable =
+        getField(builder, i64, bounds, at + offsetof(Bounds, writableBytes));
+    return checkBounds(builder, address, base, writable, host, number);
+  }
+  return callRuntime(
+      builder,
+      pick(site.kind, runtime::kReadOther, runtime::kWriteOther,
+           runtime::kUpdateOther),
+      ptr, {address, builder.getInt32(number), builder.getInt64(site.bytes)});
+}
+
+/// Emits the check of an access before it; returns the address to use instead.
+Value *Instrumenter::getHostAddress(Instruction &at, unsigned pointerOperand,
+                                    uint32_t number) {
+  IRBuilder<> builder(&at);
+  Value *pointer = at.getOperand(pointerOperand);
+  if (options.withStatistics && tables.sites[number].space != Space::Private)
+    callRuntime(builder, runtime::kLogAccess, voidType,
+                {getOffset(builder, pointer), builder.getInt32(number)});
+  if (tables.sites[number].space == Space::Shared)
+    return getSharedAddress(builder, pointer, number);
+  return getOtherAddress(builder, pointer, provenances[{&at, pointerOperand}],
+                         number);
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+void Instrumenter::instrumentLoad(LoadInst &load) {
+  uint64_t bytes = module.getDataLayout().getTypeStoreSize(load.getType());
+  unsigned operand = load.getPointerOperandIndex();
+  uint32_t site =
+      addAccess(load, operand, AccessKind::Read, bytes, load.getAlign());
+  load.setOperand(operand, getHostAddress(load, operand, site));
+  // A misaligned address is a finding, not a fault of the host.
+  if (!load.isAtomic())
+    load.setAlignment(Align(1));
+}
+
+void Instrumenter::instrumentStore(StoreInst &store) {
+  uint64_t bytes = module.getDataLayout().getTypeStoreSize(
+      store.getValueOperand()->getType());
+  unsigned operand = store.getPointerOperandIndex();
+  uint32_t site =
+      addAccess(store, operand, AccessKind::Write, bytes, store.getAlign());
+  store.setOperand(operand, getHostAddress(store, operand, site));
+  if (!store.isAtomic())
+    store.setAlignment(Align(1));
+}
+
+void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
+                                    Type *type, AtomicOrdering ordering) {
+  uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
+  Align align(PowerOf2Ceil(bytes));
+  uint32_t number =
+      addAccess(atomic, operand, AccessKind::Update, bytes, align);
+  bool isOrdering = isStrongerThanMonotonic(ordering);
+  tables.sites[number].isOrdering = isOrdering;
+  Value *pointer = atomic.getOperand(operand);
+  atomic.setOperand(operand, getHostAddress(atomic, operand, number));
+  if (!isOrdering || !options.checksRaces ||
+      tables.sites[number].space != Space::Generic)
+    return;
+  IRBuilder<> after(atomic.getNextNode());
+  callRuntime(after, runtime::kFinishUpdate, voidType,
+              {getOffset(after, pointer), after.getInt32(number)});
+}
+
+void Instrumenter::instrumentMemory(MemIntrinsic &memory) {
+  IRBuilder<> builder(&memory);
+  Value *bytes = builder.CreateZExtOrTrunc(memory.getLength(), i64);
+  uint32_t site = addAccess(memory, 0, AccessKind::Write, 1, Align(1));
+  Value *target = getOffset(builder, memory.getRawDest());
+  if (auto *fill = dyn_cast<MemSetInst>(&memory)) {
+    callRuntime(builder, runtime::kSetBytes, voidType,
+                {target, fill->getValue(), bytes, builder.getInt32(site)});
+  } else {
+    addAccess(memory, 1, AccessKind::Read, 1, Align(1));
+    Value *source =
+        getOffset(builder, cast<MemTransferInst>(memory).getRawSource());
+    callRuntime(builder, runtime::kCopyBytes, voidType,
+                {target, source, bytes, builder.getInt32(site)});
+  }
+  memory.eraseFromParent();
+}
+
+/// Generic addresses are host addresses, of workgroup memory in its window.
+void Instrumenter::instrumentCast(AddrSpaceCastInst &cast) {
+  constexpr unsigned kCluster = 7;
+  IRBuilder<> builder(&cast);
+  unsigned from = cast.getSrcAddressSpace(), to = cast.getDestAddressSpace();
+  if (from == kCluster || to == kCluster) {
+    refuse(cast, "memory of other blocks of a cluster is not emulated yet");
+    return;
+  }
+  Value *offset = getOffset(builder, cast.getPointerOperand());
+  Value *window = getOffset(
+      builder, getField(builder, ptr, thread, offsetof(ThreadState, shared)));
+  if (from == kSharedSpace && to != kSharedSpace)
+    offset = builder.CreateAdd(offset, window);
+  else if (from != kSharedSpace && to == kSharedSpace)
+    offset = builder.CreateSub(offset, window);
+  replace(cast, builder.CreateIntToPtr(offset, cast.getType()));
+}
+
+/// Division by zero, and of the least number by -1, trap on the host and have
+/// no defined result anywhere: they become findings, and divisions by one.
+void Instrumenter::instrumentDivision(BinaryOperator &division) {
+  IRBuilder<> builder(&division);
+  Value *left = division.getOperand(0), *right = division.getOperand(1);
+  Type *type = right->getType();
+  bool isSigned = division.getOpcode() == Instruction::SDiv ||
+                  division.getOpcode() == Instruction::SRem;
+  Value *isBad = builder.CreateICmpEQ(right, Constant::getNullValue(type));
+  if (isSigned) {
+    APInt least = APInt::getSignedMinValue(type->getScalarSizeInBits());
+    Value *overflows = builder.CreateAnd(
+        builder.CreateICmpEQ(left, ConstantInt::get(type, least)),
+        builder.CreateICmpEQ(right, Constant::getAllOnesValue(type)));
+    isBad = builder.CreateOr(isBad, overflows);
+  }
+  if (match(isBad, PatternMatch::m_Zero()))
+    return;
+  division.setOperand(
+      1, builder.CreateSelect(isBad, ConstantInt::get(type, 1), right));
+  Value *isAnyBad = type->isVectorTy() ? builder.CreateOrReduce(isBad) : isBad;
+  uint32_t site = addSite(division);
+  Instruction *then = SplitBlockAndInsertIfThen(
+      isAnyBad, &division, false,
+      MDBuilder(context).createUnlikelyBranchWeights());
+  IRBuilder<> cold(then);
+  callRuntime(cold, runtime::kDivideFault, voidType, {cold.getInt32(site)});
+}
+
+} // namespace mlir::workgroup::emulator

@@ -1,0 +1,381 @@
+//===- InstrumentCalls.cpp - Intrinsics and functions of the device -------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Instrument.h"
+#include "MathLibrary.h"
+#include "RuntimeFunctions.h"
+#include "ThreadState.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include <cstddef>
+
+using namespace llvm;
+
+namespace mlir::workgroup::emulator {
+
+static constexpr unsigned kSharedSpace = 3;
+
+//===----------------------------------------------------------------------===//
+// Special registers
+//===----------------------------------------------------------------------===//
+
+/// The offset of a register that has three parts in what holds it; nullopt if
+/// `name` is none.
+static std::optional<uint64_t> getVectorOffset(StringRef name) {
+  return StringSwitch<std::optional<uint64_t>>(name)
+      .Cases({"ctaid", "clusterid"}, offsetof(BlockIds, block))
+      .Cases({"nctaid", "nclusterid"}, offsetof(BlockIds, grid))
+      .Case("ntid", offsetof(BlockIds, size))
+      .Default(std::nullopt);
+}
+
+/// A mask of lanes that compare in some way with the thread's own.
+static Value *makeLaneMask(IRBuilder<> &builder, StringRef relation,
+                           Value *lane) {
+  Value *own = builder.CreateShl(builder.getInt32(1), lane);
+  Value *below = builder.CreateSub(own, builder.getInt32(1));
+  Value *upTo = builder.CreateOr(own, below);
+  return relation == "eq"   ? own
+         : relation == "lt" ? below
+         : relation == "le" ? upTo
+         : relation == "ge" ? builder.CreateNot(below)
+                            : builder.CreateNot(upTo);
+}
+
+bool Instrumenter::instrumentRegister(IntrinsicInst &call, StringRef name) {
+  if (!name.consume_front("llvm.nvvm.read.ptx.sreg."))
+    return false;
+  IRBuilder<> builder(&call);
+  auto fromThread = [&](uint64_t offset) {
+    return getField(builder, i32, thread, offset);
+  };
+  auto fromBlock = [&](uint64_t offset) {
+    Value *ids = getField(builder, ptr, thread, offsetof(ThreadState, ids));
+    return getField(builder, i32, ids, offset);
+  };
+  auto [base, part] = name.rsplit('.');
+  unsigned dim = part == "x" ? 0 : part == "y" ? 1 : part == "z" ? 2 : 3;
+  Value *value = nullptr;
+  if (dim < 3 && base == "tid")
+    value = fromThread(offsetof(ThreadState, thread) + 4 * dim);
+  else if (auto offset = dim < 3 ? getVectorOffset(base) : std::nullopt)
+    value = fromBlock(*offset + 4 * dim);
+  else if (name.starts_with("cluster.ctaid.") || name == "cluster.ctarank")
+    value = builder.getInt32(0); // every block is a cluster by itself
+  else if (name.starts_with("cluster.nctaid.") || name == "cluster.nctarank")
+    value = builder.getInt32(1);
+  else if (base == "lanemask")
+    value =
+        makeLaneMask(builder, part, fromThread(offsetof(ThreadState, lane)));
+  else if (name == "laneid")
+    value = fromThread(offsetof(ThreadState, lane));
+  else if (name == "warpid")
+    value = fromThread(offsetof(ThreadState, warp));
+  else if (name == "nwarpid")
+    value = fromBlock(offsetof(BlockIds, numWarps));
+  else if (name == "warpsize")
+    value = builder.getInt32(kWarpSize);
+  else if (name == "dynamic.smem.size")
+    value = fromBlock(offsetof(BlockIds, dynamicBytes));
+  else if (name == "smid")
+    value = builder.getInt32(0);
+  else if (name == "nsmid")
+    value = builder.getInt32(1);
+  else if (name.starts_with("clock") || name == "globaltimer")
+    value = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
+  else
+    return refuse(call, "special register '%" + name + "' is not emulated");
+  replace(call, builder.CreateZExtOrTrunc(value, call.getType()));
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// What threads do together
+//===----------------------------------------------------------------------===//
+
+/// Puts the operands where the others find them, lets the thread wait, and
+/// takes the result from where the last of them put it.
+void Instrumenter::suspendAt(CallInst &call, Operation operation,
+                             ArrayRef<Value *> operands) {
+  uint32_t number = tables.operations.size();
+  bool isWarp = operation.warp || operation.matrix;
+  operation.site = addSite(call);
+  tables.operations.push_back(std::move(operation));
+  IRBuilder<> builder(&call);
+  storeRegisters(builder, operands);
+  auto setField = [&](uint64_t offset, uint32_t value) {
+    return builder.CreateStore(
+        builder.getInt32(value),
+        builder.CreateConstInBoundsGEP1_64(i8, thread, offset));
+  };
+  setField(offsetof(ThreadState, operation), number);
+  Instruction *last = setField(offsetof(ThreadState, wait),
+                               uint32_t(isWarp ? Wait::Warp : Wait::Barrier));
+  suspensions.push_back(last);
+  if (call.getType()->isVoidTy()) {
+    call.eraseFromParent();
+    return;
+  }
+  unsigned index = 0;
+  replace(call, loadRegisters(builder, call.getType(), index));
+}
+
+bool Instrumenter::instrumentBarrier(IntrinsicInst &call, StringRef name) {
+  if (!name.consume_front("llvm.nvvm.barrier.cta."))
+    return false;
+  Operation operation;
+  operation.isAligned = name.contains("aligned");
+  bool isCounted = name.ends_with("count");
+  operation.kind =
+      isCounted ? Operation::Kind::BarrierCount : Operation::Kind::Barrier;
+  SmallVector<Value *> operands(call.args());
+  if (name.starts_with("arrive")) {
+    // Registers are read when the call is made, which is now.
+    operation.kind = Operation::Kind::BarrierArrive;
+    operation.site = addSite(call);
+    tables.operations.push_back(operation);
+    IRBuilder<> builder(&call);
+    storeRegisters(builder, operands);
+    callRuntime(builder, runtime::kArrive, voidType,
+                {builder.getInt32(tables.operations.size() - 1)});
+    call.eraseFromParent();
+    return true;
+  }
+  if (name.consume_front("red."))
+    operation.reduction = StringSwitch<BarrierReduction>(name.split('.').first)
+                              .Case("popc", BarrierReduction::Count)
+                              .Case("and", BarrierReduction::And)
+                              .Default(BarrierReduction::Or);
+  suspendAt(call, operation, operands);
+  return true;
+}
+
+bool Instrumenter::instrumentWarp(IntrinsicInst &call, StringRef name) {
+  std::optional<WarpOp> warp = WarpOp::decode(name);
+  if (!warp)
+    return false;
+  Operation operation;
+  operation.kind = Operation::Kind::Warp;
+  operation.isAligned = false;
+  operation.warp = warp;
+  SmallVector<Value *> operands(call.args());
+  suspendAt(call, operation, operands);
+  return true;
+}
+
+static unsigned countRegisters(const DataLayout &layout, Type *type) {
+  if (auto *record = dyn_cast<StructType>(type)) {
+    unsigned count = 0;
+    for (Type *element : record->elements())
+      count += countRegisters(layout, element);
+    return count;
+  }
+  return type->isVoidTy()
+             ? 0
+             : divideCeil(layout.getTypeStoreSize(type).getFixedValue(), 4);
+}
+
+bool Instrumenter::instrumentMatrix(IntrinsicInst &call, StringRef name) {
+  std::optional<MatrixOp> matrix = MatrixOp::decode(name);
+  if (!matrix)
+    return false;
+  const DataLayout &layout = module.getDataLayout();
+  unsigned numOperands = 0;
+  for (Value *operand : call.args())
+    numOperands += countRegisters(layout, operand->getType());
+  if (numOperands > kRegisters ||
+      numOperands != matrix->getNumOperandRegisters() ||
+      countRegisters(layout, call.getType()) != matrix->getNumResultRegisters())
+    return refuse(call, "intrinsic '" + name +
+                            "' has other operands than the emulator knows");
+  Operation operation;
+  operation.kind = Operation::Kind::Matrix;
+  if (matrix->getKind() != MatrixOp::Kind::Compute) {
+    bool isLoad = matrix->getKind() == MatrixOp::Kind::Load;
+    operation.accessSite =
+        addAccess(call, 0, isLoad ? AccessKind::Read : AccessKind::Write,
+                  /*bytes=*/1, Align(1));
+    tables.sites.back().isMatrix = true;
+  }
+  operation.matrix = std::move(matrix);
+  SmallVector<Value *> operands(call.args());
+  suspendAt(call, std::move(operation), operands);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+bool Instrumenter::instrumentAsyncCopy(IntrinsicInst &call, StringRef name) {
+  if (!name.consume_front("llvm.nvvm.cp.async."))
+    return false;
+  IRBuilder<> builder(&call);
+  if (name == "commit.group") {
+    callRuntime(builder, runtime::kCommitCopies, voidType, {});
+  } else if (name == "wait.all") {
+    callRuntime(builder, runtime::kWaitForAllCopies, voidType, {});
+  } else if (name == "wait.group") {
+    callRuntime(builder, runtime::kWaitForCopies, voidType,
+                {call.getArgOperand(0)});
+  } else if (name.starts_with("ca.shared.global.") ||
+             name.starts_with("cg.shared.global.")) {
+    bool hasSize = name.consume_back(".s");
+    unsigned bytes = 0;
+    name.rsplit('.').second.getAsInteger(10, bytes);
+    uint32_t site = addAccess(call, 0, AccessKind::Write, bytes, Align(bytes));
+    addAccess(call, 1, AccessKind::Read, bytes, Align(bytes));
+    tables.sites[site].isAsync = tables.sites[site + 1].isAsync = true;
+    Value *size = hasSize ? builder.CreateZExt(call.getArgOperand(2), i64)
+                          : builder.getInt64(bytes);
+    callRuntime(builder, runtime::kBeginCopy, voidType,
+                {getOffset(builder, call.getArgOperand(0)),
+                 getOffset(builder, call.getArgOperand(1)), size,
+                 builder.getInt32(site)});
+  } else {
+    return refuse(call, "intrinsic 'llvm.nvvm.cp.async." + name +
+                            "' is not emulated yet");
+  }
+  call.eraseFromParent();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The rest
+//===----------------------------------------------------------------------===//
+
+/// Intrinsics that ask something of the thread, or tell the memory system what
+/// it knows already.
+bool Instrumenter::instrumentQuery(IntrinsicInst &call, StringRef name) {
+  IRBuilder<> builder(&call);
+  if (name.consume_front("llvm.nvvm.isspacep.")) {
+    Value *window =
+        getField(builder, i64, thread, offsetof(ThreadState, shared));
+    Value *isShared = builder.CreateICmpULT(
+        builder.CreateSub(getOffset(builder, call.getArgOperand(0)), window),
+        builder.getInt64(kSharedWindow));
+    if (name.starts_with("shared"))
+      replace(call, isShared);
+    else if (name == "global")
+      replace(call, builder.CreateNot(isShared));
+    else
+      replace(call, builder.getFalse());
+    return true;
+  }
+  // Threads of a block take turns, and atomic operations order by themselves.
+  bool isFence = name.starts_with("llvm.nvvm.membar.") ||
+                 name == "llvm.nvvm.fence.sc.cluster" ||
+                 name == "llvm.nvvm.nanosleep";
+  if (isFence) {
+    call.eraseFromParent();
+    return true;
+  }
+  if (name == "llvm.nvvm.exit") {
+    endThreadAfter(call);
+    return true;
+  }
+  return false;
+}
+
+/// Ends the thread instead of executing what follows `call`, which goes away.
+void Instrumenter::endThreadAfter(Instruction &call) {
+  if (!end)
+    end = BasicBlock::Create(context, "end", function);
+  BasicBlock *block = call.getParent();
+  SplitBlock(block, &call);
+  block->getTerminator()->eraseFromParent();
+  IRBuilder<>(block).CreateBr(end);
+  if (!call.use_empty())
+    call.replaceAllUsesWith(PoisonValue::get(call.getType()));
+  call.eraseFromParent();
+}
+
+bool Instrumenter::bindMath(CallInst &call, StringRef name) {
+  if (!findMathFunction(name))
+    return false;
+  // Names of intrinsics are LLVM's own.
+  FunctionCallee host = module.getOrInsertFunction(
+      ("emulator.math." + name).str(), call.getFunctionType());
+  auto *callee = cast<Function>(host.getCallee());
+  callee->setDoesNotThrow();
+  callee->setWillReturn();
+  bool takesMemory = any_of(call.args(), [](const Use &operand) {
+    return operand->getType()->isPointerTy();
+  });
+  if (!takesMemory)
+    callee->setDoesNotAccessMemory();
+  call.setCalledFunction(host);
+  call.setAttributes({});
+  return true;
+}
+
+void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
+  StringRef name = call.getCalledFunction()->getName();
+  if (call.getIntrinsicID() == Intrinsic::trap ||
+      call.getIntrinsicID() == Intrinsic::debugtrap) {
+    IRBuilder<> builder(&call);
+    callRuntime(builder, runtime::kTrap, voidType,
+                {builder.getInt32(addSite(call))});
+    return endThreadAfter(call);
+  }
+  if (!name.starts_with("llvm.nvvm."))
+    return; // LLVM's own, which the host knows as well
+  size_t before = errors.size();
+  bool isDone = instrumentRegister(call, name) ||
+                instrumentBarrier(call, name) ||
+                instrumentAsyncCopy(call, name) || instrumentWarp(call, name) ||
+                instrumentMatrix(call, name) || instrumentQuery(call, name) ||
+                bindMath(call, name);
+  if (!isDone && errors.size() == before)
+    refuse(call, "intrinsic '" + name + "' is not emulated");
+}
+
+void Instrumenter::instrumentAssembly(CallInst &call) {
+  auto *assembly = cast<InlineAsm>(call.getCalledOperand());
+  StringRef text = assembly->getAsmString();
+  if (text == "bar.arrive $0, $1;" || text == "bar.arrive $0, $1") {
+    Operation operation;
+    operation.kind = Operation::Kind::BarrierArrive;
+    operation.site = addSite(call);
+    tables.operations.push_back(operation);
+    IRBuilder<> builder(&call);
+    SmallVector<Value *> operands(call.args());
+    storeRegisters(builder, operands);
+    callRuntime(builder, runtime::kArrive, voidType,
+                {builder.getInt32(tables.operations.size() - 1)});
+    call.eraseFromParent();
+    return;
+  }
+  refuse(call, "inline assembly '" + text + "' is not emulated");
+}
+
+void Instrumenter::instrumentCall(CallInst &call) {
+  if (call.isInlineAsm())
+    return instrumentAssembly(call);
+  if (auto *intrinsic = dyn_cast<IntrinsicInst>(&call))
+    return instrumentIntrinsic(*intrinsic);
+  StringRef name = call.getCalledFunction()->getName();
+  IRBuilder<> builder(&call);
+  if (name == "__assertfail") {
+    callRuntime(builder, runtime::kFailAssertion, voidType,
+                {call.getArgOperand(0), builder.getInt32(addSite(call))});
+    return endThreadAfter(call);
+  }
+  if (name == "vprintf") {
+    callRuntime(builder, runtime::kPrint, voidType,
+                {call.getArgOperand(0), call.getArgOperand(1)});
+    return replace(call, builder.getInt32(0));
+  }
+  if (name.starts_with("emulator.") || bindMath(call, name))
+    return;
+  refuse(call, "function '" + name + "' is not emulated");
+}
+
+} // namespace mlir::workgroup::emulator

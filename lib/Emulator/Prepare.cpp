@@ -1,0 +1,147 @@
+//===- Prepare.cpp - From bitcode to one function -------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prepare.h"
+#include "workgroup/Target/PTX.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+namespace mlir::workgroup::emulator {
+
+SourceLocation getLocation(const llvm::Instruction &instruction) {
+  const llvm::DebugLoc &loc = instruction.getDebugLoc();
+  if (!loc || loc.getLine() == 0)
+    return {};
+  llvm::SmallString<128> path(loc->getDirectory());
+  llvm::sys::path::append(path, loc->getFilename());
+  return {path.str().str(), loc.getLine(), loc.getCol()};
+}
+
+void addError(std::vector<DiagnosticRecord> &errors,
+              const llvm::Instruction *instruction, std::string message) {
+  SourceLocation location;
+  if (instruction)
+    location = getLocation(*instruction);
+  errors.push_back({"error", std::move(message), std::move(location), {}});
+}
+
+/// A thread has one frame: functions that call themselves cannot be inlined.
+static bool checkRecursion(llvm::Module &module,
+                           std::vector<DiagnosticRecord> &errors) {
+  llvm::CallGraph graph(module);
+  for (auto it = llvm::scc_begin(&graph); !it.isAtEnd(); ++it) {
+    const llvm::Function *function = it->front()->getFunction();
+    if (!it.hasCycle() || !function)
+      continue;
+    addError(errors, nullptr,
+             "function '" + function->getName().str() +
+                 "' calls itself, which the emulator cannot run");
+    return false;
+  }
+  return true;
+}
+
+/// Makes everything but the kernel inline; calls between functions would have
+/// to suspend, too.
+static void inlineAll(llvm::Module &module, llvm::Function &kernel) {
+  for (llvm::Function &function : module) {
+    function.removeFnAttr(llvm::Attribute::NoInline);
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
+    if (&function != &kernel && !function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
+    return &value == &kernel;
+  });
+  llvm::PassBuilder builder;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  // Of all memory only that which never had an address is looked through:
+  // loads must stay where the program has them.
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+      llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(module, modules);
+  llvm::removeUnreachableBlocks(kernel);
+}
+
+static bool checkCalls(const llvm::Function &kernel,
+                       std::vector<DiagnosticRecord> &errors) {
+  for (const llvm::Instruction &instruction : llvm::instructions(kernel)) {
+    auto *call = dyn_cast<llvm::CallBase>(&instruction);
+    if (!call || call->isInlineAsm())
+      continue;
+    const llvm::Function *callee = call->getCalledFunction();
+    if (!callee) {
+      addError(errors, call,
+               "the emulator cannot call a function by its address");
+      return false;
+    }
+    if (!callee->isDeclaration()) {
+      addError(errors, call,
+               "the emulator cannot inline function '" +
+                   callee->getName().str() + "'");
+      return false;
+    }
+  }
+  return true;
+}
+
+PreparedKernel prepareKernel(llvm::LLVMContext &context,
+                             const std::string &bitcode,
+                             const std::string &name, const std::string &chip,
+                             std::vector<DiagnosticRecord> &errors) {
+  auto parsed =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, name), context);
+  if (!parsed) {
+    addError(errors, nullptr, llvm::toString(parsed.takeError()));
+    return {};
+  }
+  std::unique_ptr<llvm::Module> module = std::move(*parsed);
+  llvm::Function *kernel = module->getFunction(name);
+  if (!kernel || kernel->isDeclaration()) {
+    addError(errors, nullptr, "there is no kernel '" + name + "'");
+    return {};
+  }
+  if (!checkRecursion(*module, errors))
+    return {};
+  if (!chip.empty() && !optimizeForChip(*module, chip)) {
+    addError(errors, nullptr, "this LLVM was built without the NVPTX target");
+    return {};
+  }
+  kernel->setCallingConv(llvm::CallingConv::C);
+  inlineAll(*module, *kernel);
+  if (!checkCalls(*kernel, errors))
+    return {};
+  PreparedKernel prepared{std::move(module), kernel, {}};
+  for (llvm::Instruction &instruction : llvm::instructions(*kernel))
+    prepared.instructions.push_back(&instruction);
+  return prepared;
+}
+
+} // namespace mlir::workgroup::emulator

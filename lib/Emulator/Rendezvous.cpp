@@ -1,0 +1,291 @@
+//===- Rendezvous.cpp - Where threads wait for each other -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Worker.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+
+namespace mlir::workgroup::emulator {
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+static uint32_t getMask(const Operation &operation, const ThreadState &thread) {
+  return operation.warp ? thread.registers[operation.warp->getMaskRegister()]
+                        : ~0u;
+}
+
+static bool canMeet(const Operation &a, const Operation &b) {
+  if (a.kind != b.kind)
+    return false;
+  // What is not `.aligned` may meet from different places of the program.
+  return a.warp ? *a.warp == *b.warp : a.site == b.site;
+}
+
+/// The lanes that `lane` waits for at a warp operation, itself included, if all
+/// have come; else zero. `members` receives those that have to.
+uint32_t Worker::getGroup(unsigned warp, unsigned lane, uint32_t &members) {
+  const ThreadState &self = threads[warp * kWarpSize + lane];
+  const Operation &operation = tables.operations[self.operation];
+  uint32_t mask = getMask(operation, self) | 1u << lane;
+  members = 0;
+  bool isComplete = true;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    unsigned other = llvm::countr_zero(rest);
+    unsigned index = warp * kWarpSize + other;
+    if (index >= threads.size() || threads[index].wait == Wait::Done)
+      continue; // only threads that have not exited are waited for
+    members |= 1u << other;
+    const ThreadState &thread = threads[index];
+    const Operation &theirs = tables.operations[thread.operation];
+    isComplete &= thread.wait == Wait::Warp && canMeet(operation, theirs) &&
+                  (getMask(theirs, thread) | 1u << other) == mask;
+  }
+  return isComplete ? members : 0;
+}
+
+/// Executes what lanes of a warp wait to do together. True if any can go on.
+bool Worker::meetLanes(unsigned warp) {
+  bool hasMet = false;
+  unsigned first = warp * kWarpSize;
+  unsigned count = std::min<size_t>(kWarpSize, threads.size() - first);
+  for (unsigned lane = 0; lane < count; ++lane) {
+    if (threads[first + lane].wait != Wait::Warp)
+      continue;
+    uint32_t members = 0;
+    uint32_t lanes = getGroup(warp, lane, members);
+    if (!lanes)
+      continue;
+    executeTogether(warp, lanes);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+      threads[first + llvm::countr_zero(rest)].wait = Wait::None;
+    hasMet = true;
+  }
+  return hasMet;
+}
+
+void Worker::executeTogether(unsigned warp, uint32_t lanes) {
+  ++counters.warpOperations;
+  unsigned first = warp * kWarpSize;
+  ThreadState &leader = threads[first + llvm::countr_zero(lanes)];
+  const Operation &operation = tables.operations[leader.operation];
+  if (operation.matrix)
+    return executeMatrix(warp, lanes, operation);
+  if (operation.warp->getKind() == WarpOp::Kind::Sync) {
+    llvm::SmallVector<unsigned, kWarpSize> members;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+      members.push_back(first + llvm::countr_zero(rest));
+    clocks.synchronize(members);
+    setTimes();
+    return;
+  }
+  uint32_t *registers[kWarpSize] = {};
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    unsigned lane = llvm::countr_zero(rest);
+    registers[lane] = threads[first + lane].registers;
+  }
+  uint32_t undefined = operation.warp->execute(lanes, registers);
+  if (undefined && launch.check == Check::All)
+    report(threads[first + llvm::countr_zero(undefined)],
+           FindingKind::InactiveLane, operation.site);
+}
+
+void Worker::executeMatrix(unsigned warp, uint32_t lanes,
+                           const Operation &operation) {
+  unsigned first = warp * kWarpSize;
+  if (lanes != ~0u)
+    report(threads[first + llvm::countr_zero(lanes)], FindingKind::Divergence,
+           operation.site);
+  uint32_t absent[kWarpSize][kRegisters] = {};
+  uint32_t *registers[kWarpSize];
+  for (unsigned lane = 0; lane < kWarpSize; ++lane)
+    registers[lane] =
+        lanes >> lane & 1 ? threads[first + lane].registers : absent[lane];
+  AccessKind kind = operation.matrix->getKind() == MatrixOp::Kind::Store
+                        ? AccessKind::Write
+                        : AccessKind::Read;
+  auto access = [&](unsigned lane, uint64_t address, unsigned bytes) {
+    unsigned acting = lanes >> lane & 1 ? lane : llvm::countr_zero(lanes);
+    return this->access(threads[first + acting], kind, address,
+                        operation.accessSite, bytes);
+  };
+  operation.matrix->execute(registers, access);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+void Worker::arriveAtBarrier(ThreadState &thread, uint32_t) {
+  Arrivals &arrival = arrivals[thread.registers[0] % arrivals.size()];
+  arrival.threads.push_back(thread.linear);
+  clocks.release(thread.linear, arrival.meeting);
+}
+
+/// Lets threads through barriers that all they wait for have reached.
+bool Worker::openBarriers() {
+  llvm::SmallVector<unsigned, 64> waiting[16];
+  unsigned numLive = 0;
+  for (const ThreadState &thread : threads) {
+    numLive += thread.wait != Wait::Done;
+    if (thread.wait == Wait::Barrier)
+      waiting[thread.registers[0] % 16].push_back(thread.linear);
+  }
+  bool hasOpened = false;
+  for (uint32_t id = 0; id < 16; ++id) {
+    if (waiting[id].empty())
+      continue;
+    ThreadState &first = threads[waiting[id].front()];
+    const Operation &operation = tables.operations[first.operation];
+    bool isCounted = operation.kind == Operation::Kind::BarrierCount;
+    size_t present = waiting[id].size() + arrivals[id].threads.size();
+    size_t needed = isCounted ? first.registers[1] : numLive;
+    if (present < needed)
+      continue;
+    if (!isCounted && numLive < threads.size())
+      report(first, FindingKind::ExitedThread, operation.site);
+    hasOpened |= openBarrier(id, waiting[id]);
+  }
+  return hasOpened;
+}
+
+bool Worker::openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
+  ++counters.barriers;
+  checkAlignedBarrier(waiting);
+  reducePredicates(waiting);
+  lastBarrier = tables.operations[threads[waiting.front()].operation].site;
+  Arrivals &arrival = arrivals[id];
+  if (arrival.threads.empty()) {
+    clocks.synchronize(waiting);
+  } else {
+    for (unsigned thread : waiting)
+      clocks.release(thread, arrival.meeting);
+    for (unsigned thread : waiting)
+      clocks.acquire(thread, arrival.meeting);
+    arrival = {};
+  }
+  setTimes();
+  uint64_t latest = 0;
+  for (unsigned thread : waiting)
+    latest = std::max(latest, known[thread]);
+  for (unsigned thread : waiting) {
+    known[thread] = latest;
+    threads[thread].wait = Wait::None;
+  }
+  return true;
+}
+
+/// The aligned form wants the lanes of a warp to be at one barrier in the
+/// program. That warps are at different ones is only odd.
+void Worker::checkAlignedBarrier(llvm::ArrayRef<unsigned> waiting) {
+  ThreadState *first = nullptr;
+  for (unsigned index : waiting) {
+    ThreadState &thread = threads[index];
+    const Operation &operation = tables.operations[thread.operation];
+    if (!operation.isAligned)
+      continue;
+    if (!first || first->warp != thread.warp) {
+      first = &thread;
+      continue;
+    }
+    uint32_t site = tables.operations[first->operation].site;
+    if (site == operation.site)
+      continue;
+    FindingKey key{FindingKind::Divergence, site, operation.site};
+    FindingInstance instance = makeInstance(*first, Space::None, 0, 0, 0);
+    instance.otherThread = thread.linear;
+    instance.otherBlock = block;
+    instance.notes = describeWaits(waiting);
+    findings.add(key, std::move(instance));
+    return;
+  }
+}
+
+/// `barrier.cta.red`: every thread gets what the predicates of all come to.
+void Worker::reducePredicates(llvm::ArrayRef<unsigned> waiting) {
+  const Operation &operation =
+      tables.operations[threads[waiting.front()].operation];
+  if (!operation.reduction)
+    return;
+  unsigned source = operation.kind == Operation::Kind::BarrierCount ? 2 : 1;
+  uint32_t count = llvm::count_if(waiting, [&](unsigned thread) {
+    return threads[thread].registers[source] & 1;
+  });
+  uint32_t result = count;
+  if (*operation.reduction == BarrierReduction::And)
+    result = count == waiting.size();
+  else if (*operation.reduction == BarrierReduction::Or)
+    result = count != 0;
+  for (unsigned thread : waiting)
+    threads[thread].registers[0] = result;
+}
+
+//===----------------------------------------------------------------------===//
+// Deadlocks
+//===----------------------------------------------------------------------===//
+
+static std::string printRanges(llvm::ArrayRef<unsigned> numbers) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1)
+      ++end;
+    stream << (i ? ", " : "") << numbers[i];
+    if (end > i + 1)
+      stream << ".." << numbers[end - 1];
+    i = end;
+  }
+  return text;
+}
+
+/// Who is where, a line per place.
+std::vector<std::string> Worker::describeWaits(llvm::ArrayRef<unsigned> which) {
+  std::map<std::pair<Wait, uint32_t>, llvm::SmallVector<unsigned>> places;
+  for (unsigned index : which) {
+    const ThreadState &thread = threads[index];
+    bool waits = thread.wait == Wait::Barrier || thread.wait == Wait::Warp;
+    uint32_t site = waits ? tables.operations[thread.operation].site : 0;
+    places[{thread.wait, site}].push_back(index);
+  }
+  std::vector<std::string> lines;
+  for (const auto &[place, numbers] : places) {
+    const SourceLocation &location = tables.sites[place.second].location;
+    std::string line = "threads " + printRanges(numbers);
+    if (place.first == Wait::Done)
+      line += " have left the kernel";
+    else
+      line += std::string(place.first == Wait::Barrier
+                              ? " wait at the barrier at "
+                              : " wait at the warp operation at ") +
+              location.file + ":" + std::to_string(location.line) + ":" +
+              std::to_string(location.column);
+    if (place.first == Wait::Warp) {
+      const ThreadState &thread = threads[numbers.front()];
+      const Operation &operation = tables.operations[thread.operation];
+      line += " for the lanes 0x" +
+              llvm::utohexstr(getMask(operation, thread), /*LowerCase=*/true);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void Worker::reportDeadlock() {
+  auto all = llvm::to_vector(llvm::seq<unsigned>(0, threads.size()));
+  ThreadState *waiting = llvm::find_if(threads, [](ThreadState &thread) {
+                           return thread.wait != Wait::Done;
+                         }).base();
+  uint32_t site = tables.operations[waiting->operation].site;
+  giveUp(*waiting, FindingKind::Deadlock, site, describeWaits(all));
+}
+
+} // namespace mlir::workgroup::emulator

@@ -1,0 +1,359 @@
+//===- Report.cpp - Findings in words -------------------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+#include <numeric>
+
+namespace mlir::workgroup::emulator {
+
+namespace {
+/// What is the same for all findings of a kind.
+struct KindInfo {
+  llvm::StringLiteral name;
+  llvm::StringLiteral severity;
+};
+} // namespace
+
+static KindInfo getInfo(FindingKind kind, Check check) {
+  switch (kind) {
+  case FindingKind::SharedRace:
+    return {"race.shared", "error"};
+  case FindingKind::GlobalRace:
+    return {"race.global", "error"};
+  case FindingKind::BlockRace:
+    return {"race.blocks", "error"};
+  case FindingKind::SameValue:
+    if (check == Check::All)
+      return {"race.same-value", "error"};
+    return {"race.same-value", "remark"};
+  case FindingKind::NotWaited:
+    return {"async.not-waited", "error"};
+  case FindingKind::NotPublished:
+    return {"async.not-published", "error"};
+  case FindingKind::OutOfBounds:
+    return {"out-of-bounds", "error"};
+  case FindingKind::ReadOnly:
+    return {"read-only", "error"};
+  case FindingKind::Misaligned:
+    return {"misaligned", "error"};
+  case FindingKind::Uninitialized:
+    return {"uninitialized", "error"};
+  case FindingKind::Divergence:
+    return {"divergence", "error"};
+  case FindingKind::ExitedThread:
+    return {"exited-thread", "error"};
+  case FindingKind::Deadlock:
+    return {"deadlock", "error"};
+  case FindingKind::Division:
+    return {"division", "error"};
+  case FindingKind::StepLimit:
+    return {"step-limit", "error"};
+  case FindingKind::InactiveLane:
+    return {"inactive-lane", "error"};
+  case FindingKind::Assertion:
+    return {"assertion", "error"};
+  case FindingKind::Trap:
+    return {"trap", "error"};
+  }
+  llvm_unreachable("unknown kind of finding");
+}
+
+llvm::StringRef getKindName(FindingKind kind) {
+  return getInfo(kind, Check::None).name;
+}
+
+//===----------------------------------------------------------------------===//
+// Sentences
+//===----------------------------------------------------------------------===//
+
+static std::string getNoun(const Site &site) {
+  if (site.isAsync)
+    return site.kind == AccessKind::Read ? "an asynchronous copy's read"
+                                         : "an asynchronous copy";
+  return site.kind == AccessKind::Read    ? "a read"
+         : site.kind == AccessKind::Write ? "a write"
+                                          : "an atomic update";
+}
+
+static std::string getPair(const Site &a, const Site &b) {
+  std::string first = getNoun(a), second = getNoun(b);
+  if (first == second && a.kind == AccessKind::Write && !a.isAsync)
+    return "two writes";
+  return first + " and " + second;
+}
+
+static std::string getVerb(const Site &site) {
+  if (site.isAsync)
+    return site.kind == AccessKind::Read ? "copies from" : "copies into";
+  switch (site.kind) {
+  case AccessKind::Read:
+    return "reads";
+  case AccessKind::Write:
+    return "writes";
+  case AccessKind::Update:
+    return "updates";
+  case AccessKind::None:
+    return "waits";
+  }
+  llvm_unreachable("unknown kind of access");
+}
+
+static std::string getMessage(const FindingKey &key,
+                              const KernelTables &tables) {
+  const Site &site = tables.sites[key.site];
+  const Site &other = tables.sites[key.otherSite];
+  // The earlier access first, though which comes first is chance.
+  std::string pair = getPair(other, site);
+  switch (key.kind) {
+  case FindingKind::SharedRace:
+    return "data race on workgroup memory: nothing orders " + pair;
+  case FindingKind::GlobalRace:
+    return "data race on global memory: nothing orders " + pair +
+           " of one block";
+  case FindingKind::BlockRace:
+    return "data race on global memory: " + pair +
+           " of different blocks, which nothing can order";
+  case FindingKind::SameValue:
+    return "threads write the same value to the same bytes, and nothing orders "
+           "them";
+  case FindingKind::NotWaited:
+    return "bytes of an asynchronous copy are used before the copy is waited "
+           "for";
+  case FindingKind::NotPublished:
+    return "an asynchronous copy is waited for, but no barrier lets other "
+           "threads see it";
+  case FindingKind::OutOfBounds:
+    return "access out of bounds";
+  case FindingKind::ReadOnly:
+    return "write to a buffer that must not be written";
+  case FindingKind::Misaligned:
+    return "address is no multiple of " + std::to_string(site.alignment) +
+           " bytes, which the access promises";
+  case FindingKind::Uninitialized:
+    return "read of workgroup memory that no thread of the block has written";
+  case FindingKind::Divergence:
+    return key.otherSite ? "threads of a warp wait at different barriers"
+                         : "matrix operation without all lanes of the warp";
+  case FindingKind::ExitedThread:
+    return "barrier that threads of the block skip by leaving the kernel";
+  case FindingKind::Deadlock:
+    return "threads wait for each other for ever";
+  case FindingKind::Division:
+    return "integer division by zero, or of the least number by -1";
+  case FindingKind::StepLimit:
+    return "a thread does not end";
+  case FindingKind::InactiveLane:
+    return "shuffle of a value from a lane that takes no part in it";
+  case FindingKind::Assertion:
+    return "assertion failed";
+  case FindingKind::Trap:
+    return "the kernel gives up (trap)";
+  }
+  llvm_unreachable("unknown kind of finding");
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+static ThreadId makeThread(const LaunchRequest &request, uint64_t block,
+                           uint32_t thread) {
+  auto split = [](uint64_t linear, const std::array<uint32_t, 3> &sizes) {
+    uint64_t x = sizes[0], y = sizes[1];
+    return std::array<uint32_t, 3>{uint32_t(linear % x),
+                                   uint32_t(linear / x % y),
+                                   uint32_t(linear / x / y)};
+  };
+  return {split(block, request.grid), split(thread, request.block),
+          thread / kWarpSize, thread % kWarpSize};
+}
+
+/// The indices of the element at `offset` bytes after element zero; empty if
+/// the shape does not tell.
+static std::vector<int64_t> getIndices(int64_t offset, uint64_t elementBytes,
+                                       const std::vector<int64_t> &shape,
+                                       const std::vector<int64_t> &strides) {
+  if (offset < 0 || shape.empty() || elementBytes == 0)
+    return {};
+  int64_t element = offset / int64_t(elementBytes);
+  std::vector<unsigned> dims(shape.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  llvm::stable_sort(
+      dims, [&](unsigned a, unsigned b) { return strides[a] > strides[b]; });
+  std::vector<int64_t> indices(shape.size());
+  for (unsigned dim : dims) {
+    if (strides[dim] <= 0)
+      continue;
+    indices[dim] = element / strides[dim];
+    element -= indices[dim] * strides[dim];
+  }
+  if (element != 0)
+    return {};
+  return indices;
+}
+
+static void describeShared(FindingRecord &record,
+                           const FindingInstance &instance,
+                           const ReportContext &context) {
+  const Object &object = context.tables.objects[instance.object];
+  record.space = "shared";
+  record.byteOffset = instance.offset;
+  if (instance.object == 0) {
+    record.buffer = "workgroup memory";
+    return;
+  }
+  if (object.kind == Object::Kind::Dynamic) {
+    record.buffer = "dynamic workgroup memory";
+    return;
+  }
+  record.buffer = "@" + object.name;
+  for (const SharedBuffer &buffer : context.sharedBuffers)
+    if (buffer.symbol == object.name) {
+      record.buffer = buffer.name;
+      record.indices = getIndices(instance.offset, buffer.elementBytes,
+                                  buffer.shape, buffer.strides);
+      if (buffer.location.line)
+        record.notes.push_back(buffer.name + " is allocated at " +
+                               buffer.location.file + ":" +
+                               std::to_string(buffer.location.line) + ":" +
+                               std::to_string(buffer.location.column));
+    }
+}
+
+static void describeGlobal(FindingRecord &record,
+                           const FindingInstance &instance,
+                           const ReportContext &context) {
+  record.space = "global";
+  size_t number = instance.object;
+  if (number == 0) {
+    record.buffer = "an address in no buffer";
+    return;
+  }
+  record.byteOffset = instance.offset;
+  if (number > context.request.buffers.size()) {
+    record.buffer = "a variable of the module";
+    return;
+  }
+  const BufferView &buffer = context.request.buffers[number - 1];
+  record.buffer = buffer.name;
+  record.indices =
+      getIndices(instance.offset - int64_t(buffer.origin), buffer.elementBytes,
+                 buffer.shape, buffer.strides);
+}
+
+static void addSize(FindingRecord &record, const FindingKey &key,
+                    const FindingInstance &instance,
+                    const ReportContext &context) {
+  if (key.kind != FindingKind::OutOfBounds || instance.object == 0)
+    return;
+  uint64_t bytes = 0;
+  if (instance.space == Space::Shared) {
+    const Object &object = context.tables.objects[instance.object];
+    bytes = object.kind == Object::Kind::Dynamic
+                ? context.request.dynamicSharedBytes
+                : object.bytes;
+  } else if (instance.object <= context.request.buffers.size()) {
+    bytes = context.request.buffers[instance.object - 1].bytes;
+  }
+  record.notes.push_back(std::to_string(instance.bytes) + " bytes at byte " +
+                         std::to_string(instance.offset) + " of " +
+                         record.buffer + ", which has " +
+                         std::to_string(bytes) + " bytes");
+}
+
+static void addAccesses(FindingRecord &record, const FindingKey &key,
+                        const FindingInstance &instance,
+                        const ReportContext &context) {
+  const KernelTables &tables = context.tables;
+  auto add = [&](uint32_t number, uint64_t block, uint32_t thread) {
+    const Site &site = tables.sites[number];
+    bool isAccess = site.kind != AccessKind::None;
+    record.accesses.push_back(
+        {getVerb(site), makeThread(context.request, block, thread),
+         site.location,
+         isAccess ? std::max<uint64_t>(site.bytes, 1) : uint64_t(0)});
+  };
+  if (key.otherSite)
+    add(key.otherSite, instance.otherBlock, instance.otherThread);
+  add(key.site, instance.block, instance.thread);
+  if (!key.otherSite && !record.accesses.back().bytes)
+    record.accesses.back().verb = key.kind == FindingKind::Division ? "divides"
+                                  : key.kind == FindingKind::StepLimit
+                                      ? "loops"
+                                      : "is there";
+}
+
+static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
+                              const ReportContext &context) {
+  const FindingInstance &instance = entry.instance;
+  KindInfo info = getInfo(key.kind, context.check);
+  FindingRecord record;
+  record.kind = info.name.str();
+  record.severity = info.severity.str();
+  record.message = getMessage(key, context.tables);
+  record.count = entry.count;
+  record.blocks = entry.blocks;
+  if (instance.space == Space::Shared)
+    describeShared(record, instance, context);
+  else if (instance.space == Space::Global)
+    describeGlobal(record, instance, context);
+  else if (instance.space == Space::Private)
+    record.buffer = "private memory";
+  addSize(record, key, instance, context);
+  addAccesses(record, key, instance, context);
+  for (const std::string &note : instance.notes)
+    record.notes.push_back(note);
+  if (key.kind == FindingKind::StepLimit)
+    record.notes.push_back("it has made " +
+                           std::to_string(context.request.stepLimit) +
+                           " turns of its loops, the limit of this launch");
+  if (instance.barrier && key.otherSite) {
+    const SourceLocation &at = context.tables.sites[instance.barrier].location;
+    record.notes.push_back("since the barrier at " + at.file + ":" +
+                           std::to_string(at.line) + ":" +
+                           std::to_string(at.column));
+  }
+  return record;
+}
+
+/// True if the read at `key` would be a read of what a race keeps from being
+/// written: whether the writer came first is chance.
+static bool isConsequence(const FindingKey &key, const FindingTable &findings) {
+  if (key.kind != FindingKind::Uninitialized)
+    return false;
+  return llvm::any_of(findings.getEntries(), [&](const auto &entry) {
+    const FindingKey &other = entry.first;
+    return (other.kind == FindingKind::SharedRace ||
+            other.kind == FindingKind::NotWaited ||
+            other.kind == FindingKind::NotPublished) &&
+           (other.site == key.site || other.otherSite == key.site);
+  });
+}
+
+std::vector<FindingRecord> describeFindings(const FindingTable &findings,
+                                            const ReportContext &context) {
+  std::vector<std::pair<FindingKey, FindingEntry>> entries(
+      findings.getEntries().begin(), findings.getEntries().end());
+  llvm::stable_sort(entries, [](const auto &a, const auto &b) {
+    return std::tie(a.first.kind, a.first.site, a.first.otherSite) <
+           std::tie(b.first.kind, b.first.site, b.first.otherSite);
+  });
+  std::vector<FindingRecord> records;
+  for (const auto &[key, entry] : entries)
+    if (!isConsequence(key, findings))
+      records.push_back(describe(key, entry, context));
+  llvm::stable_sort(records,
+                    [](const FindingRecord &a, const FindingRecord &b) {
+                      return (a.severity == "error") > (b.severity == "error");
+                    });
+  return records;
+}
+
+} // namespace mlir::workgroup::emulator

@@ -1,0 +1,42 @@
+//===- Report.h - Findings in words --------------------------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_EMULATOR_REPORT_H
+#define WORKGROUP_EMULATOR_REPORT_H
+
+#include "Findings.h"
+#include "Tables.h"
+
+namespace mlir::workgroup::emulator {
+
+/// What reports say about a launch besides its findings.
+struct ReportContext {
+  const KernelTables &tables;
+  const LaunchRequest &request;
+  Check check;
+  const std::vector<SharedBuffer> &sharedBuffers;
+};
+
+/// The kind of a finding as reports name it, as `race.shared`.
+llvm::StringRef getKindName(FindingKind kind);
+
+/// Turns findings into records, the gravest first. What follows from another
+/// finding is left out: reads of memory that a race keeps from being written.
+std::vector<FindingRecord> describeFindings(const FindingTable &findings,
+                                            const ReportContext &context);
+
+/// A finding as an error with notes.
+DiagnosticRecord makeDiagnostic(const FindingRecord &finding);
+
+/// Findings as text, with the lines of the sources that they concern.
+std::string render(const std::vector<FindingRecord> &findings,
+                   const std::vector<SourceText> &sources);
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_EMULATOR_REPORT_H

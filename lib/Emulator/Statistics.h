@@ -1,0 +1,77 @@
+//===- Statistics.h - What accesses cost ---------------------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_EMULATOR_STATISTICS_H
+#define WORKGROUP_EMULATOR_STATISTICS_H
+
+#include "Tables.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <vector>
+
+namespace mlir::workgroup::emulator {
+
+/// What blocks executed.
+struct BlockCounters {
+  uint64_t instructions = 0, barriers = 0, warpOperations = 0;
+};
+
+/// The addresses of the lanes that make one request; `lanes` tells which.
+struct Request {
+  uint64_t addresses[kWarpSize] = {};
+  uint32_t lanes = 0;
+};
+
+/// Passes over the 32 banks that a request for `bytes` bytes a lane takes.
+/// Accesses of 8 bytes go in two halves of the warp, of 16 bytes in four
+/// quarters; neighbouring parts are one if every lane in them reads what its
+/// neighbour, or every second neighbour, reads.
+unsigned countWavefronts(const Request &request, uint64_t bytes);
+
+/// The fewest passes that could serve the distinct words of a request.
+unsigned countIdealWavefronts(const Request &request, uint64_t bytes);
+
+/// Sectors of 32 bytes that a request touches, and the fewest that its distinct
+/// bytes could lie in.
+unsigned countSectors(const Request &request, uint64_t bytes);
+unsigned countDenseSectors(const Request &request, uint64_t bytes);
+
+/// The accesses of the threads of a block since they last met, put together to
+/// requests: the k-th times that lanes of a warp come to a site are one.
+class AccessLog {
+public:
+  struct Totals {
+    uint64_t requests = 0, accesses = 0, wavefronts = 0, idealWavefronts = 0,
+             sectors = 0, denseSectors = 0;
+
+    Totals &operator+=(const Totals &other);
+  };
+
+  AccessLog(const KernelTables &tables, unsigned numThreads);
+
+  void add(unsigned thread, uint32_t site, uint64_t address);
+  /// Counts the requests up to here.
+  void flush();
+
+  llvm::ArrayRef<Totals> getTotals() const { return totals; }
+
+private:
+  const KernelTables &tables;
+  unsigned numThreads, numWarps;
+  std::vector<Totals> totals;
+  /// Per site: how often each thread came by, and the requests of each warp.
+  struct SiteLog {
+    std::vector<uint32_t> visits;
+    std::vector<std::vector<Request>> requests;
+  };
+  std::vector<SiteLog> sites;
+  std::vector<uint32_t> touched;
+};
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_EMULATOR_STATISTICS_H

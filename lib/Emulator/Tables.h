@@ -1,0 +1,104 @@
+//===- Tables.h - What is known of a kernel before it runs ---- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_EMULATOR_TABLES_H
+#define WORKGROUP_EMULATOR_TABLES_H
+
+#include "MatrixOps.h"
+#include "WarpOps.h"
+#include "workgroup/Emulator/Emulator.h"
+
+namespace mlir::workgroup::emulator {
+
+/// Where workgroup memory begins in its window, as on hardware: what is below
+/// belongs to the system, so that no address in use is null.
+constexpr uint64_t kSharedBase = 1024;
+/// Bytes of the window, more than any chip has.
+constexpr uint64_t kSharedWindow = 256 << 10;
+
+enum class Space : uint8_t { None, Generic, Global, Shared, Private };
+
+enum class AccessKind : uint8_t { None, Read, Write, Update };
+
+/// An instruction that touches memory or waits for other threads.
+struct Site {
+  AccessKind kind = AccessKind::None;
+  Space space = Space::None;
+  /// An atomic operation that orders what is around it.
+  bool isOrdering = false;
+  /// Part of an asynchronous copy.
+  bool isAsync = false;
+  /// Part of a warp-wide matrix operation.
+  bool isMatrix = false;
+  uint32_t bytes = 0;
+  /// The address has to be a multiple of this.
+  uint32_t alignment = 1;
+  /// The object that the address is known to point into, by its index; 0 if it
+  /// is not known.
+  uint32_t object = 0;
+  /// Number of the instruction in the prepared kernel.
+  uint32_t ordinal = 0;
+  SourceLocation location;
+};
+
+/// Memory that addresses point into.
+struct Object {
+  enum class Kind { Unknown, Argument, Shared, Dynamic, Variable };
+  Kind kind = Kind::Unknown;
+  std::string name;
+  /// Offset in the shared window; of an argument, its number.
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+/// Something that threads do together: a thread that arrives at it waits.
+struct Operation {
+  enum class Kind { Barrier, BarrierCount, BarrierArrive, Warp, Matrix };
+  Kind kind = Kind::Barrier;
+  uint32_t site = 0;
+  /// All lanes of a warp have to be at this very instruction.
+  bool isAligned = true;
+  /// Of a barrier, the reduction of a predicate that comes with it.
+  std::optional<BarrierReduction> reduction;
+  std::optional<WarpOp> warp;
+  std::optional<MatrixOp> matrix;
+  /// Sites of the loads or stores of a matrix operation.
+  uint32_t accessSite = 0;
+};
+
+/// What instrumentation tells the runtime about a kernel.
+struct KernelTables {
+  std::string name;
+  std::vector<Site> sites = {Site()};
+  std::vector<Object> objects = {Object()};
+  std::vector<Operation> operations;
+  /// Where dynamic memory begins; the end of the static.
+  uint64_t sharedEnd = kSharedBase;
+  /// Object of the dynamic memory; 0 if the kernel does not use it.
+  uint32_t dynamicObject = 0;
+  /// Offset and bytes of each parameter in the block of parameters.
+  std::vector<std::pair<uint64_t, uint64_t>> parameters;
+  uint64_t parameterBytes = 0;
+  std::vector<bool> isPointer;
+  /// Logarithm of the bytes of a shadow cell, of workgroup memory and of each
+  /// buffer that an argument points to; no access is smaller.
+  unsigned sharedGrain = 2;
+  std::vector<unsigned> argumentGrain;
+  /// The smallest grain of accesses to global memory of an unknown object.
+  unsigned globalGrain = 4;
+  /// Some threads may be ordered while others are not: there are barriers of
+  /// less than a block, or atomics that order.
+  bool hasPartialOrder = false;
+  /// The block sizes that the code was compiled for; 0 where any will do.
+  std::array<uint32_t, 3> requiredBlock = {};
+  uint32_t maxThreads = 1024;
+};
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_EMULATOR_TABLES_H

@@ -1,0 +1,193 @@
+//===- Worker.h - Runs blocks, one after the other ------------ -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_EMULATOR_WORKER_H
+#define WORKGROUP_EMULATOR_WORKER_H
+
+#include "AsyncCopies.h"
+#include "Clocks.h"
+#include "Findings.h"
+#include "ShadowMemory.h"
+#include "Statistics.h"
+#include "Tables.h"
+#include "ThreadState.h"
+#include <random>
+
+namespace mlir::workgroup::emulator {
+
+/// A buffer in global memory. Buffers that overlap share a shadow.
+struct Buffer {
+  uint8_t *base = nullptr;
+  uint64_t bytes = 0;
+  bool isWritable = true;
+  std::shared_ptr<GlobalShadow> shadow;
+  /// Where it begins in the shadow.
+  uint64_t shadowOffset = 0;
+
+  bool contains(const uint8_t *address) const {
+    return address >= base && address < base + bytes;
+  }
+};
+
+/// What all workers of a launch share.
+struct Launch {
+  Launch(const KernelTables &tables, const LaunchRequest &request,
+         LaunchProgress &progress)
+      : tables(tables), request(request), progress(progress) {}
+
+  const KernelTables &tables;
+  const LaunchRequest &request;
+  LaunchProgress &progress;
+  Check check = Check::None;
+  bool withStatistics = false;
+  /// Starts a thread: returns when the thread waits or is done.
+  void *(*entry)(ThreadState *) = nullptr;
+  std::vector<uint8_t> parameters;
+  /// What each argument that is a pointer points to.
+  std::vector<Bounds> arguments;
+  /// The buffer of each of them.
+  std::vector<uint32_t> argumentBuffers;
+  std::vector<Buffer> buffers;
+  Publications publications;
+  uint64_t sharedEnd = 0;
+  unsigned threadsPerBlock = 0;
+  uint64_t numBlocks = 0;
+  /// The blocks to run, in order; empty means all in the order of their ids.
+  std::vector<uint64_t> blocks;
+  std::atomic<uint64_t> nextBlock{0};
+  /// A finding after which nothing sensible can follow.
+  std::atomic<bool> isOver{false};
+
+  bool checksRaces() const { return check != Check::None; }
+};
+
+/// Runs blocks of a launch. Everything in it belongs to one host thread.
+class Worker {
+public:
+  explicit Worker(Launch &launch);
+  ~Worker();
+
+  /// Takes blocks until there is none, or the launch is over.
+  void run();
+
+  FindingTable findings;
+  BlockCounters counters;
+  AccessLog accessLog;
+  std::vector<bool> reached;
+  uint64_t blocksRun = 0;
+  std::string output;
+
+  //===--------------------------------------------------------------------===//
+  // What generated code calls, by way of RuntimeFunctions.cpp
+  //===--------------------------------------------------------------------===//
+
+  /// Checks and records an access; returns the host address to use for it.
+  uint8_t *access(ThreadState &thread, AccessKind kind, uint64_t address,
+                  uint32_t site, uint64_t bytes);
+  uint8_t *accessShared(ThreadState &thread, AccessKind kind, uint64_t offset,
+                        uint32_t site, uint64_t bytes);
+  uint8_t *accessGlobal(ThreadState &thread, AccessKind kind, uint8_t *address,
+                        uint32_t site, uint64_t bytes);
+  /// The atomic operation at `site` has been done.
+  void finishUpdate(ThreadState &thread, uint64_t address, uint32_t site);
+  /// Tells of an access that generated code found to be out of bounds or
+  /// misaligned; returns an address that does no harm.
+  uint8_t *fault(ThreadState &thread, uint64_t address, uint32_t site);
+
+  /// Copies or sets bytes for a memory intrinsic.
+  void copyBytes(ThreadState &thread, uint64_t target, uint64_t source,
+                 uint64_t bytes, uint32_t site);
+  void setBytes(ThreadState &thread, uint64_t target, uint8_t value,
+                uint64_t bytes, uint32_t site);
+
+  void *getFrame(ThreadState &thread, uint64_t bytes);
+  /// Counts `turns` of loops; true if the thread has to end.
+  bool poll(ThreadState &thread, uint32_t site, uint64_t turns);
+  /// Ends the launch for a reason that `kind` tells.
+  void giveUp(ThreadState &thread, FindingKind kind, uint32_t site,
+              std::vector<std::string> notes = {});
+  void report(ThreadState &thread, FindingKind kind, uint32_t site);
+
+  void beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
+                 uint64_t sourceBytes, uint32_t site);
+  void commitCopies(ThreadState &thread);
+  void waitForCopies(ThreadState &thread, uint64_t newerGroups);
+  void arriveAtBarrier(ThreadState &thread, uint32_t operation);
+  /// `vprintf`: `arguments` are laid out as in a struct.
+  void print(const char *format, const uint8_t *arguments);
+
+private:
+  bool runBlock();
+  void beginBlock(uint64_t block);
+  void endBlock();
+  void shuffle();
+  bool runLanes(unsigned warp);
+  void resume(ThreadState &thread);
+  bool meetLanes(unsigned warp);
+  uint32_t getGroup(unsigned warp, unsigned lane, uint32_t &members);
+  void executeTogether(unsigned warp, uint32_t lanes);
+  void executeMatrix(unsigned warp, uint32_t lanes, const Operation &operation);
+  bool openBarriers();
+  bool openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting);
+  void checkAlignedBarrier(llvm::ArrayRef<unsigned> waiting);
+  void reducePredicates(llvm::ArrayRef<unsigned> waiting);
+  void setTimes();
+  void reportDeadlock();
+  std::vector<std::string> describeWaits(llvm::ArrayRef<unsigned> threads);
+
+  void land(ThreadState &thread, const AsyncCopy &copy);
+  void addConflicts(ThreadState &thread, Space space, uint32_t object,
+                    uint64_t origin, uint32_t site, uint64_t bytes,
+                    const uint8_t *address);
+  void settle();
+  FindingInstance makeInstance(const ThreadState &thread, Space space,
+                               uint32_t object, int64_t offset,
+                               uint64_t bytes) const;
+  uint8_t *reportAccess(ThreadState &thread, FindingKind kind, uint32_t site,
+                        Space space, uint32_t object, int64_t offset,
+                        uint64_t bytes);
+  uint32_t findObject(uint64_t offset) const;
+
+  Launch &launch;
+  const KernelTables &tables;
+  std::vector<ThreadState> threads;
+  std::vector<unsigned> warpOrder, laneOrder;
+  unsigned numWarps;
+  BlockIds ids = {};
+  uint64_t block = 0;
+  Clocks clocks;
+  SharedShadow shadow;
+  uint8_t *window;
+  std::vector<uint8_t> frames;
+  uint64_t frameBytes = 0;
+  uint32_t lastBarrier = 0;
+  std::vector<AsyncQueue> copies;
+  std::mt19937_64 random;
+  /// What each thread has come to know of other blocks.
+  std::vector<uint64_t> known;
+  /// Threads that arrived at a barrier without waiting for it.
+  struct Arrivals {
+    std::vector<unsigned> threads;
+    std::vector<uint32_t> meeting;
+  };
+  std::array<Arrivals, 16> arrivals;
+  /// A write that conflicts with another, whose values are still to be
+  /// compared.
+  struct Unsettled {
+    FindingKey key;
+    FindingInstance instance;
+    const uint8_t *address;
+    llvm::SmallVector<uint8_t, 16> before;
+  };
+  std::vector<Unsettled> unsettled;
+  llvm::SmallVector<std::pair<uint64_t, Conflict>, 4> conflicts;
+};
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_EMULATOR_WORKER_H

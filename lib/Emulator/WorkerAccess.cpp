@@ -1,0 +1,296 @@
+//===- WorkerAccess.cpp - What becomes of an access -----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Worker.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+
+namespace mlir::workgroup::emulator {
+
+/// Where accesses go that must not be done. As large as any of them.
+alignas(64) static thread_local uint8_t nowhere[4096];
+
+//===----------------------------------------------------------------------===//
+// Findings
+//===----------------------------------------------------------------------===//
+
+FindingInstance Worker::makeInstance(const ThreadState &thread, Space space,
+                                     uint32_t object, int64_t offset,
+                                     uint64_t bytes) const {
+  FindingInstance instance;
+  instance.block = instance.otherBlock = block;
+  instance.thread = instance.otherThread = thread.linear;
+  instance.space = space;
+  instance.object = object;
+  instance.offset = offset;
+  instance.bytes = bytes;
+  instance.barrier = lastBarrier;
+  return instance;
+}
+
+void Worker::report(ThreadState &thread, FindingKind kind, uint32_t site) {
+  findings.add({kind, site, 0}, makeInstance(thread, Space::None, 0, 0, 0));
+}
+
+void Worker::giveUp(ThreadState &thread, FindingKind kind, uint32_t site,
+                    std::vector<std::string> notes) {
+  FindingInstance instance = makeInstance(thread, Space::None, 0, 0, 0);
+  instance.notes = std::move(notes);
+  findings.add({kind, site, 0}, std::move(instance));
+  launch.isOver = true;
+}
+
+uint8_t *Worker::reportAccess(ThreadState &thread, FindingKind kind,
+                              uint32_t site, Space space, uint32_t object,
+                              int64_t offset, uint64_t bytes) {
+  findings.add({kind, site, 0},
+               makeInstance(thread, space, object, offset, bytes));
+  return nowhere;
+}
+
+/// Turns `conflicts` into findings. Writes that may have stored the same value
+/// are put aside until the later one has been done.
+void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
+                          uint64_t origin, uint32_t site, uint64_t bytes,
+                          const uint8_t *address) {
+  for (const auto &[offset, conflict] : conflicts) {
+    FindingInstance instance =
+        makeInstance(thread, space, object, offset - origin, bytes);
+    instance.otherThread = conflict.other.getThread();
+    instance.otherBlock = conflict.otherBlock.value_or(block);
+    FindingKey key{conflict.kind, site, conflict.other.getSite()};
+    if (!conflict.mayBeSameValue) {
+      findings.add(key, std::move(instance));
+      continue;
+    }
+    llvm::SmallVector<uint8_t, 16> before(address, address + bytes);
+    unsettled.push_back({key, std::move(instance), address, std::move(before)});
+    break;
+  }
+  conflicts.clear();
+}
+
+/// Tells writes that changed nothing from races.
+void Worker::settle() {
+  for (Unsettled &write : unsettled) {
+    if (std::memcmp(write.address, write.before.data(), write.before.size()) ==
+        0)
+      write.key.kind = FindingKind::SameValue;
+    findings.add(write.key, std::move(write.instance));
+  }
+  unsettled.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+uint32_t Worker::findObject(uint64_t offset) const {
+  for (uint32_t i = 1; i < tables.objects.size(); ++i) {
+    const Object &object = tables.objects[i];
+    bool isShared = object.kind == Object::Kind::Shared ||
+                    object.kind == Object::Kind::Dynamic;
+    uint64_t bytes = i == tables.dynamicObject
+                         ? launch.request.dynamicSharedBytes
+                         : object.bytes;
+    if (isShared && offset - object.offset < bytes)
+      return i;
+  }
+  return 0;
+}
+
+uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
+                              uint64_t offset, uint32_t site, uint64_t bytes) {
+  const Site &info = tables.sites[site];
+  reached[site] = true;
+  uint64_t begin = kSharedBase, end = launch.sharedEnd;
+  uint32_t object = info.object;
+  if (object) {
+    begin = tables.objects[object].offset;
+    end = object == tables.dynamicObject ? launch.sharedEnd
+                                         : begin + tables.objects[object].bytes;
+  }
+  if (offset < begin || offset + bytes > end || offset + bytes < offset)
+    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Shared,
+                        object, offset - (object ? begin : 0), bytes);
+  if (offset % info.alignment)
+    reportAccess(thread, FindingKind::Misaligned, site, Space::Shared, object,
+                 offset - (object ? begin : 0), bytes);
+  uint8_t *address = window + offset;
+  if (!launch.checksRaces())
+    return address;
+  if (!unsettled.empty())
+    settle();
+  if (kind == AccessKind::Read)
+    shadow.read(thread.linear, offset, site, bytes, conflicts);
+  else if (kind == AccessKind::Write)
+    shadow.write(thread.linear, offset, site, bytes, conflicts);
+  else
+    shadow.update(thread.linear, offset, site, bytes, conflicts);
+  if (!conflicts.empty()) {
+    object = object ? object : findObject(offset);
+    addConflicts(thread, Space::Shared, object, tables.objects[object].offset,
+                 site, bytes, address);
+  }
+  if (info.isOrdering)
+    clocks.orderAt(offset, thread.linear);
+  return address;
+}
+
+uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
+                              uint8_t *address, uint32_t site, uint64_t bytes) {
+  const Site &info = tables.sites[site];
+  reached[site] = true;
+  const Object &object = tables.objects[info.object];
+  uint32_t number = 0; // of the buffer, plus one
+  if (object.kind == Object::Kind::Argument)
+    number = launch.argumentBuffers[object.offset] + 1;
+  for (uint32_t i = 0; number == 0 && i < launch.buffers.size(); ++i)
+    if (launch.buffers[i].contains(address))
+      number = i + 1;
+  if (number == 0)
+    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Global,
+                        0, reinterpret_cast<intptr_t>(address), bytes);
+  Buffer &buffer = launch.buffers[number - 1];
+  int64_t offset = address - buffer.base;
+  if (offset < 0 || offset + bytes > buffer.bytes)
+    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Global,
+                        number, offset, bytes);
+  if (reinterpret_cast<uintptr_t>(address) % info.alignment)
+    reportAccess(thread, FindingKind::Misaligned, site, Space::Global, number,
+                 offset, bytes);
+  if (kind != AccessKind::Read && !buffer.isWritable)
+    return reportAccess(thread, FindingKind::ReadOnly, site, Space::Global,
+                        number, offset, bytes);
+  if (!buffer.shadow)
+    return address;
+  if (!unsettled.empty())
+    settle();
+  if (info.isOrdering)
+    launch.publications.release(
+        block, thread.linear, clocks.getTime(thread.linear), clocks.getBase());
+  buffer.shadow->access(
+      {clocks, block, thread.linear, known[thread.linear], launch.publications},
+      kind, offset + buffer.shadowOffset, site, bytes, conflicts);
+  if (!conflicts.empty())
+    addConflicts(thread, Space::Global, number, buffer.shadowOffset, site,
+                 bytes, address);
+  if (info.isOrdering)
+    clocks.orderAt(reinterpret_cast<uintptr_t>(address), thread.linear);
+  return address;
+}
+
+uint8_t *Worker::access(ThreadState &thread, AccessKind kind, uint64_t address,
+                        uint32_t site, uint64_t bytes) {
+  if (bytes == 0)
+    return nowhere;
+  if (tables.sites[site].space == Space::Private) // proved to be in bounds
+    return reinterpret_cast<uint8_t *>(address);
+  if (tables.sites[site].space == Space::Shared)
+    return accessShared(thread, kind, address, site, bytes);
+  // A generic address may lie in the window.
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(window);
+  if (offset < kSharedWindow)
+    return accessShared(thread, kind, offset, site, bytes);
+  return accessGlobal(thread, kind, reinterpret_cast<uint8_t *>(address), site,
+                      bytes);
+}
+
+void Worker::finishUpdate(ThreadState &thread, uint64_t, uint32_t) {
+  known[thread.linear] = launch.publications.acquire();
+}
+
+uint8_t *Worker::fault(ThreadState &thread, uint64_t address, uint32_t site) {
+  const Site &info = tables.sites[site];
+  if (info.space == Space::Private)
+    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Private,
+                        0, 0, info.bytes);
+  return access(thread, info.kind, address, site, info.bytes);
+}
+
+void Worker::copyBytes(ThreadState &thread, uint64_t target, uint64_t source,
+                       uint64_t bytes, uint32_t site) {
+  uint8_t *from = access(thread, AccessKind::Read, source, site + 1, bytes);
+  uint8_t *to = access(thread, AccessKind::Write, target, site, bytes);
+  if (from != nowhere && to != nowhere)
+    std::memmove(to, from, bytes);
+}
+
+void Worker::setBytes(ThreadState &thread, uint64_t target, uint8_t value,
+                      uint64_t bytes, uint32_t site) {
+  uint8_t *to = access(thread, AccessKind::Write, target, site, bytes);
+  if (to != nowhere)
+    std::memset(to, value, bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+static void landBytes(uint8_t *target, const AsyncCopy &copy) {
+  std::memcpy(target, copy.source, copy.sourceBytes);
+  std::memset(target + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
+}
+
+void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
+                       uint64_t sourceBytes, uint32_t site) {
+  const Site &info = tables.sites[site];
+  AsyncCopy copy;
+  copy.target = target;
+  copy.bytes = info.bytes;
+  copy.sourceBytes = std::min<uint64_t>(sourceBytes, info.bytes);
+  copy.site = site;
+  copy.source =
+      access(thread, AccessKind::Read, source, site + 1, copy.sourceBytes);
+  reached[site] = true;
+  const Object &object = tables.objects[info.object];
+  uint64_t begin = info.object ? object.offset : kSharedBase;
+  uint64_t end = info.object && info.object != tables.dynamicObject
+                     ? begin + object.bytes
+                     : launch.sharedEnd;
+  if (target < begin || target + copy.bytes > end) {
+    reportAccess(thread, FindingKind::OutOfBounds, site, Space::Shared,
+                 info.object, target - (info.object ? begin : 0), copy.bytes);
+    return;
+  }
+  if (target % info.alignment)
+    reportAccess(thread, FindingKind::Misaligned, site, Space::Shared,
+                 info.object, target - (info.object ? begin : 0), copy.bytes);
+  if (launch.checksRaces()) {
+    shadow.beginCopy(thread.linear, target, site, copy.bytes, conflicts);
+    if (!conflicts.empty()) {
+      uint32_t found = info.object ? info.object : findObject(target);
+      addConflicts(thread, Space::Shared, found, tables.objects[found].offset,
+                   site, copy.bytes, window + target);
+    }
+  }
+  AsyncMode mode = launch.request.asyncMode;
+  copy.hasLanded =
+      mode == AsyncMode::Eager || (mode == AsyncMode::Seeded && (random() & 1));
+  if (copy.hasLanded)
+    landBytes(window + target, copy);
+  copies[thread.linear].add(copy);
+}
+
+void Worker::land(ThreadState &thread, const AsyncCopy &copy) {
+  if (!copy.hasLanded)
+    landBytes(window + copy.target, copy);
+  if (launch.checksRaces())
+    shadow.endCopy(thread.linear, copy.target, copy.site, copy.bytes);
+}
+
+void Worker::commitCopies(ThreadState &thread) {
+  copies[thread.linear].commit();
+}
+
+void Worker::waitForCopies(ThreadState &thread, uint64_t newerGroups) {
+  copies[thread.linear].wait(
+      newerGroups, [&](const AsyncCopy &copy) { land(thread, copy); });
+}
+
+} // namespace mlir::workgroup::emulator
