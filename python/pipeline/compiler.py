@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .diagnostics import diagnostic_from_native, remark_from_native, snapshot_from_native
+from .emulator import Emulation
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
 from .module import Argument, Assembly, Dim3, Kernel, Module, Parameter, Part, index_by_name
@@ -125,7 +126,7 @@ def _run(request: Request) -> Module:
     source = _native.SourceText(request.text, request.name)
     result = _native.compile(source, _options(request))
     if result.succeeded:
-        return _make_module(result)
+        return _make_module(result, request)
     raise _make_error(result, request)
 
 
@@ -193,12 +194,21 @@ def _reproduce(request: Request) -> str:
     return "\n".join([*lines, request.text.rstrip("\n"), ""])
 
 
-def _make_module(result: _native.CompileResult) -> Module:
+def _make_module(result: _native.CompileResult, request: Request) -> Module:
+    from . import _native
+
     texts = _texts(result)
     assembly = Assembly(texts.get("ptx", ""), result.chip)
+    sources = [(request.text, request.name), *([request.schedule] if request.schedule else [])]
+    emulation = Emulation(
+        result.bitcode,
+        result.chip,
+        [_native.SourceText(*source) for source in sources],
+        result.shared_buffers,
+    )
     return Module(
         chip=result.chip,
-        kernels=index_by_name([_make_kernel(kernel, assembly) for kernel in result.kernels]),
+        kernels=index_by_name([_make_kernel(kernel, assembly, emulation) for kernel in result.kernels]),
         texts=texts,
         diagnostics=tuple(diagnostic_from_native(item) for item in result.diagnostics),
         remarks=tuple(remark_from_native(item) for item in result.remarks),
@@ -213,7 +223,7 @@ def _dim3(values: list[int] | None) -> Dim3 | None:
     return (values[0], values[1], values[2]) if values is not None else None
 
 
-def _make_kernel(kernel: _native.Kernel, assembly: Assembly) -> Kernel:
+def _make_kernel(kernel: _native.Kernel, assembly: Assembly, emulation: Emulation) -> Kernel:
     return Kernel(
         name=kernel.name,
         arguments=tuple(
@@ -237,6 +247,7 @@ def _make_kernel(kernel: _native.Kernel, assembly: Assembly) -> Kernel:
         static_shared_bytes=kernel.static_shared_bytes,
         dynamic_shared_bytes=kernel.dynamic_shared_bytes,
         _assembly=assembly,
+        _emulation=emulation,
     )
 
 

@@ -6,9 +6,12 @@ Each class carries the exit code that the command line ends with.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .diagnostics import Diagnostic, Remark, Snapshot
+
+if TYPE_CHECKING:
+    from .findings import Finding, Report
 
 
 class Error(Exception):
@@ -90,3 +93,65 @@ class InternalError(Error, RuntimeError):
         super().__init__(message)
         self.reproducer = reproducer
         """The source, with the options that lead to the defect in comments."""
+
+
+class ArgumentError(UsageError):
+    """An argument of a launch that does not fit; nothing has run."""
+
+    def __init__(self, message: str, index: int | None = None) -> None:
+        super().__init__(message)
+        self.index = index
+        """The number of the argument; None if it is not about one."""
+
+
+class CountError(ArgumentError, TypeError):
+    """Too many or too few arguments."""
+
+
+class KindError(ArgumentError, TypeError):
+    """An array where a number belongs, or the reverse, or a number that does not fit."""
+
+
+class DTypeError(ArgumentError, TypeError):
+    """An array of other elements."""
+
+
+class ShapeError(ArgumentError):
+    """An array of another shape."""
+
+
+class LayoutError(ArgumentError):
+    """An array whose elements lie differently in memory."""
+
+
+class CheckError(Error):
+    """A launch did what no kernel may do.
+
+    ``str(error)`` tells all findings with both source lines.
+    """
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report.rendered)
+        self.report = report
+        """What is known of the launch."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """The findings, the gravest first."""
+        return self.report.findings
+
+
+class RaceError(CheckError):
+    """Threads touched the same bytes, and nothing orders them."""
+
+
+class MemoryAccessError(CheckError, IndexError):
+    """An access out of bounds, misaligned, or to memory that nobody wrote."""
+
+
+class SynchronizationError(CheckError):
+    """Threads wait for each other in ways that cannot work."""
+
+
+class KernelFaultError(CheckError):
+    """The kernel divided by zero, gave up, or did not end."""

@@ -8,13 +8,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
+from .emulator import AsyncMode, Check, Emulation, LaunchSizes, Options, Order, raise_findings
 from .errors import CompileError, ToolError, UsageError
+from .findings import Report
 from .toolchain import find_ptxas
 
 Dim3 = tuple[int, int, int]
+Backend = Literal["auto", "emulator", "cuda"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,87 @@ class Kernel:
     static_shared_bytes: int
     dynamic_shared_bytes: int | None
     _assembly: Assembly = field(repr=False, compare=False)
+    _emulation: Emulation = field(repr=False, compare=False)
+
+    def run(
+        self,
+        *args: Any,
+        grid: Dim3 | None = None,
+        block: Dim3 | None = None,
+        dynamic_shared_bytes: int | None = None,
+        backend: Backend = "auto",
+        check: Check = "none",
+        order: Order | int = "forward",
+        async_mode: AsyncMode | int = "on_wait",
+        seed: int = 0,
+        step_limit: int = 1 << 30,
+        workers: int = 0,
+        blocks: int = 0,
+        statistics: bool = False,
+    ) -> Report:
+        """Launch this kernel on arrays, in place, and return what is known of the launch.
+
+        args: NumPy arrays (or objects with ``__dlpack__`` on the host) for memrefs, numbers for the
+            rest, in the order of ``arguments``.
+        grid, block, dynamic_shared_bytes: blocks, threads per block, bytes. Default: those of the
+            launches in the program, if they are constants.
+        backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU.
+        check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
+            waited for and workgroup memory that is read before it is written, ``all`` also what is
+            harmless as a rule.
+        order: in which threads and blocks get to run: ``forward``, ``reverse``, ``seeded``, or the
+            seed. A kernel without races computes the same in all of them.
+        async_mode: when the bytes of asynchronous copies arrive: ``on_wait``, ``eager``,
+            ``seeded``, or the seed.
+        step_limit: turns of its loops after which a thread counts as stuck; 0 is no limit.
+        workers: threads of the host to use; 0 is one per core.
+        blocks: run only as many blocks, chosen by `seed`; 0 is all.
+        statistics: count what accesses cost; only with ``check="none"``.
+
+        Raises RaceError, MemoryAccessError, SynchronizationError or KernelFaultError, all of them
+        CheckError, for what is found; ArgumentError and UsageError before anything runs;
+        CompileError if the kernel holds something that is not emulated.
+        """
+        report = self.emulate(
+            *args,
+            grid=grid,
+            block=block,
+            dynamic_shared_bytes=dynamic_shared_bytes,
+            options=_make_options(
+                backend,
+                check=check,
+                order=order,
+                async_mode=async_mode,
+                seed=seed,
+                step_limit=step_limit,
+                workers=workers,
+                blocks=blocks,
+                statistics=statistics,
+            ),
+        )
+        raise_findings(report)
+        return report
+
+    def emulate(
+        self,
+        *args: Any,
+        grid: Dim3 | None = None,
+        block: Dim3 | None = None,
+        dynamic_shared_bytes: int | None = None,
+        options: Options | None = None,
+    ) -> Report:
+        """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
+        grid, block = grid or self.grid, block or self.block
+        if grid is None or block is None:
+            missing = "grid" if grid is None else "block"
+            raise UsageError(
+                f"error: the program does not tell the {missing} of kernel '{self.name}': give "
+                f"{missing}=(x, y, z)"
+            )
+        if dynamic_shared_bytes is None:
+            dynamic_shared_bytes = self.dynamic_shared_bytes or 0
+        sizes = LaunchSizes(_dim3(grid), _dim3(block), dynamic_shared_bytes)
+        return self._emulation.launch(self, args, sizes, options or Options())
 
     @property
     def resources(self) -> Resources:
@@ -93,6 +177,23 @@ class Kernel:
     def registers(self) -> int:
         """Registers per thread; see ``resources``."""
         return self.resources.registers
+
+
+def _dim3(sizes: Sequence[int]) -> Dim3:
+    """Return three sizes; missing ones are 1."""
+    values = [int(size) for size in sizes]
+    if not 1 <= len(values) <= 3:
+        raise UsageError(f"error: sizes are up to three numbers, not {tuple(sizes)}")
+    x, y, z = (*values, 1, 1)[:3]
+    return x, y, z
+
+
+def _make_options(backend: str, **options: Any) -> Options:
+    if backend == "cuda":
+        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
+    if backend not in ("auto", "emulator"):
+        raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
+    return Options(**options)
 
 
 class Assembly:

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bindings.h"
 #include "workgroup/Compiler/Compile.h"
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -67,6 +67,30 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("dynamic_shared_bytes", &KernelRecord::dynamicSharedBytes);
 }
 
+static nb::bytes asBytes(const std::string &bytes) {
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+static void bindEntries(nb::module_ &m) {
+  nb::class_<OperandRecord>(m, "Operand")
+      .def_ro("argument", &OperandRecord::argument)
+      .def_prop_ro("bytes", [](const OperandRecord &operand) {
+        return asBytes(operand.bytes);
+      });
+  nb::class_<LaunchRecord>(m, "Launch")
+      .def_ro("kernel", &LaunchRecord::kernel)
+      .def_ro("grid", &LaunchRecord::grid)
+      .def_ro("block", &LaunchRecord::block)
+      .def_ro("dynamic_shared_bytes", &LaunchRecord::dynamicSharedBytes)
+      .def_ro("operands", &LaunchRecord::operands);
+  nb::class_<EntryRecord>(m, "Entry")
+      .def_ro("name", &EntryRecord::name)
+      .def_ro("arguments", &EntryRecord::arguments)
+      .def_ro("launches", &EntryRecord::launches)
+      .def_ro("refusal", &EntryRecord::refusal)
+      .def_ro("refusal_location", &EntryRecord::refusalLocation);
+}
+
 static void bindCompile(nb::module_ &m) {
   nb::enum_<Stage>(m, "Stage")
       .value("PARSE", Stage::Parse)
@@ -95,6 +119,11 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("stage", &CompileResult::stage)
       .def_ro("texts", &CompileResult::texts)
       .def_ro("kernels", &CompileResult::kernels)
+      .def_ro("entries", &CompileResult::entries)
+      .def_ro("shared_buffers", &CompileResult::sharedBuffers)
+      .def_prop_ro(
+          "bitcode",
+          [](const CompileResult &result) { return asBytes(result.bitcode); })
       .def_ro("chip", &CompileResult::chip)
       .def_ro("diagnostics", &CompileResult::diagnostics)
       .def_ro("rendered", &CompileResult::rendered)
@@ -116,5 +145,7 @@ static void bindCompile(nb::module_ &m) {
 NB_MODULE(_native, m) {
   m.doc() = "The compiler of mlir-workgroup; use the package `pipeline`.";
   bindRecords(m);
+  bindEntries(m);
+  bindEmulator(m);
   bindCompile(m);
 }

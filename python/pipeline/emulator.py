@@ -1,0 +1,260 @@
+"""Kernels on the host: arguments go to the native emulator, a report comes back."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from .arguments import Value, convert, evaluate
+from .diagnostics import diagnostic_from_native
+from .errors import (
+    ArgumentError,
+    CheckError,
+    CompileError,
+    InternalError,
+    KernelFaultError,
+    MemoryAccessError,
+    RaceError,
+    SynchronizationError,
+    UsageError,
+)
+from .findings import Report, report_from_native
+
+if TYPE_CHECKING:
+    from . import _native
+    from .module import Dim3, Kernel
+
+Check = Literal["none", "races", "all"]
+Order = Literal["forward", "reverse", "seeded"]
+AsyncMode = Literal["on_wait", "eager", "seeded"]
+
+_MAX_THREADS = 1024
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+_MAX_BLOCK = (1024, 1024, 64)
+_BAR_DELAY = 2.0
+
+_ERRORS: dict[str, type[CheckError]] = {
+    "race": RaceError,
+    "async": RaceError,
+    "out-of-bounds": MemoryAccessError,
+    "read-only": MemoryAccessError,
+    "misaligned": MemoryAccessError,
+    "uninitialized": MemoryAccessError,
+    "divergence": SynchronizationError,
+    "exited-thread": SynchronizationError,
+    "deadlock": SynchronizationError,
+    "inactive-lane": SynchronizationError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run a launch; see ``Kernel.run``."""
+
+    check: Check = "none"
+    order: Order | int = "forward"
+    async_mode: AsyncMode | int = "on_wait"
+    seed: int = 0
+    step_limit: int = 1 << 30
+    workers: int = 0
+    blocks: int = 0
+    statistics: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a value that makes no sense."""
+        _choose("check", self.check, ("none", "races", "all"))
+        if not isinstance(self.order, int):
+            _choose("order", self.order, ("forward", "reverse", "seeded"))
+        if not isinstance(self.async_mode, int):
+            _choose("async_mode", self.async_mode, ("on_wait", "eager", "seeded"))
+        for name in ("seed", "step_limit", "workers", "blocks"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not 0 <= value < 1 << 63:
+                raise UsageError(f"error: {name} is {value!r}, but must be a number from 0 on")
+        if self.statistics and self.check != "none":
+            raise UsageError(
+                "error: statistics are of the optimised kernel, checks of the program as it is "
+                "written: ask for one at a time"
+            )
+
+
+def _choose(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise UsageError(f"error: unknown {name} '{value}'; there are {', '.join(choices)}")
+
+
+@dataclass(slots=True)
+class Emulation:
+    """The kernels of a module for the emulator, translated when they are first run."""
+
+    bitcode: bytes
+    chip: str
+    sources: list[_native.SourceText]
+    shared_buffers: list[_native.SharedBuffer]
+    _kernels: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def launch(
+        self, kernel: Kernel, values: Sequence[Any], sizes: LaunchSizes, options: Options
+    ) -> Report:
+        """Run a kernel in place. Raises ArgumentError, UsageError, CompileError, InternalError."""
+        converted = convert(kernel.name, kernel.arguments, values)
+        request = _make_request(kernel, converted, sizes, options)
+        with self._lock:
+            native = self._translate(kernel.name, options)
+            start = time.perf_counter()
+            result = native.launch(request, _make_progress_bar(kernel.name, request))
+            seconds = time.perf_counter() - start
+        if result.crash is not None:
+            raise InternalError(f"error: the emulator crashed: {result.crash}", "")
+        for value in converted:
+            value.finish()
+        return report_from_native(result, kernel.name, options.check, seconds)
+
+    def _translate(self, name: str, options: Options) -> _native.EmulatedKernel:
+        from . import _native
+
+        key = (name, options.check, options.statistics)
+        if key not in self._kernels:
+            native_options = _native.EmulatorOptions()
+            native_options.check = _native.Check[options.check.upper()]
+            native_options.statistics = options.statistics
+            native_options.chip = self.chip
+            result = _native.emulate(
+                self.bitcode, name, native_options, self.sources, self.shared_buffers
+            )
+            if isinstance(result, list):
+                diagnostics = [diagnostic_from_native(item) for item in result]
+                text = "\n".join(str(item) for item in diagnostics)
+                raise CompileError(text, diagnostics, stage="emulate")
+            self._kernels[key] = result
+        return self._kernels[key]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSizes:
+    """Blocks, threads per block, and bytes of dynamic workgroup memory."""
+
+    grid: Dim3
+    block: Dim3
+    dynamic_shared_bytes: int
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for sizes that no GPU takes."""
+        for name, sizes, limits in (
+            ("grid", self.grid, _MAX_GRID),
+            ("block", self.block, _MAX_BLOCK),
+        ):
+            for size, limit in zip(sizes, limits, strict=True):
+                if not 1 <= size <= limit:
+                    raise UsageError(f"error: {name} is {sizes}, but must be in 1 .. {limits}")
+        threads = self.block[0] * self.block[1] * self.block[2]
+        if threads > _MAX_THREADS:
+            raise UsageError(f"error: a block of {threads} threads is larger than {_MAX_THREADS}")
+        if self.dynamic_shared_bytes < 0:
+            raise UsageError("error: dynamic_shared_bytes must not be negative")
+
+
+def _make_request(
+    kernel: Kernel, values: Sequence[Value], sizes: LaunchSizes, options: Options
+) -> _native.LaunchRequest:
+    from . import _native
+
+    request = _native.LaunchRequest()
+    request.grid = list(sizes.grid)
+    request.block = list(sizes.block)
+    request.dynamic_shared_bytes = sizes.dynamic_shared_bytes
+    request.order, request.seed = _order(options)
+    request.async_mode, seed = _async_mode(options)
+    request.seed = request.seed or seed
+    request.step_limit = options.step_limit
+    request.workers = options.workers
+    request.block_limit = options.blocks
+    views = {index: _view(value, index) for index, value in enumerate(values) if value.argument.is_memref}
+    numbers = {index: number for number, index in enumerate(views)}
+    request.buffers = list(views.values())
+    request.parameters = [
+        _parameter(part, result, numbers, views) for part, result in evaluate(kernel, values)
+    ]
+    return request
+
+
+def _order(options: Options) -> tuple[_native.Order, int]:
+    from . import _native
+
+    if isinstance(options.order, int):
+        return _native.Order.SEEDED, options.order
+    return _native.Order[options.order.upper()], options.seed
+
+
+def _async_mode(options: Options) -> tuple[_native.AsyncMode, int]:
+    from . import _native
+
+    if isinstance(options.async_mode, int):
+        return _native.AsyncMode.SEEDED, options.async_mode
+    return _native.AsyncMode[options.async_mode.upper()], options.seed
+
+
+def _view(value: Value, index: int) -> _native.BufferView:
+    import numpy as np
+
+    from . import _native
+
+    array = value.array
+    assert array is not None
+    low, high = (
+        np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
+    )
+    view = _native.BufferView()
+    view.set_address(low)
+    view.bytes = high - low
+    view.name = f"argument {index}"
+    view.element_type = value.argument.element_type
+    view.element_bytes = array.itemsize
+    view.shape = list(array.shape)
+    view.strides = [stride // array.itemsize for stride in array.strides]
+    view.origin = array.ctypes.data - low
+    view.is_writable = value.original is not None and value.original.flags.writeable
+    return view
+
+
+def _parameter(
+    part: Any, result: int | bytes, numbers: dict[int, int], views: dict[int, _native.BufferView]
+) -> _native.ParameterValue:
+    from . import _native
+
+    parameter = _native.ParameterValue()
+    if part.kind == "pointer":
+        assert isinstance(result, int)
+        parameter.buffer = numbers[part.argument]
+        parameter.offset = views[part.argument].origin + result
+    elif isinstance(result, bytes):
+        parameter.set_bytes(result)
+    else:
+        parameter.set_bytes(result.to_bytes(8, "little", signed=True))
+    return parameter
+
+
+def _make_progress_bar(name: str, request: _native.LaunchRequest) -> Callable[[int], None] | None:
+    """Return what shows how many blocks are done, on a terminal and after a while."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    total = request.grid[0] * request.grid[1] * request.grid[2]
+    bar = tqdm(total=total, desc=name, unit="block", delay=_BAR_DELAY, leave=False)
+    return lambda done: bar.update(done - bar.n) and None
+
+
+def raise_findings(report: Report) -> None:
+    """Raise the kind of CheckError that the gravest finding asks for, if there is one."""
+    for finding in report.errors:
+        kind = _ERRORS.get(finding.kind.split(".")[0], KernelFaultError)
+        raise kind(report)
+
+
+__all__ = ["ArgumentError", "Emulation", "LaunchSizes", "Options", "raise_findings"]

@@ -1,0 +1,16 @@
+//===- Bindings.h - The parts of the extension ---------------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPELINE_BINDINGS_H
+#define PIPELINE_BINDINGS_H
+
+#include <nanobind/nanobind.h>
+
+void bindEmulator(nanobind::module_ &m);
+
+#endif // PIPELINE_BINDINGS_H
