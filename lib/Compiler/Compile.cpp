@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Compiler/Compile.h"
+#include "Describe.h"
 #include "Records.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -102,7 +102,6 @@ private:
   LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
   OwningOpRef<ModuleOp> parseText(const SourceText &text);
   LogicalResult checkHasKernel();
-  void describeKernels();
   void keepText(Stage stage, std::string text);
 
   const SourceText &source;
@@ -236,6 +235,8 @@ LogicalResult Compilation::lowerMemory() {
   for (auto kernels : module->getOps<gpu::GPUModuleOp>())
     if (NVVM::NVVMTargetAttr target = getTarget(kernels))
       result.chip = target.getChip().str();
+  result.sharedBuffers = describeSharedBuffers(*module);
+  result.entries = describeEntries(*module, options.assumeAlignment);
   return checkHasKernel();
 }
 
@@ -247,7 +248,9 @@ LogicalResult Compilation::lowerToNVVM() {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))
     return failure();
-  describeKernels();
+  for (const KernelSignature &signature : signatures)
+    result.kernels.push_back(
+        describeKernel(*module, signature, options.assumeAlignment));
   return success();
 }
 
@@ -275,78 +278,6 @@ LogicalResult Compilation::lowerToPTX() {
     return failure();
   keepText(Stage::PTX, std::move(*text));
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Kernels as data
-//===----------------------------------------------------------------------===//
-
-static std::string getKindName(ArgumentPart::Kind kind) {
-  switch (kind) {
-  case ArgumentPart::Kind::Value:
-    return "value";
-  case ArgumentPart::Kind::Pointer:
-    return "pointer";
-  case ArgumentPart::Kind::Extent:
-    return "extent";
-  case ArgumentPart::Kind::Stride:
-    return "stride";
-  case ArgumentPart::Kind::Offset:
-    return "offset";
-  }
-  llvm_unreachable("unknown kind of part");
-}
-
-static std::optional<std::array<int64_t, 3>> getConstants(gpu::KernelDim3 dim) {
-  auto x = getConstantIntValue(dim.x), y = getConstantIntValue(dim.y),
-       z = getConstantIntValue(dim.z);
-  if (!x || !y || !z)
-    return std::nullopt;
-  return std::array<int64_t, 3>{*x, *y, *z};
-}
-
-/// Bytes of dynamic workgroup memory of `launch`, if constant.
-static std::optional<int64_t> getDynamicBytes(gpu::LaunchFuncOp launch) {
-  Value size = launch.getDynamicSharedMemorySize();
-  return size ? getConstantIntValue(size) : std::optional<int64_t>(0);
-}
-
-/// Fills in the sizes that all launches of a kernel agree on.
-static void describeLaunches(KernelRecord &kernel,
-                             MutableArrayRef<gpu::LaunchFuncOp> launches) {
-  for (auto [i, launch] : llvm::enumerate(launches)) {
-    auto block = getConstants(launch.getBlockSizeOperandValues());
-    auto grid = getConstants(launch.getGridSizeOperandValues());
-    std::optional<int64_t> bytes = getDynamicBytes(launch);
-    bool isFirst = i == 0;
-    kernel.block = isFirst || kernel.block == block ? block : std::nullopt;
-    kernel.grid = isFirst || kernel.grid == grid ? grid : std::nullopt;
-    kernel.dynamicSharedBytes =
-        isFirst || kernel.dynamicSharedBytes == bytes ? bytes : std::nullopt;
-  }
-}
-
-void Compilation::describeKernels() {
-  llvm::StringMap<SmallVector<gpu::LaunchFuncOp>> launches;
-  module->walk([&](gpu::LaunchFuncOp launch) {
-    launches[launch.getKernelName().getValue()].push_back(launch);
-  });
-  for (const KernelSignature &signature : signatures) {
-    KernelRecord kernel;
-    kernel.name = signature.name;
-    for (Type type : signature.arguments)
-      kernel.arguments.push_back(
-          describeArgument(type, options.assumeAlignment));
-    for (const KernelParameter &parameter : signature.parameters) {
-      auto &parts = kernel.parameters.emplace_back();
-      for (const ArgumentPart &part : parameter)
-        parts.push_back({getKindName(part.kind), part.argument, part.dim});
-    }
-    auto it = launches.find(signature.name);
-    if (it != launches.end())
-      describeLaunches(kernel, it->second);
-    result.kernels.push_back(std::move(kernel));
-  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,13 +11,16 @@
 namespace mlir::workgroup::emulator {
 
 Clocks::Clocks(unsigned numThreads)
-    : numThreads(numThreads), times(numThreads), hasVector(numThreads) {}
+    : numThreads(numThreads), times(numThreads), hasVector(numThreads),
+      consumed(numThreads * kWarpSize) {}
 
 bool Clocks::beginBlock() {
   constexpr uint32_t kLatest = 1u << 31;
   bool restarts = now > kLatest;
-  if (restarts)
+  if (restarts) {
     now = 0;
+    std::fill(consumed.begin(), consumed.end(), 0);
+  }
   synchronizeAll();
   start = now;
   meetings.clear();
@@ -68,6 +71,14 @@ void Clocks::synchronize(llvm::ArrayRef<unsigned> threads) {
     release(thread, meeting);
   for (unsigned thread : threads)
     acquire(thread, meeting);
+}
+
+void Clocks::exchangeValues(llvm::ArrayRef<unsigned> threads) {
+  for (unsigned thread : threads)
+    for (unsigned other : threads)
+      consumed[thread * kWarpSize + other % kWarpSize] = times[other];
+  for (unsigned thread : threads)
+    tick(thread);
 }
 
 void Clocks::orderAt(uint64_t address, unsigned thread) {

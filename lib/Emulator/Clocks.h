@@ -58,6 +58,18 @@ public:
   /// The counterpart of `release`.
   void acquire(unsigned thread, const std::vector<uint32_t> &meeting);
 
+  /// Lanes of a warp exchange values, which takes what they were read from: no
+  /// memory is ordered by it, but the reads are over.
+  void exchangeValues(llvm::ArrayRef<unsigned> threads);
+
+  /// True if a read whose value went into such an exchange is over for
+  /// `thread`.
+  bool isConsumed(Access read, unsigned thread) const {
+    unsigned other = read.getThread();
+    return other / kWarpSize == thread / kWarpSize &&
+           read.time <= consumed[thread * kWarpSize + other % kWarpSize];
+  }
+
   /// An atomic operation on `address` that orders: it continues what earlier
   /// ones at the same address began.
   void orderAt(uint64_t address, unsigned thread);
@@ -74,6 +86,8 @@ private:
   std::vector<uint32_t> times;
   std::vector<uint32_t> vectors;
   std::vector<uint8_t> hasVector;
+  /// Per thread and lane of its warp: the time up to which reads are over.
+  std::vector<uint32_t> consumed;
   llvm::DenseMap<uint64_t, std::vector<uint32_t>> meetings;
 };
 

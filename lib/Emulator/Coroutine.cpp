@@ -32,6 +32,8 @@ void Instrumenter::limitLoops() {
     end = BasicBlock::Create(context, "end", function);
   IRBuilder<> entry(&*function->getEntryBlock().getFirstInsertionPt());
   AllocaInst *budget = entry.CreateAlloca(i32, nullptr, "budget");
+  entry.SetInsertPoint(
+      &*function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
   entry.CreateStore(entry.getInt32(kTurnsPerPoll), budget);
   SmallSetVector<BasicBlock *, 8> sources;
   for (auto [from, to] : edges)
@@ -62,8 +64,7 @@ void Instrumenter::makeCoroutine() {
   if (!end)
     end = BasicBlock::Create(context, "end", function);
   for (BasicBlock &block : *function) {
-    if (isa<ReturnInst>(block.getTerminator()) ||
-        isa<UnreachableInst>(block.getTerminator())) {
+    if (isa_and_nonnull<ReturnInst, UnreachableInst>(block.getTerminator())) {
       block.getTerminator()->eraseFromParent();
       IRBuilder<>(&block).CreateBr(end);
     }

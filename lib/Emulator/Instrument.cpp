@@ -101,7 +101,17 @@ void Instrumenter::collectShared() {
 }
 
 Provenance Instrumenter::trace(Value *pointer) {
-  Value *base = getUnderlyingObject(pointer, /*MaxLookup=*/0);
+  SmallVector<const Value *, 4> bases;
+  getUnderlyingObjects(pointer, bases, /*LI=*/nullptr, /*MaxLookup=*/0);
+  erase_if(bases, [](const Value *base) { return isa<UndefValue>(base); });
+  if (bases.size() != 1) {
+    Provenance provenance;
+    for (const Value *base : bases)
+      if (auto *buffer = dyn_cast<AllocaInst>(base))
+        provenance.buffers.push_back(const_cast<AllocaInst *>(buffer));
+    return provenance;
+  }
+  auto *base = const_cast<Value *>(bases.front());
   if (auto *variable = dyn_cast<GlobalVariable>(base)) {
     if (variable->getAddressSpace() == kSharedSpace)
       return {Provenance::Kind::Shared, sharedObjects.lookup(variable)};
@@ -199,6 +209,39 @@ void Instrumenter::refineGrains(const Provenance &provenance,
     tables.globalGrain = std::min(tables.globalGrain, grain);
 }
 
+/// True for what lanes exchange values by.
+static bool isExchange(StringRef name) {
+  std::optional<WarpOp> warp = WarpOp::decode(name);
+  if (warp)
+    return warp->getKind() != WarpOp::Kind::Sync;
+  std::optional<MatrixOp> matrix = MatrixOp::decode(name);
+  return matrix && matrix->getKind() == MatrixOp::Kind::Compute;
+}
+
+/// Finds the reads of memory whose values `exchange` gets, by way of
+/// computations.
+void Instrumenter::findFeedingLoads(const CallInst &exchange) {
+  SmallVector<const Instruction *> worklist = {&exchange};
+  SmallPtrSet<const Instruction *, 16> seen;
+  while (!worklist.empty()) {
+    const Instruction *instruction = worklist.pop_back_val();
+    for (const Use &operand : instruction->operands()) {
+      auto *source = dyn_cast<Instruction>(operand);
+      if (!source || !seen.insert(source).second)
+        continue;
+      auto *call = dyn_cast<CallInst>(source);
+      bool isMatrixLoad =
+          call && call->getCalledFunction() &&
+          call->getCalledFunction()->getName().starts_with("llvm.nvvm") &&
+          call->mayReadFromMemory();
+      if (isa<LoadInst>(source) || isMatrixLoad)
+        feedingLoads.insert(source);
+      else
+        worklist.push_back(source);
+    }
+  }
+}
+
 /// Barriers of less than a block, and atomics that order.
 void Instrumenter::findPartialOrder() {
   for (Instruction &instruction : instructions(*function)) {
@@ -207,11 +250,20 @@ void Instrumenter::findPartialOrder() {
       tables.hasPartialOrder |= name == "llvm.nvvm.bar.warp.sync" ||
                                 name.ends_with(".count") ||
                                 name.contains("barrier.cta.arrive");
+      if (isExchange(name))
+        findFeedingLoads(*call);
     }
     if (auto *call = dyn_cast<CallInst>(&instruction))
       tables.hasPartialOrder |= call->isInlineAsm();
     tables.hasPartialOrder |= instruction.isAtomic();
   }
+  tables.hasValueOrder = any_of(feedingLoads, [&](const Instruction *load) {
+    auto it = provenances.find({load, 0});
+    return it == provenances.end() ||
+           it->second.kind == Provenance::Kind::Shared ||
+           it->second.kind == Provenance::Kind::Unknown;
+  });
+  tables.hasPartialOrder |= tables.hasValueOrder;
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "Prepare.h"
 #include "Tables.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -40,6 +41,8 @@ struct Provenance {
   uint32_t object = 0;
   /// The allocation or variable.
   llvm::Value *base = nullptr;
+  /// If it is not known: private buffers that it may be.
+  llvm::SmallVector<llvm::AllocaInst *, 0> buffers = {};
 };
 
 /// Rewrites a kernel, so that a host thread can run it: `ptr (ptr thread)`.
@@ -64,6 +67,7 @@ private:
   void refineGrains(const Provenance &provenance, const llvm::Value &pointer,
                     unsigned grain);
   void findPartialOrder();
+  void findFeedingLoads(const llvm::CallInst &exchange);
   bool makeFunction();
   void replaceShared();
   void instrument(llvm::Instruction &instruction);
@@ -75,6 +79,7 @@ private:
   void instrumentAtomic(llvm::Instruction &atomic, unsigned pointerOperand,
                         llvm::Type *type, llvm::AtomicOrdering ordering);
   void instrumentMemory(llvm::MemIntrinsic &memory);
+  bool isWithinPrivate(const llvm::Value *pointer, const llvm::Value *length);
   void instrumentCast(llvm::AddrSpaceCastInst &cast);
   void instrumentDivision(llvm::BinaryOperator &division);
   llvm::Value *getHostAddress(llvm::Instruction &at, unsigned pointerOperand,
@@ -83,6 +88,9 @@ private:
                                 llvm::Value *pointer, uint32_t site);
   llvm::Value *getOtherAddress(llvm::IRBuilder<> &builder, llvm::Value *pointer,
                                const Provenance &provenance, uint32_t site);
+  llvm::Value *checkElsewhere(llvm::IRBuilder<> &builder, llvm::Value *address,
+                              const Provenance &provenance, llvm::Value *host,
+                              uint32_t site);
   llvm::Value *readSaturated(llvm::IRBuilder<> &builder, llvm::Value *offset,
                              uint32_t site);
   llvm::Value *checkBounds(llvm::IRBuilder<> &builder, llvm::Value *address,
@@ -145,6 +153,8 @@ private:
   llvm::DenseMap<std::pair<const llvm::Instruction *, unsigned>, Provenance>
       provenances;
   llvm::DenseMap<const llvm::Instruction *, uint32_t> ordinals;
+  /// Loads whose values go into warp operations.
+  llvm::SmallPtrSet<const llvm::Instruction *, 8> feedingLoads;
   /// Instructions after which the thread waits.
   llvm::SmallVector<llvm::Instruction *> suspensions;
 };

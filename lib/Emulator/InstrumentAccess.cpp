@@ -9,6 +9,7 @@
 #include "Instrument.h"
 #include "RuntimeFunctions.h"
 #include "ThreadState.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -34,6 +35,7 @@ uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
   unsigned space =
       at.getOperand(pointerOperand)->getType()->getPointerAddressSpace();
   site.kind = kind;
+  site.feedsWarp = feedingLoads.contains(&at);
   site.bytes = bytes;
   site.alignment = getRequiredAlignment(align, bytes);
   site.object = provenance.object;
@@ -199,11 +201,41 @@ Value *Instrumenter::getOtherAddress(IRBuilder<> &builder, Value *pointer,
         getField(builder, i64, bounds, at + offsetof(Bounds, writableBytes));
     return checkBounds(builder, address, base, writable, host, number);
   }
-  return callRuntime(
-      builder,
-      pick(site.kind, runtime::kReadOther, runtime::kWriteOther,
-           runtime::kUpdateOther),
-      ptr, {address, builder.getInt32(number), builder.getInt64(site.bytes)});
+  return checkElsewhere(builder, address, provenance, host, number);
+}
+
+/// Asks the runtime for the address to use, unless it is in one of the private
+/// buffers that it may point to.
+Value *Instrumenter::checkElsewhere(IRBuilder<> &builder, Value *address,
+                                    const Provenance &provenance, Value *host,
+                                    uint32_t number) {
+  const Site site = tables.sites[number];
+  StringRef name = pick(site.kind, runtime::kReadOther, runtime::kWriteOther,
+                        runtime::kUpdateOther);
+  SmallVector<Value *> operands = {address, builder.getInt32(number),
+                                   builder.getInt64(site.bytes)};
+  if (provenance.buffers.empty())
+    return callRuntime(builder, name, ptr, operands);
+  Value *isPrivate = builder.getFalse();
+  for (AllocaInst *buffer : provenance.buffers) {
+    auto allocated = buffer->getAllocationSize(module.getDataLayout());
+    int64_t last = int64_t(allocated->getFixedValue()) - int64_t(site.bytes);
+    Value *distance = builder.CreateSub(address, getOffset(builder, buffer));
+    if (last >= 0)
+      isPrivate = builder.CreateOr(
+          isPrivate, builder.CreateICmpULE(distance, builder.getInt64(last)));
+  }
+  Instruction *at = &*builder.GetInsertPoint();
+  BasicBlock *head = at->getParent();
+  Instruction *then =
+      SplitBlockAndInsertIfThen(builder.CreateNot(isPrivate), at, false);
+  IRBuilder<> elsewhere(then);
+  Value *checked = callRuntime(elsewhere, name, ptr, operands);
+  builder.SetInsertPoint(at);
+  PHINode *result = builder.CreatePHI(ptr, 2);
+  result->addIncoming(host, head);
+  result->addIncoming(checked, then->getParent());
+  return result;
 }
 
 /// Emits the check of an access before it; returns the address to use instead.
@@ -224,11 +256,32 @@ Value *Instrumenter::getHostAddress(Instruction &at, unsigned pointerOperand,
 // Instructions
 //===----------------------------------------------------------------------===//
 
+/// True for the first guess of a loop that compares and swaps: whatever it
+/// reads, the swap sees to it.
+static bool isGuess(const LoadInst &load) {
+  return any_of(load.getPointerOperand()->users(), [&](const User *user) {
+    auto *exchange = dyn_cast<AtomicCmpXchgInst>(user);
+    if (!exchange || exchange->getPointerOperand() != load.getPointerOperand())
+      return false;
+    const Value *expected = exchange->getCompareOperand();
+    auto isLoad = [&](const Value *value) {
+      if (auto *cast = dyn_cast<BitCastInst>(value))
+        value = cast->getOperand(0);
+      return value == &load;
+    };
+    if (auto *cast = dyn_cast<BitCastInst>(expected))
+      expected = cast->getOperand(0);
+    auto *merged = dyn_cast<PHINode>(expected);
+    return isLoad(expected) ||
+           (merged && any_of(merged->incoming_values(), isLoad));
+  });
+}
+
 void Instrumenter::instrumentLoad(LoadInst &load) {
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(load.getType());
   unsigned operand = load.getPointerOperandIndex();
-  uint32_t site =
-      addAccess(load, operand, AccessKind::Read, bytes, load.getAlign());
+  AccessKind kind = isGuess(load) ? AccessKind::Update : AccessKind::Read;
+  uint32_t site = addAccess(load, operand, kind, bytes, load.getAlign());
   load.setOperand(operand, getHostAddress(load, operand, site));
   // A misaligned address is a finding, not a fault of the host.
   if (!load.isAtomic())
@@ -264,7 +317,25 @@ void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
               {getOffset(after, pointer), after.getInt32(number)});
 }
 
+/// True if `pointer` is no private buffer, or one of at least `length` bytes.
+bool Instrumenter::isWithinPrivate(const Value *pointer, const Value *length) {
+  auto *buffer = dyn_cast<AllocaInst>(getUnderlyingObject(pointer));
+  if (!buffer)
+    return true;
+  auto *bytes = dyn_cast<ConstantInt>(length);
+  auto size = buffer->getAllocationSize(module.getDataLayout());
+  return pointer == buffer && bytes && size &&
+         bytes->getZExtValue() <= size->getFixedValue();
+}
+
 void Instrumenter::instrumentMemory(MemIntrinsic &memory) {
+  auto *transfer = dyn_cast<MemTransferInst>(&memory);
+  if (!isWithinPrivate(memory.getRawDest(), memory.getLength()) ||
+      (transfer &&
+       !isWithinPrivate(transfer->getRawSource(), memory.getLength()))) {
+    refuse(memory, "a copy of a part of private memory is not emulated");
+    return;
+  }
   IRBuilder<> builder(&memory);
   Value *bytes = builder.CreateZExtOrTrunc(memory.getLength(), i64);
   uint32_t site = addAccess(memory, 0, AccessKind::Write, 1, Align(1));
@@ -274,8 +345,7 @@ void Instrumenter::instrumentMemory(MemIntrinsic &memory) {
                 {target, fill->getValue(), bytes, builder.getInt32(site)});
   } else {
     addAccess(memory, 1, AccessKind::Read, 1, Align(1));
-    Value *source =
-        getOffset(builder, cast<MemTransferInst>(memory).getRawSource());
+    Value *source = getOffset(builder, transfer->getRawSource());
     callRuntime(builder, runtime::kCopyBytes, voidType,
                 {target, source, bytes, builder.getInt32(site)});
   }

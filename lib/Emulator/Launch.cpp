@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -212,17 +213,30 @@ collectStatistics(const Launch &launch,
          llvm::zip_equal(totals, worker->accessLog.getTotals()))
       sum += part;
   }
-  for (auto [site, total] : llvm::zip_equal(tables.sites, totals)) {
-    if (total.requests == 0)
-      continue;
+  // Unrolled loops have many instructions for one place.
+  using Place =
+      std::tuple<std::string, unsigned, unsigned, Space, AccessKind, uint64_t>;
+  std::map<Place, AccessLog::Totals> places;
+  for (auto [site, total] : llvm::zip_equal(tables.sites, totals))
+    if (total.requests)
+      places[{site.location.file, site.location.line, site.location.column,
+              site.space, site.kind, site.bytes}] += total;
+  for (const auto &[place, total] : places) {
+    auto [file, line, column, space, kind, bytes] = place;
     statistics.accesses += total.accesses;
     statistics.perAccess.push_back(
-        {site.location, site.space == Space::Shared ? "shared" : "global",
-         site.kind == AccessKind::Read    ? "read"
-         : site.kind == AccessKind::Write ? "write"
-                                          : "update",
-         site.bytes, total.requests, total.accesses, total.wavefronts,
-         total.idealWavefronts, total.sectors, total.denseSectors});
+        {{file, line, column},
+         space == Space::Shared ? "shared" : "global",
+         kind == AccessKind::Read    ? "read"
+         : kind == AccessKind::Write ? "write"
+                                     : "update",
+         bytes,
+         total.requests,
+         total.accesses,
+         total.wavefronts,
+         total.idealWavefronts,
+         total.sectors,
+         total.denseSectors});
   }
   return statistics;
 }

@@ -9,12 +9,13 @@
 // How PTX deals the elements of a matrix out to the registers of the lanes, and
 // the conversion from and to these registers.
 //
-// Every operand and every accumulator of mma follows one rule. Let the outer
-// dimension be the rows of A, C and D and the columns of B, the inner dimension
-// the other one. Eight times four lanes cover a tile of eight outer indices and
-// four groups of `width` consecutive inner indices; a lane holds one group of
-// each tile, tiles ordered along the outer dimension first. A group fills a
-// register for operands, and is a pair for accumulators.
+// Every operand and every accumulator of mma follows one rule, but for those of
+// one shape that is older and not covered. Let the outer dimension be the rows
+// of A, C and D and the columns of B, the inner dimension the other one. Eight
+// times four lanes cover a tile of eight outer indices and four groups of
+// `width` consecutive inner indices; a lane holds one group of each tile, tiles
+// ordered along the outer dimension first. A group fills a register for
+// operands, and is a pair for accumulators.
 //
 // PTX leaves the fragments of wmma open. They follow the same rule here, so
 // that accumulators of equal shape hold the same elements in the same order,

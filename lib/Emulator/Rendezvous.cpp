@@ -77,14 +77,15 @@ void Worker::executeTogether(unsigned warp, uint32_t lanes) {
   unsigned first = warp * kWarpSize;
   ThreadState &leader = threads[first + llvm::countr_zero(lanes)];
   const Operation &operation = tables.operations[leader.operation];
+  llvm::SmallVector<unsigned, kWarpSize> members;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    members.push_back(first + llvm::countr_zero(rest));
+  if (tables.hasValueOrder)
+    clocks.exchangeValues(members);
   if (operation.matrix)
     return executeMatrix(warp, lanes, operation);
   if (operation.warp->getKind() == WarpOp::Kind::Sync) {
-    llvm::SmallVector<unsigned, kWarpSize> members;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-      members.push_back(first + llvm::countr_zero(rest));
     clocks.synchronize(members);
-    setTimes();
     return;
   }
   uint32_t *registers[kWarpSize] = {};

@@ -13,60 +13,46 @@
 
 namespace mlir::workgroup::emulator {
 
-namespace {
-/// What is the same for all findings of a kind.
-struct KindInfo {
-  llvm::StringLiteral name;
-  llvm::StringLiteral severity;
-};
-} // namespace
-
-static KindInfo getInfo(FindingKind kind, Check check) {
+llvm::StringRef getKindName(FindingKind kind) {
   switch (kind) {
   case FindingKind::SharedRace:
-    return {"race.shared", "error"};
+    return "race.shared";
   case FindingKind::GlobalRace:
-    return {"race.global", "error"};
+    return "race.global";
   case FindingKind::BlockRace:
-    return {"race.blocks", "error"};
+    return "race.blocks";
   case FindingKind::SameValue:
-    if (check == Check::All)
-      return {"race.same-value", "error"};
-    return {"race.same-value", "remark"};
+    return "race.same-value";
   case FindingKind::NotWaited:
-    return {"async.not-waited", "error"};
+    return "async.not-waited";
   case FindingKind::NotPublished:
-    return {"async.not-published", "error"};
+    return "async.not-published";
   case FindingKind::OutOfBounds:
-    return {"out-of-bounds", "error"};
+    return "out-of-bounds";
   case FindingKind::ReadOnly:
-    return {"read-only", "error"};
+    return "read-only";
   case FindingKind::Misaligned:
-    return {"misaligned", "error"};
+    return "misaligned";
   case FindingKind::Uninitialized:
-    return {"uninitialized", "error"};
+    return "uninitialized";
   case FindingKind::Divergence:
-    return {"divergence", "error"};
+    return "divergence";
   case FindingKind::ExitedThread:
-    return {"exited-thread", "error"};
+    return "exited-thread";
   case FindingKind::Deadlock:
-    return {"deadlock", "error"};
+    return "deadlock";
   case FindingKind::Division:
-    return {"division", "error"};
+    return "division";
   case FindingKind::StepLimit:
-    return {"step-limit", "error"};
+    return "step-limit";
   case FindingKind::InactiveLane:
-    return {"inactive-lane", "error"};
+    return "inactive-lane";
   case FindingKind::Assertion:
-    return {"assertion", "error"};
+    return "assertion";
   case FindingKind::Trap:
-    return {"trap", "error"};
+    return "trap";
   }
   llvm_unreachable("unknown kind of finding");
-}
-
-llvm::StringRef getKindName(FindingKind kind) {
-  return getInfo(kind, Check::None).name;
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,10 +279,9 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
 static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
                               const ReportContext &context) {
   const FindingInstance &instance = entry.instance;
-  KindInfo info = getInfo(key.kind, context.check);
   FindingRecord record;
-  record.kind = info.name.str();
-  record.severity = info.severity.str();
+  record.kind = getKindName(key.kind).str();
+  record.severity = "error";
   record.message = getMessage(key, context.tables);
   record.count = entry.count;
   record.blocks = entry.blocks;
@@ -349,10 +334,6 @@ std::vector<FindingRecord> describeFindings(const FindingTable &findings,
   for (const auto &[key, entry] : entries)
     if (!isConsequence(key, findings))
       records.push_back(describe(key, entry, context));
-  llvm::stable_sort(records,
-                    [](const FindingRecord &a, const FindingRecord &b) {
-                      return (a.severity == "error") > (b.severity == "error");
-                    });
   return records;
 }
 

@@ -78,9 +78,11 @@ void SharedShadow::checkReads(unsigned thread, SharedCell &cell,
                               bool onlyAtomic, bool onlyPlain, uint64_t offset,
                               Conflicts &conflicts) {
   auto check = [&](Access access) {
-    bool isUpdate = tables.sites[access.getSite()].kind == AccessKind::Update;
+    const Site &site = tables.sites[access.getSite()];
+    bool isUpdate = site.kind == AccessKind::Update;
     if (access.time < clocks.getStart() || (onlyAtomic && !isUpdate) ||
-        (onlyPlain && isUpdate) || clocks.isOrdered(access, thread))
+        (onlyPlain && isUpdate) || clocks.isOrdered(access, thread) ||
+        (site.feedsWarp && clocks.isConsumed(access, thread)))
       return;
     conflicts.push_back({offset, {FindingKind::SharedRace, access, {}}});
   };

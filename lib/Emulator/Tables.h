@@ -35,6 +35,9 @@ struct Site {
   bool isAsync = false;
   /// Part of a warp-wide matrix operation.
   bool isMatrix = false;
+  /// A read whose value goes into a warp operation: what lanes do with the
+  /// result of that comes after the read.
+  bool feedsWarp = false;
   uint32_t bytes = 0;
   /// The address has to be a multiple of this.
   uint32_t alignment = 1;
@@ -94,6 +97,8 @@ struct KernelTables {
   /// Some threads may be ordered while others are not: there are barriers of
   /// less than a block, or atomics that order.
   bool hasPartialOrder = false;
+  /// Values read from workgroup memory go into warp operations.
+  bool hasValueOrder = false;
   /// The block sizes that the code was compiled for; 0 where any will do.
   std::array<uint32_t, 3> requiredBlock = {};
   uint32_t maxThreads = 1024;

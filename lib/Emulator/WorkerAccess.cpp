@@ -64,6 +64,15 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
     instance.otherThread = conflict.other.getThread();
     instance.otherBlock = conflict.otherBlock.value_or(block);
     FindingKey key{conflict.kind, site, conflict.other.getSite()};
+    bool isSymmetric = conflict.kind == FindingKind::SharedRace ||
+                       conflict.kind == FindingKind::GlobalRace ||
+                       conflict.kind == FindingKind::BlockRace;
+    // Which access comes first is chance, and no second finding.
+    if (isSymmetric && key.site < key.otherSite) {
+      std::swap(key.site, key.otherSite);
+      std::swap(instance.thread, instance.otherThread);
+      std::swap(instance.block, instance.otherBlock);
+    }
     if (!conflict.mayBeSameValue) {
       findings.add(key, std::move(instance));
       continue;
@@ -81,7 +90,8 @@ void Worker::settle() {
     if (std::memcmp(write.address, write.before.data(), write.before.size()) ==
         0)
       write.key.kind = FindingKind::SameValue;
-    findings.add(write.key, std::move(write.instance));
+    if (write.key.kind != FindingKind::SameValue || launch.check == Check::All)
+      findings.add(write.key, std::move(write.instance));
   }
   unsettled.clear();
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,10 +18,11 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-# Names of NumPy's and ml_dtypes' types that hold the bits of MLIR's.
+# Names of NumPy's and ml_dtypes' types that hold the bits of MLIR's; without ml_dtypes, narrow
+# floats go as unsigned integers of their bits.
 _DTYPES = {
     "f16": ("float16",),
-    "bf16": ("bfloat16",),
+    "bf16": ("bfloat16", "uint16"),
     "f32": ("float32",),
     "tf32": ("float32",),
     "f64": ("float64",),
@@ -32,9 +35,12 @@ _DTYPES = {
     "index": ("int64", "uint64"),
     "complex<f32>": ("complex64",),
     "complex<f64>": ("complex128",),
-    "f8E4M3FN": ("float8_e4m3fn",),
-    "f8E5M2": ("float8_e5m2",),
+    "f8E4M3FN": ("float8_e4m3fn", "uint8"),
+    "f8E5M2": ("float8_e5m2", "uint8"),
 }
+
+
+_VECTOR = re.compile(r"vector<(?P<extents>(?:\d+x)+)(?P<element>\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +140,49 @@ def _convert_array(argument: Argument, value: Any, index: int) -> Value:
             )
             raise KindError(message, index)
         value = np.from_dlpack(value)
-    _check_dtype(argument, value, index)
+    if vector := _VECTOR.fullmatch(argument.element_type):
+        _check_dtype(vector["element"], value, index)
+        value = _join_vectors(value, vector["extents"], argument, index)
+    else:
+        _check_dtype(argument.element_type, value, index)
     _check_shape(argument, value, index)
     _check_layout(argument, value, index)
     aligned = value.ctypes.data % argument.alignment == 0 or value.size == 0
     return Value(argument, value, value if aligned else _copy_aligned(value, argument.alignment))
 
 
-def _check_dtype(argument: Argument, array: Array, index: int) -> None:
-    names = _DTYPES.get(argument.element_type, ())
+def _check_dtype(element_type: str, array: Array, index: int) -> None:
+    names = _DTYPES.get(element_type, ())
     if array.dtype.name in names and array.dtype.isnative:
         return
     message = (
         f"error: argument {index} has elements of type {array.dtype}, but the kernel takes "
-        f"{argument.element_type}"
+        f"{element_type}"
     )
     raise DTypeError(message, index)
+
+
+def _join_vectors(array: Array, text: str, argument: Argument, index: int) -> Array:
+    """Return a view whose elements are vectors; those are the last dimensions of `array`."""
+    import numpy as np
+
+    extents = tuple(int(extent) for extent in text.rstrip("x").split("x"))
+    rank = len(extents)
+    if array.shape[max(0, array.ndim - rank) :] != extents:
+        message = (
+            f"error: argument {index} has shape {array.shape}, but the last dimensions must be "
+            f"{extents}, those of {argument.element_type}"
+        )
+        raise ShapeError(message, index)
+    if rank != 1:
+        raise KindError(f"error: argument {index} has elements of {argument.element_type}", index)
+    try:
+        element = np.dtype([("vector", array.dtype, extents)])
+        joined: Array = array.view(element)[..., 0]
+    except ValueError:
+        message = f"error: argument {index} has vectors that are not contiguous: pass a copy"
+        raise LayoutError(message, index) from None
+    return joined
 
 
 def _check_shape(argument: Argument, array: Array, index: int) -> None:
