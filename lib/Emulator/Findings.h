@@ -35,6 +35,7 @@ enum class FindingKind : uint32_t {
   Division,
   StepLimit,
   InactiveLane,
+  ExitedLane,
   Assertion,
   Trap,
 };

@@ -218,32 +218,75 @@ static bool isExchange(StringRef name) {
   return matrix && matrix->getKind() == MatrixOp::Kind::Compute;
 }
 
-/// Finds the reads of memory whose values `exchange` gets, by way of
-/// computations.
-void Instrumenter::findFeedingLoads(const CallInst &exchange) {
-  SmallVector<const Instruction *> worklist = {&exchange};
-  SmallPtrSet<const Instruction *, 16> seen;
+/// Calls `visit` for what the operands of `from` are computed from; the walk
+/// goes on behind what it returns true for.
+static void walkSources(const Value &from,
+                        function_ref<bool(const Instruction &)> visit) {
+  SmallVector<const Value *> worklist = {&from};
+  SmallPtrSet<const Value *, 16> seen;
   while (!worklist.empty()) {
-    const Instruction *instruction = worklist.pop_back_val();
-    for (const Use &operand : instruction->operands()) {
-      auto *source = dyn_cast<Instruction>(operand);
-      if (!source || !seen.insert(source).second)
-        continue;
-      auto *call = dyn_cast<CallInst>(source);
-      bool isMatrixLoad =
-          call && call->getCalledFunction() &&
-          call->getCalledFunction()->getName().starts_with("llvm.nvvm") &&
-          call->mayReadFromMemory();
-      if (isa<LoadInst>(source) || isMatrixLoad)
-        feedingLoads.insert(source);
-      else
-        worklist.push_back(source);
-    }
+    auto *instruction = dyn_cast<Instruction>(worklist.pop_back_val());
+    if (!instruction || !seen.insert(instruction).second)
+      continue;
+    if (instruction == &from || visit(*instruction))
+      append_range(worklist, instruction->operand_values());
   }
+}
+
+static bool isExchangeCall(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && isExchange(call->getCalledFunction()->getName());
+}
+
+/// Finds the reads of memory whose values `exchange` gets.
+void Instrumenter::findFeedingLoads(const CallInst &exchange) {
+  walkSources(exchange, [&](const Instruction &source) {
+    auto *call = dyn_cast<IntrinsicInst>(&source);
+    bool isLoad = isa<LoadInst>(source) || (call && !isExchangeCall(source) &&
+                                            call->mayReadFromMemory());
+    if (isLoad)
+      feedingLoads.insert(&source);
+    return !isLoad;
+  });
+}
+
+/// True if what `store` writes is computed from what lanes exchanged.
+static bool followsExchange(const Instruction &store) {
+  bool follows = false;
+  walkSources(store, [&](const Instruction &source) {
+    follows |= isExchangeCall(source);
+    return !follows && !isa<LoadInst>(source);
+  });
+  return follows;
+}
+
+static bool isFence(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return isa<FenceInst>(instruction) ||
+         (call && (call->getIntrinsicID() == Intrinsic::nvvm_membar_gl ||
+                   call->getIntrinsicID() == Intrinsic::nvvm_membar_sys ||
+                   call->getIntrinsicID() == Intrinsic::nvvm_membar_cta ||
+                   call->getIntrinsicID() == Intrinsic::nvvm_fence_sc_cluster));
+}
+
+/// True for an atomic operation that orders what is around it. LLVM writes
+/// `atomicrmw` of any order as PTX's relaxed `atom`: only with fences about can
+/// it order anything.
+bool Instrumenter::isOrdering(const Instruction &instruction) const {
+  if (isa<AtomicRMWInst>(instruction))
+    return hasFence;
+  if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
+    return hasFence || isStrongerThanMonotonic(exchange->getSuccessOrdering());
+  if (auto *load = dyn_cast<LoadInst>(&instruction))
+    return isStrongerThanMonotonic(load->getOrdering());
+  if (auto *store = dyn_cast<StoreInst>(&instruction))
+    return isStrongerThanMonotonic(store->getOrdering());
+  return false;
 }
 
 /// Barriers of less than a block, and atomics that order.
 void Instrumenter::findPartialOrder() {
+  hasFence = any_of(instructions(*function), isFence);
   for (Instruction &instruction : instructions(*function)) {
     if (auto *call = dyn_cast<IntrinsicInst>(&instruction)) {
       StringRef name = call->getCalledFunction()->getName();
@@ -255,14 +298,17 @@ void Instrumenter::findPartialOrder() {
     }
     if (auto *call = dyn_cast<CallInst>(&instruction))
       tables.hasPartialOrder |= call->isInlineAsm();
-    tables.hasPartialOrder |= instruction.isAtomic();
+    tables.hasPartialOrder |= isOrdering(instruction);
+    if (isa<StoreInst>(instruction) && followsExchange(instruction))
+      followingStores.insert(&instruction);
   }
-  tables.hasValueOrder = any_of(feedingLoads, [&](const Instruction *load) {
-    auto it = provenances.find({load, 0});
-    return it == provenances.end() ||
-           it->second.kind == Provenance::Kind::Shared ||
-           it->second.kind == Provenance::Kind::Unknown;
-  });
+  tables.hasValueOrder = !followingStores.empty() &&
+                         any_of(feedingLoads, [&](const Instruction *load) {
+                           auto it = provenances.find({load, 0});
+                           return it == provenances.end() ||
+                                  it->second.kind == Provenance::Kind::Shared ||
+                                  it->second.kind == Provenance::Kind::Unknown;
+                         });
   tables.hasPartialOrder |= tables.hasValueOrder;
 }
 
@@ -345,12 +391,10 @@ void Instrumenter::instrument(Instruction &instruction) {
     return instrumentStore(*store);
   if (auto *update = dyn_cast<AtomicRMWInst>(&instruction))
     return instrumentAtomic(*update, update->getPointerOperandIndex(),
-                            update->getValOperand()->getType(),
-                            update->getOrdering());
+                            update->getValOperand()->getType());
   if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
     return instrumentAtomic(*exchange, exchange->getPointerOperandIndex(),
-                            exchange->getNewValOperand()->getType(),
-                            exchange->getSuccessOrdering());
+                            exchange->getNewValOperand()->getType());
   if (auto *memory = dyn_cast<MemIntrinsic>(&instruction))
     return instrumentMemory(*memory);
   if (auto *cast = dyn_cast<AddrSpaceCastInst>(&instruction))

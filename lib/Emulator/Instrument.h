@@ -67,6 +67,7 @@ private:
   void refineGrains(const Provenance &provenance, const llvm::Value &pointer,
                     unsigned grain);
   void findPartialOrder();
+  bool isOrdering(const llvm::Instruction &instruction) const;
   void findFeedingLoads(const llvm::CallInst &exchange);
   bool makeFunction();
   void replaceShared();
@@ -77,7 +78,7 @@ private:
   void instrumentLoad(llvm::LoadInst &load);
   void instrumentStore(llvm::StoreInst &store);
   void instrumentAtomic(llvm::Instruction &atomic, unsigned pointerOperand,
-                        llvm::Type *type, llvm::AtomicOrdering ordering);
+                        llvm::Type *type);
   void instrumentMemory(llvm::MemIntrinsic &memory);
   bool isWithinPrivate(const llvm::Value *pointer, const llvm::Value *length);
   void instrumentCast(llvm::AddrSpaceCastInst &cast);
@@ -153,8 +154,10 @@ private:
   llvm::DenseMap<std::pair<const llvm::Instruction *, unsigned>, Provenance>
       provenances;
   llvm::DenseMap<const llvm::Instruction *, uint32_t> ordinals;
-  /// Loads whose values go into warp operations.
-  llvm::SmallPtrSet<const llvm::Instruction *, 8> feedingLoads;
+  /// The kernel orders memory by itself somewhere.
+  bool hasFence = false;
+  /// Loads whose values lanes exchange, and stores of what comes of that.
+  llvm::SmallPtrSet<const llvm::Instruction *, 8> feedingLoads, followingStores;
   /// Instructions after which the thread waits.
   llvm::SmallVector<llvm::Instruction *> suspensions;
 };

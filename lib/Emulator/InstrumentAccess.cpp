@@ -35,7 +35,8 @@ uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
   unsigned space =
       at.getOperand(pointerOperand)->getType()->getPointerAddressSpace();
   site.kind = kind;
-  site.feedsWarp = feedingLoads.contains(&at);
+  site.feedsExchange = feedingLoads.contains(&at);
+  site.followsExchange = followingStores.contains(&at);
   site.bytes = bytes;
   site.alignment = getRequiredAlignment(align, bytes);
   site.object = provenance.object;
@@ -278,38 +279,41 @@ static bool isGuess(const LoadInst &load) {
 }
 
 void Instrumenter::instrumentLoad(LoadInst &load) {
+  if (load.isAtomic())
+    return instrumentAtomic(load, load.getPointerOperandIndex(),
+                            load.getType());
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(load.getType());
   unsigned operand = load.getPointerOperandIndex();
   AccessKind kind = isGuess(load) ? AccessKind::Update : AccessKind::Read;
   uint32_t site = addAccess(load, operand, kind, bytes, load.getAlign());
   load.setOperand(operand, getHostAddress(load, operand, site));
   // A misaligned address is a finding, not a fault of the host.
-  if (!load.isAtomic())
-    load.setAlignment(Align(1));
+  load.setAlignment(Align(1));
 }
 
 void Instrumenter::instrumentStore(StoreInst &store) {
+  if (store.isAtomic())
+    return instrumentAtomic(store, store.getPointerOperandIndex(),
+                            store.getValueOperand()->getType());
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(
       store.getValueOperand()->getType());
   unsigned operand = store.getPointerOperandIndex();
   uint32_t site =
       addAccess(store, operand, AccessKind::Write, bytes, store.getAlign());
   store.setOperand(operand, getHostAddress(store, operand, site));
-  if (!store.isAtomic())
-    store.setAlignment(Align(1));
+  store.setAlignment(Align(1));
 }
 
 void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
-                                    Type *type, AtomicOrdering ordering) {
+                                    Type *type) {
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
   Align align(PowerOf2Ceil(bytes));
   uint32_t number =
       addAccess(atomic, operand, AccessKind::Update, bytes, align);
-  bool isOrdering = isStrongerThanMonotonic(ordering);
-  tables.sites[number].isOrdering = isOrdering;
+  tables.sites[number].isOrdering = isOrdering(atomic);
   Value *pointer = atomic.getOperand(operand);
   atomic.setOperand(operand, getHostAddress(atomic, operand, number));
-  if (!isOrdering || !options.checksRaces ||
+  if (!tables.sites[number].isOrdering || !options.checksRaces ||
       tables.sites[number].space != Space::Generic)
     return;
   IRBuilder<> after(atomic.getNextNode());

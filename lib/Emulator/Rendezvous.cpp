@@ -37,18 +37,23 @@ uint32_t Worker::getGroup(unsigned warp, unsigned lane, uint32_t &members) {
   const Operation &operation = tables.operations[self.operation];
   uint32_t mask = getMask(operation, self) | 1u << lane;
   members = 0;
-  bool isComplete = true;
+  bool isComplete = true, isWhole = true;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     unsigned other = llvm::countr_zero(rest);
     unsigned index = warp * kWarpSize + other;
-    if (index >= threads.size() || threads[index].wait == Wait::Done)
-      continue; // only threads that have not exited are waited for
+    if (index >= threads.size() || threads[index].wait == Wait::Done) {
+      isWhole = false; // only threads that have not exited are waited for
+      continue;
+    }
     members |= 1u << other;
     const ThreadState &thread = threads[index];
     const Operation &theirs = tables.operations[thread.operation];
     isComplete &= thread.wait == Wait::Warp && canMeet(operation, theirs) &&
                   (getMask(theirs, thread) | 1u << other) == mask;
   }
+  if (isComplete && !isWhole && operation.warp && launch.check == Check::All)
+    report(threads[warp * kWarpSize + lane], FindingKind::ExitedLane,
+           operation.site);
   return isComplete ? members : 0;
 }
 

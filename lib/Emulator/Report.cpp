@@ -47,6 +47,8 @@ llvm::StringRef getKindName(FindingKind kind) {
     return "step-limit";
   case FindingKind::InactiveLane:
     return "inactive-lane";
+  case FindingKind::ExitedLane:
+    return "exited-lane";
   case FindingKind::Assertion:
     return "assertion";
   case FindingKind::Trap:
@@ -137,6 +139,8 @@ static std::string getMessage(const FindingKey &key,
     return "a thread does not end";
   case FindingKind::InactiveLane:
     return "shuffle of a value from a lane that takes no part in it";
+  case FindingKind::ExitedLane:
+    return "warp operation for lanes that do not exist or have left the kernel";
   case FindingKind::Assertion:
     return "assertion failed";
   case FindingKind::Trap:

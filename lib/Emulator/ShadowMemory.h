@@ -85,7 +85,8 @@ private:
   void checkWrite(unsigned thread, SharedCell &cell, bool isAtomic,
                   uint64_t offset, Conflicts &conflicts, bool isPlainWrite);
   void checkReads(unsigned thread, SharedCell &cell, bool onlyAtomic,
-                  bool onlyPlain, uint64_t offset, Conflicts &conflicts);
+                  bool onlyPlain, uint32_t own, uint64_t offset,
+                  Conflicts &conflicts);
   void recordRead(unsigned thread, SharedCell &cell, Access access);
   void recordWrite(SharedCell &cell, Access access);
 

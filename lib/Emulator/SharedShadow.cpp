@@ -75,14 +75,15 @@ void SharedShadow::checkWrite(unsigned thread, SharedCell &cell, bool isAtomic,
 
 /// Adds the conflicts of an access with reads, among which are atomic updates.
 void SharedShadow::checkReads(unsigned thread, SharedCell &cell,
-                              bool onlyAtomic, bool onlyPlain, uint64_t offset,
-                              Conflicts &conflicts) {
+                              bool onlyAtomic, bool onlyPlain, uint32_t own,
+                              uint64_t offset, Conflicts &conflicts) {
+  bool follows = tables.sites[own].followsExchange;
   auto check = [&](Access access) {
     const Site &site = tables.sites[access.getSite()];
     bool isUpdate = site.kind == AccessKind::Update;
     if (access.time < clocks.getStart() || (onlyAtomic && !isUpdate) ||
         (onlyPlain && isUpdate) || clocks.isOrdered(access, thread) ||
-        (site.feedsWarp && clocks.isConsumed(access, thread)))
+        (site.feedsExchange && follows && clocks.isConsumed(access, thread)))
       return;
     conflicts.push_back({offset, {FindingKind::SharedRace, access, {}}});
   };
@@ -136,8 +137,8 @@ void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
     checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
                /*isPlainWrite=*/false);
     if (cell.isAtomic)
-      checkReads(thread, cell, /*onlyAtomic=*/true, /*onlyPlain=*/false, at,
-                 conflicts);
+      checkReads(thread, cell, /*onlyAtomic=*/true, /*onlyPlain=*/false, site,
+                 at, conflicts);
     recordRead(thread, cell, access);
     // Every reader is to be checked while the last write may concern it.
     if (conflicts.size() != before || cell.isAtomic ||
@@ -152,7 +153,8 @@ void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
     checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
                /*isPlainWrite=*/true);
-    checkReads(thread, cell, false, false, at, conflicts);
+    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/false, site,
+               at, conflicts);
     if (!cell.pending)
       recordWrite(cell, access);
   });
@@ -166,7 +168,7 @@ void SharedShadow::update(unsigned thread, uint64_t offset, uint32_t site,
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
     checkWrite(thread, cell, /*isAtomic=*/true, at, conflicts,
                /*isPlainWrite=*/false);
-    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/true, at,
+    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/true, site, at,
                conflicts);
     if (cell.pending)
       return;
@@ -185,7 +187,8 @@ void SharedShadow::beginCopy(unsigned thread, uint64_t offset, uint32_t site,
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
     checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
                /*isPlainWrite=*/false);
-    checkReads(thread, cell, false, false, at, conflicts);
+    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/false, site,
+               at, conflicts);
     uint16_t pending = cell.pending;
     recordWrite(cell, access);
     cell.pending = pending + 1;

@@ -35,9 +35,10 @@ struct Site {
   bool isAsync = false;
   /// Part of a warp-wide matrix operation.
   bool isMatrix = false;
-  /// A read whose value goes into a warp operation: what lanes do with the
-  /// result of that comes after the read.
-  bool feedsWarp = false;
+  /// A read whose value goes into an exchange between lanes, and a write of
+  /// what comes out of one: the write comes after the reads.
+  bool feedsExchange = false;
+  bool followsExchange = false;
   uint32_t bytes = 0;
   /// The address has to be a multiple of this.
   uint32_t alignment = 1;
