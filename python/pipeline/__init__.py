@@ -9,27 +9,70 @@ from __future__ import annotations
 
 from .compiler import compile, passes
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
-from .errors import CompileError, Error, InternalError, ResourceError, ToolError, UsageError
+from .emulator import Options
+from .errors import (
+    ArgumentError,
+    CheckError,
+    CompileError,
+    CountError,
+    DTypeError,
+    Error,
+    InternalError,
+    KernelFaultError,
+    KindError,
+    LayoutError,
+    MemoryAccessError,
+    RaceError,
+    ResourceError,
+    ShapeError,
+    SynchronizationError,
+    ToolError,
+    UsageError,
+)
+from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
 from .module import Argument, Kernel, Module, Parameter, Part, Resources
+from .program import Entry, Launch, Operand
 from .toolchain import plugin_path
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Access",
+    "AccessStatistics",
     "Argument",
+    "ArgumentError",
+    "CheckError",
     "CompileError",
+    "CountError",
+    "DTypeError",
     "Diagnostic",
+    "Entry",
     "Error",
+    "Finding",
+    "Fix",
     "InternalError",
     "Kernel",
+    "KernelFaultError",
+    "KindError",
+    "Launch",
+    "LayoutError",
     "Location",
+    "MemoryAccessError",
     "Module",
+    "Operand",
+    "Options",
     "Parameter",
     "Part",
+    "RaceError",
     "Remark",
+    "Report",
     "ResourceError",
     "Resources",
+    "ShapeError",
     "Snapshot",
+    "Statistics",
+    "SynchronizationError",
+    "Thread",
     "ToolError",
     "UsageError",
     "__version__",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,6 +43,13 @@ _VECTOR = re.compile(r"vector<(?P<extents>(?:\d+x)+)(?P<element>\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A number of the program, whose bytes need no check."""
+
+    bytes: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """An argument of a launch: its array, if it is one, and the bytes of a number.
 
@@ -58,9 +64,9 @@ class Value:
 
     def finish(self) -> None:
         """Bring what the kernel wrote to where the caller looks for it."""
-        if self.array is not self.original and self.original is not None:
-            if self.original.flags.writeable:
-                self.original[...] = self.array
+        original = self.original
+        if original is not None and original is not self.array and original.flags.writeable:
+            original[...] = self.array
 
 
 def convert(kernel: str, arguments: Sequence[Argument], values: Sequence[Any]) -> list[Value]:
@@ -85,7 +91,9 @@ def _convert_number(argument: Argument, value: Any, index: int) -> Value:
     import numpy as np
 
     name = argument.element_type
-    dtype = _dtype(name)
+    if isinstance(value, Constant):
+        return Value(argument, None, None, value.bytes)
+    dtype = numpy_dtype(name)
     if dtype is None:
         raise KindError(f"error: argument {index} is {name}, which Python has no value for", index)
     if isinstance(value, np.ndarray) and value.ndim:
@@ -107,14 +115,16 @@ def _convert_integer(argument: Argument, value: int, dtype: np.dtype[Any], index
     """Take a Python integer of either signedness, as the bits are the same."""
     bits = dtype.itemsize * 8
     if not -(1 << (bits - 1)) <= value < 1 << bits:
-        message = f"error: argument {index} is {value!r}, which does not fit {argument.element_type}"
+        message = (
+            f"error: argument {index} is {value!r}, which does not fit {argument.element_type}"
+        )
         raise KindError(message, index)
     data = (value % (1 << bits)).to_bytes(dtype.itemsize, "little")
     return Value(argument, None, None, data)
 
 
-def _dtype(element_type: str) -> np.dtype[Any] | None:
-    """Return the type of NumPy, or of ml_dtypes if that is there, for an element."""
+def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
+    """Return the type of NumPy, or of ml_dtypes if that is there, for an element; else None."""
     import numpy as np
 
     for name in _DTYPES.get(element_type, ())[:1]:
@@ -125,7 +135,8 @@ def _dtype(element_type: str) -> np.dtype[Any] | None:
                 import ml_dtypes
             except ImportError:
                 return None
-            return np.dtype(getattr(ml_dtypes, name))
+            dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+            return dtype
     return None
 
 
@@ -268,7 +279,9 @@ def evaluate(kernel: Kernel, values: Sequence[Value]) -> list[tuple[Part, int | 
 def _describe(part: Part) -> str:
     if part.kind in ("extent", "stride"):
         return f"the {part.kind} of dimension {part.dim} of argument {part.argument}"
-    return f"argument {part.argument}" if part.kind != "offset" else f"the offset of {part.argument}"
+    return (
+        f"argument {part.argument}" if part.kind != "offset" else f"the offset of {part.argument}"
+    )
 
 
 def _evaluate_part(value: Value, part: Part) -> int | bytes:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from . import run_command
 from .compiler import STAGES, Stage, compile
 from .diagnostics import Remark
 from .doctor import examine
@@ -28,7 +29,6 @@ from .toolchain import find_mlir_opt, plugin_path
 _SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
 _EMITS = ("ptx", "cubin", "bundle", "gpu", "nvvm", "llvm")
 _NOT_BUILT = {
-    "run": "running kernels is not built yet",
     "check": "the static synchronisation check is not built yet",
     "explain": "the report is not built yet",
 }
@@ -113,6 +113,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mlir-workgroup {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_compile(commands)
+    run_command.add_parser(commands).set_defaults(run=_run)
     opt = commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
     opt.set_defaults(run=lambda _: _opt([]))
     path = commands.add_parser("plugin-path", help="print the path of the pass plugin")
@@ -285,6 +286,27 @@ def _write(output: str, data: bytes, *, is_binary: bool) -> None:
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
     return None
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.input == options.schedule == "-":
+        raise UsageError("error: the standard input cannot be both program and schedule")
+
+    def compile_module() -> Module:
+        module = _wait_for(
+            lambda: compile(
+                _source(options.input),
+                chip=options.chip,
+                schedule=_schedule(options.schedule),
+                until="llvm",
+                color=_use_color("auto"),
+            )
+        )
+        if module.rendered:
+            print(module.rendered, file=sys.stderr)
+        return module
+
+    return run_command.run(options, compile_module)
 
 
 def _opt(arguments: Sequence[str]) -> int:

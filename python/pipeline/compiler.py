@@ -9,11 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from .diagnostics import diagnostic_from_native, remark_from_native, snapshot_from_native
+from .diagnostics import (
+    diagnostic_from_native,
+    location_from_native,
+    remark_from_native,
+    snapshot_from_native,
+)
 from .emulator import Emulation
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
 from .module import Argument, Assembly, Dim3, Kernel, Module, Parameter, Part, index_by_name
+from .program import Entry, Launch, Operand
 from .toolchain import find_libdevice, load_native
 
 if TYPE_CHECKING:
@@ -208,14 +214,54 @@ def _make_module(result: _native.CompileResult, request: Request) -> Module:
     )
     return Module(
         chip=result.chip,
-        kernels=index_by_name([_make_kernel(kernel, assembly, emulation) for kernel in result.kernels]),
+        kernels=index_by_name(
+            [_make_kernel(kernel, assembly, emulation) for kernel in result.kernels]
+        ),
         texts=texts,
         diagnostics=tuple(diagnostic_from_native(item) for item in result.diagnostics),
         remarks=tuple(remark_from_native(item) for item in result.remarks),
         snapshots=tuple(snapshot_from_native(item) for item in result.snapshots),
         seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
+        entries={entry.name: _make_entry(entry) for entry in result.entries},
         _assembly=assembly,
+    )
+
+
+def _make_argument(argument: _native.Argument) -> Argument:
+    return Argument(
+        argument.type,
+        argument.is_memref,
+        argument.element_type,
+        tuple(argument.shape),
+        tuple(argument.strides),
+        argument.offset,
+        argument.alignment,
+    )
+
+
+def _make_entry(entry: _native.Entry) -> Entry:
+    def operand(native: _native.Operand) -> Operand:
+        return Operand(native.argument, native.bytes)
+
+    def sizes(natives: list[_native.Operand]) -> tuple[Operand, Operand, Operand]:
+        return operand(natives[0]), operand(natives[1]), operand(natives[2])
+
+    return Entry(
+        entry.name,
+        tuple(_make_argument(argument) for argument in entry.arguments),
+        tuple(
+            Launch(
+                launch.kernel,
+                sizes(launch.grid),
+                sizes(launch.block),
+                operand(launch.dynamic_shared_bytes),
+                tuple(operand(item) for item in launch.operands),
+            )
+            for launch in entry.launches
+        ),
+        entry.refusal,
+        location_from_native(entry.refusal_location),
     )
 
 
@@ -226,18 +272,7 @@ def _dim3(values: list[int] | None) -> Dim3 | None:
 def _make_kernel(kernel: _native.Kernel, assembly: Assembly, emulation: Emulation) -> Kernel:
     return Kernel(
         name=kernel.name,
-        arguments=tuple(
-            Argument(
-                argument.type,
-                argument.is_memref,
-                argument.element_type,
-                tuple(argument.shape),
-                tuple(argument.strides),
-                argument.offset,
-                argument.alignment,
-            )
-            for argument in kernel.arguments
-        ),
+        arguments=tuple(_make_argument(argument) for argument in kernel.arguments),
         parameters=tuple(
             Parameter(tuple(Part(_kind(part), part.argument, part.dim) for part in parts))
             for parts in kernel.parameters

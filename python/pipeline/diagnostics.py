@@ -70,7 +70,8 @@ class Snapshot:
     after: str
 
 
-def _location(native: _native.SourceLocation) -> Location:
+def location_from_native(native: _native.SourceLocation) -> Location:
+    """Convert a record of the native extension."""
     return Location(native.file, native.line, native.column)
 
 
@@ -80,7 +81,7 @@ def diagnostic_from_native(native: _native.Diagnostic) -> Diagnostic:
     return Diagnostic(
         severity,
         native.message,
-        _location(native.location),
+        location_from_native(native.location),
         tuple(diagnostic_from_native(note) for note in native.notes),
     )
 
@@ -93,7 +94,7 @@ def remark_from_native(native: _native.Remark) -> Remark:
         native.category,
         native.function,
         native.message,
-        _location(native.location),
+        location_from_native(native.location),
         dict(native.arguments),
     )
 

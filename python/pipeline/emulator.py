@@ -32,6 +32,9 @@ Check = Literal["none", "races", "all"]
 Order = Literal["forward", "reverse", "seeded"]
 AsyncMode = Literal["on_wait", "eager", "seeded"]
 
+STEP_LIMIT = 1 << 30
+"""Turns of its loops after which a thread counts as stuck, if nothing else is said."""
+
 _MAX_THREADS = 1024
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 _MAX_BLOCK = (1024, 1024, 64)
@@ -59,7 +62,7 @@ class Options:
     order: Order | int = "forward"
     async_mode: AsyncMode | int = "on_wait"
     seed: int = 0
-    step_limit: int = 1 << 30
+    step_limit: int = STEP_LIMIT
     workers: int = 0
     blocks: int = 0
     statistics: bool = False
@@ -174,7 +177,9 @@ def _make_request(
     request.step_limit = options.step_limit
     request.workers = options.workers
     request.block_limit = options.blocks
-    views = {index: _view(value, index) for index, value in enumerate(values) if value.argument.is_memref}
+    views = {
+        index: _view(value, index) for index, value in enumerate(values) if value.argument.is_memref
+    }
     numbers = {index: number for number, index in enumerate(views)}
     request.buffers = list(views.values())
     request.parameters = [
@@ -206,9 +211,7 @@ def _view(value: Value, index: int) -> _native.BufferView:
 
     array = value.array
     assert array is not None
-    low, high = (
-        np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
-    )
+    low, high = np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
     view = _native.BufferView()
     view.set_address(low)
     view.bytes = high - low
@@ -247,7 +250,11 @@ def _make_progress_bar(name: str, request: _native.LaunchRequest) -> Callable[[i
 
     total = request.grid[0] * request.grid[1] * request.grid[2]
     bar = tqdm(total=total, desc=name, unit="block", delay=_BAR_DELAY, leave=False)
-    return lambda done: bar.update(done - bar.n) and None
+
+    def show(done: int) -> None:
+        bar.update(done - bar.n)
+
+    return show
 
 
 def raise_findings(report: Report) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import Location
+from .diagnostics import Location, location_from_native
 
 if TYPE_CHECKING:
     from . import _native
@@ -141,10 +141,6 @@ def to_json(value: Any) -> Any:
     return value
 
 
-def _location(native: _native.SourceLocation) -> Location:
-    return Location(native.file, native.line, native.column)
-
-
 def _dim3(values: list[int]) -> Dim3:
     return (values[0], values[1], values[2])
 
@@ -163,14 +159,14 @@ def _finding(native: _native.Finding) -> Finding:
         indices=tuple(native.indices),
         byte_offset=native.byte_offset,
         accesses=tuple(
-            Access(item.verb, _thread(item.thread), _location(item.location), item.bytes)
+            Access(item.verb, _thread(item.thread), location_from_native(item.location), item.bytes)
             for item in native.accesses
         ),
         notes=tuple(native.notes),
         count=native.count,
         blocks=native.blocks,
         fixes=tuple(
-            Fix(_location(fix.location), fix.place, fix.is_verified, fix.is_uniform)
+            Fix(location_from_native(fix.location), fix.place, fix.is_verified, fix.is_uniform)
             for fix in native.fixes
         ),
     )
@@ -184,7 +180,7 @@ def _statistics(native: _native.LaunchStatistics) -> Statistics:
         native.warp_operations,
         tuple(
             AccessStatistics(
-                _location(item.location),
+                location_from_native(item.location),
                 item.space,
                 item.kind,
                 item.bytes,
@@ -211,7 +207,7 @@ def report_from_native(
         rendered=native.rendered.rstrip("\n"),
         blocks_run=native.blocks_run,
         blocks=native.blocks,
-        unreached=tuple(_location(item) for item in native.unreached),
+        unreached=tuple(location_from_native(item) for item in native.unreached),
         output=native.output,
         statistics=_statistics(native.statistics) if native.statistics else None,
         seconds=seconds,

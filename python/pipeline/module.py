@@ -11,9 +11,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
-from .emulator import AsyncMode, Check, Emulation, LaunchSizes, Options, Order, raise_findings
+from .emulator import (
+    STEP_LIMIT,
+    AsyncMode,
+    Check,
+    Emulation,
+    LaunchSizes,
+    Options,
+    Order,
+    raise_findings,
+)
 from .errors import CompileError, ToolError, UsageError
 from .findings import Report
+from .program import Entry, choose, emulate
 from .toolchain import find_ptxas
 
 Dim3 = tuple[int, int, int]
@@ -96,7 +106,7 @@ class Kernel:
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
         seed: int = 0,
-        step_limit: int = 1 << 30,
+        step_limit: int = STEP_LIMIT,
         workers: int = 0,
         blocks: int = 0,
         statistics: bool = False,
@@ -285,7 +295,51 @@ class Module:
     snapshots: tuple[Snapshot, ...]
     seconds: Mapping[str, float] = field(compare=False)
     rendered: str = field(repr=False)
+    entries: Mapping[str, Entry]
     _assembly: Assembly = field(repr=False, compare=False)
+
+    def run(
+        self,
+        *arrays: Any,
+        entry: str | None = None,
+        backend: Backend = "auto",
+        check: Check = "none",
+        order: Order | int = "forward",
+        async_mode: AsyncMode | int = "on_wait",
+        seed: int = 0,
+        step_limit: int = STEP_LIMIT,
+        workers: int = 0,
+    ) -> None:
+        """Run a host function of the program on arrays, in place.
+
+        arrays: one value per argument of the function.
+        entry: the function, if several launch kernels.
+
+        The rest is as for ``Kernel.run``. A function can be run if its launches take constants and
+        its own arguments only, and if it does nothing else: UsageError says what is in the way,
+        and which kernels can be run by themselves.
+        """
+        options = _make_options(
+            backend,
+            check=check,
+            order=order,
+            async_mode=async_mode,
+            seed=seed,
+            step_limit=step_limit,
+            workers=workers,
+        )
+        for report in self.emulate(*arrays, entry=entry, options=options):
+            raise_findings(report)
+
+    def emulate(
+        self, *arrays: Any, entry: str | None = None, options: Options | None = None
+    ) -> tuple[Report, ...]:
+        """Run as ``run`` does, and return a report per launch; findings do not raise."""
+        return emulate(self.entry(entry), self.kernels, arrays, options or Options())
+
+    def entry(self, name: str | None = None) -> Entry:
+        """Return the host function that ``run`` runs. Raises UsageError if it cannot be run."""
+        return choose(self.entries, self.kernels, name)
 
     @property
     def ptx(self) -> str:

@@ -1,0 +1,273 @@
+"""``python -m pipeline run``: a program, or one kernel of it, on the emulator."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .emulator import STEP_LIMIT, Check, Options
+from .errors import CheckError, UsageError
+from .files import write_file
+from .findings import Report, Statistics, to_json
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .module import Argument, Module
+
+
+def add_parser(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> argparse.ArgumentParser:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "run", help="run a program, or one kernel, on the CPU emulator", allow_abbrev=False
+    )
+    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
+    parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="A.npy|N",
+        help="the next argument: an array's file, or a number",
+    )
+    parser.add_argument(
+        "--random", type=int, metavar="SEED", help="random values for arguments that are not given"
+    )
+    parser.add_argument("--out", metavar="DIR", help="write argN.npy of what the kernels changed")
+    parser.add_argument(
+        "--backend", choices=("auto", "cuda", "emulator"), default="auto", help="where to run"
+    )
+    for name, words in (("grid", "blocks"), ("block", "threads per block")):
+        parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}, with --kernel")
+    parser.add_argument(
+        "--dynamic-shared-bytes", type=int, metavar="N", help="dynamic memory, with --kernel"
+    )
+    _add_check_options(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
+    parser.add_argument("--chip", metavar="CHIP", help="as for compile")
+    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    return parser
+
+
+def _add_check_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--check", choices=("none", "races", "all"), default=None, help="default: none"
+    )
+    parser.add_argument("--check-races", action="store_true", help="the same as --check races")
+    parser.add_argument("--stats", action="store_true", help="tell what accesses cost")
+    parser.add_argument(
+        "--order", default="forward", metavar="forward|reverse|SEED", help="who runs first"
+    )
+    parser.add_argument(
+        "--async-mode",
+        default="on_wait",
+        metavar="on_wait|eager|SEED",
+        help="when the bytes of asynchronous copies arrive",
+    )
+    parser.add_argument(
+        "--step-limit",
+        type=int,
+        default=STEP_LIMIT,
+        metavar="N",
+        help="turns of its loops after which a thread counts as stuck (default: %(default)s)",
+    )
+    parser.add_argument("--workers", type=int, default=0, metavar="N", help="host threads to use")
+    parser.add_argument("--blocks", type=int, default=0, metavar="N", help="run only N blocks")
+
+
+def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> int:
+    """Compile, launch, and tell what was found: 0 if nothing, else 1."""
+    emulation = _options(options)
+    if options.backend == "cuda":
+        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
+    if not options.kernel and (options.grid or options.block or options.dynamic_shared_bytes):
+        raise UsageError("error: --grid, --block and --dynamic-shared-bytes need --kernel")
+    module = compile_module()
+    if options.kernel:
+        if options.kernel not in module.kernels:
+            known = ", ".join(module.kernels)
+            raise UsageError(f"error: there is no kernel '{options.kernel}'; there are {known}")
+        kernel = module.kernels[options.kernel]
+        values = _values(kernel.arguments, options)
+        before = _copies(values)
+        reports: tuple[Report, ...] = (
+            kernel.emulate(
+                *values,
+                grid=_dim3(options.grid, "--grid"),
+                block=_dim3(options.block, "--block"),
+                dynamic_shared_bytes=options.dynamic_shared_bytes,
+                options=emulation,
+            ),
+        )
+    else:
+        values = _values(module.entry(options.entry).arguments, options)
+        before = _copies(values)
+        reports = module.emulate(*values, entry=options.entry, options=emulation)
+    _write_changed(options.out, before, values)
+    _print(reports, options.format)
+    return CheckError.exit_code if any(report.errors for report in reports) else 0
+
+
+def _options(options: argparse.Namespace) -> Options:
+    check: Check = options.check or ("races" if options.check_races else "none")
+    return Options(
+        check=check,
+        order=_seed_or_name(options.order),
+        async_mode=_seed_or_name(options.async_mode),
+        step_limit=options.step_limit,
+        workers=options.workers,
+        blocks=options.blocks,
+        statistics=options.stats,
+    )
+
+
+def _seed_or_name(text: str) -> Any:
+    return int(text) if text.isdecimal() else text
+
+
+def _dim3(text: str | None, option: str) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    try:
+        numbers = [int(part) for part in text.split(",")]
+        x, y, z = (*numbers, 1, 1)[:3]
+    except ValueError:
+        numbers = []
+    if not 1 <= len(numbers) <= 3:
+        raise UsageError(f"error: {option} takes one to three numbers, as 16,16, not '{text}'")
+    return x, y, z
+
+
+def _values(arguments: Sequence[Argument], options: argparse.Namespace) -> list[Any]:
+    import numpy as np
+
+    given, wanted = len(options.arg), len(arguments)
+    if given > wanted:
+        raise UsageError(f"error: there are {wanted} arguments, but {given} --arg")
+    values = [_read(text) for text in options.arg]
+    if len(values) < len(arguments) and options.random is None:
+        missing = ", ".join(argument.type for argument in arguments[len(values) :])
+        raise UsageError(f"error: no --arg for {missing}; give files, or --random SEED")
+    random = np.random.default_rng(options.random)
+    for argument in arguments[len(values) :]:
+        values.append(make_random(argument, random))
+    return values
+
+
+def _read(text: str) -> Any:
+    import numpy as np
+
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return np.load(text, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no .npy file"
+        raise UsageError(f"{text}: error: cannot be read: {reason}") from error
+
+
+def make_random(argument: Argument, random: np.random.Generator) -> Any:
+    """Return random values for an argument of static shape, none of them zero.
+
+    Raises UsageError if the shape is dynamic, or NumPy has no such elements.
+    """
+    import numpy as np
+
+    from .arguments import numpy_dtype
+
+    dtype = numpy_dtype(argument.element_type)
+    if dtype is None or None in argument.shape:
+        raise UsageError(f"error: there are no random values for {argument.type}; give an --arg")
+    shape = tuple(extent for extent in argument.shape if extent is not None)
+    if dtype.kind in "iu":
+        values: Any = random.integers(1, 8, shape)
+    elif dtype.kind == "b":
+        values = random.integers(0, 2, shape)
+    else:
+        values = random.uniform(0.125, 1.0, shape) * random.choice([-1.0, 1.0], shape)
+    if not argument.is_memref:
+        return np.asarray(values).astype(dtype).item()
+    return np.asarray(values).astype(dtype)
+
+
+def _copies(values: Sequence[Any]) -> list[Any]:
+    return [value.copy() if hasattr(value, "copy") else value for value in values]
+
+
+def _write_changed(folder: str | None, before: Sequence[Any], after: Sequence[Any]) -> None:
+    if folder is None:
+        return
+    import io
+
+    import numpy as np
+
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if isinstance(new, np.ndarray) and old.tobytes() != new.tobytes():
+            stream = io.BytesIO()
+            np.save(stream, new)
+            write_file(Path(folder) / f"arg{index}.npy", stream.getvalue())
+
+
+def _print(reports: Sequence[Report], form: str) -> None:
+    if form == "json":
+        print(json.dumps({"version": 1, "launches": [to_json(report) for report in reports]}))
+        return
+    for report in reports:
+        if report.output:
+            sys.stdout.write(report.output)
+        if report.rendered:
+            print(report.rendered, file=sys.stderr)
+        print(summarize(report))
+        if report.statistics:
+            print(tabulate(report.statistics))
+
+
+def summarize(report: Report) -> str:
+    """Return one line on a launch: what ran, and whether it was clean."""
+    what = f"{report.blocks_run} of {report.blocks} blocks"
+    if report.errors:
+        verdict = f"{len(report.errors)} errors"
+    elif report.check == "none":
+        verdict = "nothing found; races are not looked for without --check-races"
+    else:
+        verdict = "no finding on this launch"
+        if report.unreached:
+            verdict += f" (accesses at {len(set(report.unreached))} places were not executed)"
+    return f"{report.kernel}: {what} in {report.seconds * 1e3:.1f} ms; {verdict}"
+
+
+def tabulate(statistics: Statistics) -> str:
+    """Return a table of what the accesses of each place cost."""
+    lines = [
+        f"{statistics.instructions} instructions, {statistics.accesses} accesses, "
+        f"{statistics.barriers} barriers, {statistics.warp_operations} warp operations",
+        f"{'place':<28}{'access':<20}{'requests':>10}{'wavefronts':>12}{'ideal':>8}"
+        f"{'sectors':>10}{'dense':>8}{'ratio':>7}",
+    ]
+    for item in statistics.per_access:
+        shared = item.space == "shared"
+        spent, least = (
+            (item.wavefronts, item.ideal_wavefronts)
+            if shared
+            else (item.sectors, item.dense_sectors)
+        )
+        columns = f"{spent:>12}{least:>8}{'':>18}" if shared else f"{'':>20}{spent:>10}{least:>8}"
+        lines.append(
+            f"{item.location!s:<28}{f'{item.space} {item.kind} {item.bytes} B':<20}"
+            f"{item.requests:>10}{columns}{spent / max(1, least):>7.2f}"
+        )
+    return "\n".join(lines)
