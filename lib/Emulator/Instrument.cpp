@@ -15,6 +15,7 @@
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstddef>
+#include <numeric>
 
 using namespace llvm;
 
@@ -41,6 +42,7 @@ Function *Instrumenter::run() {
   collectProvenances();
   findGrains();
   findPartialOrder();
+  findSizeBounds();
   if (!makeFunction())
     return nullptr;
   replaceShared();
@@ -310,6 +312,41 @@ void Instrumenter::findPartialOrder() {
                                   it->second.kind == Provenance::Kind::Unknown;
                          });
   tables.hasPartialOrder |= tables.hasValueOrder;
+}
+
+/// Sizes of launches that attributes promise: of the function, and ranges of
+/// what special registers hold.
+void Instrumenter::findSizeBounds() {
+  auto readSizes = [&](StringRef name) {
+    SmallVector<StringRef> parts;
+    SmallVector<uint32_t> sizes;
+    StringRef text = function->getFnAttribute(name).getValueAsString();
+    text.split(parts, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef part : parts)
+      if (uint32_t size = 0; !part.trim().getAsInteger(10, size))
+        sizes.push_back(size);
+    return sizes;
+  };
+  if (SmallVector<uint32_t> sizes = readSizes("nvvm.maxntid"); !sizes.empty())
+    tables.maxThreads = std::accumulate(sizes.begin(), sizes.end(), 1u,
+                                        std::multiplies<uint32_t>());
+  for (auto [dim, size] : enumerate(readSizes("nvvm.reqntid")))
+    tables.sizeBounds.push_back({false, unsigned(dim), size, size});
+  for (Instruction &instruction : instructions(*function)) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    std::optional<ConstantRange> range = call ? call->getRange() : std::nullopt;
+    StringRef name = call ? call->getCalledFunction()->getName() : "";
+    if (!range || !name.consume_front("llvm.nvvm.read.ptx.sreg."))
+      continue;
+    auto [kind, part] = name.split('.');
+    unsigned dim = part == "x" ? 0 : part == "y" ? 1 : 2;
+    uint32_t end = range->getUnsignedMax().getZExtValue();
+    bool isGrid = kind.contains("ctaid");
+    if (kind == "tid" || kind == "ctaid")
+      tables.sizeBounds.push_back({isGrid, dim, 1, end + 1});
+    else if (kind == "ntid" || kind == "nctaid")
+      tables.sizeBounds.push_back({isGrid, dim, 1, end});
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -69,6 +69,7 @@ private:
   void findPartialOrder();
   bool isOrdering(const llvm::Instruction &instruction) const;
   void findFeedingLoads(const llvm::CallInst &exchange);
+  void findSizeBounds();
   bool makeFunction();
   void replaceShared();
   void instrument(llvm::Instruction &instruction);

@@ -6,17 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "Execute.h"
+#include "Fixes.h"
 #include "Report.h"
-#include "Worker.h"
 #include "workgroup/Support/CrashGuard.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
-#include <cstring>
-#include <map>
-#include <numeric>
-#include <random>
-#include <thread>
 
 namespace mlir::workgroup {
 
@@ -82,113 +75,32 @@ EmulatedKernel::create(const std::string &bitcode, const std::string &name,
 // Launching
 //===----------------------------------------------------------------------===//
 
-/// Lays out the parameters, and what those that are pointers point to.
-static void setParameters(Launch &launch) {
-  const KernelTables &tables = launch.tables;
-  size_t count = tables.parameters.size();
-  launch.parameters.resize(tables.parameterBytes);
-  launch.arguments.resize(count);
-  launch.argumentBuffers.resize(count);
-  for (size_t i = 0; i < count; ++i) {
-    auto [offset, bytes] = tables.parameters[i];
-    const ParameterValue &value = launch.request.parameters[i];
-    uint8_t *target = launch.parameters.data() + offset;
-    if (!value.buffer) {
-      std::memcpy(target, value.bytes.data(),
-                  std::min<size_t>(bytes, value.bytes.size()));
-      continue;
-    }
-    const Buffer &buffer = launch.buffers[*value.buffer];
-    uint8_t *address = buffer.base + value.offset;
-    std::memcpy(target, &address, sizeof(address));
-    launch.arguments[i] = {buffer.base, buffer.bytes,
-                           buffer.isWritable ? buffer.bytes : 0};
-    launch.argumentBuffers[i] = *value.buffer;
+/// What the code was compiled for and the launch does not keep to.
+static std::string checkSizes(const KernelTables &tables,
+                              const LaunchRequest &request) {
+  uint64_t threads =
+      uint64_t(request.block[0]) * request.block[1] * request.block[2];
+  if (threads > tables.maxThreads)
+    return "a block of " + std::to_string(threads) +
+           " threads, but the kernel was compiled for at most " +
+           std::to_string(tables.maxThreads);
+  for (const SizeBound &bound : tables.sizeBounds) {
+    uint32_t size = (bound.isGrid ? request.grid : request.block)[bound.dim];
+    if (size < bound.least || size > bound.most)
+      return std::string(bound.isGrid ? "a grid" : "a block") + " of " +
+             std::to_string(size) + " along " + "xyz"[bound.dim] +
+             ", but the kernel was compiled for " +
+             (bound.least == bound.most
+                  ? std::to_string(bound.most)
+                  : "at most " + std::to_string(bound.most));
   }
-}
-
-/// The smallest pieces in which the kernel accesses buffers.
-static unsigned getGrain(const Launch &launch) {
-  unsigned grain = launch.tables.globalGrain;
-  for (auto [i, value] : llvm::enumerate(launch.request.parameters))
-    if (value.buffer)
-      grain = std::min(grain, launch.tables.argumentGrain[i]);
-  return grain;
-}
-
-static void setBuffers(Launch &launch, const Program &program,
-                       unsigned numWorkers) {
-  for (const BufferView &view : launch.request.buffers)
-    launch.buffers.push_back({static_cast<uint8_t *>(view.address), view.bytes,
-                              view.isWritable, nullptr});
-  for (const Program::Variable &variable : program.variables)
-    launch.buffers.push_back(
-        {variable.address, variable.bytes, !variable.isConstant, nullptr});
-  if (!launch.checksRaces())
-    return;
-  std::vector<Buffer *> sorted;
-  for (Buffer &buffer : launch.buffers)
-    sorted.push_back(&buffer);
-  llvm::stable_sort(sorted, [](const Buffer *a, const Buffer *b) {
-    return a->base < b->base;
-  });
-  unsigned grain = getGrain(launch);
-  for (size_t i = 0; i < sorted.size();) {
-    uint8_t *begin = sorted[i]->base, *end = begin + sorted[i]->bytes;
-    size_t next = i + 1;
-    for (; next < sorted.size() && sorted[next]->base < end; ++next)
-      end = std::max(end, sorted[next]->base + sorted[next]->bytes);
-    auto shadow = std::make_shared<GlobalShadow>(launch.tables, end - begin,
-                                                 grain, numWorkers > 1);
-    for (; i < next; ++i) {
-      sorted[i]->shadow = shadow;
-      sorted[i]->shadowOffset = sorted[i]->base - begin;
-    }
-  }
-}
-
-static void chooseBlocks(Launch &launch) {
-  const LaunchRequest &request = launch.request;
-  uint64_t all = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
-  uint64_t limit = request.blockLimit ? std::min(all, request.blockLimit) : all;
-  launch.numBlocks = limit;
-  bool isPlain = request.order == Order::Forward && limit == all;
-  if (isPlain)
-    return;
-  launch.blocks.resize(all);
-  std::iota(launch.blocks.begin(), launch.blocks.end(), 0);
-  if (request.order == Order::Reverse)
-    std::reverse(launch.blocks.begin(), launch.blocks.end());
-  if (request.order == Order::Seeded || limit < all) {
-    std::mt19937_64 random(request.seed);
-    std::shuffle(launch.blocks.begin(), launch.blocks.end(), random);
-  }
-  launch.blocks.resize(limit);
-}
-
-static unsigned getNumWorkers(const Launch &launch) {
-  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  unsigned wanted = launch.request.workers ? launch.request.workers : cores;
-  return std::max<uint64_t>(1, std::min<uint64_t>(wanted, launch.numBlocks));
-}
-
-/// Runs the workers, each guarded: code that crashes ends the launch.
-static std::optional<std::string>
-runWorkers(Launch &launch, std::vector<std::unique_ptr<Worker>> &workers) {
-  std::vector<CrashReport> crashes(workers.size());
-  std::vector<std::thread> hosts;
-  for (size_t i = 0; i < workers.size(); ++i)
-    hosts.emplace_back([&, i] {
-      crashes[i] = runGuardedHere([&] { workers[i]->run(); });
-      if (!crashes[i].hasReturned)
-        launch.isOver = true;
-    });
-  for (std::thread &host : hosts)
-    host.join();
-  for (const CrashReport &crash : crashes)
-    if (!crash.hasReturned)
-      return crash.reason.value_or("a fatal signal in the code of the kernel");
-  return std::nullopt;
+  if (tables.sharedEnd + request.dynamicSharedBytes > kSharedWindow)
+    return "more workgroup memory than any GPU has";
+  if (request.parameters.size() != tables.parameters.size())
+    return std::to_string(request.parameters.size()) +
+           " parameters, but the kernel takes " +
+           std::to_string(tables.parameters.size());
+  return "";
 }
 
 static void collectUnreached(LaunchResult &result, const KernelTables &tables,
@@ -199,90 +111,36 @@ static void collectUnreached(LaunchResult &result, const KernelTables &tables,
       result.unreached.push_back(tables.sites[i].location);
 }
 
-static LaunchStatistics
-collectStatistics(const Launch &launch,
-                  llvm::ArrayRef<std::unique_ptr<Worker>> all) {
-  LaunchStatistics statistics;
-  const KernelTables &tables = launch.tables;
-  std::vector<AccessLog::Totals> totals(tables.sites.size());
-  for (const std::unique_ptr<Worker> &worker : all) {
-    statistics.instructions += worker->counters.instructions;
-    statistics.barriers += worker->counters.barriers;
-    statistics.warpOperations += worker->counters.warpOperations;
-    for (auto [sum, part] :
-         llvm::zip_equal(totals, worker->accessLog.getTotals()))
-      sum += part;
-  }
-  // Unrolled loops have many instructions for one place.
-  using Place =
-      std::tuple<std::string, unsigned, unsigned, Space, AccessKind, uint64_t>;
-  std::map<Place, AccessLog::Totals> places;
-  for (auto [site, total] : llvm::zip_equal(tables.sites, totals))
-    if (total.requests)
-      places[{site.location.file, site.location.line, site.location.column,
-              site.space, site.kind, site.bytes}] += total;
-  for (const auto &[place, total] : places) {
-    auto [file, line, column, space, kind, bytes] = place;
-    statistics.accesses += total.accesses;
-    statistics.perAccess.push_back(
-        {{file, line, column},
-         space == Space::Shared ? "shared" : "global",
-         kind == AccessKind::Read    ? "read"
-         : kind == AccessKind::Write ? "write"
-                                     : "update",
-         bytes,
-         total.requests,
-         total.accesses,
-         total.wavefronts,
-         total.idealWavefronts,
-         total.sectors,
-         total.denseSectors});
-  }
-  return statistics;
-}
-
 LaunchResult EmulatedKernel::launch(const LaunchRequest &request,
                                     LaunchProgress &progress) {
   const Program &program = *implementation->program;
   const EmulatorOptions &options = implementation->options;
-  Launch launch(program.tables, request, progress);
-  launch.check = options.check;
-  launch.withStatistics = options.statistics;
-  launch.entry = program.entry;
-  launch.sharedEnd = program.tables.sharedEnd + request.dynamicSharedBytes;
-  launch.threadsPerBlock =
-      request.block[0] * request.block[1] * request.block[2];
-  chooseBlocks(launch);
-  unsigned numWorkers = getNumWorkers(launch);
-  setBuffers(launch, program, numWorkers);
-  setParameters(launch);
-
-  std::vector<std::unique_ptr<Worker>> workers;
-  for (unsigned i = 0; i < numWorkers; ++i)
-    workers.push_back(std::make_unique<Worker>(launch));
   LaunchResult result;
-  result.crash = runWorkers(launch, workers);
   result.blocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
+  result.refusal = checkSizes(program.tables, request);
+  if (!result.refusal.empty())
+    return result;
+  bool findsFixes = options.check != Check::None && request.findFixes;
+  Contents before = findsFixes ? saveContents(request) : Contents();
+  Execution execution = execute(program, request, options, progress);
+  result.crash = execution.crash;
   result.wasStopped = progress.stop;
-  FindingTable findings;
-  std::vector<bool> reached(program.tables.sites.size());
-  for (const std::unique_ptr<Worker> &worker : workers) {
-    findings.merge(worker->findings);
-    result.blocksRun += worker->blocksRun;
-    result.output += worker->output;
-    for (size_t i = 0; i < reached.size(); ++i)
-      reached[i] = reached[i] || worker->reached[i];
-  }
-  result.findings =
-      describeFindings(findings, {program.tables, request, options.check,
-                                  implementation->sharedBuffers});
+  result.blocksRun = execution.blocksRun;
+  result.output = std::move(execution.output);
+  result.statistics = std::move(execution.statistics);
+  std::vector<Described> described = describeFindings(
+      execution.findings,
+      {program.tables, request, options.check, implementation->sharedBuffers});
+  if (findsFixes && !result.wasStopped && !result.crash)
+    findFixes(described, {implementation->bitcode, implementation->name,
+                          program, request, options, before});
+  for (Described &finding : described)
+    result.findings.push_back(std::move(finding.record));
   for (const FindingRecord &finding : result.findings)
     result.diagnostics.push_back(makeDiagnostic(finding));
   result.rendered = render(result.findings, implementation->sources);
-  if (launch.checksRaces())
-    collectUnreached(result, program.tables, reached);
-  if (options.statistics)
-    result.statistics = collectStatistics(launch, workers);
+  if (options.check != Check::None)
+    collectUnreached(result, program.tables, execution.reached);
   return result;
 }
 

@@ -326,18 +326,19 @@ static bool isConsequence(const FindingKey &key, const FindingTable &findings) {
   });
 }
 
-std::vector<FindingRecord> describeFindings(const FindingTable &findings,
-                                            const ReportContext &context) {
+std::vector<Described> describeFindings(const FindingTable &findings,
+                                        const ReportContext &context) {
   std::vector<std::pair<FindingKey, FindingEntry>> entries(
       findings.getEntries().begin(), findings.getEntries().end());
   llvm::stable_sort(entries, [](const auto &a, const auto &b) {
     return std::tie(a.first.kind, a.first.site, a.first.otherSite) <
            std::tie(b.first.kind, b.first.site, b.first.otherSite);
   });
-  std::vector<FindingRecord> records;
+  std::vector<Described> records;
   for (const auto &[key, entry] : entries)
     if (!isConsequence(key, findings))
-      records.push_back(describe(key, entry, context));
+      records.push_back(
+          {key, entry.instance.block, describe(key, entry, context)});
   return records;
 }
 

@@ -25,10 +25,17 @@ struct ReportContext {
 /// The kind of a finding as reports name it, as `race.shared`.
 llvm::StringRef getKindName(FindingKind kind);
 
+/// A finding in words, and what it is about.
+struct Described {
+  FindingKey key;
+  uint64_t block = 0;
+  FindingRecord record;
+};
+
 /// Turns findings into records, the gravest first. What follows from another
 /// finding is left out: reads of memory that a race keeps from being written.
-std::vector<FindingRecord> describeFindings(const FindingTable &findings,
-                                            const ReportContext &context);
+std::vector<Described> describeFindings(const FindingTable &findings,
+                                        const ReportContext &context);
 
 /// A finding as an error with notes.
 DiagnosticRecord makeDiagnostic(const FindingRecord &finding);

@@ -75,6 +75,13 @@ struct Operation {
   uint32_t accessSite = 0;
 };
 
+/// A size of the launch that the code was compiled for.
+struct SizeBound {
+  bool isGrid = false;
+  unsigned dim = 0;
+  uint32_t least = 1, most = ~0u;
+};
+
 /// What instrumentation tells the runtime about a kernel.
 struct KernelTables {
   std::string name;
@@ -100,9 +107,8 @@ struct KernelTables {
   bool hasPartialOrder = false;
   /// Values read from workgroup memory go into warp operations.
   bool hasValueOrder = false;
-  /// The block sizes that the code was compiled for; 0 where any will do.
-  std::array<uint32_t, 3> requiredBlock = {};
   uint32_t maxThreads = 1024;
+  std::vector<SizeBound> sizeBounds;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -233,6 +233,11 @@ static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
   keepLoops(llvmModule);
 }
 
+std::unique_ptr<llvm::TargetMachine>
+createTargetMachineForChip(StringRef chip) {
+  return createTargetMachine(chip, "");
+}
+
 bool optimizeForChip(llvm::Module &llvmModule, StringRef chip) {
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(chip, "");
   if (machine)

@@ -114,6 +114,8 @@ class Emulation:
             seconds = time.perf_counter() - start
         if result.crash is not None:
             raise InternalError(f"error: the emulator crashed: {result.crash}", "")
+        if result.refusal:
+            raise UsageError(f"error: kernel '{kernel.name}' is launched with {result.refusal}")
         for value in converted:
             value.finish()
         return report_from_native(result, kernel.name, options.check, seconds)

@@ -210,6 +210,7 @@ static void bindResults(nb::module_ &m) {
       .def_ro("unreached", &LaunchResult::unreached)
       .def_ro("output", &LaunchResult::output)
       .def_ro("statistics", &LaunchResult::statistics)
+      .def_ro("refusal", &LaunchResult::refusal)
       .def_ro("was_stopped", &LaunchResult::wasStopped)
       .def_ro("crash", &LaunchResult::crash);
 }

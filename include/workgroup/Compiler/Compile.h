@@ -16,6 +16,7 @@
 #ifndef WORKGROUP_COMPILER_COMPILE_H
 #define WORKGROUP_COMPILER_COMPILE_H
 
+#include "workgroup/Emulator/Emulator.h"
 #include "workgroup/Support/SourceLocation.h"
 #include <array>
 #include <cstdint>
@@ -128,6 +129,32 @@ struct KernelRecord {
   std::optional<int64_t> dynamicSharedBytes;
 };
 
+/// A value that a launch takes: argument number `argument` of the function
+/// around it, or a constant.
+struct OperandRecord {
+  std::optional<unsigned> argument;
+  /// Little-endian bytes of the constant.
+  std::string bytes;
+};
+
+struct LaunchRecord {
+  std::string kernel;
+  std::array<OperandRecord, 3> grid, block;
+  OperandRecord dynamicSharedBytes;
+  std::vector<OperandRecord> operands;
+};
+
+/// A host function that launches kernels.
+struct EntryRecord {
+  std::string name;
+  std::vector<ArgumentRecord> arguments;
+  /// In order; all that the function does if `refusal` is empty.
+  std::vector<LaunchRecord> launches;
+  /// Why the launches are not all that it takes, and where.
+  std::string refusal;
+  SourceLocation refusalLocation;
+};
+
 struct CompileResult {
   bool succeeded = false;
   /// The stage that was reached or, after a failure, that failed.
@@ -135,6 +162,9 @@ struct CompileResult {
   /// The texts that were asked for.
   std::vector<std::pair<Stage, std::string>> texts;
   std::vector<KernelRecord> kernels;
+  std::vector<EntryRecord> entries;
+  /// Buffers in workgroup memory, by the symbols that they become.
+  std::vector<SharedBuffer> sharedBuffers;
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
   /// optimisation. See workgroup/Emulator/Emulator.h.
   std::string bitcode;

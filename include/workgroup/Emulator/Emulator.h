@@ -188,6 +188,8 @@ struct LaunchResult {
   /// What the kernel printed.
   std::string output;
   std::optional<LaunchStatistics> statistics;
+  /// Why nothing ran: the sizes do not fit the kernel. Empty if it did.
+  std::string refusal;
   /// The stop flag ended the launch.
   bool wasStopped = false;
   /// A defect of the emulator ended the launch; what is known of it.

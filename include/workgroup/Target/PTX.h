@@ -21,6 +21,7 @@
 namespace llvm {
 class LLVMContext;
 class Module;
+class TargetMachine;
 } // namespace llvm
 
 namespace mlir::workgroup {
@@ -47,6 +48,9 @@ std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
 /// The PTX for `llvmModule`, a result of `translateToLLVM` on `module`.
 FailureOr<std::string> translateToPTX(ModuleOp module,
                                       llvm::Module &llvmModule);
+
+/// What LLVM knows of the GPUs of `chip`; null if it has no such target.
+std::unique_ptr<llvm::TargetMachine> createTargetMachineForChip(StringRef chip);
 
 /// Optimises `llvmModule` as `translateToLLVM` does for `chip`. False if LLVM
 /// has no such target.

@@ -1,0 +1,164 @@
+//===- BarrierPlaces.cpp - Where a barrier is missing ---------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BarrierPlaces.h"
+#include "workgroup/Target/PTX.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/UniformityAnalysis.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+namespace mlir::workgroup::emulator {
+
+struct BarrierPlaces::Analyses {
+  std::unique_ptr<TargetMachine> machine;
+  LoopAnalysisManager loopManager;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  DominatorTree *dominators = nullptr;
+  PostDominatorTree *postDominators = nullptr;
+  LoopInfo *loops = nullptr;
+  UniformityInfo *uniformity = nullptr;
+
+  void compute(Function &function) {
+    PassBuilder builder(machine.get());
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loopManager);
+    builder.crossRegisterProxies(loopManager, functions, components, modules);
+    dominators = &functions.getResult<DominatorTreeAnalysis>(function);
+    postDominators = &functions.getResult<PostDominatorTreeAnalysis>(function);
+    loops = &functions.getResult<LoopAnalysis>(function);
+    uniformity = &functions.getResult<UniformityInfoAnalysis>(function);
+  }
+};
+
+BarrierPlaces::BarrierPlaces(const std::string &bitcode,
+                             const std::string &name)
+    : context(std::make_unique<LLVMContext>()),
+      analyses(std::make_unique<Analyses>()) {
+  std::vector<DiagnosticRecord> errors;
+  kernel = prepareKernel(*context, bitcode, name, /*chip=*/"", errors);
+  if (!kernel.module)
+    return;
+  analyses->machine = createTargetMachineForChip("sm_80");
+  analyses->compute(*kernel.function);
+}
+
+BarrierPlaces::~BarrierPlaces() = default;
+
+static bool isBarrier(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && call->getCalledFunction()->getName().starts_with(
+                     "llvm.nvvm.barrier.cta.");
+}
+
+/// True if control gets from behind `from` to `to` without a barrier, by back
+/// edges of loops only if `byBackEdges`.
+static bool reaches(const Instruction &from, const Instruction &to,
+                    bool byBackEdges, const DominatorTree &dominators) {
+  SmallPtrSet<const BasicBlock *, 16> seen;
+  SmallVector<const Instruction *> worklist = {from.getNextNode()};
+  while (!worklist.empty()) {
+    const Instruction *at = worklist.pop_back_val();
+    for (; at; at = at->getNextNode()) {
+      if (at == &to)
+        return true;
+      if (isBarrier(*at))
+        break;
+      if (!at->isTerminator())
+        continue;
+      for (const BasicBlock *next : successors(at->getParent())) {
+        bool isBackEdge = dominators.dominates(next, at->getParent());
+        if ((!isBackEdge || byBackEdges) && seen.insert(next).second)
+          worklist.push_back(&next->front());
+      }
+    }
+  }
+  return false;
+}
+
+/// A block is uniform if no branch that threads take differently decides
+/// whether they come to it.
+bool BarrierPlaces::isUniform(const BasicBlock &block) const {
+  for (const BasicBlock &other : *kernel.function) {
+    if (!analyses->uniformity->hasDivergentTerminator(other))
+      continue;
+    if (!analyses->postDominators->dominates(&block, &other) &&
+        isPotentiallyReachable(&other, &block, nullptr, analyses->dominators))
+      return false;
+  }
+  return true;
+}
+
+BarrierPlace BarrierPlaces::makePlace(const Instruction &at,
+                                      const Instruction &named,
+                                      std::string words) const {
+  BarrierPlace place;
+  auto it = llvm::find(kernel.instructions, &at);
+  place.ordinal = it - kernel.instructions.begin();
+  place.location = getLocation(named);
+  place.words = std::move(words);
+  place.isUniform = isUniform(*at.getParent());
+  return place;
+}
+
+std::optional<BarrierPlace>
+BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
+  const LoopInfo &loops = *analyses->loops;
+  if (reaches(from, to, /*byBackEdges=*/false, *analyses->dominators)) {
+    // Not inside of loops that `from` is not in: once is enough.
+    const Instruction *at = &to, *named = &to;
+    for (const Loop *loop = loops.getLoopFor(to.getParent());
+         loop && !loop->contains(from.getParent());
+         loop = loop->getParentLoop())
+      if (const BasicBlock *before = loop->getLoopPredecessor()) {
+        at = before->getTerminator();
+        named = loop->getHeader()->getTerminator();
+      }
+    return makePlace(*at, *named, "before");
+  }
+  if (!reaches(from, to, /*byBackEdges=*/true, *analyses->dominators))
+    return std::nullopt;
+  const Loop *common = loops.getLoopFor(from.getParent());
+  while (common && !common->contains(to.getParent()))
+    common = common->getParentLoop();
+  // The innermost loop whose turns `from` and `to` are in.
+  const BasicBlock *latch = common ? common->getLoopLatch() : nullptr;
+  if (!latch)
+    return std::nullopt;
+  return makePlace(*latch->getTerminator(),
+                   *common->getHeader()->getTerminator(),
+                   "at the end of the loop at");
+}
+
+std::vector<BarrierPlace> BarrierPlaces::find(uint32_t ordinal,
+                                              uint32_t otherOrdinal) const {
+  std::vector<BarrierPlace> places;
+  size_t count = kernel.instructions.size();
+  if (ordinal >= count || otherOrdinal >= count)
+    return places;
+  const Instruction &a = *kernel.instructions[ordinal];
+  const Instruction &b = *kernel.instructions[otherOrdinal];
+  for (auto place : {findOnWay(a, b), findOnWay(b, a)})
+    if (place && none_of(places, [&](const BarrierPlace &other) {
+          return other.ordinal == place->ordinal;
+        }))
+      places.push_back(*place);
+  return places;
+}
+
+} // namespace mlir::workgroup::emulator

@@ -1,0 +1,209 @@
+//===- Execute.cpp - Run a program on all its blocks ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execute.h"
+#include "Worker.h"
+#include "workgroup/Support/CrashGuard.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <thread>
+
+namespace mlir::workgroup::emulator {
+
+/// Lays out the parameters, and what those that are pointers point to.
+static void setParameters(Launch &launch) {
+  const KernelTables &tables = launch.tables;
+  size_t count = tables.parameters.size();
+  launch.parameters.resize(tables.parameterBytes);
+  launch.arguments.resize(count);
+  launch.argumentBuffers.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    auto [offset, bytes] = tables.parameters[i];
+    const ParameterValue &value = launch.request.parameters[i];
+    uint8_t *target = launch.parameters.data() + offset;
+    if (!value.buffer) {
+      std::memcpy(target, value.bytes.data(),
+                  std::min<size_t>(bytes, value.bytes.size()));
+      continue;
+    }
+    const Buffer &buffer = launch.buffers[*value.buffer];
+    uint8_t *address = buffer.base + value.offset;
+    std::memcpy(target, &address, sizeof(address));
+    launch.arguments[i] = {buffer.base, buffer.bytes,
+                           buffer.isWritable ? buffer.bytes : 0};
+    launch.argumentBuffers[i] = *value.buffer;
+  }
+}
+
+/// The smallest pieces in which the kernel accesses buffers.
+static unsigned getGrain(const Launch &launch) {
+  unsigned grain = launch.tables.globalGrain;
+  for (auto [i, value] : llvm::enumerate(launch.request.parameters))
+    if (value.buffer)
+      grain = std::min(grain, launch.tables.argumentGrain[i]);
+  return grain;
+}
+
+static void setBuffers(Launch &launch, const Program &program,
+                       unsigned numWorkers) {
+  for (const BufferView &view : launch.request.buffers)
+    launch.buffers.push_back({static_cast<uint8_t *>(view.address), view.bytes,
+                              view.isWritable, nullptr});
+  for (const Program::Variable &variable : program.variables)
+    launch.buffers.push_back(
+        {variable.address, variable.bytes, !variable.isConstant, nullptr});
+  if (!launch.checksRaces())
+    return;
+  std::vector<Buffer *> sorted;
+  for (Buffer &buffer : launch.buffers)
+    sorted.push_back(&buffer);
+  llvm::stable_sort(sorted, [](const Buffer *a, const Buffer *b) {
+    return a->base < b->base;
+  });
+  unsigned grain = getGrain(launch);
+  for (size_t i = 0; i < sorted.size();) {
+    uint8_t *begin = sorted[i]->base, *end = begin + sorted[i]->bytes;
+    size_t next = i + 1;
+    for (; next < sorted.size() && sorted[next]->base < end; ++next)
+      end = std::max(end, sorted[next]->base + sorted[next]->bytes);
+    auto shadow = std::make_shared<GlobalShadow>(launch.tables, end - begin,
+                                                 grain, numWorkers > 1);
+    for (; i < next; ++i) {
+      sorted[i]->shadow = shadow;
+      sorted[i]->shadowOffset = sorted[i]->base - begin;
+    }
+  }
+}
+
+static void chooseBlocks(Launch &launch) {
+  const LaunchRequest &request = launch.request;
+  uint64_t all = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
+  uint64_t limit = request.blockLimit ? std::min(all, request.blockLimit) : all;
+  launch.numBlocks = limit;
+  bool isPlain = request.order == Order::Forward && limit == all;
+  if (isPlain)
+    return;
+  launch.blocks.resize(all);
+  std::iota(launch.blocks.begin(), launch.blocks.end(), 0);
+  if (request.order == Order::Reverse)
+    std::reverse(launch.blocks.begin(), launch.blocks.end());
+  if (request.order == Order::Seeded || limit < all) {
+    std::mt19937_64 random(request.seed);
+    std::shuffle(launch.blocks.begin(), launch.blocks.end(), random);
+  }
+  launch.blocks.resize(limit);
+}
+
+static unsigned getNumWorkers(const Launch &launch) {
+  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  unsigned wanted = launch.request.workers ? launch.request.workers : cores;
+  return std::max<uint64_t>(1, std::min<uint64_t>(wanted, launch.numBlocks));
+}
+
+/// Runs the workers, each guarded: code that crashes ends the launch.
+static std::optional<std::string>
+runWorkers(Launch &launch, std::vector<std::unique_ptr<Worker>> &workers) {
+  std::vector<CrashReport> crashes(workers.size());
+  std::vector<std::thread> hosts;
+  for (size_t i = 0; i < workers.size(); ++i)
+    hosts.emplace_back([&, i] {
+      crashes[i] = runGuardedHere([&] { workers[i]->run(); });
+      if (!crashes[i].hasReturned)
+        launch.isOver = true;
+    });
+  for (std::thread &host : hosts)
+    host.join();
+  for (const CrashReport &crash : crashes)
+    if (!crash.hasReturned)
+      return crash.reason.value_or("a fatal signal in the code of the kernel");
+  return std::nullopt;
+}
+
+static LaunchStatistics
+collectStatistics(const Launch &launch,
+                  llvm::ArrayRef<std::unique_ptr<Worker>> all) {
+  LaunchStatistics statistics;
+  const KernelTables &tables = launch.tables;
+  std::vector<AccessLog::Totals> totals(tables.sites.size());
+  for (const std::unique_ptr<Worker> &worker : all) {
+    statistics.instructions += worker->counters.instructions;
+    statistics.barriers += worker->counters.barriers;
+    statistics.warpOperations += worker->counters.warpOperations;
+    for (auto [sum, part] :
+         llvm::zip_equal(totals, worker->accessLog.getTotals()))
+      sum += part;
+  }
+  // Unrolled loops have many instructions for one place.
+  using Place =
+      std::tuple<std::string, unsigned, unsigned, Space, AccessKind, uint64_t>;
+  std::map<Place, AccessLog::Totals> places;
+  for (auto [site, total] : llvm::zip_equal(tables.sites, totals))
+    if (total.requests)
+      places[{site.location.file, site.location.line, site.location.column,
+              site.space, site.kind, site.bytes}] += total;
+  for (const auto &[place, total] : places) {
+    auto [file, line, column, space, kind, bytes] = place;
+    statistics.accesses += total.accesses;
+    statistics.perAccess.push_back(
+        {{file, line, column},
+         space == Space::Shared ? "shared" : "global",
+         kind == AccessKind::Read    ? "read"
+         : kind == AccessKind::Write ? "write"
+                                     : "update",
+         bytes,
+         total.requests,
+         total.accesses,
+         total.wavefronts,
+         total.idealWavefronts,
+         total.sectors,
+         total.denseSectors});
+  }
+  return statistics;
+}
+
+Execution execute(const Program &program, const LaunchRequest &request,
+                  const EmulatorOptions &options, LaunchProgress &progress,
+                  std::vector<uint64_t> blocks) {
+  Launch launch(program.tables, request, progress);
+  launch.check = options.check;
+  launch.withStatistics = options.statistics;
+  launch.entry = program.entry;
+  launch.sharedEnd = program.tables.sharedEnd + request.dynamicSharedBytes;
+  launch.threadsPerBlock =
+      request.block[0] * request.block[1] * request.block[2];
+  if (blocks.empty()) {
+    chooseBlocks(launch);
+  } else {
+    launch.numBlocks = blocks.size();
+    launch.blocks = std::move(blocks);
+  }
+  unsigned numWorkers = getNumWorkers(launch);
+  setBuffers(launch, program, numWorkers);
+  setParameters(launch);
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned i = 0; i < numWorkers; ++i)
+    workers.push_back(std::make_unique<Worker>(launch));
+
+  Execution execution;
+  execution.crash = runWorkers(launch, workers);
+  execution.reached.resize(program.tables.sites.size());
+  for (const std::unique_ptr<Worker> &worker : workers) {
+    execution.findings.merge(worker->findings);
+    execution.blocksRun += worker->blocksRun;
+    execution.output += worker->output;
+    for (size_t i = 0; i < execution.reached.size(); ++i)
+      execution.reached[i] = execution.reached[i] || worker->reached[i];
+  }
+  if (options.statistics)
+    execution.statistics = collectStatistics(launch, workers);
+  return execution;
+}
+
+} // namespace mlir::workgroup::emulator
