@@ -1,4 +1,4 @@
-"""Compile the promoted matmul and tell what became of its buffers, copies and barriers."""
+"""Compile the promoted matmul, tell what became of it, and run it without a GPU."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import signal
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "test" / "Examples" / "promoted-matmul.mlir"
+THREADED = ROOT / "test" / "Examples" / "k-tiled-matmul.mlir"
 FOLDER = ROOT / "build" / "demo"
+TOLERANCE = 1e-3
+BARRIER = "gpu.barrier\n"
 
 
 def report(module: pipeline.Module) -> None:
@@ -38,8 +43,59 @@ def report(module: pipeline.Module) -> None:
         )
 
 
+def emulate(module: pipeline.Module) -> bool:
+    """Run the kernel on random matrices and compare with NumPy; tell whether they agree."""
+    kernel = next(iter(module.kernels.values()))
+    random = np.random.default_rng()
+    shapes = [[extent or 0 for extent in argument.shape] for argument in kernel.arguments]
+    a, b, c = (random.standard_normal(shape, dtype=np.float32) for shape in shapes)
+    expected = c + a.astype(np.float64) @ b
+    report = kernel.run(a, b, c)
+    difference = float(np.abs(c - expected).max())
+    agrees = difference < TOLERANCE
+    print(f"\nrun on the CPU emulator with random A, B, C, in {report.seconds:.1f} s:")
+    print(
+        f"  {report.blocks_run} blocks; largest difference to NumPy {difference:.1e}"
+        f"{'' if agrees else ', which is WRONG'}"
+    )
+    return agrees
+
+
+def take_barriers_away() -> bool:
+    """Remove each barrier of a kernel of many threads, and show a race that is found."""
+    name = THREADED.relative_to(ROOT)
+    parts = pipeline.compile(THREADED, until="gpu").texts["gpu"].split(BARRIER)
+    print(f"\n{name}: 256 threads a block, {len(parts) - 1} barriers, one of them taken away:")
+    shown = None
+    for number in range(1, len(parts)):
+        fewer = BARRIER.join(parts[:number]) + BARRIER.join(["", *parts[number:]])[len(BARRIER) :]
+        error = find_race(fewer)
+        shown = shown or error
+        print(f"  barrier {number}: {'races' if error else 'no race, the others suffice'}")
+    if shown is None:
+        print("  none is needed, which is WRONG")
+        return False
+    lines = str(shown).split("\n")
+    second = [number for number, line in enumerate(lines) if ": error: " in line][1:2]
+    print("\nthe first of these races:\n  " + "\n  ".join(lines[: (second or [None])[0]]))
+    return True
+
+
+def find_race(text: str) -> pipeline.RaceError | None:
+    """Run one block of the kernel of a program on random matrices."""
+    kernel = next(iter(pipeline.compile(text, until="llvm").kernels.values()))
+    random = np.random.default_rng()
+    shapes = [[extent or 0 for extent in argument.shape] for argument in kernel.arguments]
+    matrices = [random.standard_normal(shape, dtype=np.float32) for shape in shapes]
+    try:
+        kernel.run(*matrices, check="races", blocks=1)
+    except pipeline.RaceError as error:
+        return error
+    return None
+
+
 def main() -> int:
-    """Compile, assemble, report, and keep the results."""
+    """Compile, assemble, report, run, and keep the results."""
     name = PROGRAM.relative_to(ROOT)
     print(f"{name}: linalg.matmul, its operands promoted to workgroup memory")
     try:
@@ -54,7 +110,11 @@ def main() -> int:
     milliseconds = sum(module.seconds.values()) * 1e3
     print(f"\ncompiled to PTX for {module.chip} in {milliseconds:.0f} ms, accepted by ptxas:")
     print(f"  {os.path.relpath(FOLDER / 'promoted-matmul.ptx')}")
-    return 0
+    try:
+        return 0 if emulate(module) and take_barriers_away() else 1
+    except pipeline.Error as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
 
 
 if __name__ == "__main__":
