@@ -229,10 +229,11 @@ class Printer:
         arguments = [f"%{b.name}: memref<?xi32>" for b in program.buffers if b.place != "shared"]
         shared = [f"%{b.name}: {b.type}" for b in program.buffers if b.place == "shared"]
         workgroup = f" workgroup({', '.join(shared)})" if shared else ""
+        parameters = ", ".join([*arguments, "%out: memref<?xi32>"])
         header = [
             "#wg = #gpu.address_space<workgroup>",
             "gpu.module @kernels {",
-            f"gpu.func @fuzz({', '.join([*arguments, '%out: memref<?xi32>'])}){workgroup} kernel {{",
+            f"gpu.func @fuzz({parameters}){workgroup} kernel {{",
             "%thread = gpu.thread_id x",
             "%block = gpu.block_id x",
         ]
@@ -345,8 +346,8 @@ def generate(seed: int) -> Program:
 def _step(chance: random.Random, buffers: Sequence[Buffer], depth: int) -> Step:
     kind = chance.random()
     if kind < 0.2 and depth < 2:
-        body = [_step(chance, buffers, depth + 1) for _ in range(chance.randint(1, 4))]
-        return Loop(chance.randint(1, 3), tuple(body))
+        steps = [_step(chance, buffers, depth + 1) for _ in range(chance.randint(1, 4))]
+        return Loop(chance.randint(1, 3), tuple(steps))
     if kind < 0.3:
         body = [_access(chance, buffers) for _ in range(chance.randint(1, 2))]
         modulus = chance.randint(1, 4)
@@ -357,8 +358,8 @@ def _step(chance: random.Random, buffers: Sequence[Buffer], depth: int) -> Step:
 
 
 def _access(chance: random.Random, buffers: Sequence[Buffer]) -> Access:
-    weights = [6, 5, 1]
-    operation: Operation = chance.choices(["read", "write", "update"], weights)[0]
+    operations: list[Operation] = ["read", "write", "update"]
+    operation = chance.choices(operations, [6, 5, 1])[0]
     index = Index(chance.choice([0, 1, 1, 1, 2, 3]), chance.randint(0, 3), chance.randint(0, 40))
     return Access(operation, chance.choice(buffers), index, chance.randint(0, 50))
 
