@@ -42,6 +42,21 @@ static void setParameters(Launch &launch) {
   }
 }
 
+static void setSiteBounds(Launch &launch) {
+  const KernelTables &tables = launch.tables;
+  for (const Site &site : tables.sites) {
+    SiteBounds &bounds = launch.siteBounds.emplace_back();
+    bounds.end = launch.sharedEnd;
+    bounds.misaligned = site.alignment - 1;
+    if (site.object == 0)
+      continue;
+    const Object &object = tables.objects[site.object];
+    bounds.begin = object.offset;
+    if (site.object != tables.dynamicObject)
+      bounds.end = object.offset + object.bytes;
+  }
+}
+
 /// The smallest pieces in which the kernel accesses buffers.
 static unsigned getGrain(const Launch &launch) {
   unsigned grain = launch.tables.globalGrain;
@@ -185,6 +200,7 @@ Execution execute(const Program &program, const LaunchRequest &request,
     launch.blocks = std::move(blocks);
   }
   unsigned numWorkers = getNumWorkers(launch);
+  setSiteBounds(launch);
   setBuffers(launch, program, numWorkers);
   setParameters(launch);
   std::vector<std::unique_ptr<Worker>> workers;

@@ -42,7 +42,7 @@ static void setBytes(ThreadState *thread, uint64_t target, uint8_t value,
 }
 
 static void logAccess(ThreadState *thread, uint64_t address, uint32_t site) {
-  thread->worker->reached[site] = true;
+  thread->worker->reached[site] = 1;
   thread->worker->accessLog.add(thread->linear, site, address);
 }
 

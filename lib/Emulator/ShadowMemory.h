@@ -87,6 +87,7 @@ private:
   void checkReads(unsigned thread, SharedCell &cell, bool onlyAtomic,
                   bool onlyPlain, uint32_t own, uint64_t offset,
                   Conflicts &conflicts);
+  bool isQuiet(const SharedCell &cell) const;
   void recordRead(unsigned thread, SharedCell &cell, Access access);
   void recordWrite(SharedCell &cell, Access access);
 

@@ -94,8 +94,19 @@ void SharedShadow::checkReads(unsigned thread, SharedCell &cell,
       check(access);
 }
 
+/// True if nothing that `cell` holds can concern anyone any more: all of it
+/// came before the last barrier of the block.
+bool SharedShadow::isQuiet(const SharedCell &cell) const {
+  uint32_t base = clocks.getBase();
+  return cell.write.time <= base && !cell.pending && !cell.isAtomic;
+}
+
 void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
                               Access access) {
+  if (cell.reads[0].time <= clocks.getBase()) {
+    cell.reads[0] = access; // the common case: the first since a barrier
+    return;
+  }
   for (Access &read : cell.reads)
     if (read.getThread() == thread || clocks.isOrdered(read, thread)) {
       read = access;
@@ -131,6 +142,10 @@ void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
                         uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
+    if (isQuiet(cell) && cell.write.time >= clocks.getStart()) {
+      recordRead(thread, cell, access);
+      return;
+    }
     size_t before = conflicts.size();
     if (cell.write.time < clocks.getStart() && !cell.pending)
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
@@ -150,7 +165,14 @@ void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
 void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
                          uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
+  uint32_t base = clocks.getBase();
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
+    if (isQuiet(cell) && cell.reads[0].time <= base &&
+        cell.reads[1].time <= base && !cell.hasMoreReads) {
+      cell.write = access;
+      cell.saturated = 0;
+      return;
+    }
     checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
                /*isPlainWrite=*/true);
     checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/false, site,

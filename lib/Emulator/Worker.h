@@ -34,6 +34,13 @@ struct Buffer {
   }
 };
 
+/// Where the accesses of a site have to be, if it is in workgroup memory.
+struct SiteBounds {
+  uint64_t begin = kSharedBase, end = 0;
+  /// Bits of an address that have to be zero.
+  uint32_t misaligned = 0;
+};
+
 /// What all workers of a launch share.
 struct Launch {
   Launch(const KernelTables &tables, const LaunchRequest &request,
@@ -55,6 +62,7 @@ struct Launch {
   std::vector<Buffer> buffers;
   Publications publications;
   uint64_t sharedEnd = 0;
+  std::vector<SiteBounds> siteBounds;
   unsigned threadsPerBlock = 0;
   uint64_t numBlocks = 0;
   /// The blocks to run, in order; empty means all in the order of their ids.
@@ -78,7 +86,7 @@ public:
   FindingTable findings;
   BlockCounters counters;
   AccessLog accessLog;
-  std::vector<bool> reached;
+  std::vector<uint8_t> reached;
   uint64_t blocksRun = 0;
   std::string output;
 
@@ -150,6 +158,8 @@ private:
                                uint64_t bytes) const;
   uint8_t *reportAccess(ThreadState &thread, FindingKind kind, uint32_t site,
                         Space space, uint32_t object, int64_t offset,
+                        uint64_t bytes);
+  uint8_t *refuseShared(ThreadState &thread, uint64_t offset, uint32_t site,
                         uint64_t bytes);
   uint32_t findObject(uint64_t offset) const;
 

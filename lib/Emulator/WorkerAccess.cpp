@@ -114,23 +114,28 @@ uint32_t Worker::findObject(uint64_t offset) const {
   return 0;
 }
 
+/// Tells of an access to workgroup memory that is out of bounds or misaligned;
+/// returns where it may go.
+uint8_t *Worker::refuseShared(ThreadState &thread, uint64_t offset,
+                              uint32_t site, uint64_t bytes) {
+  const SiteBounds &bounds = launch.siteBounds[site];
+  uint32_t object = tables.sites[site].object;
+  bool isOutside = offset < bounds.begin || offset > bounds.end ||
+                   bytes > bounds.end - offset;
+  reportAccess(
+      thread, isOutside ? FindingKind::OutOfBounds : FindingKind::Misaligned,
+      site, Space::Shared, object, offset - (object ? bounds.begin : 0), bytes);
+  return isOutside ? nowhere : nullptr;
+}
+
 uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
                               uint64_t offset, uint32_t site, uint64_t bytes) {
-  const Site &info = tables.sites[site];
-  reached[site] = true;
-  uint64_t begin = kSharedBase, end = launch.sharedEnd;
-  uint32_t object = info.object;
-  if (object) {
-    begin = tables.objects[object].offset;
-    end = object == tables.dynamicObject ? launch.sharedEnd
-                                         : begin + tables.objects[object].bytes;
-  }
-  if (offset < begin || offset + bytes > end || offset + bytes < offset)
-    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Shared,
-                        object, offset - (object ? begin : 0), bytes);
-  if (offset % info.alignment)
-    reportAccess(thread, FindingKind::Misaligned, site, Space::Shared, object,
-                 offset - (object ? begin : 0), bytes);
+  const SiteBounds &bounds = launch.siteBounds[site];
+  reached[site] = 1;
+  if (offset < bounds.begin || offset > bounds.end ||
+      bytes > bounds.end - offset || (offset & bounds.misaligned))
+    if (uint8_t *elsewhere = refuseShared(thread, offset, site, bytes))
+      return elsewhere;
   uint8_t *address = window + offset;
   if (!launch.checksRaces())
     return address;
@@ -143,11 +148,12 @@ uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
   else
     shadow.update(thread.linear, offset, site, bytes, conflicts);
   if (!conflicts.empty()) {
-    object = object ? object : findObject(offset);
+    uint32_t known = tables.sites[site].object;
+    uint32_t object = known ? known : findObject(offset);
     addConflicts(thread, Space::Shared, object, tables.objects[object].offset,
                  site, bytes, address);
   }
-  if (info.isOrdering)
+  if (tables.hasPartialOrder && tables.sites[site].isOrdering)
     clocks.orderAt(offset, thread.linear);
   return address;
 }
@@ -155,7 +161,7 @@ uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
 uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
                               uint8_t *address, uint32_t site, uint64_t bytes) {
   const Site &info = tables.sites[site];
-  reached[site] = true;
+  reached[site] = 1;
   const Object &object = tables.objects[info.object];
   uint32_t number = 0; // of the buffer, plus one
   if (object.kind == Object::Kind::Argument)
@@ -171,7 +177,7 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
   if (offset < 0 || offset + bytes > buffer.bytes)
     return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Global,
                         number, offset, bytes);
-  if (reinterpret_cast<uintptr_t>(address) % info.alignment)
+  if (reinterpret_cast<uintptr_t>(address) & (info.alignment - 1))
     reportAccess(thread, FindingKind::Misaligned, site, Space::Global, number,
                  offset, bytes);
   if (kind != AccessKind::Read && !buffer.isWritable)
@@ -257,20 +263,12 @@ void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
   copy.site = site;
   copy.source =
       access(thread, AccessKind::Read, source, site + 1, copy.sourceBytes);
-  reached[site] = true;
-  const Object &object = tables.objects[info.object];
-  uint64_t begin = info.object ? object.offset : kSharedBase;
-  uint64_t end = info.object && info.object != tables.dynamicObject
-                     ? begin + object.bytes
-                     : launch.sharedEnd;
-  if (target < begin || target + copy.bytes > end) {
-    reportAccess(thread, FindingKind::OutOfBounds, site, Space::Shared,
-                 info.object, target - (info.object ? begin : 0), copy.bytes);
-    return;
-  }
-  if (target % info.alignment)
-    reportAccess(thread, FindingKind::Misaligned, site, Space::Shared,
-                 info.object, target - (info.object ? begin : 0), copy.bytes);
+  reached[site] = 1;
+  const SiteBounds &bounds = launch.siteBounds[site];
+  if (target < bounds.begin || target > bounds.end ||
+      copy.bytes > bounds.end - target || (target & bounds.misaligned))
+    if (refuseShared(thread, target, site, copy.bytes))
+      return;
   if (launch.checksRaces()) {
     shadow.beginCopy(thread.linear, target, site, copy.bytes, conflicts);
     if (!conflicts.empty()) {
