@@ -76,8 +76,9 @@ def take_barriers_away() -> bool:
         print("  none is needed, which is WRONG")
         return False
     lines = str(shown).split("\n")
-    second = [number for number, line in enumerate(lines) if ": error: " in line][1:2]
-    print("\nthe first of these races:\n  " + "\n  ".join(lines[: (second or [None])[0]]))
+    starts = [number for number, line in enumerate(lines) if ": error: " in line]
+    end = starts[1] if len(starts) > 1 else None
+    print("\nthe first of these races:\n  " + "\n  ".join(lines[:end]))
     return True
 
 

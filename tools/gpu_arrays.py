@@ -18,7 +18,7 @@ try:
     import numpy as np
     import numpy.typing as npt
 except ImportError:
-    print("error: NumPy is missing: pip install numpy", file=sys.stderr)
+    print(f"error: NumPy is missing: {sys.executable} -m pip install numpy", file=sys.stderr)
     sys.exit(69)
 
 GUARD_BYTES = 256

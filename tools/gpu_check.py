@@ -112,10 +112,10 @@ def pack_case(case: Case, *, check_races: bool = True) -> PackedCase:
     kernel = module.kernels[case.kernel]
     arguments = make_arguments(case)
     before, after = copy_arguments(arguments), copy_arguments(arguments)
-    emulate(case, kernel, list(after), pipeline.Options())
+    emulate(case, kernel, after, pipeline.Options())
     note = compare_with_reference(case, kernel, arguments, after)
     if check_races:
-        emulate(case, kernel, list(copy_arguments(arguments)), pipeline.Options(check="races"))
+        emulate(case, kernel, copy_arguments(arguments), pipeline.Options(check="races"))
     values = convert(kernel.name, kernel.arguments, [unwrap(value) for value in before])
     stem = re.sub(r"\W+", "-", case.name).strip("-")
     files = {f"ptx/{stem}.ptx": module.ptx.encode()}

@@ -147,7 +147,7 @@ class Cuda:
             if status != self._api.CUresult.CUDA_ERROR_NOT_READY:
                 break
             if time.monotonic() > deadline:
-                raise DriverError(f"the kernel still runs after {seconds:.0f} s")
+                raise DriverError(f"the kernel still runs after {seconds:.3g} s")
             time.sleep(1e-4)
         if int(status):
             raise DriverError(f"the kernel ended with {self._explain(status)}")
@@ -191,7 +191,8 @@ def find_binding() -> Any:
             return importlib.import_module(name)
         except ImportError:
             continue
-    raise MissingError("the CUDA binding for Python is missing: pip install cuda-bindings")
+    command = f"{sys.executable} -m pip install cuda-bindings"
+    raise MissingError(f"the CUDA binding for Python is missing: {command}")
 
 
 def describe_driver(cuda: int, file: Path) -> str:

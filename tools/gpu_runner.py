@@ -29,7 +29,8 @@ from gpu_driver import Cuda, Driver, DriverError, MissingError, refusal
 
 FOLDER = Path(__file__).resolve().parent
 FORMAT = 1
-LAUNCH_SECONDS = 30.0
+LAUNCH_SECONDS, LEAST_SECONDS = 30.0, 3.0
+"""How long a kernel may run, and how long if the time for all is nearly over."""
 USAGE, MISSING, RESTART, INTERRUPTED = 2, 69, 75, 130
 
 
@@ -261,7 +262,8 @@ def decide(case: Json, folder: Path, driver: Driver, deadline: float, results: R
         results.put(name, Verdict("failed", str(error)))
         return True
     try:
-        verdict = run_case(case, function, buffers, driver, min(LAUNCH_SECONDS, seconds))
+        patience = min(LAUNCH_SECONDS, max(LEAST_SECONDS, seconds))
+        verdict = run_case(case, function, buffers, driver, patience)
     except KeyboardInterrupt:
         results.put(name, Verdict("not run", "it was interrupted"))
         raise
@@ -316,7 +318,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__)
     parser.add_argument("--out", type=Path, metavar="RESULTS", help="folder for the results")
-    parser.add_argument("--budget", type=float, metavar="SECONDS", help="start no case after that")
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help="start no case after them")
     parser.add_argument("--only", metavar="NAME", help="run this case, or those with it in theirs")
     parser.add_argument("--resume", action="store_true", help="keep verdicts that RESULTS has")
     parser.add_argument("--probe", action="store_true", help="only tell the GPU")

@@ -1,0 +1,203 @@
+"""Wrong variants of the kernels of the corpus, each by one edit, and what is found in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from kernels_case import Case
+
+Kind = Literal["race", "not-waited", "out-of-bounds", "divergence"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong kernel; to be compiled without the check of barriers."""
+
+    name: str
+    text: str
+    kind: Kind
+    """What has to be among the findings; there may be others."""
+
+
+# Edits that are no mistake, or one that the compiler refuses, by case and name, and why.
+_REFUSED = "the compiler refuses it: ldmatrix would leave the buffer"
+EXCEPTIONS = {
+    ("ring of three slots with a single turn", "shorter memref<3x96xf32, #wg>"): (
+        "a single turn uses the first slot only"
+    ),
+    ("producer and consumer", "barrier 0 left out"): (
+        "whether it hangs or races depends on which warp is first"
+    ),
+    ("compaction", "shorter memref<70xi32, #wg>"): "as many of it are used as numbers are odd",
+    ("mma f16 to f32", "shorter memref<16x24xf16, #wg>"): _REFUSED,
+    ("mma f16 to f32", "shorter memref<16x8xf16, #wg>"): _REFUSED,
+    ("mma f16 to f16", "shorter memref<16x24xf16, #wg>"): _REFUSED,
+    ("mma f16 to f16", "shorter memref<16x8xf16, #wg>"): _REFUSED,
+    ("mma tf32", "shorter memref<16x12xf32, #wg>"): _REFUSED,
+    ("mma s8", "shorter memref<16x64xi8, #wg>"): _REFUSED,
+}
+
+_BARRIER = re.compile(r"^ *(?:gpu\.barrier|nvvm\.bar\.warp\.sync .*|nvvm\.barrier id .*)\n", re.M)
+_WAIT = re.compile(
+    r"(?P<op>nvgpu\.device_async_wait %\w+|nvvm\.cp\.async\.wait\.group)"
+    r"(?: \{numGroups = (?P<groups>\d+) : i32\}| (?P<count>\d+))?$",
+    re.M,
+)
+_COMMIT = re.compile(r"^ *nvvm\.cp\.async\.commit\.group\n", re.M)
+_BUFFER = re.compile(r"memref<(?P<rows>\d+)(?P<rest>x[\w<>]+), #wg>")
+
+# Threads of even x go there, the others do not.
+_BRANCH = """\
+    %even_x = gpu.thread_id x
+    %even_0 = arith.constant 0 : index
+    %even_2 = arith.constant 2 : index
+    %even_rest = arith.remui %even_x, %even_2 : index
+    %even = arith.cmpi eq, %even_rest, %even_0 : index
+    scf.if %even {{
+{line}    }}
+"""
+
+
+def _barriers(case: Case) -> Iterator[Mutant]:
+    """Leave each barrier out, and put each behind a branch on the thread."""
+    for n, match in enumerate(_BARRIER.finditer(case.text)):
+        before, after = case.text[: match.start()], case.text[match.end() :]
+        yield Mutant(f"barrier {n} left out", before + after, "race")
+        if case.block[0] > 1:
+            branch = _BRANCH.format(line=match.group())
+            yield Mutant(f"barrier {n} in a branch", before + branch + after, "divergence")
+
+
+def _waits(case: Case) -> Iterator[Mutant]:
+    """Let each wait leave one more group under way, leave it out, and leave commits out."""
+    for n, match in enumerate(_WAIT.finditer(case.text)):
+        before, after = case.text[: match.start()], case.text[match.end() :]
+        more = int(match["groups"] or match["count"] or 0) + 1
+        is_raw = match["op"].startswith("nvvm")
+        wait = f"{match['op']} {more}" if is_raw else f"{match['op']} {{numGroups = {more} : i32}}"
+        yield Mutant(f"wait {n} for one group less", before + wait + after, "not-waited")
+        yield Mutant(f"wait {n} left out", before + after, "not-waited")
+    for n, match in enumerate(_COMMIT.finditer(case.text)):
+        text = case.text[: match.start()] + case.text[match.end() :]
+        yield Mutant(f"commit {n} left out", text, "not-waited")
+
+
+def _buffers(case: Case) -> Iterator[Mutant]:
+    """Make each buffer one row shorter, except where copies need its shape."""
+    if "linalg." in case.text or "memref.copy" in case.text:
+        return
+    kinds = {match.group(): match for match in _BUFFER.finditer(case.text)}
+    for kind, match in kinds.items():
+        rows = int(match["rows"])
+        if rows > 1:
+            shorter = f"memref<{rows - 1}{match['rest']}, #wg>"
+            text = case.text.replace(kind, shorter)
+            yield Mutant(f"shorter {kind}", text, "out-of-bounds")
+
+
+Edit = tuple[str, str, str, Kind]
+_HISTOGRAM = "memref.atomic_rmw addi %one, %w[%bin] : (i32, memref<40xi32, #wg>) -> i32"
+_HISTOGRAM_RACY = """memref.load %w[%bin] : memref<40xi32, #wg>
+      %new = arith.addi %old, %one : i32
+      memref.store %new, %w[%bin] : memref<40xi32, #wg>"""
+_ATOMIC = "memref.atomic_rmw addi %v, %i32[%c0] : (i32, memref<4xi32>) -> i32"
+_ATOMIC_RACY = """memref.load %i32[%c0] : memref<4xi32>
+      %new = arith.addi %r0, %v : i32
+      memref.store %new, %i32[%c0] : memref<4xi32>"""
+
+
+def _off_by_one(index: str, bound: str) -> tuple[str, str]:
+    old = f"arith.cmpi ult, %{index}, %{bound} : index"
+    return old, old.replace("ult", "ule")
+
+
+# By the name of the case: name, text, its replacement, kind.
+EDITS: dict[str, tuple[Edit, ...]] = {
+    "matmul of dynamic extents": (("a row too many", *_off_by_one("i", "m"), "out-of-bounds"),),
+    "transpose": (("a row too many", *_off_by_one("i", "c70"), "out-of-bounds"),),
+    "stencil": (
+        ("a load too many", *_off_by_one("at", "n"), "out-of-bounds"),
+        ("a store too many", *_off_by_one("i", "n"), "out-of-bounds"),
+    ),
+    "steps in two buffers": (
+        ("one buffer", "arith.remui %i, %c2", "arith.remui %i, %c1", "race"),
+        ("no neighbour", "((t + 1) mod 96)", "(t + 97)", "out-of-bounds"),
+    ),
+    "copy and reverse": (
+        (
+            "a column too far",
+            "%c27 = arith.constant 27",
+            "%c27 = arith.constant 28",
+            "out-of-bounds",
+        ),
+    ),
+    "ragged copies": (
+        ("a row too many", "(16, m - b * 16)", "(16, m - b * 16 + 1)", "out-of-bounds"),
+    ),
+    "tree reduction": (
+        ("a load too many", "(b * 256 + 256, n)", "(b * 256 + 256, n + 1)", "out-of-bounds"),
+        ("all blocks in one place", "%sums[%bx]", "%sums[%c0]", "race"),
+    ),
+    "scan": (("one buffer", "arith.subi %c1, %slot", "arith.addi %slot, %c0", "race"),),
+    "histogram": (
+        ("no atomics", _HISTOGRAM, _HISTOGRAM_RACY, "race"),
+        ("too many bins", "%number, %c40", "%number, %c96", "out-of-bounds"),
+    ),
+    "atomics": (("one that is none", _ATOMIC, _ATOMIC_RACY, "race"),),
+    "compaction": (("wrong places", "index_cast %old", "index_cast %v", "out-of-bounds"),),
+    "while loops": (("a thread too many", *_off_by_one("i", "n"), "out-of-bounds"),),
+    "early exits": (
+        ("a thread too many", "cmpi uge, %i, %n", "cmpi ugt, %i, %n", "out-of-bounds"),
+    ),
+    "sort in private memory": (("a thread too many", *_off_by_one("i", "n"), "out-of-bounds"),),
+    "digits in private memory": (("a thread too many", *_off_by_one("i", "n"), "out-of-bounds"),),
+    "dynamic workgroup memory": (
+        ("sum too far", "ceildiv 16 * 16", "ceildiv 16 * 16 + 16", "out-of-bounds"),
+    ),
+    "vectors": (("a vector too far", "36 - t * 4", "40 - t * 4", "out-of-bounds"),),
+    "flags": (("a thread too many", *_off_by_one("i", "n"), "out-of-bounds"),),
+    "shuffles on both sides of a branch": (
+        ("lanes that never come", "constant 0x0000FFFF", "constant 0xFFFFFFFF", "divergence"),
+    ),
+    "exchange within half warps": (
+        ("lanes that never come", "constant 0xFFFF0000", "constant 0xFFFFFFFF", "divergence"),
+    ),
+    "partial warp": (
+        ("lanes that do not exist", "constant 0xFF :", "constant 0x1FF :", "divergence"),
+    ),
+    "named barriers": (
+        ("threads that never come", "constant 64 : i32", "constant 96 : i32", "divergence"),
+    ),
+    "counting barriers": (
+        (
+            "no barrier",
+            "nvvm.barrier #nvvm.reduction<and> %p -> i32",
+            "arith.ori %p, %p : i32",
+            "race",
+        ),
+    ),
+    "double buffer": (("a row too many", *_off_by_one("next", "n"), "out-of-bounds"),),
+    "ring of three slots": (("a row too many", *_off_by_one("ahead", "n"), "out-of-bounds"),),
+    "ragged asynchronous copies": (
+        ("an element too many", "(l, 4)", "(l + 1, 4)", "out-of-bounds"),
+        ("a column too many", *_off_by_one("j", "c77"), "out-of-bounds"),
+    ),
+    "staged matmul on tensor cores": (
+        ("a turn too many", *_off_by_one("turn", "c4"), "out-of-bounds"),
+    ),
+}
+
+
+def _edits(case: Case) -> Iterator[Mutant]:
+    for name, old, new, kind in EDITS.get(case.name, ()):
+        assert case.text.count(old) == 1, (case.name, name)
+        yield Mutant(name, case.text.replace(old, new), kind)
+
+
+def mutants(case: Case) -> list[Mutant]:
+    """Return the mutants of a case."""
+    every = [*_barriers(case), *_waits(case), *_buffers(case), *_edits(case)]
+    return [mutant for mutant in every if (case.name, mutant.name) not in EXCEPTIONS]
