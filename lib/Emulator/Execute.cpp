@@ -208,6 +208,15 @@ Execution execute(const Program &program, const LaunchRequest &request,
     workers.push_back(std::make_unique<Worker>(launch));
 
   Execution execution;
+  bool hasMemory =
+      llvm::all_of(workers, [](auto &worker) { return worker->isReady(); }) &&
+      llvm::all_of(launch.buffers, [](const Buffer &buffer) {
+        return !buffer.shadow || buffer.shadow->isReady();
+      });
+  if (!hasMemory) {
+    execution.crash = "there is not enough memory to check the launch";
+    return execution;
+  }
   execution.crash = runWorkers(launch, workers);
   execution.reached.resize(program.tables.sites.size());
   for (const std::unique_ptr<Worker> &worker : workers) {

@@ -29,6 +29,8 @@ static uint32_t getRequiredAlignment(Align align, uint64_t bytes) {
 
 uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
                                  AccessKind kind, uint64_t bytes, Align align) {
+  if (bytes > kMaxAccessBytes)
+    refuse(at, "an access of " + Twine(bytes) + " bytes is not emulated");
   uint32_t number = addSite(at);
   Site &site = tables.sites[number];
   const Provenance &provenance = provenances[{&at, pointerOperand}];
@@ -361,6 +363,10 @@ void Instrumenter::instrumentCast(AddrSpaceCastInst &cast) {
   constexpr unsigned kCluster = 7;
   IRBuilder<> builder(&cast);
   unsigned from = cast.getSrcAddressSpace(), to = cast.getDestAddressSpace();
+  if (cast.getType()->isVectorTy()) {
+    refuse(cast, "a vector of addresses in several memories is not emulated");
+    return;
+  }
   if (from == kCluster || to == kCluster) {
     refuse(cast, "memory of other blocks of a cluster is not emulated yet");
     return;

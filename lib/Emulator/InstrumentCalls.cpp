@@ -316,6 +316,17 @@ bool Instrumenter::bindMath(CallInst &call, StringRef name) {
   return true;
 }
 
+/// True for an intrinsic of LLVM that reads or writes what pointers point to.
+static bool accessesMemory(const IntrinsicInst &call) {
+  if (call.isAssumeLikeIntrinsic() ||
+      call.getIntrinsicID() == Intrinsic::prefetch ||
+      !call.mayReadOrWriteMemory())
+    return false;
+  return any_of(call.args(), [](const Use &operand) {
+    return operand->getType()->isPtrOrPtrVectorTy();
+  });
+}
+
 void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
   StringRef name = call.getCalledFunction()->getName();
   if (call.getIntrinsicID() == Intrinsic::trap ||
@@ -325,8 +336,12 @@ void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
                 {builder.getInt32(addSite(call))});
     return endThreadAfter(call);
   }
-  if (!name.starts_with("llvm.nvvm."))
-    return; // LLVM's own, which the host knows as well
+  if (!name.starts_with("llvm.nvvm.")) {
+    // LLVM's own, which the host knows as well; its accesses are not seen.
+    if (accessesMemory(call))
+      refuse(call, "intrinsic '" + name + "' is not emulated");
+    return;
+  }
   size_t before = errors.size();
   bool isDone = instrumentRegister(call, name) ||
                 instrumentBarrier(call, name) ||

@@ -94,6 +94,11 @@ static std::string checkSizes(const KernelTables &tables,
                   ? std::to_string(bound.most)
                   : "at most " + std::to_string(bound.most));
   }
+  uint64_t blocks =
+      uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
+  if (blocks >= ~0u)
+    return std::to_string(blocks) + " blocks, more than the emulator can tell "
+                                    "apart";
   if (tables.sharedEnd + request.dynamicSharedBytes > kSharedWindow)
     return "more workgroup memory than any GPU has";
   if (request.parameters.size() != tables.parameters.size())

@@ -20,6 +20,7 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/ScalarizeMaskedMemIntrin.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 namespace mlir::workgroup::emulator {
@@ -85,6 +86,9 @@ static void inlineAll(llvm::Module &module, llvm::Function &kernel) {
   // loads must stay where the program has them.
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(
       llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+  // A lane that is masked out makes no access: that takes branches.
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+      llvm::ScalarizeMaskedMemIntrinPass()));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(module, modules);
   llvm::removeUnreachableBlocks(kernel);

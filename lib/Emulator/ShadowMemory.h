@@ -138,6 +138,9 @@ public:
   GlobalShadow(const KernelTables &tables, uint64_t bytes, unsigned grain,
                bool isShared);
 
+  /// False if there is no memory for it.
+  bool isReady() { return cells.data() != nullptr; }
+
   /// Who makes an access.
   struct Actor {
     const Clocks &clocks;

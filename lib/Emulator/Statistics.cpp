@@ -15,6 +15,9 @@
 
 namespace mlir::workgroup::emulator {
 
+/// Requests of a warp at a site that are looked at between two barriers.
+static constexpr uint32_t kMaxVisits = 4096;
+
 static constexpr unsigned kBanks = 32, kBankBytes = 4, kSectorBytes = 32;
 
 /// The distinct multiples of `unit` that the lanes in `lanes` touch, by number.
@@ -103,6 +106,26 @@ AccessLog::Totals &AccessLog::Totals::operator+=(const Totals &other) {
   return *this;
 }
 
+void AccessLog::Totals::add(const Request &request, uint64_t bytes,
+                            bool isShared) {
+  ++requests;
+  accesses += llvm::popcount(request.lanes);
+  if (isShared) {
+    wavefronts += countWavefronts(request, bytes);
+    idealWavefronts += countIdealWavefronts(request, bytes);
+  } else {
+    sectors += countSectors(request, bytes);
+    denseSectors += countDenseSectors(request, bytes);
+  }
+}
+
+AccessLog::Totals AccessLog::Totals::scaledTo(uint64_t number) const {
+  double factor = accesses ? double(number) / accesses : 0;
+  auto scale = [&](uint64_t value) { return uint64_t(value * factor + 0.5); };
+  return {scale(requests),        number,         scale(wavefronts),
+          scale(idealWavefronts), scale(sectors), scale(denseSectors)};
+}
+
 AccessLog::AccessLog(const KernelTables &tables, unsigned numThreads)
     : tables(tables), numThreads(numThreads),
       numWarps(llvm::divideCeil(numThreads, kWarpSize)),
@@ -118,6 +141,10 @@ void AccessLog::add(unsigned thread, uint32_t site, uint64_t address) {
   uint32_t visit = log.visits[thread]++;
   if (visit == 0)
     touched.push_back(site);
+  if (visit >= kMaxVisits) {
+    ++log.skipped;
+    return;
+  }
   if (visit >= requests.size())
     requests.resize(visit + 1);
   requests[visit].addresses[thread % kWarpSize] = address;
@@ -130,24 +157,17 @@ void AccessLog::flush() {
   for (uint32_t site : touched) {
     uint64_t bytes = tables.sites[site].bytes;
     bool isShared = tables.sites[site].space == Space::Shared;
-    Totals &total = totals[site];
     SiteLog &log = sites[site];
+    Totals part;
     for (std::vector<Request> &requests : log.requests) {
-      for (const Request &request : requests) {
-        if (!request.lanes)
-          continue;
-        ++total.requests;
-        total.accesses += llvm::popcount(request.lanes);
-        if (isShared) {
-          total.wavefronts += countWavefronts(request, bytes);
-          total.idealWavefronts += countIdealWavefronts(request, bytes);
-        } else {
-          total.sectors += countSectors(request, bytes);
-          total.denseSectors += countDenseSectors(request, bytes);
-        }
-      }
+      for (const Request &request : requests)
+        if (request.lanes)
+          part.add(request, bytes, isShared);
       requests.clear();
     }
+    totals[site] += part;
+    totals[site] += part.scaledTo(log.skipped);
+    log.skipped = 0;
     std::fill(log.visits.begin(), log.visits.end(), 0);
   }
   touched.clear();

@@ -41,7 +41,8 @@ unsigned countSectors(const Request &request, uint64_t bytes);
 unsigned countDenseSectors(const Request &request, uint64_t bytes);
 
 /// The accesses of the threads of a block since they last met, put together to
-/// requests: the k-th times that lanes of a warp come to a site are one.
+/// requests: the k-th times that lanes of a warp come to a site are one. After
+/// some thousand times the rest is taken to be like them.
 class AccessLog {
 public:
   struct Totals {
@@ -49,6 +50,10 @@ public:
              sectors = 0, denseSectors = 0;
 
     Totals &operator+=(const Totals &other);
+    /// Counts one request.
+    void add(const Request &request, uint64_t bytes, bool isShared);
+    /// As much for `number` accesses of the same kind.
+    Totals scaledTo(uint64_t number) const;
   };
 
   AccessLog(const KernelTables &tables, unsigned numThreads);
@@ -67,6 +72,8 @@ private:
   struct SiteLog {
     std::vector<uint32_t> visits;
     std::vector<std::vector<Request>> requests;
+    /// Accesses that are in no request.
+    uint64_t skipped = 0;
   };
   std::vector<SiteLog> sites;
   std::vector<uint32_t> touched;

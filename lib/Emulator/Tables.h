@@ -21,6 +21,9 @@ constexpr uint64_t kSharedBase = 1024;
 /// Bytes of the window, more than any chip has.
 constexpr uint64_t kSharedWindow = 256 << 10;
 
+/// Bytes of an access, at most.
+constexpr uint64_t kMaxAccessBytes = 4096;
+
 enum class Space : uint8_t { None, Generic, Global, Shared, Private };
 
 enum class AccessKind : uint8_t { None, Read, Write, Update };

@@ -80,6 +80,9 @@ public:
   explicit Worker(Launch &launch);
   ~Worker();
 
+  /// False if there is no memory for it.
+  bool isReady() { return window && shadow.getCells(); }
+
   /// Takes blocks until there is none, or the launch is over.
   void run();
 

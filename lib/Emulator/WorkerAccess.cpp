@@ -13,7 +13,7 @@
 namespace mlir::workgroup::emulator {
 
 /// Where accesses go that must not be done. As large as any of them.
-alignas(64) static thread_local uint8_t nowhere[4096];
+alignas(64) static thread_local uint8_t nowhere[kMaxAccessBytes];
 
 //===----------------------------------------------------------------------===//
 // Findings
@@ -58,6 +58,7 @@ uint8_t *Worker::reportAccess(ThreadState &thread, FindingKind kind,
 void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
                           uint64_t origin, uint32_t site, uint64_t bytes,
                           const uint8_t *address) {
+  bool isSettling = false;
   for (const auto &[offset, conflict] : conflicts) {
     FindingInstance instance =
         makeInstance(thread, space, object, offset - origin, bytes);
@@ -77,9 +78,11 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
       findings.add(key, std::move(instance));
       continue;
     }
+    if (isSettling)
+      continue; // one comparison is for all of the write
+    isSettling = true;
     llvm::SmallVector<uint8_t, 16> before(address, address + bytes);
     unsettled.push_back({key, std::move(instance), address, std::move(before)});
-    break;
   }
   conflicts.clear();
 }
