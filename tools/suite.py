@@ -43,7 +43,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="./tools/test", description=__doc__)
     parser.add_argument(
-        "--sanitize", action="store_true", help="also run lit on a sanitized plugin"
+        "--sanitize", action="store_true", help="also run lit and the emulator sanitized"
     )
     parser.add_argument("--tidy", action="store_true", help="also run clang-tidy")
     return parser.parse_args(arguments)
@@ -56,7 +56,7 @@ def checks(options: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Coun
     yield "pytest", run_pytest
     yield "formats, types and documents", run_static_checks
     if options.sanitize:
-        yield "lit, with a sanitized plugin", run_sanitized
+        yield "lit and the emulator, sanitized", run_sanitized
     if options.tidy:
         yield "clang-tidy", run_tidy
 
@@ -151,7 +151,7 @@ def build_preset(name: str) -> bool:
 
 
 def run_sanitized() -> Counter[str]:
-    """Build the plugin with sanitizers and run the lit tests that need nothing else."""
+    """Build everything with sanitizers; run lit on the plugin and pytest on the emulator."""
     build = ROOT / "build" / "asan"
     if not build_preset("asan"):
         return Counter(failed=1)
@@ -161,7 +161,30 @@ def run_sanitized() -> Counter[str]:
     ]
     plugin = build / "lib" / "WorkgroupPlugin.so"
     preload = ":".join(libraries)
-    return run_lit({"WORKGROUP_PLUGIN": str(plugin), "WORKGROUP_PRELOAD": preload})
+    counts = run_lit({"WORKGROUP_PLUGIN": str(plugin), "WORKGROUP_PRELOAD": preload})
+    return counts + run_sanitized_emulator(build, preload)
+
+
+def run_sanitized_emulator(build: Path, preload: str) -> Counter[str]:
+    """Run the emulator's tests on a sanitized package, made of links."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "pipeline"
+        package.mkdir()
+        native = [*(build / "python").glob("_native*.so"), build / "lib" / "WorkgroupPlugin.so"]
+        for file in [*(ROOT / "python" / "pipeline").glob("*.py"), *native]:
+            (package / file.name).symlink_to(file)
+        report = Path(folder) / "pytest.xml"
+        tests = sorted((ROOT / "test" / "python").glob("test_emulator_*.py"))
+        status = call(
+            *(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"),
+            *tests,
+            PYTHONPATH=f"{folder}{os.pathsep}{ROOT / 'test' / 'python'}",
+            LD_PRELOAD=preload,
+            # Python frees little at its end; and a kernel's fault is caught, not a defect.
+            ASAN_OPTIONS="detect_leaks=0:handle_segv=0:allow_user_segv_handler=1",
+            UBSAN_OPTIONS="halt_on_error=1",
+        )
+        return count_junit(report, status)
 
 
 def run_tidy() -> Counter[str]:
