@@ -37,6 +37,13 @@ public:
   /// When the block began.
   uint32_t getStart() const { return start; }
 
+  /// What `thread` knows of the others; empty if it is the base for all.
+  std::vector<uint32_t> copyVector(unsigned thread) const {
+    if (!hasVector[thread])
+      return {};
+    return {getVector(thread), getVector(thread) + numThreads};
+  }
+
   /// Accesses up to this time are ordered before all that follows.
   uint32_t getBase() const { return base; }
 

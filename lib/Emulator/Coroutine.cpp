@@ -58,6 +58,20 @@ void Instrumenter::limitLoops() {
   }
 }
 
+/// A branch on a value that is not defined goes somewhere on a GPU; on the host
+/// it must not go anywhere at all.
+void Instrumenter::freezeBranches() {
+  for (BasicBlock &block : *function) {
+    Instruction *branch = block.getTerminator();
+    bool isConditional = isa_and_nonnull<SwitchInst>(branch) ||
+                         (isa_and_nonnull<BranchInst>(branch) &&
+                          cast<BranchInst>(branch)->isConditional());
+    if (isConditional && !isa<Constant>(branch->getOperand(0)))
+      branch->setOperand(
+          0, IRBuilder<>(branch).CreateFreeze(branch->getOperand(0)));
+  }
+}
+
 /// Every suspension returns to the scheduler, which calls the function that the
 /// frame begins with. Without any, the function stays one.
 void Instrumenter::makeCoroutine() {

@@ -57,13 +57,15 @@ static void setSiteBounds(Launch &launch) {
   }
 }
 
-/// The smallest pieces in which the kernel accesses buffers.
-static unsigned getGrain(const Launch &launch) {
-  unsigned grain = launch.tables.globalGrain;
+/// The smallest pieces in which the kernel accesses each buffer.
+static std::vector<unsigned> getGrains(const Launch &launch) {
+  std::vector<unsigned> grains(launch.buffers.size(),
+                               launch.tables.globalGrain);
   for (auto [i, value] : llvm::enumerate(launch.request.parameters))
     if (value.buffer)
-      grain = std::min(grain, launch.tables.argumentGrain[i]);
-  return grain;
+      grains[*value.buffer] =
+          std::min(grains[*value.buffer], launch.tables.argumentGrain[i]);
+  return grains;
 }
 
 static void setBuffers(Launch &launch, const Program &program,
@@ -82,12 +84,15 @@ static void setBuffers(Launch &launch, const Program &program,
   llvm::stable_sort(sorted, [](const Buffer *a, const Buffer *b) {
     return a->base < b->base;
   });
-  unsigned grain = getGrain(launch);
+  std::vector<unsigned> grains = getGrains(launch);
   for (size_t i = 0; i < sorted.size();) {
     uint8_t *begin = sorted[i]->base, *end = begin + sorted[i]->bytes;
+    unsigned grain = grains[sorted[i] - launch.buffers.data()];
     size_t next = i + 1;
-    for (; next < sorted.size() && sorted[next]->base < end; ++next)
+    for (; next < sorted.size() && sorted[next]->base < end; ++next) {
       end = std::max(end, sorted[next]->base + sorted[next]->bytes);
+      grain = std::min(grain, grains[sorted[next] - launch.buffers.data()]);
+    }
     auto shadow = std::make_shared<GlobalShadow>(launch.tables, end - begin,
                                                  grain, numWorkers > 1);
     for (; i < next; ++i) {
@@ -97,28 +102,30 @@ static void setBuffers(Launch &launch, const Program &program,
   }
 }
 
+/// Chooses which blocks run, and in what order, without a list of them.
 static void chooseBlocks(Launch &launch) {
   const LaunchRequest &request = launch.request;
   uint64_t all = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
   uint64_t limit = request.blockLimit ? std::min(all, request.blockLimit) : all;
   launch.numBlocks = limit;
-  bool isPlain = request.order == Order::Forward && limit == all;
-  if (isPlain)
-    return;
-  launch.blocks.resize(all);
-  std::iota(launch.blocks.begin(), launch.blocks.end(), 0);
-  if (request.order == Order::Reverse)
-    std::reverse(launch.blocks.begin(), launch.blocks.end());
+  launch.allBlocks = all;
   if (request.order == Order::Seeded || limit < all) {
     std::mt19937_64 random(request.seed);
-    std::shuffle(launch.blocks.begin(), launch.blocks.end(), random);
+    launch.firstBlock = random() % all;
+    do
+      launch.blockStep = random() % all;
+    while (std::gcd(launch.blockStep, all) != 1);
+  } else if (request.order == Order::Reverse) {
+    launch.firstBlock = all - 1;
+    launch.blockStep = all - 1 ? all - 1 : 1;
   }
-  launch.blocks.resize(limit);
 }
 
 static unsigned getNumWorkers(const Launch &launch) {
+  constexpr unsigned kMaxWorkersPerCore = 4;
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   unsigned wanted = launch.request.workers ? launch.request.workers : cores;
+  wanted = std::min(wanted, cores * kMaxWorkersPerCore);
   return std::max<uint64_t>(1, std::min<uint64_t>(wanted, launch.numBlocks));
 }
 

@@ -31,6 +31,8 @@ enum class FindingKind : uint32_t {
   Uninitialized,
   Divergence,
   ExitedThread,
+  InvalidBarrier,
+  MisalignedRow,
   Deadlock,
   Division,
   StepLimit,

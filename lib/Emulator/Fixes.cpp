@@ -58,15 +58,13 @@ static bool isCleanWith(llvm::ArrayRef<uint32_t> places,
   for (auto [buffer, copy] : llvm::zip_equal(request.buffers, copies))
     buffer.address = copy.data();
   request.workers = 1;
-  LaunchProgress progress;
-  Execution execution = execute(*program, request, context.options, progress,
-                                {blocks.begin(), blocks.end()});
-  return !execution.crash &&
-         llvm::none_of(execution.findings.getEntries(), [](const auto &entry) {
+  Execution execution =
+      execute(*program, request, context.options, context.progress,
+              {blocks.begin(), blocks.end()});
+  return !execution.crash && !context.progress.stop &&
+         llvm::none_of(execution.findings.getEntries(), [&](const auto &entry) {
            return isRace(entry.first.kind) ||
-                  entry.first.kind == FindingKind::Divergence ||
-                  entry.first.kind == FindingKind::ExitedThread ||
-                  entry.first.kind == FindingKind::Deadlock;
+                  !context.otherKinds.count(entry.first.kind);
          });
 }
 
@@ -98,11 +96,13 @@ static std::vector<uint32_t> minimize(std::vector<uint32_t> places,
   return places;
 }
 
-void findFixes(std::vector<Described> &findings, const FixContext &context) {
+void findFixes(std::vector<Described> &findings, FixContext context) {
   llvm::SmallVector<Described *> races;
   for (Described &finding : findings)
     if (isRace(finding.key.kind))
       races.push_back(&finding);
+    else
+      context.otherKinds.insert(finding.key.kind);
   if (races.empty())
     return;
   BarrierPlaces finder(context.bitcode, context.name);

@@ -18,6 +18,7 @@
 
 #include "Execute.h"
 #include "Report.h"
+#include <set>
 
 namespace mlir::workgroup::emulator {
 
@@ -36,11 +37,15 @@ struct FixContext {
   const EmulatorOptions &options;
   /// The buffers as they were before the launch.
   const Contents &before;
+  /// Of the launch; its stop flag ends the search as well.
+  LaunchProgress &progress;
+  /// What was found besides races.
+  std::set<FindingKind> otherKinds = {};
 };
 
 /// Adds to each race the barriers that would mend it: the fewest of those
 /// looked at that make the launch clean of races, if there are such.
-void findFixes(std::vector<Described> &findings, const FixContext &context);
+void findFixes(std::vector<Described> &findings, FixContext context);
 
 } // namespace mlir::workgroup::emulator
 

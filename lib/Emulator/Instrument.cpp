@@ -39,6 +39,7 @@ Function *Instrumenter::run() {
   for (auto [number, instruction] : enumerate(kernel.instructions))
     ordinals[instruction] = number;
   collectShared();
+  findEscapedBuffers();
   collectProvenances();
   findGrains();
   findPartialOrder();
@@ -50,7 +51,8 @@ Function *Instrumenter::run() {
     countInstructions();
   // Constant expressions have become instructions: casts among them.
   SmallVector<Instruction *> all(make_pointer_range(instructions(*function)));
-  for (Instruction *instruction : all)
+  // From the end on, so that a block that is split has little behind the split.
+  for (Instruction *instruction : reverse(all))
     if (ordinals.contains(instruction) || isa<AddrSpaceCastInst>(instruction))
       instrument(*instruction);
   if (!errors.empty())
@@ -59,6 +61,7 @@ Function *Instrumenter::run() {
     addError(errors, nullptr, "the kernel has too many accesses to check");
     return nullptr;
   }
+  freezeBranches();
   limitLoops();
   makeCoroutine();
   return function;
@@ -106,13 +109,10 @@ Provenance Instrumenter::trace(Value *pointer) {
   SmallVector<const Value *, 4> bases;
   getUnderlyingObjects(pointer, bases, /*LI=*/nullptr, /*MaxLookup=*/0);
   erase_if(bases, [](const Value *base) { return isa<UndefValue>(base); });
-  if (bases.size() != 1) {
-    Provenance provenance;
-    for (const Value *base : bases)
-      if (auto *buffer = dyn_cast<AllocaInst>(base))
-        provenance.buffers.push_back(const_cast<AllocaInst *>(buffer));
-    return provenance;
-  }
+  Provenance unknown;
+  unknown.buffers = escapedBuffers;
+  if (bases.size() != 1)
+    return unknown;
   auto *base = const_cast<Value *>(bases.front());
   if (auto *variable = dyn_cast<GlobalVariable>(base)) {
     if (variable->getAddressSpace() == kSharedSpace)
@@ -123,7 +123,31 @@ Provenance Instrumenter::trace(Value *pointer) {
     return {Provenance::Kind::Argument, argumentObjects.lookup(argument)};
   if (isa<AllocaInst>(base))
     return {Provenance::Kind::Private, 0, base};
-  return {};
+  return unknown;
+}
+
+/// Finds the private buffers whose addresses go where they cannot be followed:
+/// into memory, or into values that may be one of several.
+void Instrumenter::findEscapedBuffers() {
+  for (Instruction &instruction : instructions(*function)) {
+    auto *buffer = dyn_cast<AllocaInst>(&instruction);
+    if (!buffer)
+      continue;
+    SmallVector<const Value *> worklist = {buffer};
+    bool escapes = false;
+    while (!worklist.empty() && !escapes)
+      for (const Use &use : worklist.pop_back_val()->uses()) {
+        const User *user = use.getUser();
+        if (isa<GetElementPtrInst, AddrSpaceCastInst>(user))
+          worklist.push_back(user);
+        else if (auto *store = dyn_cast<StoreInst>(user))
+          escapes |= use.getOperandNo() != store->getPointerOperandIndex();
+        else
+          escapes |= !isa<LoadInst, AtomicRMWInst, CallInst>(user);
+      }
+    if (escapes)
+      escapedBuffers.push_back(buffer);
+  }
 }
 
 void Instrumenter::collectProvenances() {
@@ -158,12 +182,24 @@ static std::pair<unsigned, Type *> getAccess(const Instruction &access) {
   return {0, nullptr};
 }
 
+static Align getAlignment(const Instruction &instruction) {
+  if (auto *load = dyn_cast<LoadInst>(&instruction))
+    return load->getAlign();
+  auto *store = dyn_cast<StoreInst>(&instruction);
+  return store ? store->getAlign() : Align();
+}
+
 /// Logarithm of the bytes of the smallest piece that `instruction` accesses by
 /// itself; nullopt if it accesses nothing.
 static std::optional<unsigned> getGrain(const Instruction &instruction,
                                         const DataLayout &layout) {
-  if (Type *type = getAccess(instruction).second)
-    return countr_zero(layout.getTypeStoreSize(type).getFixedValue());
+  if (Type *type = getAccess(instruction).second) {
+    unsigned bytes = layout.getTypeStoreSize(type).getFixedValue();
+    Align align = getAlignment(instruction);
+    if (instruction.isAtomic() || !isa<LoadInst, StoreInst>(instruction))
+      align = Align(PowerOf2Ceil(bytes));
+    return std::min<unsigned>(llvm::countr_zero(bytes), Log2(align));
+  }
   auto *call = dyn_cast<IntrinsicInst>(&instruction);
   if (!call)
     return std::nullopt;
@@ -220,46 +256,51 @@ static bool isExchange(StringRef name) {
   return matrix && matrix->getKind() == MatrixOp::Kind::Compute;
 }
 
-/// Calls `visit` for what the operands of `from` are computed from; the walk
-/// goes on behind what it returns true for.
-static void walkSources(const Value &from,
-                        function_ref<bool(const Instruction &)> visit) {
-  SmallVector<const Value *> worklist = {&from};
-  SmallPtrSet<const Value *, 16> seen;
-  while (!worklist.empty()) {
-    auto *instruction = dyn_cast<Instruction>(worklist.pop_back_val());
-    if (!instruction || !seen.insert(instruction).second)
-      continue;
-    if (instruction == &from || visit(*instruction))
-      append_range(worklist, instruction->operand_values());
-  }
-}
-
 static bool isExchangeCall(const Instruction &instruction) {
   auto *call = dyn_cast<IntrinsicInst>(&instruction);
   return call && isExchange(call->getCalledFunction()->getName());
 }
 
-/// Finds the reads of memory whose values `exchange` gets.
-void Instrumenter::findFeedingLoads(const CallInst &exchange) {
-  walkSources(exchange, [&](const Instruction &source) {
-    auto *call = dyn_cast<IntrinsicInst>(&source);
-    bool isLoad = isa<LoadInst>(source) || (call && !isExchangeCall(source) &&
-                                            call->mayReadFromMemory());
-    if (isLoad)
-      feedingLoads.insert(&source);
-    return !isLoad;
-  });
+/// Finds the reads of memory whose values go into exchanges.
+void Instrumenter::findFeedingLoads() {
+  SmallVector<const Instruction *> worklist;
+  SmallPtrSet<const Instruction *, 16> seen;
+  for (const Instruction &instruction : instructions(*function))
+    if (isExchangeCall(instruction))
+      worklist.push_back(&instruction);
+  while (!worklist.empty())
+    for (const Value *operand : worklist.pop_back_val()->operand_values()) {
+      auto *source = dyn_cast<Instruction>(operand);
+      if (!source || !seen.insert(source).second)
+        continue;
+      auto *call = dyn_cast<IntrinsicInst>(source);
+      bool isLoad =
+          isa<LoadInst>(source) ||
+          (call && !isExchangeCall(*source) && call->mayReadFromMemory());
+      if (isLoad)
+        feedingLoads.insert(source);
+      else
+        worklist.push_back(source);
+    }
 }
 
-/// True if what `store` writes is computed from what lanes exchanged.
-static bool followsExchange(const Instruction &store) {
-  bool follows = false;
-  walkSources(store, [&](const Instruction &source) {
-    follows |= isExchangeCall(source);
-    return !follows && !isa<LoadInst>(source);
-  });
-  return follows;
+/// Finds the stores of what is computed from what lanes exchange.
+void Instrumenter::findFollowingStores() {
+  SmallVector<const Instruction *> worklist;
+  SmallPtrSet<const Instruction *, 16> seen;
+  for (const Instruction &instruction : instructions(*function))
+    if (isExchangeCall(instruction))
+      worklist.push_back(&instruction);
+  while (!worklist.empty())
+    for (const User *user : worklist.pop_back_val()->users()) {
+      auto *next = dyn_cast<Instruction>(user);
+      if (!next || !seen.insert(next).second)
+        continue;
+      if (isa<StoreInst>(next))
+        followingStores.insert(next);
+      else if (!isa<LoadInst>(next))
+        worklist.push_back(next);
+    }
 }
 
 static bool isFence(const Instruction &instruction) {
@@ -286,6 +327,27 @@ bool Instrumenter::isOrdering(const Instruction &instruction) const {
   return false;
 }
 
+/// True for the first guess of a loop that compares and swaps: whatever it
+/// reads, the swap sees to it.
+static bool isGuess(const LoadInst &load) {
+  return any_of(load.getPointerOperand()->users(), [&](const User *user) {
+    auto *exchange = dyn_cast<AtomicCmpXchgInst>(user);
+    if (!exchange || exchange->getPointerOperand() != load.getPointerOperand())
+      return false;
+    const Value *expected = exchange->getCompareOperand();
+    auto isLoad = [&](const Value *value) {
+      if (auto *cast = dyn_cast<BitCastInst>(value))
+        value = cast->getOperand(0);
+      return value == &load;
+    };
+    if (auto *cast = dyn_cast<BitCastInst>(expected))
+      expected = cast->getOperand(0);
+    auto *merged = dyn_cast<PHINode>(expected);
+    return isLoad(expected) ||
+           (merged && any_of(merged->incoming_values(), isLoad));
+  });
+}
+
 /// Barriers of less than a block, and atomics that order.
 void Instrumenter::findPartialOrder() {
   hasFence = any_of(instructions(*function), isFence);
@@ -295,15 +357,16 @@ void Instrumenter::findPartialOrder() {
       tables.hasPartialOrder |= name == "llvm.nvvm.bar.warp.sync" ||
                                 name.ends_with(".count") ||
                                 name.contains("barrier.cta.arrive");
-      if (isExchange(name))
-        findFeedingLoads(*call);
     }
     if (auto *call = dyn_cast<CallInst>(&instruction))
       tables.hasPartialOrder |= call->isInlineAsm();
     tables.hasPartialOrder |= isOrdering(instruction);
-    if (isa<StoreInst>(instruction) && followsExchange(instruction))
-      followingStores.insert(&instruction);
+    auto *load = dyn_cast<LoadInst>(&instruction);
+    if (load && isGuess(*load))
+      guesses.insert(load);
   }
+  findFeedingLoads();
+  findFollowingStores();
   tables.hasValueOrder = !followingStores.empty() &&
                          any_of(feedingLoads, [&](const Instruction *load) {
                            auto it = provenances.find({load, 0});
@@ -358,6 +421,7 @@ void Instrumenter::findSizeBounds() {
 bool Instrumenter::makeFunction() {
   const DataLayout &layout = module.getDataLayout();
   auto *type = FunctionType::get(ptr, {ptr}, false);
+  function->setName("");
   Function *created =
       Function::Create(type, GlobalValue::ExternalLinkage, "emulated", module);
   created->splice(created->begin(), function);
@@ -442,9 +506,22 @@ void Instrumenter::instrument(Instruction &instruction) {
     if (binary->isIntDivRem())
       return instrumentDivision(*binary);
   if (auto *memory = dyn_cast<AllocaInst>(&instruction))
-    if (!memory->isStaticAlloca())
-      refuse(instruction, "private memory of a size that only the launch knows "
-                          "is not emulated");
+    instrumentPrivate(*memory);
+}
+
+/// A thread of a GPU has 512 KiB of private memory, and so it has here.
+void Instrumenter::instrumentPrivate(AllocaInst &memory) {
+  constexpr uint64_t kMaxBytes = 512 << 10;
+  auto bytes = memory.getAllocationSize(module.getDataLayout());
+  if (!memory.isStaticAlloca() || !bytes) {
+    refuse(memory, "private memory of a size that only the launch knows is not "
+                   "emulated");
+    return;
+  }
+  privateBytes += bytes->getFixedValue();
+  if (privateBytes > kMaxBytes)
+    refuse(memory, "the private memory of a thread has more than " +
+                       Twine(kMaxBytes) + " bytes, which no GPU has");
 }
 
 //===----------------------------------------------------------------------===//

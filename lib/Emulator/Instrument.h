@@ -68,18 +68,21 @@ private:
                     unsigned grain);
   void findPartialOrder();
   bool isOrdering(const llvm::Instruction &instruction) const;
-  void findFeedingLoads(const llvm::CallInst &exchange);
+  void findFeedingLoads();
+  void findFollowingStores();
+  void findEscapedBuffers();
   void findSizeBounds();
   bool makeFunction();
   void replaceShared();
   void instrument(llvm::Instruction &instruction);
   void countInstructions();
+  void instrumentPrivate(llvm::AllocaInst &memory);
 
   // InstrumentAccess.cpp: memory.
   void instrumentLoad(llvm::LoadInst &load);
   void instrumentStore(llvm::StoreInst &store);
   void instrumentAtomic(llvm::Instruction &atomic, unsigned pointerOperand,
-                        llvm::Type *type);
+                        llvm::Type *type, AccessKind kind = AccessKind::Update);
   void instrumentMemory(llvm::MemIntrinsic &memory);
   bool isWithinPrivate(const llvm::Value *pointer, const llvm::Value *length);
   void instrumentCast(llvm::AddrSpaceCastInst &cast);
@@ -110,6 +113,7 @@ private:
   bool instrumentWarp(llvm::IntrinsicInst &call, llvm::StringRef name);
   bool instrumentMatrix(llvm::IntrinsicInst &call, llvm::StringRef name);
   bool instrumentQuery(llvm::IntrinsicInst &call, llvm::StringRef name);
+  void instrumentPrint(llvm::CallInst &call);
   bool bindMath(llvm::CallInst &call, llvm::StringRef name);
   void instrumentAssembly(llvm::CallInst &call);
   void suspendAt(llvm::CallInst &call, Operation operation,
@@ -118,6 +122,7 @@ private:
   bool refuse(const llvm::Instruction &instruction, const llvm::Twine &message);
 
   // Coroutine.cpp: loops and suspensions.
+  void freezeBranches();
   void limitLoops();
   void makeCoroutine();
 
@@ -155,6 +160,8 @@ private:
   llvm::DenseMap<std::pair<const llvm::Instruction *, unsigned>, Provenance>
       provenances;
   llvm::DenseMap<const llvm::Instruction *, uint32_t> ordinals;
+  llvm::SmallVector<llvm::AllocaInst *, 0> escapedBuffers;
+  uint64_t privateBytes = 0;
   /// The kernel orders memory by itself somewhere.
   bool hasFence = false;
   /// Loads whose values lanes exchange, and stores of what comes of that.

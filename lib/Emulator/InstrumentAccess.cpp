@@ -124,11 +124,18 @@ Value *Instrumenter::readSaturated(IRBuilder<> &builder, Value *offset,
   return result;
 }
 
-static StringRef pick(AccessKind kind, StringRef read, StringRef write,
-                      StringRef update) {
-  return kind == AccessKind::Read    ? read
-         : kind == AccessKind::Write ? write
-                                     : update;
+/// The runtime function that checks an access.
+static StringRef getCheck(AccessKind kind, bool isShared) {
+  switch (kind) {
+  case AccessKind::Write:
+    return isShared ? runtime::kWriteShared : runtime::kWriteOther;
+  case AccessKind::Update:
+    return isShared ? runtime::kUpdateShared : runtime::kUpdateOther;
+  case AccessKind::AtomicRead:
+    return isShared ? runtime::kReadSharedAtomically : runtime::kReadAtomically;
+  default:
+    return isShared ? runtime::kReadShared : runtime::kReadOther;
+  }
 }
 
 Value *Instrumenter::getSharedAddress(IRBuilder<> &builder, Value *pointer,
@@ -149,12 +156,16 @@ Value *Instrumenter::getSharedAddress(IRBuilder<> &builder, Value *pointer,
     return checkBounds(builder, offset, builder.getInt64(begin), size, host,
                        number);
   }
-  StringRef name = pick(site.kind, runtime::kReadShared, runtime::kWriteShared,
-                        runtime::kUpdateShared);
+  StringRef name = getCheck(site.kind, /*isShared=*/true);
   SmallVector<Value *> operands = {offset, builder.getInt32(number),
                                    builder.getInt64(site.bytes)};
   bool isOneCell = site.bytes == uint64_t(1) << tables.sharedGrain;
-  if (site.kind != AccessKind::Read || !isOneCell || tables.hasPartialOrder)
+  // A buffer of fewer bytes has no such cell.
+  uint64_t least = site.object && site.object != tables.dynamicObject
+                       ? tables.objects[site.object].bytes
+                       : tables.sharedEnd - kSharedBase;
+  if (site.kind != AccessKind::Read || !isOneCell || tables.hasPartialOrder ||
+      least < site.bytes)
     return callRuntime(builder, name, ptr, operands);
   Value *isSaturated = readSaturated(builder, offset, number);
   Instruction *at = &*builder.GetInsertPoint();
@@ -197,7 +208,9 @@ Value *Instrumenter::getOtherAddress(IRBuilder<> &builder, Value *pointer,
     uint64_t at = argument * sizeof(Bounds);
     Value *base = getField(builder, i64, bounds, at + offsetof(Bounds, base));
     Value *size = getField(builder, i64, bounds, at + offsetof(Bounds, bytes));
-    if (site.kind == AccessKind::Read)
+    bool reads =
+        site.kind == AccessKind::Read || site.kind == AccessKind::AtomicRead;
+    if (reads)
       return checkBounds(builder, address, base, size, host, number);
     // A buffer that must not be written has no bytes to write to.
     Value *writable =
@@ -213,8 +226,7 @@ Value *Instrumenter::checkElsewhere(IRBuilder<> &builder, Value *address,
                                     const Provenance &provenance, Value *host,
                                     uint32_t number) {
   const Site site = tables.sites[number];
-  StringRef name = pick(site.kind, runtime::kReadOther, runtime::kWriteOther,
-                        runtime::kUpdateOther);
+  StringRef name = getCheck(site.kind, /*isShared=*/false);
   SmallVector<Value *> operands = {address, builder.getInt32(number),
                                    builder.getInt64(site.bytes)};
   if (provenance.buffers.empty())
@@ -259,34 +271,14 @@ Value *Instrumenter::getHostAddress(Instruction &at, unsigned pointerOperand,
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// True for the first guess of a loop that compares and swaps: whatever it
-/// reads, the swap sees to it.
-static bool isGuess(const LoadInst &load) {
-  return any_of(load.getPointerOperand()->users(), [&](const User *user) {
-    auto *exchange = dyn_cast<AtomicCmpXchgInst>(user);
-    if (!exchange || exchange->getPointerOperand() != load.getPointerOperand())
-      return false;
-    const Value *expected = exchange->getCompareOperand();
-    auto isLoad = [&](const Value *value) {
-      if (auto *cast = dyn_cast<BitCastInst>(value))
-        value = cast->getOperand(0);
-      return value == &load;
-    };
-    if (auto *cast = dyn_cast<BitCastInst>(expected))
-      expected = cast->getOperand(0);
-    auto *merged = dyn_cast<PHINode>(expected);
-    return isLoad(expected) ||
-           (merged && any_of(merged->incoming_values(), isLoad));
-  });
-}
-
 void Instrumenter::instrumentLoad(LoadInst &load) {
   if (load.isAtomic())
-    return instrumentAtomic(load, load.getPointerOperandIndex(),
-                            load.getType());
+    return instrumentAtomic(load, load.getPointerOperandIndex(), load.getType(),
+                            AccessKind::AtomicRead);
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(load.getType());
   unsigned operand = load.getPointerOperandIndex();
-  AccessKind kind = isGuess(load) ? AccessKind::Update : AccessKind::Read;
+  AccessKind kind =
+      guesses.contains(&load) ? AccessKind::AtomicRead : AccessKind::Read;
   uint32_t site = addAccess(load, operand, kind, bytes, load.getAlign());
   load.setOperand(operand, getHostAddress(load, operand, site));
   // A misaligned address is a finding, not a fault of the host.
@@ -307,11 +299,16 @@ void Instrumenter::instrumentStore(StoreInst &store) {
 }
 
 void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
-                                    Type *type) {
+                                    Type *type, AccessKind kind) {
+  constexpr uint64_t kWidest = 8;
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
+  if (bytes > kWidest) {
+    refuse(atomic,
+           "an atomic operation on " + Twine(bytes) + " bytes is not emulated");
+    return;
+  }
   Align align(PowerOf2Ceil(bytes));
-  uint32_t number =
-      addAccess(atomic, operand, AccessKind::Update, bytes, align);
+  uint32_t number = addAccess(atomic, operand, kind, bytes, align);
   tables.sites[number].isOrdering = isOrdering(atomic);
   Value *pointer = atomic.getOperand(operand);
   atomic.setOperand(operand, getHostAddress(atomic, operand, number));

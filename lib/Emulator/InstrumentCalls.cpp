@@ -11,6 +11,7 @@
 #include "RuntimeFunctions.h"
 #include "ThreadState.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -204,6 +205,11 @@ bool Instrumenter::instrumentMatrix(IntrinsicInst &call, StringRef name) {
                   /*bytes=*/1, Align(1));
     tables.sites.back().isMatrix = true;
   }
+  if (name.contains("matrix.sync")) {
+    StringRef count = name.substr(name.find(".x") + 2, 1);
+    operation.numRows = 8 * (count == "4" ? 4 : count == "2" ? 2 : 1);
+    tables.sites[operation.accessSite].bytes = 16;
+  }
   operation.matrix = std::move(matrix);
   SmallVector<Value *> operands(call.args());
   suspendAt(call, std::move(operation), operands);
@@ -306,9 +312,15 @@ bool Instrumenter::bindMath(CallInst &call, StringRef name) {
   auto *callee = cast<Function>(host.getCallee());
   callee->setDoesNotThrow();
   callee->setWillReturn();
-  bool takesMemory = any_of(call.args(), [](const Use &operand) {
-    return operand->getType()->isPointerTy();
-  });
+  bool takesMemory = false;
+  for (const Use &operand : call.args()) {
+    takesMemory |= operand->getType()->isPointerTy();
+    // The host writes there unseen, which only private memory is for.
+    if (operand->getType()->isPointerTy() && !isa<AllocaInst>(operand))
+      return refuse(call, "'" + name +
+                              "' that writes to memory of more than "
+                              "its thread is not emulated");
+  }
   if (!takesMemory)
     callee->setDoesNotAccessMemory();
   call.setCalledFunction(host);
@@ -371,6 +383,28 @@ void Instrumenter::instrumentAssembly(CallInst &call) {
   refuse(call, "inline assembly '" + text + "' is not emulated");
 }
 
+/// The text has to be a constant, the arguments a private buffer.
+void Instrumenter::instrumentPrint(CallInst &call) {
+  auto *text =
+      dyn_cast<GlobalVariable>(getUnderlyingObject(call.getArgOperand(0)));
+  auto *values =
+      dyn_cast<AllocaInst>(getUnderlyingObject(call.getArgOperand(1)));
+  bool isConstant = text && text->isConstant() && text->hasInitializer();
+  bool hasNone = isa<ConstantPointerNull>(call.getArgOperand(1));
+  if (!isConstant || (!values && !hasNone)) {
+    refuse(call, "printing a text that is no constant is not emulated");
+    return;
+  }
+  uint64_t bytes = 0;
+  if (values)
+    bytes = values->getAllocationSize(module.getDataLayout())->getFixedValue();
+  IRBuilder<> builder(&call);
+  callRuntime(builder, runtime::kPrint, voidType,
+              {builder.CreateAddrSpaceCast(call.getArgOperand(0), ptr),
+               call.getArgOperand(1), builder.getInt64(bytes)});
+  replace(call, builder.getInt32(0));
+}
+
 void Instrumenter::instrumentCall(CallInst &call) {
   if (call.isInlineAsm())
     return instrumentAssembly(call);
@@ -383,11 +417,8 @@ void Instrumenter::instrumentCall(CallInst &call) {
                 {call.getArgOperand(0), builder.getInt32(addSite(call))});
     return endThreadAfter(call);
   }
-  if (name == "vprintf") {
-    callRuntime(builder, runtime::kPrint, voidType,
-                {call.getArgOperand(0), call.getArgOperand(1)});
-    return replace(call, builder.getInt32(0));
-  }
+  if (name == "vprintf")
+    return instrumentPrint(call);
   if (name.starts_with("emulator.") || bindMath(call, name))
     return;
   refuse(call, "function '" + name + "' is not emulated");

@@ -55,10 +55,13 @@ EmulatedKernel::create(const std::string &bitcode, const std::string &name,
   kernel->options = options;
   kernel->sources = std::move(sources);
   kernel->sharedBuffers = std::move(sharedBuffers);
-  CrashReport crash = runGuardedHere([&] {
-    kernel->program =
-        makeProgram(bitcode, name, getProgramOptions(options), errors);
-  });
+  constexpr unsigned kStackBytes = 64u << 20;
+  CrashReport crash = runGuarded(
+      [&] {
+        kernel->program =
+            makeProgram(bitcode, name, getProgramOptions(options), errors);
+      },
+      kStackBytes);
   if (!crash.hasReturned)
     errors.push_back({"error",
                       "internal error: the kernel cannot be translated for "
@@ -99,7 +102,8 @@ static std::string checkSizes(const KernelTables &tables,
   if (blocks >= ~0u)
     return std::to_string(blocks) + " blocks, more than the emulator can tell "
                                     "apart";
-  if (tables.sharedEnd + request.dynamicSharedBytes > kSharedWindow)
+  if (request.dynamicSharedBytes > kSharedWindow ||
+      tables.sharedEnd + request.dynamicSharedBytes > kSharedWindow)
     return "more workgroup memory than any GPU has";
   if (request.parameters.size() != tables.parameters.size())
     return std::to_string(request.parameters.size()) +
@@ -138,7 +142,7 @@ LaunchResult EmulatedKernel::launch(const LaunchRequest &request,
       {program.tables, request, options.check, implementation->sharedBuffers});
   if (findsFixes && !result.wasStopped && !result.crash)
     findFixes(described, {implementation->bitcode, implementation->name,
-                          program, request, options, before});
+                          program, request, options, before, progress});
   for (Described &finding : described)
     result.findings.push_back(std::move(finding.record));
   for (const FindingRecord &finding : result.findings)

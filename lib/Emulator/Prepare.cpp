@@ -94,6 +94,35 @@ static void inlineAll(llvm::Module &module, llvm::Function &kernel) {
   llvm::removeUnreachableBlocks(kernel);
 }
 
+/// Puts private memory of constant size to where the function begins, wherever
+/// the program makes it.
+static void hoistPrivateMemory(llvm::Function &kernel) {
+  llvm::BasicBlock &entry = kernel.getEntryBlock();
+  for (llvm::Instruction &instruction :
+       llvm::make_early_inc_range(llvm::instructions(kernel))) {
+    auto *memory = dyn_cast<llvm::AllocaInst>(&instruction);
+    if (memory && isa<llvm::ConstantInt>(memory->getArraySize()) &&
+        memory->getParent() != &entry)
+      memory->moveBefore(entry.getFirstInsertionPt());
+  }
+}
+
+/// A variable that kernels write lives as long as the module on a GPU.
+static bool checkVariables(const llvm::Module &module,
+                           std::vector<DiagnosticRecord> &errors) {
+  constexpr unsigned kSharedSpace = 3;
+  for (const llvm::GlobalVariable &variable : module.globals())
+    if (!variable.isConstant() && variable.getAddressSpace() != kSharedSpace &&
+        !variable.getName().starts_with("llvm.")) {
+      addError(errors, nullptr,
+               "variable '" + variable.getName().str() +
+                   "' of the module outlives launches, which is not emulated; "
+                   "pass it as an argument");
+      return false;
+    }
+  return true;
+}
+
 static bool checkCalls(const llvm::Function &kernel,
                        std::vector<DiagnosticRecord> &errors) {
   for (const llvm::Instruction &instruction : llvm::instructions(kernel)) {
@@ -140,8 +169,9 @@ PreparedKernel prepareKernel(llvm::LLVMContext &context,
   }
   kernel->setCallingConv(llvm::CallingConv::C);
   inlineAll(*module, *kernel);
-  if (!checkCalls(*kernel, errors))
+  if (!checkCalls(*kernel, errors) || !checkVariables(*module, errors))
     return {};
+  hoistPrivateMemory(*kernel);
   PreparedKernel prepared{std::move(module), kernel, {}};
   for (llvm::Instruction &instruction : llvm::instructions(*kernel))
     prepared.instructions.push_back(&instruction);

@@ -15,74 +15,102 @@
 
 namespace mlir::workgroup::emulator {
 
+/// Bytes of output that a block keeps of what it prints.
+static constexpr size_t kMaxOutput = 1 << 20;
+
 namespace {
-/// The arguments of a call, one after the other, each aligned to its size.
+/// The arguments of a call, one after the other, each aligned to its size; zero
+/// beyond their end.
 class ArgumentReader {
 public:
-  explicit ArgumentReader(const uint8_t *start) : start(start) {}
+  explicit ArgumentReader(llvm::ArrayRef<uint8_t> bytes) : bytes(bytes) {}
 
   template <typename T>
   T read() {
     offset = llvm::alignTo(offset, sizeof(T));
-    T value;
-    std::memcpy(&value, start + offset, sizeof(T));
+    T value = {};
+    if (offset + sizeof(T) <= bytes.size())
+      std::memcpy(&value, bytes.data() + offset, sizeof(T));
     offset += sizeof(T);
     return value;
   }
 
 private:
-  const uint8_t *start;
+  llvm::ArrayRef<uint8_t> bytes;
   uint64_t offset = 0;
+};
+
+/// A conversion such as `%-8.3f`: the text for the host's printf without a
+/// length, and whether its integer has 64 bits.
+struct Conversion {
+  std::string text;
+  char letter = 0;
+  bool isLong = false;
 };
 } // namespace
 
-/// Formats one conversion, as `%8.3f`, with the host's printf.
+/// Takes a conversion from the front of `rest`; nullopt if it is none.
+static std::optional<Conversion> takeConversion(llvm::StringRef &rest) {
+  constexpr size_t kMaxDigits = 3;
+  Conversion conversion;
+  llvm::StringRef tail = rest.drop_front();
+  size_t flags = tail.find_first_not_of("-+ #0");
+  llvm::StringRef digits = tail.drop_front(std::min(flags, tail.size()));
+  size_t end = digits.find_first_not_of("0123456789.");
+  if (end == llvm::StringRef::npos || end > 2 * kMaxDigits || flags > 4)
+    return std::nullopt;
+  conversion.text =
+      ("%" + tail.take_front(flags) + digits.take_front(end)).str();
+  llvm::StringRef length = digits.drop_front(end);
+  llvm::StringRef letters = length.ltrim("hl");
+  conversion.isLong = length.contains('l') && length.find('l') == 0;
+  if (letters.empty() ||
+      !llvm::StringRef("diouxXeEfFgGaAcp%").contains(letters.front()))
+    return std::nullopt;
+  conversion.letter = letters.front();
+  rest = letters.drop_front();
+  return conversion;
+}
+
 template <typename T>
-static std::string convert(const std::string &specifier, T value) {
+static std::string format(const std::string &specifier, T value) {
   char text[512];
   std::snprintf(text, sizeof(text), specifier.c_str(), value);
   return text;
 }
 
-static std::string convertNext(std::string specifier, ArgumentReader &reader) {
-  char letter = specifier.back();
-  switch (letter) {
-  case 'e':
-  case 'f':
-  case 'g':
-  case 'a':
-  case 'E':
-  case 'F':
-  case 'G':
-  case 'A':
-    return convert(specifier, reader.read<double>());
-  case 'p':
-    return convert(specifier, reader.read<void *>());
-  case 's':
-    return convert(specifier, reader.read<const char *>());
-  case 'c':
-    return convert(specifier, reader.read<int>());
-  default:
-    bool isLong = specifier.find('l') != std::string::npos;
-    return isLong ? convert(specifier, reader.read<long long>())
-                  : convert(specifier, reader.read<int>());
-  }
+static std::string convert(const Conversion &conversion,
+                           ArgumentReader &reader) {
+  llvm::StringRef letter(&conversion.letter, 1);
+  if (letter == "%")
+    return "%";
+  if (letter == "c")
+    return format(conversion.text + "c", reader.read<int>());
+  if (letter == "p")
+    return format(conversion.text + "p", reader.read<void *>());
+  if (llvm::StringRef("eEfFgGaA").contains(conversion.letter))
+    return format(conversion.text + conversion.letter, reader.read<double>());
+  if (conversion.isLong)
+    return format(conversion.text + "ll" + conversion.letter,
+                  reader.read<long long>());
+  return format(conversion.text + conversion.letter, reader.read<int>());
 }
 
-void Worker::print(const char *format, const uint8_t *arguments) {
+void Worker::print(const char *format, llvm::ArrayRef<uint8_t> arguments) {
   ArgumentReader reader(arguments);
   llvm::StringRef rest = format;
-  while (!rest.empty()) {
-    auto [plain, tail] = rest.split('%');
-    output += plain;
-    if (plain.size() == rest.size())
+  while (!rest.empty() && output.size() < kMaxOutput) {
+    size_t plain = std::min(rest.find('%'), rest.size());
+    output += rest.take_front(plain);
+    rest = rest.drop_front(plain);
+    if (rest.empty())
       return;
-    size_t length = tail.find_first_of("diouxXeEfFgGaAcsp%");
-    if (length == llvm::StringRef::npos)
-      return;
-    std::string specifier = ("%" + tail.take_front(length + 1)).str();
-    output += specifier == "%%" ? "%" : convertNext(specifier, reader);
-    rest = tail.drop_front(length + 1);
+    if (std::optional<Conversion> conversion = takeConversion(rest)) {
+      output += convert(*conversion, reader);
+    } else {
+      output += '%'; // not known: printed as it is
+      rest = rest.drop_front();
+    }
   }
 }
 

@@ -91,6 +91,7 @@ void Worker::executeTogether(unsigned warp, uint32_t lanes) {
     return executeMatrix(warp, lanes, operation);
   if (operation.warp->getKind() == WarpOp::Kind::Sync) {
     clocks.synchronize(members);
+    shareKnown(members);
     return;
   }
   uint32_t *registers[kWarpSize] = {};
@@ -104,12 +105,24 @@ void Worker::executeTogether(unsigned warp, uint32_t lanes) {
            FindingKind::InactiveLane, operation.site);
 }
 
+/// Rows of `ldmatrix` and `stmatrix` have 16 bytes and are aligned to them.
+void Worker::checkRow(ThreadState &thread, const Operation &operation) {
+  constexpr uint64_t kRowBytes = 16;
+  uint64_t address = uint64_t(thread.registers[1]) << 32 | thread.registers[0];
+  if (launch.withStatistics)
+    logAccess(thread, address, operation.accessSite);
+  if (address % kRowBytes)
+    report(thread, FindingKind::MisalignedRow, operation.site);
+}
+
 void Worker::executeMatrix(unsigned warp, uint32_t lanes,
                            const Operation &operation) {
   unsigned first = warp * kWarpSize;
   if (lanes != ~0u)
     report(threads[first + llvm::countr_zero(lanes)], FindingKind::Divergence,
            operation.site);
+  for (unsigned lane = 0; lane < operation.numRows; ++lane)
+    checkRow(threads[first + lane % (threads.size() - first)], operation);
   uint32_t absent[kWarpSize][kRegisters] = {};
   uint32_t *registers[kWarpSize];
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
@@ -154,6 +167,11 @@ bool Worker::openBarriers() {
     bool isCounted = operation.kind == Operation::Kind::BarrierCount;
     size_t present = waiting[id].size() + arrivals[id].threads.size();
     size_t needed = isCounted ? first.registers[1] : numLive;
+    bool isInvalid =
+        first.registers[0] >= 16 ||
+        (isCounted && (needed % kWarpSize || needed == 0 || present > needed));
+    if (isInvalid)
+      report(first, FindingKind::InvalidBarrier, operation.site);
     if (present < needed)
       continue;
     if (!isCounted && numLive < threads.size())
@@ -161,6 +179,15 @@ bool Worker::openBarriers() {
     hasOpened |= openBarrier(id, waiting[id]);
   }
   return hasOpened;
+}
+
+/// What one of `members` knows of other blocks, all do.
+void Worker::shareKnown(llvm::ArrayRef<unsigned> members) {
+  uint64_t latest = 0;
+  for (unsigned thread : members)
+    latest = std::max(latest, known[thread]);
+  for (unsigned thread : members)
+    known[thread] = latest;
 }
 
 bool Worker::openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
@@ -179,13 +206,9 @@ bool Worker::openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
     arrival = {};
   }
   setTimes();
-  uint64_t latest = 0;
+  shareKnown(waiting);
   for (unsigned thread : waiting)
-    latest = std::max(latest, known[thread]);
-  for (unsigned thread : waiting) {
-    known[thread] = latest;
     threads[thread].wait = Wait::None;
-  }
   return true;
 }
 

@@ -39,6 +39,10 @@ llvm::StringRef getKindName(FindingKind kind) {
     return "divergence";
   case FindingKind::ExitedThread:
     return "exited-thread";
+  case FindingKind::InvalidBarrier:
+    return "invalid-barrier";
+  case FindingKind::MisalignedRow:
+    return "misaligned";
   case FindingKind::Deadlock:
     return "deadlock";
   case FindingKind::Division:
@@ -65,9 +69,10 @@ static std::string getNoun(const Site &site) {
   if (site.isAsync)
     return site.kind == AccessKind::Read ? "an asynchronous copy's read"
                                          : "an asynchronous copy";
-  return site.kind == AccessKind::Read    ? "a read"
-         : site.kind == AccessKind::Write ? "a write"
-                                          : "an atomic update";
+  return site.kind == AccessKind::Read         ? "a read"
+         : site.kind == AccessKind::Write      ? "a write"
+         : site.kind == AccessKind::AtomicRead ? "an atomic read"
+                                               : "an atomic update";
 }
 
 static std::string getPair(const Site &a, const Site &b) {
@@ -87,6 +92,8 @@ static std::string getVerb(const Site &site) {
     return "writes";
   case AccessKind::Update:
     return "updates";
+  case AccessKind::AtomicRead:
+    return "reads atomically";
   case AccessKind::None:
     return "waits";
   }
@@ -131,6 +138,11 @@ static std::string getMessage(const FindingKey &key,
                          : "matrix operation without all lanes of the warp";
   case FindingKind::ExitedThread:
     return "barrier that threads of the block skip by leaving the kernel";
+  case FindingKind::InvalidBarrier:
+    return "barrier of more threads than it counts, of a count that is no "
+           "multiple of 32, or of a number from 16 on";
+  case FindingKind::MisalignedRow:
+    return "address of a row of a matrix is no multiple of 16 bytes";
   case FindingKind::Deadlock:
     return "threads wait for each other for ever";
   case FindingKind::Division:

@@ -42,8 +42,7 @@ static void setBytes(ThreadState *thread, uint64_t target, uint8_t value,
 }
 
 static void logAccess(ThreadState *thread, uint64_t address, uint32_t site) {
-  thread->worker->reached[site] = 1;
-  thread->worker->accessLog.add(thread->linear, site, address);
+  thread->worker->logAccess(*thread, address, site);
 }
 
 static void *getFrame(ThreadState *thread, uint64_t bytes) {
@@ -91,8 +90,8 @@ static void arrive(ThreadState *thread, uint32_t operation) {
 }
 
 static void print(ThreadState *thread, const char *format,
-                  const uint8_t *arguments) {
-  thread->worker->print(format, arguments);
+                  const uint8_t *arguments, uint64_t bytes) {
+  thread->worker->print(format, {arguments, bytes});
 }
 
 template <typename Function>
@@ -105,6 +104,9 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kReadShared, address(accessShared<AccessKind::Read>)},
       {runtime::kWriteShared, address(accessShared<AccessKind::Write>)},
       {runtime::kUpdateShared, address(accessShared<AccessKind::Update>)},
+      {runtime::kReadSharedAtomically,
+       address(accessShared<AccessKind::AtomicRead>)},
+      {runtime::kReadAtomically, address(accessOther<AccessKind::AtomicRead>)},
       {runtime::kReadOther, address(accessOther<AccessKind::Read>)},
       {runtime::kWriteOther, address(accessOther<AccessKind::Write>)},
       {runtime::kUpdateOther, address(accessOther<AccessKind::Update>)},

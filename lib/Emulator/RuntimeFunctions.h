@@ -21,6 +21,8 @@ namespace runtime {
 inline constexpr char kReadShared[] = "emulator.read.shared";
 inline constexpr char kWriteShared[] = "emulator.write.shared";
 inline constexpr char kUpdateShared[] = "emulator.update.shared";
+inline constexpr char kReadSharedAtomically[] = "emulator.read.shared.atomic";
+inline constexpr char kReadAtomically[] = "emulator.read.atomic";
 inline constexpr char kReadOther[] = "emulator.read";
 inline constexpr char kWriteOther[] = "emulator.write";
 inline constexpr char kUpdateOther[] = "emulator.update";
@@ -53,7 +55,7 @@ inline constexpr char kWaitForAllCopies[] = "emulator.wait.for.all.copies";
 inline constexpr char kWaitForCopies[] = "emulator.wait.for.copies";
 /// `void (ptr, i32 operation)`: arrive at a barrier without waiting.
 inline constexpr char kArrive[] = "emulator.arrive";
-/// `void (ptr, ptr format, ptr arguments)`.
+/// `void (ptr, ptr format, ptr arguments, i64 bytes of them)`.
 inline constexpr char kPrint[] = "emulator.print";
 } // namespace runtime
 

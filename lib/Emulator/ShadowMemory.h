@@ -21,6 +21,7 @@
 #include "Tables.h"
 #include "llvm/ADT/SmallVector.h"
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -69,6 +70,8 @@ public:
   /// with, with the offset of each.
   void read(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
             Conflicts &conflicts);
+  void readAtomically(unsigned thread, uint64_t offset, uint32_t site,
+                      uint64_t bytes, Conflicts &conflicts);
   void write(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
              Conflicts &conflicts);
   void update(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
@@ -82,14 +85,19 @@ public:
 private:
   template <typename Function>
   void forEachCell(uint64_t offset, uint64_t bytes, Function run);
-  void checkWrite(unsigned thread, SharedCell &cell, bool isAtomic,
-                  uint64_t offset, Conflicts &conflicts, bool isPlainWrite);
-  void checkReads(unsigned thread, SharedCell &cell, bool onlyAtomic,
-                  bool onlyPlain, uint32_t own, uint64_t offset,
-                  Conflicts &conflicts);
+  void readAs(AccessKind kind, unsigned thread, uint64_t offset, uint32_t site,
+              uint64_t bytes, Conflicts &conflicts);
+  void checkWrites(AccessKind kind, unsigned thread, SharedCell &cell,
+                   uint64_t offset, Conflicts &conflicts);
+  void checkReads(AccessKind kind, unsigned thread, SharedCell &cell,
+                  uint32_t own, uint64_t offset, Conflicts &conflicts);
+  bool isWritten(const SharedCell &cell) const;
   bool isQuiet(const SharedCell &cell) const;
   void recordRead(unsigned thread, SharedCell &cell, Access access);
   void recordWrite(SharedCell &cell, Access access);
+  void addCoWriter(unsigned thread, SharedCell &cell, Access access);
+  void addTo(llvm::SmallVectorImpl<Access> &accesses, unsigned thread,
+             Access access);
 
   const KernelTables &tables;
   Clocks &clocks;
@@ -97,15 +105,27 @@ private:
   CellArray<SharedCell> cells;
   /// Readers of a cell beyond the two in it, if there is a partial order.
   llvm::DenseMap<const SharedCell *, llvm::SmallVector<Access, 4>> moreReads;
+  /// Writes of a cell besides the last plain one.
+  llvm::DenseMap<const SharedCell *, llvm::SmallVector<Access, 4>> coWriters;
 };
 
-/// The shadow of some bytes of global memory. Blocks are not ordered, so that
-/// a read by any of them stays; one of another block than the last suffices.
-struct GlobalCell {
+/// Accesses that stay in force: two by different threads of a block and, as
+/// blocks are not ordered, one of another.
+struct AccessSet {
   /// Linear ids of blocks plus one; zero means none.
-  uint32_t writeBlock, readBlock, otherBlock;
-  uint32_t isAtomic;
-  Access write, reads[2], other;
+  uint32_t block, otherBlock;
+  Access accesses[2], other;
+};
+
+/// The shadow of some bytes of global memory.
+struct GlobalCell {
+  uint32_t writeBlock;
+  /// Asynchronous copies that still read these bytes.
+  uint32_t pending : 31;
+  /// Updates, and writes that may have stored the same, are in a side table.
+  uint32_t hasCoWriters : 1;
+  Access write;
+  AccessSet reads;
 };
 
 /// What blocks make known to others by atomic operations that order.
@@ -115,7 +135,7 @@ struct GlobalCell {
 /// up.
 class Publications {
 public:
-  void release(uint64_t block, unsigned thread, uint32_t time, uint32_t base);
+  void release(uint64_t block, unsigned thread, const Clocks &clocks);
   /// What is released up to now, to be known from now on.
   uint64_t acquire() const { return stamp.load(); }
   /// True if `access` of `block` was released by what `known` stands for.
@@ -123,13 +143,17 @@ public:
 
 private:
   struct Event {
-    unsigned thread;
     uint32_t time, base;
     uint64_t stamp;
+    /// What the thread knows of others of its block, if it is not all alike.
+    std::vector<uint32_t> others;
   };
+  /// Times that are kept of a thread.
+  static constexpr size_t kMaxEvents = 64;
+
   std::atomic<uint64_t> stamp{0};
   std::mutex mutex;
-  llvm::DenseMap<uint64_t, llvm::SmallVector<Event, 2>> events;
+  std::map<std::pair<uint64_t, unsigned>, std::vector<Event>> events;
 };
 
 /// The shadow of one buffer in global memory.
@@ -140,6 +164,7 @@ public:
 
   /// False if there is no memory for it.
   bool isReady() { return cells.data() != nullptr; }
+  unsigned getGrain() const { return grain; }
 
   /// Who makes an access.
   struct Actor {
@@ -153,23 +178,23 @@ public:
   void access(const Actor &actor, AccessKind kind, uint64_t offset,
               uint32_t site, uint64_t bytes, Conflicts &conflicts);
 
+  /// Bytes that an asynchronous copy reads until it has landed.
+  void hold(uint64_t offset, uint64_t bytes, bool begins);
+
 private:
-  void checkWrite(const Actor &actor, const GlobalCell &cell, AccessKind kind,
-                  uint64_t offset, Conflicts &conflicts);
-  void checkReads(const Actor &actor, const GlobalCell &cell, AccessKind kind,
-                  uint64_t offset, Conflicts &conflicts);
-  void check(const Actor &actor, uint32_t block, Access access, uint64_t offset,
-             bool mayBeSameValue, Conflicts &conflicts);
-  void recordRead(const Actor &actor, GlobalCell &cell, Access access);
-  bool isUpdate(Access access) const {
-    return tables.sites[access.getSite()].kind == AccessKind::Update;
-  }
+  struct Locks;
+  void accessCell(const Actor &actor, AccessKind kind, uint64_t index,
+                  uint64_t at, Access access, Conflicts &conflicts);
+  void check(const Actor &actor, AccessKind kind, uint32_t block, Access access,
+             uint64_t offset, Conflicts &conflicts);
+  void check(const Actor &actor, AccessKind kind, const AccessSet &set,
+             uint64_t offset, Conflicts &conflicts);
+  void record(const Actor &actor, AccessSet &set, Access access);
 
   const KernelTables &tables;
   unsigned grain;
   CellArray<GlobalCell> cells;
-  /// Guards cells against other workers; null if there is one.
-  struct Locks;
+  bool isShared;
   std::shared_ptr<Locks> locks;
 };
 

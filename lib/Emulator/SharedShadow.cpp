@@ -36,6 +36,7 @@ void CellArray<Cell>::clear() {
 
 template class CellArray<SharedCell>;
 template class CellArray<GlobalCell>;
+template class CellArray<uint8_t>;
 
 //===----------------------------------------------------------------------===//
 // Workgroup memory
@@ -52,53 +53,88 @@ void SharedShadow::forEachCell(uint64_t offset, uint64_t bytes, Function run) {
     run(cells[i], std::max(offset, i << grain));
 }
 
-/// Adds the conflict of an access with the last write, if there is one.
-void SharedShadow::checkWrite(unsigned thread, SharedCell &cell, bool isAtomic,
-                              uint64_t offset, Conflicts &conflicts,
-                              bool isPlainWrite) {
+/// Adds the conflicts of an access with the writes that are in force.
+void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
+                               SharedCell &cell, uint64_t offset,
+                               Conflicts &conflicts) {
   if (cell.pending) {
     conflicts.push_back({offset, {FindingKind::NotWaited, cell.write, {}}});
     return;
   }
-  if (cell.write.time < clocks.getStart() || (cell.isAtomic && isAtomic) ||
-      clocks.isOrdered(cell.write, thread))
-    return;
-  FindingKind kind = cell.write.isAsync() ? FindingKind::NotPublished
-                                          : FindingKind::SharedRace;
-  conflicts.push_back(
-      {offset,
-       {kind,
-        cell.write,
-        {},
-        isPlainWrite && !cell.isAtomic && !cell.write.isAsync()}});
+  bool isAtomic = kind == AccessKind::Update || kind == AccessKind::AtomicRead;
+  auto check = [&](Access write) {
+    bool isUpdate = tables.sites[write.getSite()].kind == AccessKind::Update;
+    if (write.time < clocks.getStart() || (isUpdate && isAtomic) ||
+        clocks.isOrdered(write, thread))
+      return;
+    FindingKind found =
+        write.isAsync() ? FindingKind::NotPublished : FindingKind::SharedRace;
+    bool mayBeSameValue =
+        kind == AccessKind::Write && !isUpdate && !write.isAsync();
+    conflicts.push_back({offset, {found, write, {}, mayBeSameValue}});
+  };
+  check(cell.write);
+  if (cell.hasCoWriters)
+    for (Access write : coWriters[&cell])
+      check(write);
 }
 
-/// Adds the conflicts of an access with reads, among which are atomic updates.
-void SharedShadow::checkReads(unsigned thread, SharedCell &cell,
-                              bool onlyAtomic, bool onlyPlain, uint32_t own,
-                              uint64_t offset, Conflicts &conflicts) {
+/// Adds the conflicts of a write with reads.
+void SharedShadow::checkReads(AccessKind kind, unsigned thread,
+                              SharedCell &cell, uint32_t own, uint64_t offset,
+                              Conflicts &conflicts) {
   bool follows = tables.sites[own].followsExchange;
-  auto check = [&](Access access) {
-    const Site &site = tables.sites[access.getSite()];
-    bool isUpdate = site.kind == AccessKind::Update;
-    if (access.time < clocks.getStart() || (onlyAtomic && !isUpdate) ||
-        (onlyPlain && isUpdate) || clocks.isOrdered(access, thread) ||
-        (site.feedsExchange && follows && clocks.isConsumed(access, thread)))
+  auto check = [&](Access read) {
+    const Site &site = tables.sites[read.getSite()];
+    bool isAtomic =
+        site.kind == AccessKind::AtomicRead && kind == AccessKind::Update;
+    if (read.time < clocks.getStart() || isAtomic ||
+        clocks.isOrdered(read, thread) ||
+        (site.feedsExchange && follows && clocks.isConsumed(read, thread)))
       return;
-    conflicts.push_back({offset, {FindingKind::SharedRace, access, {}}});
+    conflicts.push_back({offset, {FindingKind::SharedRace, read, {}}});
   };
   check(cell.reads[0]);
   check(cell.reads[1]);
   if (cell.hasMoreReads)
-    for (Access access : moreReads[&cell])
-      check(access);
+    for (Access read : moreReads[&cell])
+      check(read);
+}
+
+/// True if any thread of the block has written.
+bool SharedShadow::isWritten(const SharedCell &cell) const {
+  if (cell.pending || cell.write.time >= clocks.getStart())
+    return true;
+  auto it = cell.hasCoWriters ? coWriters.find(&cell) : coWriters.end();
+  return it != coWriters.end() && llvm::any_of(it->second, [&](Access write) {
+           return write.time >= clocks.getStart();
+         });
 }
 
 /// True if nothing that `cell` holds can concern anyone any more: all of it
 /// came before the last barrier of the block.
 bool SharedShadow::isQuiet(const SharedCell &cell) const {
-  uint32_t base = clocks.getBase();
-  return cell.write.time <= base && !cell.pending && !cell.isAtomic;
+  return cell.write.time <= clocks.getBase() && !cell.pending &&
+         !cell.hasCoWriters;
+}
+
+/// Adds an access to others, of which those go that come before it.
+void SharedShadow::addTo(llvm::SmallVectorImpl<Access> &accesses,
+                         unsigned thread, Access access) {
+  llvm::erase_if(accesses, [&](Access other) {
+    return other.getThread() == thread || clocks.isOrdered(other, thread);
+  });
+  accesses.push_back(access);
+}
+
+void SharedShadow::addCoWriter(unsigned thread, SharedCell &cell,
+                               Access access) {
+  llvm::SmallVector<Access, 4> &writers = coWriters[&cell];
+  if (!cell.hasCoWriters)
+    writers.clear();
+  cell.hasCoWriters = 1;
+  cell.saturated = 0;
+  addTo(writers, thread, access);
 }
 
 void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
@@ -124,22 +160,19 @@ void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
   if (!cell.hasMoreReads)
     more.clear();
   cell.hasMoreReads = 1;
-  llvm::erase_if(more, [&](Access read) {
-    return read.getThread() == thread || clocks.isOrdered(read, thread);
-  });
-  more.push_back(access);
+  addTo(more, thread, access);
 }
 
 void SharedShadow::recordWrite(SharedCell &cell, Access access) {
   cell.write = access;
   cell.reads[0] = cell.reads[1] = Access();
   cell.saturated = 0;
-  cell.isAtomic = 0;
+  cell.hasCoWriters = 0;
   cell.hasMoreReads = 0;
 }
 
-void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
-                        uint64_t bytes, Conflicts &conflicts) {
+void SharedShadow::readAs(AccessKind kind, unsigned thread, uint64_t offset,
+                          uint32_t site, uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
     if (isQuiet(cell) && cell.write.time >= clocks.getStart()) {
@@ -147,19 +180,26 @@ void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
       return;
     }
     size_t before = conflicts.size();
-    if (cell.write.time < clocks.getStart() && !cell.pending)
+    if (!isWritten(cell))
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
-    checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
-               /*isPlainWrite=*/false);
-    if (cell.isAtomic)
-      checkReads(thread, cell, /*onlyAtomic=*/true, /*onlyPlain=*/false, site,
-                 at, conflicts);
+    checkWrites(kind, thread, cell, at, conflicts);
     recordRead(thread, cell, access);
     // Every reader is to be checked while the last write may concern it.
-    if (conflicts.size() != before || cell.isAtomic ||
+    if (conflicts.size() != before || cell.hasCoWriters ||
         cell.write.time > clocks.getBase())
       cell.saturated = 0;
   });
+}
+
+void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
+                        uint64_t bytes, Conflicts &conflicts) {
+  readAs(AccessKind::Read, thread, offset, site, bytes, conflicts);
+}
+
+void SharedShadow::readAtomically(unsigned thread, uint64_t offset,
+                                  uint32_t site, uint64_t bytes,
+                                  Conflicts &conflicts) {
+  readAs(AccessKind::AtomicRead, thread, offset, site, bytes, conflicts);
 }
 
 void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
@@ -173,11 +213,16 @@ void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
       cell.saturated = 0;
       return;
     }
-    checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
-               /*isPlainWrite=*/true);
-    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/false, site,
-               at, conflicts);
-    if (!cell.pending)
+    size_t before = conflicts.size();
+    checkWrites(AccessKind::Write, thread, cell, at, conflicts);
+    bool hasOthers = conflicts.size() != before;
+    checkReads(AccessKind::Write, thread, cell, site, at, conflicts);
+    if (cell.pending)
+      return;
+    // If both stored the same, what comes later is at odds with either.
+    if (hasOthers)
+      addCoWriter(thread, cell, access);
+    else
       recordWrite(cell, access);
   });
 }
@@ -186,19 +231,12 @@ void SharedShadow::update(unsigned thread, uint64_t offset, uint32_t site,
                           uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    if (cell.write.time < clocks.getStart() && !cell.pending)
+    if (!isWritten(cell))
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
-    checkWrite(thread, cell, /*isAtomic=*/true, at, conflicts,
-               /*isPlainWrite=*/false);
-    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/true, site, at,
-               conflicts);
-    if (cell.pending)
-      return;
-    // Other updates stay in force: a plain access has to be ordered after all.
-    recordRead(thread, cell, access);
-    cell.write = access;
-    cell.saturated = 0;
-    cell.isAtomic = 1;
+    checkWrites(AccessKind::Update, thread, cell, at, conflicts);
+    checkReads(AccessKind::Update, thread, cell, site, at, conflicts);
+    if (!cell.pending)
+      addCoWriter(thread, cell, access);
   });
 }
 
@@ -207,10 +245,8 @@ void SharedShadow::beginCopy(unsigned thread, uint64_t offset, uint32_t site,
   Access access =
       Access::make(clocks.getTime(thread), thread, site, /*isAsync=*/true);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    checkWrite(thread, cell, /*isAtomic=*/false, at, conflicts,
-               /*isPlainWrite=*/false);
-    checkReads(thread, cell, /*onlyAtomic=*/false, /*onlyPlain=*/false, site,
-               at, conflicts);
+    checkWrites(AccessKind::Read, thread, cell, at, conflicts);
+    checkReads(AccessKind::Write, thread, cell, site, at, conflicts);
     uint16_t pending = cell.pending;
     recordWrite(cell, access);
     cell.pending = pending + 1;

@@ -26,7 +26,9 @@ constexpr uint64_t kMaxAccessBytes = 4096;
 
 enum class Space : uint8_t { None, Generic, Global, Shared, Private };
 
-enum class AccessKind : uint8_t { None, Read, Write, Update };
+/// An update reads and writes at once; it and an atomic read are never at odds
+/// with other updates.
+enum class AccessKind : uint8_t { None, Read, Write, Update, AtomicRead };
 
 /// An instruction that touches memory or waits for other threads.
 struct Site {
@@ -74,8 +76,10 @@ struct Operation {
   std::optional<BarrierReduction> reduction;
   std::optional<WarpOp> warp;
   std::optional<MatrixOp> matrix;
-  /// Sites of the loads or stores of a matrix operation.
+  /// Site of the loads or stores of a matrix operation, and how many lanes give
+  /// the address of a row.
   uint32_t accessSite = 0;
+  unsigned numRows = 0;
 };
 
 /// A size of the launch that the code was compiled for.

@@ -50,8 +50,9 @@ struct SharedCell {
   uint32_t saturated = 0;
   /// Asynchronous copies into these bytes that are not waited for.
   uint16_t pending = 0;
-  /// The write was atomic.
-  uint8_t isAtomic = 0;
+  /// Writes that do not come after each other are in a side table: atomic
+  /// updates, and plain ones that may have stored the same.
+  uint8_t hasCoWriters = 0;
   /// More readers than two, none ordered before another, are in a side table.
   uint8_t hasMoreReads = 0;
 };

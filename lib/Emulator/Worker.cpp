@@ -76,7 +76,7 @@ void Worker::run() {
     if (next >= launch.numBlocks || launch.isOver ||
         launch.progress.stop.load(std::memory_order_relaxed))
       return;
-    uint64_t id = launch.blocks.empty() ? next : launch.blocks[next];
+    uint64_t id = launch.getBlock(next);
     beginBlock(id);
     bool isComplete = runBlock();
     endBlock();
@@ -193,13 +193,11 @@ void Worker::resume(ThreadState &thread) {
 }
 
 void *Worker::getFrame(ThreadState &thread, uint64_t bytes) {
-  if (frames.empty()) {
+  if (!frames) {
     frameBytes = llvm::alignTo(bytes, 64);
-    frames.resize(frameBytes * threads.size() + 64);
+    frames.emplace(frameBytes * threads.size());
   }
-  uint64_t first =
-      llvm::alignTo(reinterpret_cast<uintptr_t>(frames.data()), 64);
-  thread.frame = reinterpret_cast<void *>(first + frameBytes * thread.linear);
+  thread.frame = frames->data() + frameBytes * thread.linear;
   return thread.frame;
 }
 

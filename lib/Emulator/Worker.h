@@ -65,13 +65,23 @@ struct Launch {
   std::vector<SiteBounds> siteBounds;
   unsigned threadsPerBlock = 0;
   uint64_t numBlocks = 0;
-  /// The blocks to run, in order; empty means all in the order of their ids.
+  /// The blocks to run; empty means those that the two numbers below tell.
   std::vector<uint64_t> blocks;
+  /// The i-th block is (first + i * step) modulo their number: any order in
+  /// which the step has no divisor in common with it.
+  uint64_t firstBlock = 0, blockStep = 1, allBlocks = 1;
   std::atomic<uint64_t> nextBlock{0};
   /// A finding after which nothing sensible can follow.
   std::atomic<bool> isOver{false};
 
   bool checksRaces() const { return check != Check::None; }
+
+  uint64_t getBlock(uint64_t number) const {
+    if (!blocks.empty())
+      return blocks[number];
+    using Wide = unsigned __int128;
+    return uint64_t((Wide(number) * blockStep + firstBlock) % allBlocks);
+  }
 };
 
 /// Runs blocks of a launch. Everything in it belongs to one host thread.
@@ -130,7 +140,9 @@ public:
   void waitForCopies(ThreadState &thread, uint64_t newerGroups);
   void arriveAtBarrier(ThreadState &thread, uint32_t operation);
   /// `vprintf`: `arguments` are laid out as in a struct.
-  void print(const char *format, const uint8_t *arguments);
+  void print(const char *format, llvm::ArrayRef<uint8_t> arguments);
+  /// Counts an access for statistics.
+  void logAccess(ThreadState &thread, uint64_t address, uint32_t site);
 
 private:
   bool runBlock();
@@ -143,6 +155,8 @@ private:
   uint32_t getGroup(unsigned warp, unsigned lane, uint32_t &members);
   void executeTogether(unsigned warp, uint32_t lanes);
   void executeMatrix(unsigned warp, uint32_t lanes, const Operation &operation);
+  void checkRow(ThreadState &thread, const Operation &operation);
+  void shareKnown(llvm::ArrayRef<unsigned> members);
   bool openBarriers();
   bool openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting);
   void checkAlignedBarrier(llvm::ArrayRef<unsigned> waiting);
@@ -153,8 +167,9 @@ private:
 
   void land(ThreadState &thread, const AsyncCopy &copy);
   void addConflicts(ThreadState &thread, Space space, uint32_t object,
-                    uint64_t origin, uint32_t site, uint64_t bytes,
-                    const uint8_t *address);
+                    uint64_t origin, uint64_t first, unsigned logGrain,
+                    uint32_t site, uint64_t bytes, const uint8_t *address);
+  void holdSource(const AsyncCopy &copy, bool begins);
   void settle();
   FindingInstance makeInstance(const ThreadState &thread, Space space,
                                uint32_t object, int64_t offset,
@@ -176,7 +191,7 @@ private:
   Clocks clocks;
   SharedShadow shadow;
   uint8_t *window;
-  std::vector<uint8_t> frames;
+  std::optional<CellArray<uint8_t>> frames;
   uint64_t frameBytes = 0;
   uint32_t lastBarrier = 0;
   std::vector<AsyncQueue> copies;

@@ -56,9 +56,10 @@ uint8_t *Worker::reportAccess(ThreadState &thread, FindingKind kind,
 /// Turns `conflicts` into findings. Writes that may have stored the same value
 /// are put aside until the later one has been done.
 void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
-                          uint64_t origin, uint32_t site, uint64_t bytes,
+                          uint64_t origin, uint64_t first, unsigned logGrain,
+                          uint32_t site, uint64_t bytes,
                           const uint8_t *address) {
-  bool isSettling = false;
+  uint64_t grain = uint64_t(1) << logGrain;
   for (const auto &[offset, conflict] : conflicts) {
     FindingInstance instance =
         makeInstance(thread, space, object, offset - origin, bytes);
@@ -78,11 +79,12 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
       findings.add(key, std::move(instance));
       continue;
     }
-    if (isSettling)
-      continue; // one comparison is for all of the write
-    isSettling = true;
-    llvm::SmallVector<uint8_t, 16> before(address, address + bytes);
-    unsettled.push_back({key, std::move(instance), address, std::move(before)});
+    // The bytes of this cell, of which the access may have but a part.
+    uint64_t start = uint64_t(instance.offset) + origin - first;
+    uint64_t size = std::min(bytes - start, grain - (offset & (grain - 1)));
+    const uint8_t *at = address + start;
+    llvm::SmallVector<uint8_t, 16> before(at, at + size);
+    unsettled.push_back({key, std::move(instance), at, std::move(before)});
   }
   conflicts.clear();
 }
@@ -148,13 +150,15 @@ uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
     shadow.read(thread.linear, offset, site, bytes, conflicts);
   else if (kind == AccessKind::Write)
     shadow.write(thread.linear, offset, site, bytes, conflicts);
+  else if (kind == AccessKind::AtomicRead)
+    shadow.readAtomically(thread.linear, offset, site, bytes, conflicts);
   else
     shadow.update(thread.linear, offset, site, bytes, conflicts);
   if (!conflicts.empty()) {
     uint32_t known = tables.sites[site].object;
     uint32_t object = known ? known : findObject(offset);
     addConflicts(thread, Space::Shared, object, tables.objects[object].offset,
-                 site, bytes, address);
+                 offset, tables.sharedGrain, site, bytes, address);
   }
   if (tables.hasPartialOrder && tables.sites[site].isOrdering)
     clocks.orderAt(offset, thread.linear);
@@ -177,13 +181,15 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
                         0, reinterpret_cast<intptr_t>(address), bytes);
   Buffer &buffer = launch.buffers[number - 1];
   int64_t offset = address - buffer.base;
-  if (offset < 0 || offset + bytes > buffer.bytes)
+  if (uint64_t(offset) > buffer.bytes ||
+      bytes > buffer.bytes - uint64_t(offset))
     return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Global,
                         number, offset, bytes);
   if (reinterpret_cast<uintptr_t>(address) & (info.alignment - 1))
     reportAccess(thread, FindingKind::Misaligned, site, Space::Global, number,
                  offset, bytes);
-  if (kind != AccessKind::Read && !buffer.isWritable)
+  bool writes = kind == AccessKind::Write || kind == AccessKind::Update;
+  if (writes && !buffer.isWritable)
     return reportAccess(thread, FindingKind::ReadOnly, site, Space::Global,
                         number, offset, bytes);
   if (!buffer.shadow)
@@ -191,13 +197,13 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
   if (!unsettled.empty())
     settle();
   if (info.isOrdering)
-    launch.publications.release(
-        block, thread.linear, clocks.getTime(thread.linear), clocks.getBase());
+    launch.publications.release(block, thread.linear, clocks);
   buffer.shadow->access(
       {clocks, block, thread.linear, known[thread.linear], launch.publications},
       kind, offset + buffer.shadowOffset, site, bytes, conflicts);
   if (!conflicts.empty())
-    addConflicts(thread, Space::Global, number, buffer.shadowOffset, site,
+    addConflicts(thread, Space::Global, number, buffer.shadowOffset,
+                 offset + buffer.shadowOffset, buffer.shadow->getGrain(), site,
                  bytes, address);
   if (info.isOrdering)
     clocks.orderAt(reinterpret_cast<uintptr_t>(address), thread.linear);
@@ -230,6 +236,17 @@ uint8_t *Worker::fault(ThreadState &thread, uint64_t address, uint32_t site) {
     return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Private,
                         0, 0, info.bytes);
   return access(thread, info.kind, address, site, info.bytes);
+}
+
+/// Counts an access. Arrays on a GPU begin at multiples of 256 bytes; those of
+/// the host need not.
+void Worker::logAccess(ThreadState &thread, uint64_t address, uint32_t site) {
+  reached[site] = 1;
+  const Object &object = tables.objects[tables.sites[site].object];
+  if (object.kind == Object::Kind::Argument)
+    address -=
+        reinterpret_cast<uintptr_t>(launch.arguments[object.offset].base);
+  accessLog.add(thread.linear, site, address);
 }
 
 void Worker::copyBytes(ThreadState &thread, uint64_t target, uint64_t source,
@@ -267,6 +284,10 @@ void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
   copy.source =
       access(thread, AccessKind::Read, source, site + 1, copy.sourceBytes);
   reached[site] = 1;
+  if (launch.withStatistics) {
+    logAccess(thread, target, site);
+    logAccess(thread, source, site + 1);
+  }
   const SiteBounds &bounds = launch.siteBounds[site];
   if (target < bounds.begin || target > bounds.end ||
       copy.bytes > bounds.end - target || (target & bounds.misaligned))
@@ -277,9 +298,11 @@ void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
     if (!conflicts.empty()) {
       uint32_t found = info.object ? info.object : findObject(target);
       addConflicts(thread, Space::Shared, found, tables.objects[found].offset,
-                   site, copy.bytes, window + target);
+                   target, tables.sharedGrain, site, copy.bytes,
+                   window + target);
     }
   }
+  holdSource(copy, /*begins=*/true);
   AsyncMode mode = launch.request.asyncMode;
   copy.hasLanded =
       mode == AsyncMode::Eager || (mode == AsyncMode::Seeded && (random() & 1));
@@ -288,7 +311,21 @@ void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
   copies[thread.linear].add(copy);
 }
 
+/// Marks the bytes that a copy reads until it has landed.
+void Worker::holdSource(const AsyncCopy &copy, bool begins) {
+  if (!launch.checksRaces() || copy.sourceBytes == 0)
+    return;
+  for (Buffer &buffer : launch.buffers)
+    if (buffer.contains(copy.source) && buffer.shadow) {
+      uint64_t offset = copy.source - buffer.base;
+      uint64_t bytes = std::min(copy.sourceBytes, buffer.bytes - offset);
+      buffer.shadow->hold(offset + buffer.shadowOffset, bytes, begins);
+      return;
+    }
+}
+
 void Worker::land(ThreadState &thread, const AsyncCopy &copy) {
+  holdSource(copy, /*begins=*/false);
   if (!copy.hasLanded)
     landBytes(window + copy.target, copy);
   if (launch.checksRaces())

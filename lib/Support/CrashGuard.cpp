@@ -82,6 +82,7 @@ CrashReport runGuarded(llvm::function_ref<void()> body, unsigned stackBytes) {
 
 CrashReport runGuardedHere(llvm::function_ref<void()> body) {
   installHandlers();
+  SignalStack stack;
   CrashReport report;
   llvm::CrashRecoveryContext recovery;
   std::optional<std::string> *outer = fatalReason;

@@ -79,12 +79,31 @@ def convert(kernel: str, arguments: Sequence[Argument], values: Sequence[Any]) -
             f"error: {kernel}() takes {len(arguments)} arguments "
             f"({', '.join(argument.type for argument in arguments)}) but {len(values)} were given"
         )
-    return [
+    converted = [
         _convert_array(argument, value, index)
         if argument.is_memref
         else _convert_number(argument, value, index)
         for index, (argument, value) in enumerate(zip(arguments, values, strict=True))
     ]
+    _check_copies(converted)
+    return converted
+
+
+def _check_copies(values: Sequence[Value]) -> None:
+    """Refuse copies of arrays that share memory: what is written to one, the other must see."""
+    import numpy as np
+
+    arrays = [(i, v) for i, v in enumerate(values) if v.original is not None]
+    for index, value in arrays:
+        if value.array is value.original:
+            continue
+        for other, partner in arrays:
+            if other != index and np.may_share_memory(value.original, partner.original):
+                message = (
+                    f"error: argument {index} starts at an address that is no multiple of "
+                    f"{value.argument.alignment} bytes, and overlaps argument {other}: pass copies"
+                )
+                raise LayoutError(message, index)
 
 
 def _convert_number(argument: Argument, value: Any, index: int) -> Value:

@@ -70,13 +70,18 @@ class Options:
     def __post_init__(self) -> None:
         """Raise UsageError for a value that makes no sense."""
         _choose("check", self.check, ("none", "races", "all"))
-        if not isinstance(self.order, int):
+        numbers = ["seed", "step_limit", "workers", "blocks"]
+        if isinstance(self.order, str):
             _choose("order", self.order, ("forward", "reverse", "seeded"))
-        if not isinstance(self.async_mode, int):
+        else:
+            numbers.append("order")
+        if isinstance(self.async_mode, str):
             _choose("async_mode", self.async_mode, ("on_wait", "eager", "seeded"))
-        for name in ("seed", "step_limit", "workers", "blocks"):
+        else:
+            numbers.append("async_mode")
+        for name in numbers:
             value = getattr(self, name)
-            if not isinstance(value, int) or not 0 <= value < 1 << 63:
+            if not isinstance(value, int) or not 0 <= value < 1 << 32:
                 raise UsageError(f"error: {name} is {value!r}, but must be a number from 0 on")
         if self.statistics and self.check != "none":
             raise UsageError(
@@ -160,8 +165,8 @@ class LaunchSizes:
         threads = self.block[0] * self.block[1] * self.block[2]
         if threads > _MAX_THREADS:
             raise UsageError(f"error: a block of {threads} threads is larger than {_MAX_THREADS}")
-        if self.dynamic_shared_bytes < 0:
-            raise UsageError("error: dynamic_shared_bytes must not be negative")
+        if not 0 <= self.dynamic_shared_bytes < 1 << 32:
+            raise UsageError("error: dynamic_shared_bytes makes no sense")
 
 
 def _make_request(

@@ -208,7 +208,7 @@ def report_from_native(
         blocks_run=native.blocks_run,
         blocks=native.blocks,
         unreached=tuple(location_from_native(item) for item in native.unreached),
-        output=native.output,
+        output=native.output.decode("utf-8", "replace"),
         statistics=_statistics(native.statistics) if native.statistics else None,
         seconds=seconds,
     )

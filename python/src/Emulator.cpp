@@ -208,7 +208,11 @@ static void bindResults(nb::module_ &m) {
       .def_ro("blocks_run", &LaunchResult::blocksRun)
       .def_ro("blocks", &LaunchResult::blocks)
       .def_ro("unreached", &LaunchResult::unreached)
-      .def_ro("output", &LaunchResult::output)
+      .def_prop_ro("output",
+                   [](const LaunchResult &result) {
+                     return nb::bytes(result.output.data(),
+                                      result.output.size());
+                   })
       .def_ro("statistics", &LaunchResult::statistics)
       .def_ro("refusal", &LaunchResult::refusal)
       .def_ro("was_stopped", &LaunchResult::wasStopped)

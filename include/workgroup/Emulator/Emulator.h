@@ -143,7 +143,7 @@ struct FindingRecord {
   /// The buffer and the indices into it, or, without a shape, the byte offset.
   std::string buffer;
   std::vector<int64_t> indices;
-  std::optional<uint64_t> byteOffset;
+  std::optional<int64_t> byteOffset;
   std::vector<AccessRecord> accesses;
   /// More to know, a sentence each.
   std::vector<std::string> notes;

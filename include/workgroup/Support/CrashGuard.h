@@ -27,7 +27,8 @@ struct CrashReport {
 /// is leaked.
 CrashReport runGuarded(llvm::function_ref<void()> body, unsigned stackBytes);
 
-/// As above, on this thread.
+/// As above, on this thread, which has to be one of our own: it loses the stack
+/// for signals that it may have.
 CrashReport runGuardedHere(llvm::function_ref<void()> body);
 
 } // namespace mlir::workgroup
