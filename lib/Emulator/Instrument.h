@@ -166,6 +166,8 @@ private:
   bool hasFence = false;
   /// Loads whose values lanes exchange, and stores of what comes of that.
   llvm::SmallPtrSet<const llvm::Instruction *, 8> feedingLoads, followingStores;
+  /// Loads for compare-and-swap.
+  llvm::SmallPtrSet<const llvm::Instruction *, 4> guesses;
   /// Instructions after which the thread waits.
   llvm::SmallVector<llvm::Instruction *> suspensions;
 };

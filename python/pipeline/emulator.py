@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from .arguments import Value, convert, evaluate
-from .diagnostics import diagnostic_from_native
+from .diagnostics import Location, diagnostic_from_native
 from .errors import (
     ArgumentError,
     CheckError,
@@ -95,16 +95,33 @@ def _choose(name: str, value: str, choices: Sequence[str]) -> None:
         raise UsageError(f"error: unknown {name} '{value}'; there are {', '.join(choices)}")
 
 
+@dataclass(frozen=True, slots=True)
+class SharedBuffer:
+    """A buffer in workgroup memory, by the symbol that it becomes; strides count elements."""
+
+    symbol: str
+    name: str
+    element_type: str
+    element_bytes: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    location: Location
+
+
 @dataclass(slots=True)
 class Emulation:
     """The kernels of a module for the emulator, translated when they are first run."""
 
     bitcode: bytes
     chip: str
-    sources: list[_native.SourceText]
-    shared_buffers: list[_native.SharedBuffer]
+    sources: tuple[tuple[str, str], ...]
+    shared_buffers: tuple[SharedBuffer, ...]
     _kernels: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what kernels are translated from."""
+        return Emulation, (self.bitcode, self.chip, self.sources, self.shared_buffers)
 
     def launch(
         self, kernel: Kernel, values: Sequence[Any], sizes: LaunchSizes, options: Options
@@ -135,7 +152,11 @@ class Emulation:
             native_options.statistics = options.statistics
             native_options.chip = self.chip
             result = _native.emulate(
-                self.bitcode, name, native_options, self.sources, self.shared_buffers
+                self.bitcode,
+                name,
+                native_options,
+                [_native.SourceText(text, file) for text, file in self.sources],
+                [_shared_buffer(buffer) for buffer in self.shared_buffers],
             )
             if isinstance(result, list):
                 diagnostics = [diagnostic_from_native(item) for item in result]
@@ -167,6 +188,21 @@ class LaunchSizes:
             raise UsageError(f"error: a block of {threads} threads is larger than {_MAX_THREADS}")
         if not 0 <= self.dynamic_shared_bytes < 1 << 32:
             raise UsageError("error: dynamic_shared_bytes makes no sense")
+
+
+def _shared_buffer(buffer: SharedBuffer) -> _native.SharedBuffer:
+    from . import _native
+
+    native = _native.SharedBuffer()
+    native.symbol = buffer.symbol
+    native.name = buffer.name
+    native.element_type = buffer.element_type
+    native.element_bytes = buffer.element_bytes
+    native.shape = list(buffer.shape)
+    native.strides = list(buffer.strides)
+    place = buffer.location
+    native.location = _native.SourceLocation(place.file, place.line, place.column)
+    return native
 
 
 def _make_request(

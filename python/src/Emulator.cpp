@@ -224,10 +224,14 @@ void bindEmulator(nb::module_ &m) {
   bindFindings(m);
   bindResults(m);
   nb::class_<SharedBuffer>(m, "SharedBuffer")
-      .def_ro("symbol", &SharedBuffer::symbol)
-      .def_ro("name", &SharedBuffer::name)
-      .def_ro("shape", &SharedBuffer::shape)
-      .def_ro("element_type", &SharedBuffer::elementType);
+      .def(nb::init<>())
+      .def_rw("symbol", &SharedBuffer::symbol)
+      .def_rw("name", &SharedBuffer::name)
+      .def_rw("element_type", &SharedBuffer::elementType)
+      .def_rw("element_bytes", &SharedBuffer::elementBytes)
+      .def_rw("shape", &SharedBuffer::shape)
+      .def_rw("strides", &SharedBuffer::strides)
+      .def_rw("location", &SharedBuffer::location);
   nb::class_<EmulatedKernel>(m, "EmulatedKernel")
       .def("launch", &launch, "request"_a, "on_progress"_a.none() = nb::none(),
            "Run the kernel on the host.");

@@ -24,6 +24,8 @@ using namespace mlir::workgroup;
 
 static void bindRecords(nb::module_ &m) {
   nb::class_<SourceLocation>(m, "SourceLocation")
+      .def(nb::init<std::string, unsigned, unsigned>(), "file"_a, "line"_a,
+           "column"_a)
       .def_ro("file", &SourceLocation::file)
       .def_ro("line", &SourceLocation::line)
       .def_ro("column", &SourceLocation::column);
