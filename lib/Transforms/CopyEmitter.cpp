@@ -59,8 +59,6 @@ private:
   }
   void emitIf(OpFoldResult lhs, OpFoldResult rhs, function_ref<void()> body);
   scf::ForOp enterLoop(OpFoldResult from, OpFoldResult to, OpFoldResult step);
-  OpFoldResult getThreadId();
-  OpFoldResult getNumThreads();
 
   int64_t getBytes(Value memref) {
     return getElementBytes(cast<MemRefType>(memref.getType()), copy.op)
@@ -171,40 +169,6 @@ EmittedCopy CopyEmitter::chooseVectorLength() {
 // Emission
 //===----------------------------------------------------------------------===//
 
-OpFoldResult CopyEmitter::getThreadId() {
-  // x + size.x * (y + size.y * z), without the dimensions of size one.
-  BlockShape shape = getBlockShape(getExecutionScope(copy.op));
-  OpFoldResult linear = rewriter.getIndexAttr(0);
-  for (gpu::Dimension dim :
-       {gpu::Dimension::z, gpu::Dimension::y, gpu::Dimension::x}) {
-    std::optional<int64_t> size = shape.sizes[static_cast<unsigned>(dim)];
-    if (size == 1)
-      continue;
-    OpFoldResult extent =
-        size ? OpFoldResult(rewriter.getIndexAttr(*size))
-             : OpFoldResult(
-                   gpu::BlockDimOp::create(rewriter, loc, dim).getResult());
-    Value id = gpu::ThreadIdOp::create(rewriter, loc, dim);
-    linear = index.add(index.mul(linear, extent), id);
-  }
-  return linear;
-}
-
-OpFoldResult CopyEmitter::getNumThreads() {
-  BlockShape shape = getBlockShape(getExecutionScope(copy.op));
-  OpFoldResult product = rewriter.getIndexAttr(1);
-  for (gpu::Dimension dim :
-       {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
-    std::optional<int64_t> size = shape.sizes[static_cast<unsigned>(dim)];
-    product = index.mul(
-        product,
-        size ? OpFoldResult(rewriter.getIndexAttr(*size))
-             : OpFoldResult(
-                   gpu::BlockDimOp::create(rewriter, loc, dim).getResult()));
-  }
-  return product;
-}
-
 /// What becomes of `value`, of one or `length` elements, on its way.
 Value CopyEmitter::applyPayload(Value value, int64_t length) {
   if (!copy.payload)
@@ -302,8 +266,9 @@ void CopyEmitter::emitForBlock(OpFoldResult first,
   OpFoldResult total = rewriter.getIndexAttr(1);
   for (OpFoldResult count : counts)
     total = index.mul(total, count);
-  OpFoldResult numThreads = getNumThreads();
-  OpFoldResult thread = getThreadId();
+  BlockShape block = getBlockShape(getExecutionScope(copy.op));
+  OpFoldResult numThreads = index.numThreads(block);
+  OpFoldResult thread = index.threadId(block);
   auto at = [&](OpFoldResult linear) {
     return getIndices(linear, first, counts, length);
   };

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
@@ -59,6 +60,13 @@ struct IndexBuilder {
       return builder.getIndexAttr(0);
     return create<arith::RemUIOp>(lhs, rhs);
   }
+
+  /// The linear id of the thread in its block of shape `block`: that of x runs
+  /// fastest.
+  OpFoldResult threadId(const BlockShape &block);
+
+  /// The number of threads of a block of shape `block`.
+  OpFoldResult numThreads(const BlockShape &block);
 
   /// Materialises the operands one after the other: in which order a call's
   /// arguments are evaluated is the host compiler's choice.
