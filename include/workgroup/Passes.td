@@ -135,8 +135,15 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       gathers and scatters with strides, which `workgroup-verify-nvvm` names;
     - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
       shuffles of 64 bits) becomes shuffles of 32 bits and arithmetic;
-    - a `gpu.barrier` is put before a `gpu.all_reduce` in a loop, whose buffer
-      upstream overwrites while threads still read the last turn's result;
+    - a `gpu.all_reduce` becomes shuffles in each warp and, where the block may
+      have several, an exchange of their results in workgroup memory between two
+      barriers, for blocks of any size and shape (upstream lets several lanes
+      store the result, which agree only if the number of warps is a power of
+      two). Values are combined in the order of the threads: a region has to be
+      associative, not commutative. No further barrier is needed in loops. All
+      reductions of one type in one function share a buffer of an element per
+      warp and one more; it is an attribution of a kernel and a private global of
+      another function;
     - structured (linalg) operations that are the work of one thread become
       loops: those of a block with one thread, behind a comparison that lets one
       thread through, and those that write private memory, or a subview whose

@@ -20,6 +20,10 @@
 
 namespace mlir::workgroup {
 
+/// What no access to workgroup memory exceeds in bytes, so that a buffer with
+/// this alignment serves all of them.
+constexpr int64_t kMinBufferAlignment = 16;
+
 /// The largest value that `index` can take, if it has a constant bound.
 std::optional<int64_t> getUpperBound(OpFoldResult index);
 

@@ -25,6 +25,14 @@ struct IndexBuilder {
     return getValueOrCreateConstantIndexOp(builder, loc, index);
   }
 
+  /// `index`, which fits, as an i32.
+  Value i32(OpFoldResult index) {
+    if (std::optional<int64_t> constant = getConstantIntValue(index))
+      return arith::ConstantIntOp::create(builder, loc, *constant, 32);
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      value(index));
+  }
+
   OpFoldResult mul(OpFoldResult lhs, OpFoldResult rhs) {
     auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
     if (a && b)

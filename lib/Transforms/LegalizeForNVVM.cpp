@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
+#include "LaneReducer.h"
+#include "LowerReductions.h"
 #include "ThreadOwnership.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +24,6 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
-#include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Transforms.h"
@@ -31,10 +32,6 @@ namespace mlir::workgroup {
 
 #define GEN_PASS_DEF_LEGALIZEFORNVVMPASS
 #include "workgroup/Passes.h.inc"
-
-/// What no access to workgroup memory exceeds in bytes, so that a buffer with
-/// this alignment serves all of them.
-static constexpr int64_t kMinBufferAlignment = 16;
 
 //===----------------------------------------------------------------------===//
 // Structured operations
@@ -321,33 +318,11 @@ static void populateWarpPatterns(RewritePatternSet &patterns) {
       patterns.getContext());
 }
 
-/// Upstream's reduction over a block keeps its result in a buffer, which the
-/// next turn of a loop would overwrite while threads still read it.
-static void synchronizeReductions(ArrayRef<Operation *> scopes,
-                                  RewriterBase &rewriter) {
-  for (Operation *scope : scopes)
-    scope->walk([&](gpu::AllReduceOp op) {
-      if (isInLoop(op, scope))
-        insertBarrierBefore(rewriter, op);
-    });
-}
-
-/// Why upstream cannot lower `op`, of the GPU dialect; empty if it can.
-static StringRef getObstacle(Operation *op) {
-  auto isShuffled = [](Type type, bool isWideToo) {
-    return type.isInteger(32) || type.isF32() ||
-           (isWideToo && (type.isInteger(64) || type.isF64()));
-  };
-  if (auto reduce = dyn_cast<gpu::AllReduceOp>(op)) {
-    if (!reduce.getUniform())
-      return "is not marked uniform; mark it if all threads of the block reach "
-             "it together";
-    if (!isa<gpu::GPUFuncOp>(getExecutionScope(op)))
-      return "stands in a function; move it into the kernel";
-    if (!isShuffled(reduce.getType(), /*isWideToo=*/true))
-      return "reduces a type other than i32, f32, i64 and f64; extend it to "
-             "one of them";
-  }
+/// Why `op`, of the GPU dialect, cannot be lowered by a pass that runs on
+/// `root`; empty if upstream can.
+static StringRef getObstacle(Operation *op, Operation *root) {
+  if (auto reduce = dyn_cast<gpu::AllReduceOp>(op))
+    return getReductionObstacle(reduce, root);
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
     if (!isShuffled(shuffle.getValue().getType(), /*isWideToo=*/false))
       return "moves a type other than i32, f32, i64 and f64; cast it to one of "
@@ -365,11 +340,12 @@ static StringRef getObstacle(Operation *op) {
   return "";
 }
 
-static LogicalResult verifyLegal(ArrayRef<Operation *> scopes) {
+static LogicalResult verifyLegal(Operation *root,
+                                 ArrayRef<Operation *> scopes) {
   bool hasFailed = false;
   for (Operation *scope : scopes)
     scope->walk([&](Operation *op) {
-      StringRef why = op == scope ? "" : getObstacle(op);
+      StringRef why = op == scope ? "" : getObstacle(op, root);
       if (why.empty())
         return;
       op->emitOpError(why);
@@ -403,15 +379,15 @@ struct LegalizeForNVVMPass final
     IRRewriter rewriter(&getContext());
     if (failed(lowerStructuredOps(root, scopes, rewriter)))
       return signalPassFailure();
+    lowerReductions(root, scopes, rewriter);
 
     RewritePatternSet patterns(&getContext());
     populateVectorPatterns(patterns);
     populateWarpPatterns(patterns);
     if (failed(apply(scopes, std::move(patterns))) ||
-        failed(verifyLegal(scopes)))
+        failed(verifyLegal(root, scopes)))
       return signalPassFailure();
 
-    synchronizeReductions(scopes, rewriter);
     for (Operation *scope : scopes)
       normalizeAttributions(rewriter, scope, kMinBufferAlignment);
     normalizeGlobals(rewriter, root, kMinBufferAlignment);

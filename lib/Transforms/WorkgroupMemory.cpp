@@ -8,6 +8,7 @@
 
 #include "BufferTypes.h"
 #include "KernelChecks.h"
+#include "LowerReductions.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Analysis/Alignment.h"
@@ -141,15 +142,13 @@ static std::optional<StaticBuffer> getStaticBuffer(Value value,
   return StaticBuffer{value.getLoc(), *bytes, alignment};
 }
 
-/// The buffer that upstream's lowering of `op` adds: an element per warp.
+/// The buffer that the lowering of `op` takes and aligns, if any.
 static std::optional<StaticBuffer> getReductionBuffer(gpu::AllReduceOp op) {
-  if (!MemRefType::isValidElementType(op.getType()))
-    return std::nullopt;
-  auto type = MemRefType::get({kWarpSize}, op.getType());
-  std::optional<int64_t> bytes = getBytes(type, op);
+  MemRefType type = getReductionBufferType(op);
+  std::optional<int64_t> bytes = type ? getBytes(type, op) : std::nullopt;
   if (!bytes)
     return std::nullopt;
-  return StaticBuffer{op.getLoc(), *bytes, getNaturalAlignment(type, op)};
+  return StaticBuffer{op.getLoc(), *bytes, kMinBufferAlignment};
 }
 
 static KernelMemory collectMemory(Operation *kernel) {
@@ -166,13 +165,15 @@ static KernelMemory collectMemory(Operation *kernel) {
   SymbolTableCollection symbols;
   SetVector<Operation *> reached;
   DenseSet<Operation *> globals;
+  DenseSet<std::pair<Operation *, Type>> reductions;
   reached.insert(kernel);
   for (unsigned i = 0; i < reached.size(); ++i)
     reached[i]->walk([&](Operation *op) {
       if (auto dynamic = dyn_cast<gpu::DynamicSharedMemoryOp>(op)) {
         memory.dynamic.push_back(dynamic);
       } else if (auto reduce = dyn_cast<gpu::AllReduceOp>(op)) {
-        if (std::optional<StaticBuffer> buffer = getReductionBuffer(reduce))
+        std::optional<StaticBuffer> buffer = getReductionBuffer(reduce);
+        if (buffer && reductions.insert({reached[i], reduce.getType()}).second)
           memory.buffers.push_back(*buffer);
       } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
         Operation *global =

@@ -55,7 +55,8 @@ gpu.module @first {
     %15 = gpu.subgroup_reduce add %2 : (f32) -> f32
     %16 = func.call @square(%15) : (f32) -> f32
     %17 = math.powf %16, %2 : f32
-    memref.store %17, %f32[%i] : memref<64xf32>
+    %18 = gpu.all_reduce maximumf %17 uniform {} : (f32) -> f32
+    memref.store %18, %f32[%i] : memref<64xf32>
     gpu.return
   }
 }
@@ -63,7 +64,16 @@ gpu.module @first {
 gpu.module @second {
   func.func @square(%x: f32) -> f32 {
     %y = math.tanh %x : f32
-    return %y : f32
+    %wide = arith.extf %y : f32 to f64
+    %norm = gpu.all_reduce %wide uniform {
+    ^bb0(%a: f64, %b: f64):
+      %c = arith.maximumf %a, %b : f64
+      gpu.yield %c : f64
+    } : (f64) -> f64
+    %half = gpu.subgroup_reduce add %y cluster(size = 16) : (f32) -> f32
+    %narrow = arith.truncf %norm : f64 to f32
+    %z = arith.divf %half, %narrow : f32
+    return %z : f32
   }
   gpu.func @types(%a: memref<?x?xf32>)
       workgroup(%w: memref<64xf32, #gpu.address_space<workgroup>>) kernel {

@@ -105,11 +105,6 @@ gpu.module @kernels {
     memref.store %3, %out2[] : memref<f32>
     gpu.return
   }
-  func.func @called(%y: f32) -> f32 {
-    // expected-error @+1 {{'gpu.all_reduce' op stands in a function; move it into the kernel}}
-    %1 = gpu.all_reduce add %y uniform {} : (f32) -> f32
-    return %1 : f32
-  }
 }
 
 // -----

@@ -31,3 +31,37 @@ func.func @in_launch(%a: memref<64xf32>, %sizes: memref<index>, %zero: f32) {
   }
   return
 }
+
+// -----
+
+// Reductions, and the functions that they stand in, have their buffers where
+// outlining finds them.
+// CHECK:       memref.global "private" @called_reduction : memref<33xf32, #gpu.address_space<workgroup>> = uninitialized
+// CHECK-LABEL: func.func @called
+// CHECK:         memref.get_global @called_reduction
+// CHECK-COUNT-2: gpu.barrier
+func.func @called(%x: f32) -> f32 {
+  %sum = gpu.all_reduce add %x uniform {} : (f32) -> f32
+  return %sum : f32
+}
+// CHECK-LABEL: func.func @reduces
+// CHECK:         gpu.launch
+// CHECK-SAME:      workgroup(%{{[^:]+}} : memref<3xi32, #gpu.address_space<workgroup>>)
+// CHECK-COUNT-2:   gpu.barrier
+// CHECK-NOT:       gpu.barrier
+// CHECK:           gpu.terminator
+func.func @reduces(%a: memref<64xi32>, %b: memref<64xf32>) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %x = memref.load %a[%tx] : memref<64xi32>
+    %y = gpu.all_reduce maxui %x uniform {} : (i32) -> i32
+    memref.store %y, %a[%tx] : memref<64xi32>
+    %z = memref.load %b[%tx] : memref<64xf32>
+    %sum = func.call @called(%z) : (f32) -> f32
+    memref.store %sum, %b[%tx] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}

@@ -352,27 +352,6 @@ gpu.module @reductions {
 // -----
 
 gpu.module @blocks {
-  // The buffer of a reduction is free again once all threads have read it.
-  // CHECK-LABEL: gpu.func @reduce_in_loop
-  // CHECK:         scf.for
-  // CHECK-NEXT:      gpu.barrier
-  // CHECK-NEXT:      gpu.all_reduce
-  // CHECK:         memref.store
-  // CHECK-NOT:     gpu.barrier
-  // CHECK:         gpu.all_reduce
-  gpu.func @reduce_in_loop(%x: f32, %n: index, %out: memref<f32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> f32 {
-      %z = gpu.all_reduce add %y uniform {} : (f32) -> f32
-      scf.yield %z : f32
-    }
-    memref.store %sum, %out[] : memref<f32>
-    %last = gpu.all_reduce add %sum uniform {} : (f32) -> f32
-    memref.store %last, %out[] : memref<f32>
-    gpu.return
-  }
-
   // Where a thread and its warp stand.
   // CHECK-LABEL: gpu.func @places
   // CHECK-NOT:     gpu.{{subgroup|num_subgroups|global_id}}

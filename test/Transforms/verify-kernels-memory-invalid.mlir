@@ -248,13 +248,35 @@ func.func @main() {
 
 // -----
 
-// The lowering of a reduction over the block takes an element per warp.
+// Reductions over blocks of several warps take an element per warp, and one for
+// the result. Those of one type in one function share them.
 gpu.module @kernels {
-  // expected-error @+2 {{workgroup memory of kernel 'reduces' is 49280 bytes, exceeding the limit of 49152 bytes}}
-  // expected-note @+1 {{a buffer of 49152 bytes, aligned to 16, is here}}
-  gpu.func @reduces(%x: f32) workgroup(%a: memref<12288xf32, 3> {llvm.align = 16 : i64}) kernel {
-    // expected-note @+1 {{a buffer of 128 bytes, aligned to 4, is here}}
+  func.func @called(%x: i64) -> i64 {
+    // expected-note @+1 {{a buffer of 264 bytes, aligned to 16, is here}}
+    %sum = gpu.all_reduce add %x uniform {} : (i64) -> i64
+    %max = gpu.all_reduce maxsi %sum uniform {} : (i64) -> i64
+    return %max : i64
+  }
+  // expected-error @+1 {{workgroup memory of kernel 'reduces' is 49464 bytes, exceeding the limit of 49152 bytes}}
+  gpu.func @reduces(%x: f32, %y: i64, %out: memref<f32>, %out2: memref<i64>)
+      // expected-note @+1 {{a buffer of 49152 bytes, aligned to 16, is here}}
+      workgroup(%a: memref<12288xf32, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 70, 1, 1>} {
+    // expected-note @+1 {{a buffer of 16 bytes, aligned to 16, is here}}
     %sum = gpu.all_reduce add %x uniform {} : (f32) -> f32
+    %product = gpu.all_reduce mul %sum uniform {} : (f32) -> f32
+    memref.store %product, %out[] : memref<f32>
+    %called = func.call @called(%y) : (i64) -> i64
+    // expected-note @+1 {{a buffer of 32 bytes, aligned to 16, is here}}
+    %own = gpu.all_reduce or %called uniform {} : (i64) -> i64
+    memref.store %own, %out2[] : memref<i64>
+    gpu.return
+  }
+  gpu.func @one_warp(%x: f32, %out: memref<f32>)
+      workgroup(%a: memref<12288xf32, 3> {llvm.align = 16 : i64}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %sum = gpu.all_reduce add %x uniform {} : (f32) -> f32
+    memref.store %sum, %out[] : memref<f32>
     gpu.return
   }
 }

@@ -57,8 +57,8 @@ def expect_tree(arguments: Sequence[Any]) -> dict[int, Array]:
     return {1: padded.reshape(4, 256).sum(axis=1)}
 
 
-# Every thread stores the result of its block. As many lanes as a block has warps store that result
-# to one place in workgroup memory, and unless their number is a power of two they do not agree.
+# Every thread stores the result of its block, which comes from any number of warps, the last of
+# them full or not.
 _ALL_REDUCE = """
     %t = gpu.thread_id x
     %u = gpu.thread_id y
@@ -100,6 +100,10 @@ def all_reduce(
 
 def sum_rows(values: Array) -> Array:
     return np.asarray(values.sum(axis=1, dtype=np.float64))
+
+
+def xor_rows(values: Array) -> Array:
+    return np.asarray(np.bitwise_xor.reduce(values, axis=1))
 
 
 def signs(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -349,10 +353,13 @@ CASES = (
     ),
     *(
         all_reduce(f"f32 by {size}", "f32", "add", (size, 1, 1), eighths, sum_rows)
-        for size in (32, 64, 100, 256)
+        for size in (32, 64, 70, 96, 100, 160, 224, 256)
     ),
     all_reduce("f64 by 50", "f64", "mul", (50, 1, 1), signs, lambda x: x.prod(axis=1)),
     all_reduce("f32 by 12x5x2", "f32", "add", (12, 5, 2), eighths, sum_rows),
+    all_reduce("i32 by 70", "i32", "add", (70, 1, 1), signed, lambda x: x.sum(axis=1)),
+    all_reduce("f64 by 96", "f64", "mul", (96, 1, 1), signs, lambda x: x.prod(axis=1)),
+    all_reduce("i32 by 160", "i32", "xor", (160, 1, 1), signed, xor_rows),
     all_reduce("i32 by 100", "i32", "maxsi", (100, 1, 1), signed, lambda x: x.max(axis=1)),
     all_reduce("i32 by 40", "i32", "minsi", (40, 1, 1), signed, lambda x: x.min(axis=1)),
     Case(

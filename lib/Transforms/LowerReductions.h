@@ -1,0 +1,35 @@
+//===- LowerReductions.h - Reductions over blocks ---------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Upstream reduces over a block by lanes that need not agree on the result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_LOWERREDUCTIONS_H
+#define WORKGROUP_LIB_TRANSFORMS_LOWERREDUCTIONS_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::workgroup {
+
+/// Why a pass that runs on `root` cannot lower `op`; empty if it can.
+StringRef getReductionObstacle(gpu::AllReduceOp op, Operation *root);
+
+/// The buffer in workgroup memory that lowering `op` takes, which all
+/// reductions of one type in one function share; null if it takes none.
+MemRefType getReductionBufferType(gpu::AllReduceOp op);
+
+/// Lowers the reductions over blocks in `scopes`, inside `root`, to shuffles,
+/// barriers and accesses to workgroup memory. Those with an obstacle are left.
+void lowerReductions(Operation *root, ArrayRef<Operation *> scopes,
+                     RewriterBase &rewriter);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_LOWERREDUCTIONS_H
