@@ -135,6 +135,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       gathers and scatters with strides, which `workgroup-verify-nvvm` names;
     - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
       shuffles of 64 bits) becomes shuffles of 32 bits and arithmetic;
+    - a `gpu.subgroup_reduce` in a block that is not known to consist of full
+      warps reduces over the lanes that the block has threads for (upstream takes
+      in what lanes without a thread have, which may be anything);
     - a `gpu.all_reduce` becomes shuffles in each warp and, where the block may
       have several, an exchange of their results in workgroup memory between two
       barriers, for blocks of any size and shape (upstream lets several lanes
@@ -151,7 +154,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
 
     Fails on any other structured operation: left as it is, every thread would do
     all of its work and race on the result. Fails on operations of warps that
-    NVIDIA GPUs have no instruction for.
+    NVIDIA GPUs have no instruction for, and on clusters of a
+    `gpu.subgroup_reduce` that reach beyond a warp. Whether all lanes of a warp
+    that exist get to its shuffles and reductions together is not checked.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -328,8 +328,8 @@ static StringRef getObstacle(Operation *op, Operation *root) {
       return "moves a type other than i32, f32, i64 and f64; cast it to one of "
              "them";
   if (isa<gpu::SubgroupReduceOp>(op))
-    return "reduces elements that no shuffle moves, or over a cluster that is "
-           "no part of a warp; extend them to 32 or 64 bits";
+    return "reduces elements that no shuffle moves; extend them to 32 or 64 "
+           "bits";
   if (isa<gpu::RotateOp, gpu::SubgroupBroadcastOp>(op))
     return "has no lowering to NVVM; use gpu.shuffle";
   if (isa<gpu::WarpExecuteOnLane0Op>(op))
@@ -377,9 +377,9 @@ struct LegalizeForNVVMPass final
     Operation *root = getOperation();
     SmallVector<Operation *> scopes = collectDeviceScopes(root);
     IRRewriter rewriter(&getContext());
-    if (failed(lowerStructuredOps(root, scopes, rewriter)))
+    if (failed(lowerStructuredOps(root, scopes, rewriter)) ||
+        failed(lowerReductions(root, scopes, rewriter)))
       return signalPassFailure();
-    lowerReductions(root, scopes, rewriter);
 
     RewritePatternSet patterns(&getContext());
     populateVectorPatterns(patterns);

@@ -1,4 +1,4 @@
-//===- LowerReductions.cpp - Reductions over blocks -----------------------===//
+//===- LowerReductions.cpp - Reductions over blocks and warps -------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,6 +23,8 @@
 #include "LaneReducer.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -194,22 +196,79 @@ Value BlockReduction::emit(ReductionBuffers &buffers) {
 }
 
 //===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+/// True if the block of `op` may have threads for a part of a warp only.
+static bool mayBeInPartialWarp(gpu::SubgroupReduceOp op) {
+  BlockShape block = getBlockShape(getExecutionScope(op));
+  return block.getNumThreads().value_or(1) % kWarpSize != 0;
+}
+
+/// Lowers a reduction over lanes that need not exist. It is left if no shuffle
+/// moves its elements.
+static void lowerPartial(gpu::SubgroupReduceOp op, RewriterBase &rewriter) {
+  if (getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth() > 64)
+    return;
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  IndexBuilder index{rewriter, loc};
+  BlockShape block = getBlockShape(getExecutionScope(op));
+  OpFoldResult id = index.threadId(block);
+  Combiner combiner{op.getOp()};
+  Cluster cluster{op.getClusterSize().value_or(kWarpSize),
+                  op.getClusterStride()};
+  LaneReducer lanes(index, combiner, getLanesOfWarp(index, block, id), cluster);
+  auto type = dyn_cast<VectorType>(op.getType());
+  if (!type)
+    return rewriter.replaceOp(op, lanes.reduceToAll(op.getValue(), id));
+  Value result = ub::PoisonOp::create(rewriter, loc, type);
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    Value element = vector::ExtractOp::create(rewriter, loc, op.getValue(), i);
+    Value reduced = lanes.reduceToAll(element, id);
+    result = vector::InsertOp::create(rewriter, loc, reduced, result, i);
+  }
+  rewriter.replaceOp(op, result);
+}
+
+static LogicalResult verifyCluster(gpu::SubgroupReduceOp op) {
+  int64_t size = op.getClusterSize().value_or(1);
+  if (size * op.getClusterStride() <= kWarpSize)
+    return success();
+  return op.emitOpError("reduces over clusters that reach beyond the 32 lanes "
+                        "of a warp; make their size or stride smaller");
+}
+
+//===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
 
-void lowerReductions(Operation *root, ArrayRef<Operation *> scopes,
-                     RewriterBase &rewriter) {
-  SmallVector<gpu::AllReduceOp> ops;
+LogicalResult lowerReductions(Operation *root, ArrayRef<Operation *> scopes,
+                              RewriterBase &rewriter) {
+  SmallVector<gpu::AllReduceOp> ofBlocks;
+  SmallVector<gpu::SubgroupReduceOp> ofWarps;
+  bool hasFailed = false;
   for (Operation *scope : scopes)
-    scope->walk([&](gpu::AllReduceOp op) {
-      if (getReductionObstacle(op, root).empty())
-        ops.push_back(op);
+    scope->walk([&](Operation *op) {
+      if (auto reduce = dyn_cast<gpu::AllReduceOp>(op)) {
+        if (getReductionObstacle(reduce, root).empty())
+          ofBlocks.push_back(reduce);
+      } else if (auto reduce = dyn_cast<gpu::SubgroupReduceOp>(op)) {
+        hasFailed |= failed(verifyCluster(reduce));
+        if (mayBeInPartialWarp(reduce))
+          ofWarps.push_back(reduce);
+      }
     });
+  if (hasFailed)
+    return failure();
+  for (gpu::SubgroupReduceOp op : ofWarps)
+    lowerPartial(op, rewriter);
   ReductionBuffers buffers(rewriter);
-  for (gpu::AllReduceOp op : ops) {
+  for (gpu::AllReduceOp op : ofBlocks) {
     rewriter.setInsertionPoint(op);
     rewriter.replaceOp(op, BlockReduction(rewriter, op).emit(buffers));
   }
+  return success();
 }
 
 } // namespace mlir::workgroup

@@ -1,4 +1,4 @@
-//===- LowerReductions.h - Reductions over blocks ---------------*- C++ -*-===//
+//===- LowerReductions.h - Reductions over warps and blocks -----*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Upstream reduces over a block by lanes that need not agree on the result.
+// Upstream reduces over a block by lanes that need not agree on the result, and
+// over a warp by lanes that need not exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +26,12 @@ StringRef getReductionObstacle(gpu::AllReduceOp op, Operation *root);
 /// reductions of one type in one function share; null if it takes none.
 MemRefType getReductionBufferType(gpu::AllReduceOp op);
 
-/// Lowers the reductions over blocks in `scopes`, inside `root`, to shuffles,
-/// barriers and accesses to workgroup memory. Those with an obstacle are left.
-void lowerReductions(Operation *root, ArrayRef<Operation *> scopes,
-                     RewriterBase &rewriter);
+/// Lowers the reductions in `scopes`, inside `root`, over blocks and over warps
+/// of which the block may have a part only to shuffles, barriers and accesses
+/// to workgroup memory. Those with an obstacle, and those over full warps, are
+/// left.
+LogicalResult lowerReductions(Operation *root, ArrayRef<Operation *> scopes,
+                              RewriterBase &rewriter);
 
 } // namespace mlir::workgroup
 

@@ -105,6 +105,31 @@ gpu.module @kernels {
     memref.store %3, %out2[] : memref<f32>
     gpu.return
   }
+  gpu.func @wide(%x: f128, %out: memref<f128>) kernel {
+    // expected-error @+1 {{'gpu.subgroup_reduce' op reduces elements that no shuffle moves; extend them to 32 or 64 bits}}
+    %0 = gpu.subgroup_reduce add %x : (f128) -> f128
+    memref.store %0, %out[] : memref<f128>
+    gpu.return
+  }
+}
+
+// -----
+
+// Upstream's shuffles would ask for lanes 32 and 64 further, which come out as
+// any.
+gpu.module @kernels {
+  gpu.func @clusters(%x: f32, %out: memref<2xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'gpu.subgroup_reduce' op reduces over clusters that reach beyond the 32 lanes of a warp; make their size or stride smaller}}
+    %0 = gpu.subgroup_reduce add %x cluster(size = 16, stride = 8) : (f32) -> f32
+    memref.store %0, %out[%c0] : memref<2xf32>
+    // expected-error @+1 {{'gpu.subgroup_reduce' op reduces over clusters that reach beyond the 32 lanes of a warp; make their size or stride smaller}}
+    %1 = gpu.subgroup_reduce add %x cluster(size = 64) : (f32) -> f32
+    memref.store %1, %out[%c1] : memref<2xf32>
+    gpu.return
+  }
 }
 
 // -----

@@ -3,6 +3,174 @@
 // RUN: mlir-opt %t.once --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// A warp reduces by exchanging registers, five times for 32 lanes. Two halves
+// share a register; wider elements take two.
+gpu.module @full_warps {
+  // CHECK-LABEL: gpu.func @subgroup
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK-COUNT-5: gpu.shuffle xor {{.*}} : f32
+  // CHECK:         memref.store
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @subgroup(%x: f32, %out: memref<f32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %sum = gpu.subgroup_reduce add %x : (f32) -> f32
+    memref.store %sum, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @clusters
+  // CHECK-COUNT-3: gpu.shuffle xor {{.*}} : f32
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @clusters(%x: f32, %out: memref<f32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %max = gpu.subgroup_reduce maxnumf %x cluster(size = 8, stride = 4) : (f32) -> f32
+    memref.store %max, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @narrow
+  // CHECK-COUNT-5: gpu.shuffle xor {{.*}} : i32
+  // CHECK:         memref.store %{{.+}} : memref<vector<2xf16>>
+  // CHECK-COUNT-5: gpu.shuffle xor {{.*}} : i32
+  // CHECK:         memref.store %{{.+}} : memref<i8>
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @narrow(%x: vector<2xf16>, %out: memref<vector<2xf16>>, %y: i8, %out2: memref<i8>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %sum = gpu.subgroup_reduce add %x : (vector<2xf16>) -> vector<2xf16>
+    memref.store %sum, %out[] : memref<vector<2xf16>>
+    %all = gpu.subgroup_reduce and %y : (i8) -> i8
+    memref.store %all, %out2[] : memref<i8>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @wide_vectors
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK-COUNT-20: gpu.shuffle xor {{.*}} : i32
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @wide_vectors(%x: vector<2xf64>, %out: memref<vector<2xf64>>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %sum = gpu.subgroup_reduce add %x : (vector<2xf64>) -> vector<2xf64>
+    memref.store %sum, %out[] : memref<vector<2xf64>>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @wide(
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK-COUNT-30: gpu.shuffle xor {{.*}} : i32
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @wide(%x: f64, %out: memref<f64>, %y: vector<4xf32>, %out2: memref<vector<4xf32>>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %sum = gpu.subgroup_reduce add %x : (f64) -> f64
+    memref.store %sum, %out[] : memref<f64>
+    %sums = gpu.subgroup_reduce add %y : (vector<4xf32>) -> vector<4xf32>
+    memref.store %sums, %out2[] : memref<vector<4xf32>>
+    gpu.return
+  }
+}
+
+// -----
+
+// A block need not have a thread for each lane of its last warp. Lanes without a
+// partner keep what they have; the first lane has the result, and hands it on.
+gpu.module @partial_warps {
+  // Four threads are left for the last of 100.
+  // CHECK-LABEL: gpu.func @subgroup
+  // CHECK-SAME:    (%[[X:[^:]+]]: f32, %{{.+}}: memref<f32>)
+  // CHECK:         %[[ID:.+]] = gpu.thread_id x
+  // CHECK:         %[[WARP:.+]] = arith.divui %[[ID]],
+  // CHECK:         %[[FIRST:.+]] = arith.muli %[[WARP]],
+  // CHECK:         %[[REST:.+]] = arith.subi %{{.+}}, %[[FIRST]]
+  // CHECK:         %[[MIN:.+]] = arith.minui %[[REST]],
+  // CHECK:         %[[COUNT:.+]] = arith.index_cast %[[MIN]] : index to i32
+  // CHECK:         %[[OTHER:.+]], %[[VALID:.+]] = gpu.shuffle xor %[[X]], %{{.+}}, %[[COUNT]] : f32
+  // CHECK:         %[[SUM:.+]] = arith.addf %[[X]], %[[OTHER]]
+  // CHECK:         arith.select %[[VALID]], %[[SUM]], %[[X]]
+  // CHECK-COUNT-4: gpu.shuffle xor %{{.+}}, %[[COUNT]]
+  // CHECK:         %[[LAST:.+]] = arith.select
+  // CHECK:         %[[ZERO:.+]] = arith.constant 0 : i32
+  // CHECK:         %[[RESULT:.+]], %{{.+}} = gpu.shuffle idx %[[LAST]], %[[ZERO]], %[[COUNT]]
+  // CHECK:         memref.store %[[RESULT]]
+  gpu.func @subgroup(%x: f32, %out: memref<f32>) kernel
+      attributes {known_block_size = array<i32: 100, 1, 1>} {
+    %sum = gpu.subgroup_reduce add %x : (f32) -> f32
+    memref.store %sum, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // Of 100 threads, clusters of four have all that they need.
+  // CHECK-LABEL: gpu.func @complete_clusters
+  // CHECK-COUNT-2: gpu.shuffle xor
+  // CHECK-NOT:     arith.select
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @complete_clusters(%x: f32, %out: memref<f32>) kernel
+      attributes {known_block_size = array<i32: 100, 1, 1>} {
+    %max = gpu.subgroup_reduce maxnumf %x cluster(size = 4) : (f32) -> f32
+    memref.store %max, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // The first lane of a cluster of places 4, 8 and 12 further has these bits clear.
+  // CHECK-LABEL: gpu.func @clusters
+  // CHECK-COUNT-2: gpu.shuffle xor
+  // CHECK:         %[[MASK:.+]] = arith.constant 19 : i32
+  // CHECK:         %[[FIRST:.+]] = arith.andi %{{.+}}, %[[MASK]] : i32
+  // CHECK:         gpu.shuffle idx %{{.+}}, %[[FIRST]],
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @clusters(%x: i32, %out: memref<i32>) kernel
+      attributes {known_block_size = array<i32: 10, 5, 1>} {
+    %max = gpu.subgroup_reduce maxsi %x cluster(size = 4, stride = 4) : (i32) -> i32
+    memref.store %max, %out[] : memref<i32>
+    gpu.return
+  }
+
+  // Twelve threads are the whole block: no lane is twelve or more further.
+  // CHECK-LABEL: gpu.func @few
+  // CHECK:         %[[COUNT:.+]] = arith.constant 12 : i32
+  // CHECK-COUNT-4: gpu.shuffle xor %{{.+}}, %[[COUNT]]
+  // CHECK:         gpu.shuffle idx
+  // CHECK-NOT:     gpu.shuffle
+  // CHECK:         gpu.return
+  gpu.func @few(%x: f32, %out: memref<f32>) kernel
+      attributes {known_block_size = array<i32: 12, 1, 1>} {
+    %sum = gpu.subgroup_reduce mul %x : (f32) -> f32
+    memref.store %sum, %out[] : memref<f32>
+    gpu.return
+  }
+
+  // Of an unknown block, nothing is known of its warps. Each element of a vector
+  // goes by itself.
+  // CHECK-LABEL: gpu.func @narrow
+  // CHECK:         arith.bitcast %{{.+}} : f16 to i16
+  // CHECK:         arith.extui %{{.+}} : i16 to i32
+  // CHECK:         gpu.shuffle xor %{{.+}} : i32
+  // CHECK:         arith.trunci %{{.+}} : i32 to i16
+  // CHECK:         arith.bitcast %{{.+}} : i16 to f16
+  // CHECK:         arith.addf %{{.+}} : f16
+  // CHECK:         gpu.shuffle idx %{{.+}} : i32
+  // CHECK:         gpu.shuffle idx %{{.+}} : i32
+  // CHECK:         memref.store %{{.+}} : memref<vector<2xf16>>
+  // CHECK:         gpu.shuffle idx %{{.+}} : i32
+  // CHECK:         memref.store %{{.+}} : memref<i8>
+  // CHECK-NOT:     gpu.subgroup_reduce
+  // CHECK:         gpu.return
+  gpu.func @narrow(%x: vector<2xf16>, %out: memref<vector<2xf16>>, %y: i8, %out2: memref<i8>) kernel {
+    %sum = gpu.subgroup_reduce add %x : (vector<2xf16>) -> vector<2xf16>
+    memref.store %sum, %out[] : memref<vector<2xf16>>
+    %all = gpu.subgroup_reduce and %y : (i8) -> i8
+    memref.store %all, %out2[] : memref<i8>
+    gpu.return
+  }
+}
+
+// -----
+
 // A block of several warps reduces through workgroup memory, with a place for
 // each warp and one for the result.
 gpu.module @blocks {

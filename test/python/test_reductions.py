@@ -1,4 +1,4 @@
-"""Reductions over blocks of any size: right numbers, and no races, on the emulator."""
+"""Reductions over blocks and warps of any size: right numbers, and no races, on the emulator."""
 
 from __future__ import annotations
 
@@ -76,9 +76,22 @@ def for_all(combine: Combine) -> Combine:
     return lambda a: np.broadcast_to(combine(a).astype(a.dtype)[:, None], a.shape)
 
 
+def by_warp(combine: Combine, lanes: Callable[[int], int] = lambda lane: 0) -> Combine:
+    """Return what does so for each warp, or for the lanes to which `lanes` gives one number."""
+
+    def expect(a: Array) -> Array:
+        numbers = np.array([t // 32 * 32 + lanes(t % 32) for t in range(a.shape[1])])
+        out = np.empty_like(a)
+        for number in numbers:
+            out[:, numbers == number] = combine(a[:, numbers == number])[:, None]
+        return out
+
+    return expect
+
+
 def numbers(kind: str) -> Make:
     """Return what makes numbers of which sums are exact and wrong bits show."""
-    dtype = {"f32": np.float32, "f64": np.float64}.get(kind)
+    dtype = {"f32": np.float32, "f64": np.float64, "f16": np.float16}.get(kind)
     if dtype:
         return lambda rng, shape: np.asarray(rng.integers(-16, 17, shape) / 8, dtype)
     whole = np.dtype(kind.replace("i", "int"))
@@ -235,3 +248,28 @@ def test_buffers_are_used_again(statement: str, function: str) -> None:
     for block in ((70, 1, 1), (256, 1, 1)):
         known = compile_kernel(statement, "i32", block, function)
         check(known, block, numbers("i32"), repeat)
+
+
+CLUSTERS: dict[str, tuple[str, Callable[[int], int]]] = {
+    "": ("", lambda lane: 0),
+    "by 8": ("cluster(size = 8)", lambda lane: lane // 8),
+    "by 4, 4 apart": ("cluster(size = 4, stride = 4)", lambda lane: lane & ~12),
+    "by 2, 16 apart": ("cluster(size = 2, stride = 16)", lambda lane: lane % 16),
+    "by 1": ("cluster(size = 1)", lambda lane: lane),
+}
+
+
+@pytest.mark.parametrize("kind", ["f32", "i64", "i8", "f16"])
+@pytest.mark.parametrize("clusters", CLUSTERS)
+def test_subgroup_reduce(clusters: str, kind: str) -> None:
+    attribute, lanes = CLUSTERS[clusters]
+    operation = "minimumf" if kind[0] == "f" else "add"
+    statement = f"%y = gpu.subgroup_reduce {operation} %x {attribute} : (TYPE) -> TYPE"
+    expect = by_warp(
+        lambda a: a.min(axis=1) if kind[0] == "f" else a.sum(axis=1, dtype=a.dtype), lanes
+    )
+    kernel = compile_kernel(statement, kind)
+    for block in BLOCKS[:-2]:
+        check(kernel, block, numbers(kind), expect)
+    for block in ((12, 1, 1), (24, 1, 1), (64, 1, 1), (100, 1, 1)):
+        check(compile_kernel(statement, kind, block), block, numbers(kind), expect)
