@@ -345,7 +345,7 @@ class Benchmark:
             work = statistics.median(both[1] / alone[1] for alone, both in pairs)
             return (
                 f"Two workers had {cores:.2f} cores, and took {work:.2f} times the processor time "
-                "of one worker."
+                f"of one worker: {2 / work:.2f} x on two free cores."
             )
 
         self.notes.append(tell)

@@ -15,7 +15,7 @@ from .diagnostics import (
     remark_from_native,
     snapshot_from_native,
 )
-from .emulator import Emulation
+from .emulator import Emulation, SharedBuffer
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
 from .module import Argument, Assembly, Dim3, Kernel, Module, Parameter, Part, index_by_name
@@ -200,17 +200,26 @@ def _reproduce(request: Request) -> str:
     return "\n".join([*lines, request.text.rstrip("\n"), ""])
 
 
-def _make_module(result: _native.CompileResult, request: Request) -> Module:
-    from . import _native
+def _make_shared_buffer(buffer: _native.SharedBuffer) -> SharedBuffer:
+    return SharedBuffer(
+        buffer.symbol,
+        buffer.name,
+        buffer.element_type,
+        buffer.element_bytes,
+        tuple(buffer.shape),
+        tuple(buffer.strides),
+        location_from_native(buffer.location),
+    )
 
+
+def _make_module(result: _native.CompileResult, request: Request) -> Module:
     texts = _texts(result)
     assembly = Assembly(texts.get("ptx", ""), result.chip)
-    sources = [(request.text, request.name), *([request.schedule] if request.schedule else [])]
     emulation = Emulation(
         result.bitcode,
         result.chip,
-        [_native.SourceText(*source) for source in sources],
-        result.shared_buffers,
+        ((request.text, request.name), *([request.schedule] if request.schedule else [])),
+        tuple(_make_shared_buffer(buffer) for buffer in result.shared_buffers),
     )
     return Module(
         chip=result.chip,
