@@ -68,6 +68,24 @@ static std::vector<unsigned> getGrains(const Launch &launch) {
   return grains;
 }
 
+/// Which buffers the kernel may write: of one that nobody writes, no access can
+/// be at odds with another.
+static std::vector<bool> getWritten(const Launch &launch) {
+  std::vector<bool> written(launch.buffers.size());
+  for (const Site &site : launch.tables.sites) {
+    bool writes =
+        site.kind == AccessKind::Write || site.kind == AccessKind::Update;
+    if (!writes || site.space != Space::Generic)
+      continue;
+    const Object &object = launch.tables.objects[site.object];
+    if (object.kind != Object::Kind::Argument)
+      return std::vector<bool>(launch.buffers.size(), true);
+    if (auto buffer = launch.request.parameters[object.offset].buffer)
+      written[*buffer] = true;
+  }
+  return written;
+}
+
 static void setBuffers(Launch &launch, const Program &program,
                        unsigned numWorkers) {
   for (const BufferView &view : launch.request.buffers)
@@ -85,6 +103,7 @@ static void setBuffers(Launch &launch, const Program &program,
     return a->base < b->base;
   });
   std::vector<unsigned> grains = getGrains(launch);
+  std::vector<bool> written = getWritten(launch);
   for (size_t i = 0; i < sorted.size();) {
     uint8_t *begin = sorted[i]->base, *end = begin + sorted[i]->bytes;
     unsigned grain = grains[sorted[i] - launch.buffers.data()];
@@ -93,8 +112,13 @@ static void setBuffers(Launch &launch, const Program &program,
       end = std::max(end, sorted[next]->base + sorted[next]->bytes);
       grain = std::min(grain, grains[sorted[next] - launch.buffers.data()]);
     }
-    auto shadow = std::make_shared<GlobalShadow>(launch.tables, end - begin,
-                                                 grain, numWorkers > 1);
+    std::shared_ptr<GlobalShadow> shadow;
+    if (std::any_of(sorted.begin() + i, sorted.begin() + next,
+                    [&](const Buffer *buffer) {
+                      return written[buffer - launch.buffers.data()];
+                    }))
+      shadow = std::make_shared<GlobalShadow>(launch.tables, end - begin, grain,
+                                              numWorkers > 1);
     for (; i < next; ++i) {
       sorted[i]->shadow = shadow;
       sorted[i]->shadowOffset = sorted[i]->base - begin;

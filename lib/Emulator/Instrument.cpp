@@ -208,8 +208,10 @@ static std::optional<unsigned> getGrain(const Instruction &instruction,
     return 0;
   if (name.contains("matrix.sync"))
     return 1;
-  if (name.starts_with("llvm.nvvm.cp.async.c"))
-    return 2;
+  if (name.consume_front("llvm.nvvm.cp.async.c")) {
+    name.consume_back(".s");
+    return name.ends_with(".16") ? 4 : name.ends_with(".8") ? 3 : 2;
+  }
   return std::nullopt;
 }
 
@@ -284,6 +286,15 @@ void Instrumenter::findFeedingLoads() {
     }
 }
 
+/// True if an operand may point to workgroup memory.
+bool Instrumenter::mayBeShared(const Instruction &access,
+                               unsigned operand) const {
+  auto it = provenances.find({&access, operand});
+  return it == provenances.end() ||
+         it->second.kind == Provenance::Kind::Shared ||
+         it->second.kind == Provenance::Kind::Unknown;
+}
+
 /// Finds the stores of what is computed from what lanes exchange.
 void Instrumenter::findFollowingStores() {
   SmallVector<const Instruction *> worklist;
@@ -296,9 +307,9 @@ void Instrumenter::findFollowingStores() {
       auto *next = dyn_cast<Instruction>(user);
       if (!next || !seen.insert(next).second)
         continue;
-      if (isa<StoreInst>(next))
+      if (isa<StoreInst>(next) && mayBeShared(*next, 1))
         followingStores.insert(next);
-      else if (!isa<LoadInst>(next))
+      else if (!isa<LoadInst, StoreInst>(next))
         worklist.push_back(next);
     }
 }
@@ -369,10 +380,7 @@ void Instrumenter::findPartialOrder() {
   findFollowingStores();
   tables.hasValueOrder = !followingStores.empty() &&
                          any_of(feedingLoads, [&](const Instruction *load) {
-                           auto it = provenances.find({load, 0});
-                           return it == provenances.end() ||
-                                  it->second.kind == Provenance::Kind::Shared ||
-                                  it->second.kind == Provenance::Kind::Unknown;
+                           return mayBeShared(*load, 0);
                          });
   tables.hasPartialOrder |= tables.hasValueOrder;
 }

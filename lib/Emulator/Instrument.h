@@ -71,6 +71,7 @@ private:
   void findFeedingLoads();
   void findFollowingStores();
   void findEscapedBuffers();
+  bool mayBeShared(const llvm::Instruction &access, unsigned operand) const;
   void findSizeBounds();
   bool makeFunction();
   void replaceShared();

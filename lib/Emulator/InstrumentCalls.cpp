@@ -14,6 +14,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include <cstddef>
 
@@ -93,6 +94,12 @@ bool Instrumenter::instrumentRegister(IntrinsicInst &call, StringRef name) {
     value = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
   else
     return refuse(call, "special register '%" + name + "' is not emulated");
+  // Launches that do not keep to the range are refused.
+  std::optional<ConstantRange> range = call.getRange();
+  if (auto *load = dyn_cast<LoadInst>(value); load && range)
+    load->setMetadata(
+        LLVMContext::MD_range,
+        MDBuilder(context).createRange(range->getLower(), range->getUpper()));
   replace(call, builder.CreateZExtOrTrunc(value, call.getType()));
   return true;
 }

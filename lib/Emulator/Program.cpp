@@ -16,6 +16,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include <mutex>
 
 using namespace llvm;
@@ -41,6 +42,17 @@ static void optimizeForHost(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  // What is cheaper to compute again than to keep over a suspension. The
+  // default takes sums for that too, and keeps all that they are made of.
+  auto isCheap = [](Instruction &instruction) {
+    return isa<CastInst, GetElementPtrInst>(instruction) ||
+           (instruction.getType()->isIntegerTy() &&
+            isa<BinaryOperator, CmpInst>(instruction));
+  };
+  builder.registerCGSCCOptimizerLateEPCallback(
+      [&](CGSCCPassManager &passes, OptimizationLevel) {
+        passes.addPass(CoroSplitPass(isCheap, /*OptimizeFrame=*/true));
+      });
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2)
       .run(module, modules);
 }

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 #include <map>
 
 namespace mlir::workgroup::emulator {
@@ -85,7 +86,7 @@ void Worker::executeTogether(unsigned warp, uint32_t lanes) {
   llvm::SmallVector<unsigned, kWarpSize> members;
   for (uint32_t rest = lanes; rest; rest &= rest - 1)
     members.push_back(first + llvm::countr_zero(rest));
-  if (tables.hasValueOrder)
+  if (tables.hasValueOrder && launch.checksRaces())
     clocks.exchangeValues(members);
   if (operation.matrix)
     return executeMatrix(warp, lanes, operation);
@@ -123,7 +124,9 @@ void Worker::executeMatrix(unsigned warp, uint32_t lanes,
            operation.site);
   for (unsigned lane = 0; lane < operation.numRows; ++lane)
     checkRow(threads[first + lane % (threads.size() - first)], operation);
-  uint32_t absent[kWarpSize][kRegisters] = {};
+  uint32_t absent[kWarpSize][kRegisters];
+  if (lanes != ~0u)
+    std::memset(absent, 0, sizeof(absent));
   uint32_t *registers[kWarpSize];
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
     registers[lane] =
@@ -149,8 +152,35 @@ void Worker::arriveAtBarrier(ThreadState &thread, uint32_t) {
   clocks.release(thread.linear, arrival.meeting);
 }
 
+/// The case that is most common: all threads of the block are at one barrier.
+bool Worker::openCommonBarrier() {
+  const ThreadState &first = threads.front();
+  if (first.wait != Wait::Barrier || first.registers[0] != 0 ||
+      !arrivals[0].threads.empty())
+    return false;
+  const Operation &operation = tables.operations[first.operation];
+  if (operation.kind != Operation::Kind::Barrier || operation.reduction)
+    return false;
+  bool isWhole = true;
+  for (const ThreadState &thread : threads)
+    isWhole &= thread.wait == Wait::Barrier &&
+               thread.operation == first.operation && thread.registers[0] == 0;
+  if (!isWhole)
+    return false;
+  ++counters.barriers;
+  lastBarrier = operation.site;
+  clocks.synchronizeAll();
+  std::fill(known.begin(), known.end(), *llvm::max_element(known));
+  setTimes();
+  for (ThreadState &thread : threads)
+    thread.wait = Wait::None;
+  return true;
+}
+
 /// Lets threads through barriers that all they wait for have reached.
 bool Worker::openBarriers() {
+  if (openCommonBarrier())
+    return true;
   llvm::SmallVector<unsigned, 64> waiting[16];
   unsigned numLive = 0;
   for (const ThreadState &thread : threads) {

@@ -158,6 +158,7 @@ private:
   void checkRow(ThreadState &thread, const Operation &operation);
   void shareKnown(llvm::ArrayRef<unsigned> members);
   bool openBarriers();
+  bool openCommonBarrier();
   bool openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting);
   void checkAlignedBarrier(llvm::ArrayRef<unsigned> waiting);
   void reducePredicates(llvm::ArrayRef<unsigned> waiting);
