@@ -211,12 +211,10 @@ def _compile(options: argparse.Namespace) -> int:
 
 def _wait_for(function: Callable[[], Module]) -> Module:
     """Call a function that may take long, so that Ctrl-C is heard at once."""
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(function)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            os._exit(130)
+    try:
+        return ThreadPoolExecutor(1).submit(function).result()
+    except KeyboardInterrupt:
+        os._exit(130)
 
 
 def _source(given: str) -> str | Path:

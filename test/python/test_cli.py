@@ -91,7 +91,7 @@ def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert "error: " in outcome.words.splitlines()[-1]
 
 
-@pytest.mark.parametrize("command", ["run", "check", "explain"])
+@pytest.mark.parametrize("command", ["check", "explain"])
 @pytest.mark.parametrize(
     "arguments",
     [(), ("a.mlir",), ("a.mlir", "--format", "json"), ("--entry", "main", "a.mlir"), ("--help",)],
