@@ -248,6 +248,7 @@ LogicalResult Compilation::lowerToNVVM() {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))
     return failure();
+  renameKernels(*module, result.entries);
   for (const KernelSignature &signature : signatures)
     result.kernels.push_back(
         describeKernel(*module, signature, options.assumeAlignment));

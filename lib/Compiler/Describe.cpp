@@ -195,6 +195,15 @@ std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment) {
   return entries;
 }
 
+void renameKernels(ModuleOp module, std::vector<EntryRecord> &entries) {
+  for (EntryRecord &entry : entries) {
+    auto function = module.lookupSymbol<func::FuncOp>(entry.name);
+    size_t number = 0;
+    for (auto launch : function.getBody().front().getOps<gpu::LaunchFuncOp>())
+      entry.launches[number++].kernel = launch.getKernelName().str();
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Workgroup memory
 //===----------------------------------------------------------------------===//

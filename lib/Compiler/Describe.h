@@ -23,6 +23,10 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
 /// The host functions of the outlined `module` that launch kernels.
 std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment);
 
+/// Gives the launches of `entries` the names that kernels have by now: two
+/// kernels of one name have got different ones.
+void renameKernels(ModuleOp module, std::vector<EntryRecord> &entries);
+
 /// The buffers of the outlined `module` in workgroup memory.
 std::vector<SharedBuffer> describeSharedBuffers(ModuleOp module);
 

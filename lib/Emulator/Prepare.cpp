@@ -14,6 +14,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -107,19 +108,29 @@ static void hoistPrivateMemory(llvm::Function &kernel) {
   }
 }
 
+static bool isWritten(const llvm::Value &pointer) {
+  return llvm::any_of(pointer.uses(), [](const llvm::Use &use) {
+    const llvm::User *user = use.getUser();
+    if (isa<llvm::GEPOperator, llvm::AddrSpaceCastOperator>(user))
+      return isWritten(*user);
+    return !isa<llvm::LoadInst>(user);
+  });
+}
+
 /// A variable that kernels write lives as long as the module on a GPU.
 static bool checkVariables(const llvm::Module &module,
                            std::vector<DiagnosticRecord> &errors) {
   constexpr unsigned kSharedSpace = 3;
-  for (const llvm::GlobalVariable &variable : module.globals())
-    if (!variable.isConstant() && variable.getAddressSpace() != kSharedSpace &&
-        !variable.getName().starts_with("llvm.")) {
-      addError(errors, nullptr,
-               "variable '" + variable.getName().str() +
-                   "' of the module outlives launches, which is not emulated; "
-                   "pass it as an argument");
-      return false;
-    }
+  for (const llvm::GlobalVariable &variable : module.globals()) {
+    if (variable.isConstant() || variable.getAddressSpace() == kSharedSpace ||
+        variable.getName().starts_with("llvm.") || !isWritten(variable))
+      continue;
+    addError(errors, nullptr,
+             "variable '" + variable.getName().str() +
+                 "' of the module outlives launches, which is not emulated; "
+                 "pass it as an argument");
+    return false;
+  }
   return true;
 }
 

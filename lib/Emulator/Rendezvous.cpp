@@ -10,7 +10,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cstring>
 #include <map>
 
 namespace mlir::workgroup::emulator {
@@ -119,24 +118,21 @@ void Worker::checkRow(ThreadState &thread, const Operation &operation) {
 void Worker::executeMatrix(unsigned warp, uint32_t lanes,
                            const Operation &operation) {
   unsigned first = warp * kWarpSize;
-  if (lanes != ~0u)
+  if (lanes != ~0u) { // it has no meaning without all of them
     report(threads[first + llvm::countr_zero(lanes)], FindingKind::Divergence,
            operation.site);
+    return;
+  }
   for (unsigned lane = 0; lane < operation.numRows; ++lane)
-    checkRow(threads[first + lane % (threads.size() - first)], operation);
-  uint32_t absent[kWarpSize][kRegisters];
-  if (lanes != ~0u)
-    std::memset(absent, 0, sizeof(absent));
+    checkRow(threads[first + lane], operation);
   uint32_t *registers[kWarpSize];
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
-    registers[lane] =
-        lanes >> lane & 1 ? threads[first + lane].registers : absent[lane];
+    registers[lane] = threads[first + lane].registers;
   AccessKind kind = operation.matrix->getKind() == MatrixOp::Kind::Store
                         ? AccessKind::Write
                         : AccessKind::Read;
   auto access = [&](unsigned lane, uint64_t address, unsigned bytes) {
-    unsigned acting = lanes >> lane & 1 ? lane : llvm::countr_zero(lanes);
-    return this->access(threads[first + acting], kind, address,
+    return this->access(threads[first + lane], kind, address,
                         operation.accessSite, bytes);
   };
   operation.matrix->execute(registers, access);
@@ -308,26 +304,28 @@ static std::string printRanges(llvm::ArrayRef<unsigned> numbers) {
 
 /// Who is where, a line per place.
 std::vector<std::string> Worker::describeWaits(llvm::ArrayRef<unsigned> which) {
-  std::map<std::pair<Wait, uint32_t>, llvm::SmallVector<unsigned>> places;
+  using Place = std::tuple<Wait, uint32_t, uint32_t>; // with ordinal and site
+  std::map<Place, llvm::SmallVector<unsigned>> places;
   for (unsigned index : which) {
     const ThreadState &thread = threads[index];
     bool waits = thread.wait == Wait::Barrier || thread.wait == Wait::Warp;
     uint32_t site = waits ? tables.operations[thread.operation].site : 0;
-    places[{thread.wait, site}].push_back(index);
+    places[{thread.wait, tables.sites[site].ordinal, site}].push_back(index);
   }
   std::vector<std::string> lines;
   for (const auto &[place, numbers] : places) {
-    const SourceLocation &location = tables.sites[place.second].location;
+    auto [wait, ordinal, site] = place;
+    const SourceLocation &location = tables.sites[site].location;
     std::string line = "threads " + printRanges(numbers);
-    if (place.first == Wait::Done)
+    if (wait == Wait::Done)
       line += " have left the kernel";
     else
-      line += std::string(place.first == Wait::Barrier
+      line += std::string(wait == Wait::Barrier
                               ? " wait at the barrier at "
                               : " wait at the warp operation at ") +
               location.file + ":" + std::to_string(location.line) + ":" +
               std::to_string(location.column);
-    if (place.first == Wait::Warp) {
+    if (wait == Wait::Warp) {
       const ThreadState &thread = threads[numbers.front()];
       const Operation &operation = tables.operations[thread.operation];
       line += " for the lanes 0x" +

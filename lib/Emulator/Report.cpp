@@ -342,9 +342,14 @@ std::vector<Described> describeFindings(const FindingTable &findings,
                                         const ReportContext &context) {
   std::vector<std::pair<FindingKey, FindingEntry>> entries(
       findings.getEntries().begin(), findings.getEntries().end());
-  llvm::stable_sort(entries, [](const auto &a, const auto &b) {
-    return std::tie(a.first.kind, a.first.site, a.first.otherSite) <
-           std::tie(b.first.kind, b.first.site, b.first.otherSite);
+  // In the order of the program, not of the sites.
+  auto getPlace = [&](const FindingKey &key) {
+    const std::vector<Site> &sites = context.tables.sites;
+    return std::make_tuple(key.kind, sites[key.site].ordinal,
+                           sites[key.otherSite].ordinal);
+  };
+  llvm::stable_sort(entries, [&](const auto &a, const auto &b) {
+    return getPlace(a.first) < getPlace(b.first);
   });
   std::vector<Described> records;
   for (const auto &[key, entry] : entries)

@@ -212,6 +212,7 @@ private:
     FindingInstance instance;
     const uint8_t *address;
     llvm::SmallVector<uint8_t, 16> before;
+    bool isTold = false;
   };
   std::vector<Unsettled> unsettled;
   llvm::SmallVector<std::pair<uint64_t, Conflict>, 4> conflicts;

@@ -60,6 +60,7 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
                           uint32_t site, uint64_t bytes,
                           const uint8_t *address) {
   uint64_t grain = uint64_t(1) << logGrain;
+  llvm::SmallVector<FindingKey, 4> told; // one access is one time
   for (const auto &[offset, conflict] : conflicts) {
     FindingInstance instance =
         makeInstance(thread, space, object, offset - origin, bytes);
@@ -70,13 +71,16 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
                        conflict.kind == FindingKind::GlobalRace ||
                        conflict.kind == FindingKind::BlockRace;
     // Which access comes first is chance, and no second finding.
-    if (isSymmetric && key.site < key.otherSite) {
+    if (isSymmetric &&
+        tables.sites[key.site].ordinal < tables.sites[key.otherSite].ordinal) {
       std::swap(key.site, key.otherSite);
       std::swap(instance.thread, instance.otherThread);
       std::swap(instance.block, instance.otherBlock);
     }
     if (!conflict.mayBeSameValue) {
-      findings.add(key, std::move(instance));
+      if (!llvm::is_contained(told, key))
+        findings.add(key, std::move(instance));
+      told.push_back(key);
       continue;
     }
     // The bytes of this cell, of which the access may have but a part.
@@ -91,13 +95,21 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
 
 /// Tells writes that changed nothing from races.
 void Worker::settle() {
-  for (Unsettled &write : unsettled) {
-    if (std::memcmp(write.address, write.before.data(), write.before.size()) ==
-        0)
-      write.key.kind = FindingKind::SameValue;
-    if (write.key.kind != FindingKind::SameValue || launch.check == Check::All)
-      findings.add(write.key, std::move(write.instance));
-  }
+  // Of one access, what differs in one byte differs; else all is the same.
+  for (bool isDifferent : {true, false})
+    for (Unsettled &write : unsettled) {
+      bool differs = std::memcmp(write.address, write.before.data(),
+                                 write.before.size()) != 0;
+      if (differs != isDifferent || write.isTold)
+        continue;
+      FindingKey key = write.key;
+      if (!differs)
+        key.kind = FindingKind::SameValue;
+      if (differs || launch.check == Check::All)
+        findings.add(key, write.instance);
+      for (Unsettled &other : unsettled)
+        other.isTold |= other.key == write.key;
+    }
   unsettled.clear();
 }
 

@@ -49,6 +49,8 @@ _ERRORS: dict[str, type[CheckError]] = {
     "uninitialized": MemoryAccessError,
     "divergence": SynchronizationError,
     "exited-thread": SynchronizationError,
+    "exited-lane": SynchronizationError,
+    "invalid-barrier": SynchronizationError,
     "deadlock": SynchronizationError,
     "inactive-lane": SynchronizationError,
 }
