@@ -55,6 +55,8 @@ BarrierPlaces::BarrierPlaces(const std::string &bitcode,
   if (!kernel.module)
     return;
   analyses->machine = createTargetMachineForChip("sm_80");
+  // Arguments of a kernel are the same for all threads.
+  kernel.function->setCallingConv(CallingConv::PTX_Kernel);
   analyses->compute(*kernel.function);
 }
 
@@ -66,10 +68,16 @@ static bool isBarrier(const Instruction &instruction) {
                      "llvm.nvvm.barrier.cta.");
 }
 
-/// True if control gets from behind `from` to `to` without a barrier, by back
-/// edges of loops only if `byBackEdges`.
+/// True if `loop` or a loop around it has both instructions in it.
+static bool isAround(const Loop *loop, const Instruction &a,
+                     const Instruction &b) {
+  return loop && loop->contains(a.getParent()) && loop->contains(b.getParent());
+}
+
+/// True if control gets from behind `from` to `to` without a barrier; in one
+/// turn of the loops around both, unless `inLaterTurns`.
 static bool reaches(const Instruction &from, const Instruction &to,
-                    bool byBackEdges, const DominatorTree &dominators) {
+                    bool inLaterTurns, const LoopInfo &loops) {
   SmallPtrSet<const BasicBlock *, 16> seen;
   SmallVector<const Instruction *> worklist = {from.getNextNode()};
   while (!worklist.empty()) {
@@ -82,8 +90,11 @@ static bool reaches(const Instruction &from, const Instruction &to,
       if (!at->isTerminator())
         continue;
       for (const BasicBlock *next : successors(at->getParent())) {
-        bool isBackEdge = dominators.dominates(next, at->getParent());
-        if ((!isBackEdge || byBackEdges) && seen.insert(next).second)
+        const Loop *loop = loops.getLoopFor(next);
+        bool isNextTurn = loop && loop->getHeader() == next &&
+                          loop->contains(at->getParent()) &&
+                          isAround(loop, from, to);
+        if ((!isNextTurn || inLaterTurns) && seen.insert(next).second)
           worklist.push_back(&next->front());
       }
     }
@@ -119,7 +130,7 @@ BarrierPlace BarrierPlaces::makePlace(const Instruction &at,
 std::optional<BarrierPlace>
 BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
   const LoopInfo &loops = *analyses->loops;
-  if (reaches(from, to, /*byBackEdges=*/false, *analyses->dominators)) {
+  if (reaches(from, to, /*inLaterTurns=*/false, loops)) {
     // Not inside of loops that `from` is not in: once is enough.
     const Instruction *at = &to, *named = &to;
     for (const Loop *loop = loops.getLoopFor(to.getParent());
@@ -131,7 +142,7 @@ BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
       }
     return makePlace(*at, *named, "before");
   }
-  if (!reaches(from, to, /*byBackEdges=*/true, *analyses->dominators))
+  if (!reaches(from, to, /*inLaterTurns=*/true, loops))
     return std::nullopt;
   const Loop *common = loops.getLoopFor(from.getParent());
   while (common && !common->contains(to.getParent()))

@@ -120,15 +120,16 @@ static void collectUnreached(LaunchResult &result, const KernelTables &tables,
       result.unreached.push_back(tables.sites[i].location);
 }
 
+std::string EmulatedKernel::refuse(const LaunchRequest &request) const {
+  return checkSizes(implementation->program->tables, request);
+}
+
 LaunchResult EmulatedKernel::launch(const LaunchRequest &request,
                                     LaunchProgress &progress) {
   const Program &program = *implementation->program;
   const EmulatorOptions &options = implementation->options;
   LaunchResult result;
   result.blocks = uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
-  result.refusal = checkSizes(program.tables, request);
-  if (!result.refusal.empty())
-    return result;
   bool findsFixes = options.check != Check::None && request.findFixes;
   Contents before = findsFixes ? saveContents(request) : Contents();
   Execution execution = execute(program, request, options, progress);

@@ -115,18 +115,16 @@ def _convert_number(argument: Argument, value: Any, index: int) -> Value:
     dtype = numpy_dtype(name)
     if dtype is None:
         raise KindError(f"error: argument {index} is {name}, which Python has no value for", index)
-    if isinstance(value, np.ndarray) and value.ndim:
+    if np.ndim(value):
         raise KindError(f"error: argument {index} must be a number ({name}), not an array", index)
+    if dtype.kind in "iu" and isinstance(value, (int, np.integer)):
+        return _convert_integer(argument, int(value), dtype, index)
     try:
         with np.errstate(over="raise"):
             number = np.asarray(value).astype(dtype, casting="same_kind")
     except (TypeError, ValueError, OverflowError, FloatingPointError):
-        number = None
-    exact = number is not None and (dtype.kind not in "iu" or int(number) == value)
-    if number is None and dtype.kind in "iu" and isinstance(value, (int, np.integer)):
-        return _convert_integer(argument, int(value), dtype, index)
-    if number is None or number.ndim or not exact:
-        raise KindError(f"error: argument {index} is {value!r}, which does not fit {name}", index)
+        message = f"error: argument {index} is {value!r}, which does not fit {name}"
+        raise KindError(message, index) from None
     return Value(argument, None, None, number.tobytes())
 
 
@@ -169,7 +167,11 @@ def _convert_array(argument: Argument, value: Any, index: int) -> Value:
                 f"not {type(value).__name__}"
             )
             raise KindError(message, index)
-        value = np.from_dlpack(value)
+        try:
+            value = np.from_dlpack(value)
+        except Exception as error:
+            message = f"error: argument {index} cannot be used as an array on the host: {error}"
+            raise KindError(message, index) from error
     if vector := _VECTOR.fullmatch(argument.element_type):
         _check_dtype(vector["element"], value, index)
         value = _join_vectors(value, vector["extents"], argument, index)

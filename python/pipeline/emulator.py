@@ -110,6 +110,17 @@ class SharedBuffer:
     location: Location
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A launch that is ready to run."""
+
+    kernel: str
+    values: Sequence[Value]
+    request: _native.LaunchRequest
+    native: _native.EmulatedKernel
+    options: Options
+
+
 @dataclass(slots=True)
 class Emulation:
     """The kernels of a module for the emulator, translated when they are first run."""
@@ -125,24 +136,34 @@ class Emulation:
         """Copy and pickle what kernels are translated from."""
         return Emulation, (self.bitcode, self.chip, self.sources, self.shared_buffers)
 
-    def launch(
+    def prepare(
         self, kernel: Kernel, values: Sequence[Any], sizes: LaunchSizes, options: Options
-    ) -> Report:
-        """Run a kernel in place. Raises ArgumentError, UsageError, CompileError, InternalError."""
+    ) -> Prepared:
+        """Check everything about a launch that can be checked before it.
+
+        Raises ArgumentError, UsageError, CompileError.
+        """
         converted = convert(kernel.name, kernel.arguments, values)
         request = _make_request(kernel, converted, sizes, options)
         with self._lock:
             native = self._translate(kernel.name, options)
+        if refusal := native.refuse(request):
+            raise UsageError(f"error: kernel '{kernel.name}' is launched with {refusal}")
+        return Prepared(kernel.name, converted, request, native, options)
+
+    def launch(self, prepared: Prepared) -> Report:
+        """Run a kernel in place. Raises InternalError."""
+        request = prepared.request
+        with self._lock:
             start = time.perf_counter()
-            result = native.launch(request, _make_progress_bar(kernel.name, request))
+            bar = _make_progress_bar(prepared.kernel, request)
+            result = prepared.native.launch(request, bar)
             seconds = time.perf_counter() - start
         if result.crash is not None:
             raise InternalError(f"error: the emulator crashed: {result.crash}", "")
-        if result.refusal:
-            raise UsageError(f"error: kernel '{kernel.name}' is launched with {result.refusal}")
-        for value in converted:
+        for value in prepared.values:
             value.finish()
-        return report_from_native(result, kernel.name, options.check, seconds)
+        return report_from_native(result, prepared.kernel, prepared.options.check, seconds)
 
     def _translate(self, name: str, options: Options) -> _native.EmulatedKernel:
         from . import _native

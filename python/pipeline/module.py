@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import subprocess
 import tempfile
@@ -173,7 +174,8 @@ class Kernel:
         if dynamic_shared_bytes is None:
             dynamic_shared_bytes = self.dynamic_shared_bytes or 0
         sizes = LaunchSizes(_dim3(grid), _dim3(block), dynamic_shared_bytes)
-        return self._emulation.launch(self, args, sizes, options or Options())
+        prepared = self._emulation.prepare(self, args, sizes, options or Options())
+        return self._emulation.launch(prepared)
 
     @property
     def resources(self) -> Resources:
@@ -191,7 +193,10 @@ class Kernel:
 
 def _dim3(sizes: Sequence[int]) -> Dim3:
     """Return three sizes; missing ones are 1."""
-    values = [int(size) for size in sizes]
+    try:
+        values = [operator.index(size) for size in sizes]
+    except TypeError:
+        values = []
     if not 1 <= len(values) <= 3:
         raise UsageError(f"error: sizes are up to three numbers, not {tuple(sizes)}")
     x, y, z = (*values, 1, 1)[:3]

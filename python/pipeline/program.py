@@ -92,7 +92,7 @@ def emulate(
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
     convert(entry.name, entry.arguments, values)
-    reports = []
+    prepared = []
     for launch in entry.launches:
         kernel = kernels[launch.kernel]
         sizes = LaunchSizes(
@@ -104,7 +104,11 @@ def emulate(
             values[operand.argument] if operand.argument is not None else Constant(operand.constant)
             for operand in launch.operands
         ]
-        reports.append(kernel._emulation.launch(kernel, operands, sizes, options))
+        emulation = kernel._emulation
+        prepared.append((emulation, emulation.prepare(kernel, operands, sizes, options)))
+    reports = []
+    for emulation, launch_ in prepared:
+        reports.append(emulation.launch(launch_))
         if reports[-1].errors:
             break
     return tuple(reports)

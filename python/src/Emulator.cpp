@@ -214,7 +214,6 @@ static void bindResults(nb::module_ &m) {
                                       result.output.size());
                    })
       .def_ro("statistics", &LaunchResult::statistics)
-      .def_ro("refusal", &LaunchResult::refusal)
       .def_ro("was_stopped", &LaunchResult::wasStopped)
       .def_ro("crash", &LaunchResult::crash);
 }
@@ -234,7 +233,9 @@ void bindEmulator(nb::module_ &m) {
       .def_rw("location", &SharedBuffer::location);
   nb::class_<EmulatedKernel>(m, "EmulatedKernel")
       .def("launch", &launch, "request"_a, "on_progress"_a.none() = nb::none(),
-           "Run the kernel on the host.");
+           "Run the kernel on the host.")
+      .def("refuse", &EmulatedKernel::refuse, "request"_a,
+           "Why the kernel cannot be launched so; empty if it can.");
   m.def("emulate", &makeKernel, "bitcode"_a, "name"_a, "options"_a, "sources"_a,
         "shared_buffers"_a,
         nb::sig("def emulate(bitcode: bytes, name: str, options: "

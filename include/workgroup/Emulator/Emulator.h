@@ -188,8 +188,6 @@ struct LaunchResult {
   /// What the kernel printed.
   std::string output;
   std::optional<LaunchStatistics> statistics;
-  /// Why nothing ran: the sizes do not fit the kernel. Empty if it did.
-  std::string refusal;
   /// The stop flag ended the launch.
   bool wasStopped = false;
   /// A defect of the emulator ended the launch; what is known of it.
@@ -225,7 +223,12 @@ public:
          std::vector<SharedBuffer> sharedBuffers,
          std::vector<DiagnosticRecord> &errors);
 
-  /// Runs the kernel on the memory that `request` names, in place.
+  /// Why the kernel cannot be launched so, as its sizes do not fit; empty if it
+  /// can.
+  std::string refuse(const LaunchRequest &request) const;
+
+  /// Runs the kernel on the memory that `request` names, in place; it must not
+  /// be refused.
   LaunchResult launch(const LaunchRequest &request, LaunchProgress &progress);
 
 private:
