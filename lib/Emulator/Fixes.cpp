@@ -11,11 +11,12 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include <map>
+#include <numeric>
 
 namespace mlir::workgroup::emulator {
 
 /// Places to look at, and blocks to run again, at most.
-static constexpr size_t kMaxPlaces = 12, kMaxBlocks = 16;
+static constexpr size_t kMaxPlaces = 12, kMaxBlocks = 16, kMaxBlocksInAll = 256;
 /// Bytes of buffers that are copied to try a fix.
 static constexpr uint64_t kMaxBytes = uint64_t(1) << 30;
 
@@ -124,10 +125,24 @@ void findFixes(std::vector<Described> &findings, FixContext context) {
   std::vector<uint32_t> chosen;
   for (const auto &[ordinal, place] : places)
     chosen.push_back(ordinal);
+  // All blocks, if they are not many; else those where races were seen.
+  uint64_t all = uint64_t(context.request.grid[0]) * context.request.grid[1] *
+                 context.request.grid[2];
   std::vector<uint64_t> again(blocks.begin(), blocks.end());
+  if (all <= kMaxBlocksInAll) {
+    again.resize(all);
+    std::iota(again.begin(), again.end(), 0);
+  }
   bool canTry = chosen.size() <= kMaxPlaces && !chosen.empty() &&
                 context.before.size() == context.request.buffers.size() &&
                 !hasOverlap(context.request);
+  // Where all threads come by anyhow, no barrier does harm.
+  std::vector<uint32_t> uniform;
+  for (uint32_t ordinal : chosen)
+    if (places.at(ordinal).isUniform)
+      uniform.push_back(ordinal);
+  if (canTry && !uniform.empty() && isCleanWith(uniform, again, context))
+    chosen = std::move(uniform);
   bool isVerified = canTry && isCleanWith(chosen, again, context);
   if (isVerified)
     chosen = minimize(std::move(chosen), again, context);

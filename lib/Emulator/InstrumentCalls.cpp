@@ -209,7 +209,7 @@ bool Instrumenter::instrumentMatrix(IntrinsicInst &call, StringRef name) {
     bool isLoad = matrix->getKind() == MatrixOp::Kind::Load;
     operation.accessSite =
         addAccess(call, 0, isLoad ? AccessKind::Read : AccessKind::Write,
-                  /*bytes=*/1, Align(1));
+                  /*bytes=*/4, Align(1)); // a register of a lane
     tables.sites.back().isMatrix = true;
   }
   if (name.contains("matrix.sync")) {

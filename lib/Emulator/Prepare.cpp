@@ -51,7 +51,12 @@ static bool checkRecursion(llvm::Module &module,
     const llvm::Function *function = it->front()->getFunction();
     if (!it.hasCycle() || !function)
       continue;
-    addError(errors, nullptr,
+    const llvm::Instruction *call = nullptr;
+    for (const llvm::CallGraphNode::CallRecord &record : *it->front())
+      if (record.first && llvm::is_contained(*it, record.second))
+        call = dyn_cast_or_null<llvm::Instruction>(
+            static_cast<llvm::Value *>(*record.first));
+    addError(errors, call,
              "function '" + function->getName().str() +
                  "' calls itself, which the emulator cannot run");
     return false;

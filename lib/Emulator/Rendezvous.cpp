@@ -132,8 +132,10 @@ void Worker::executeMatrix(unsigned warp, uint32_t lanes,
                         ? AccessKind::Write
                         : AccessKind::Read;
   auto access = [&](unsigned lane, uint64_t address, unsigned bytes) {
-    return this->access(threads[first + lane], kind, address,
-                        operation.accessSite, bytes);
+    ThreadState &thread = threads[first + lane];
+    if (launch.withStatistics && operation.numRows == 0)
+      logAccess(thread, address, operation.accessSite);
+    return this->access(thread, kind, address, operation.accessSite, bytes);
   };
   operation.matrix->execute(registers, access);
 }

@@ -274,17 +274,19 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
                         const FindingInstance &instance,
                         const ReportContext &context) {
   const KernelTables &tables = context.tables;
-  auto add = [&](uint32_t number, uint64_t block, uint32_t thread) {
+  auto add = [&](uint32_t number, uint64_t block, uint32_t thread,
+                 uint64_t bytes) {
     const Site &site = tables.sites[number];
     bool isAccess = site.kind != AccessKind::None;
     record.accesses.push_back(
         {getVerb(site), makeThread(context.request, block, thread),
-         site.location,
-         isAccess ? std::max<uint64_t>(site.bytes, 1) : uint64_t(0)});
+         site.location, isAccess ? std::max<uint64_t>(bytes, 1) : uint64_t(0)});
   };
   if (key.otherSite)
-    add(key.otherSite, instance.otherBlock, instance.otherThread);
-  add(key.site, instance.block, instance.thread);
+    add(key.otherSite, instance.otherBlock, instance.otherThread,
+        tables.sites[key.otherSite].bytes);
+  add(key.site, instance.block, instance.thread,
+      key.otherSite ? tables.sites[key.site].bytes : instance.bytes);
   if (!key.otherSite && !record.accesses.back().bytes)
     record.accesses.back().verb = key.kind == FindingKind::Division ? "divides"
                                   : key.kind == FindingKind::StepLimit
@@ -338,6 +340,25 @@ static bool isConsequence(const FindingKey &key, const FindingTable &findings) {
   });
 }
 
+static bool isSamePlace(const SourceLocation &a, const SourceLocation &b) {
+  return a.line && a.line == b.line && a.column == b.column && a.file == b.file;
+}
+
+/// One operation may have become several instructions: what is told of one of
+/// them is told of all.
+static Described *findSamePlaces(std::vector<Described> &records,
+                                 const FindingRecord &record) {
+  auto *it =
+      llvm::find_if(records, [&](const Described &other) {
+        return other.record.kind == record.kind &&
+               llvm::equal(other.record.accesses, record.accesses,
+                           [](const AccessRecord &a, const AccessRecord &b) {
+                             return isSamePlace(a.location, b.location);
+                           });
+      }).base();
+  return it == records.data() + records.size() ? nullptr : it;
+}
+
 std::vector<Described> describeFindings(const FindingTable &findings,
                                         const ReportContext &context) {
   std::vector<std::pair<FindingKey, FindingEntry>> entries(
@@ -352,10 +373,17 @@ std::vector<Described> describeFindings(const FindingTable &findings,
     return getPlace(a.first) < getPlace(b.first);
   });
   std::vector<Described> records;
-  for (const auto &[key, entry] : entries)
-    if (!isConsequence(key, findings))
-      records.push_back(
-          {key, entry.instance.block, describe(key, entry, context)});
+  for (const auto &[key, entry] : entries) {
+    if (isConsequence(key, findings))
+      continue;
+    FindingRecord record = describe(key, entry, context);
+    if (Described *same = findSamePlaces(records, record)) {
+      same->record.count += record.count;
+      same->record.blocks = std::max(same->record.blocks, record.blocks);
+      continue;
+    }
+    records.push_back({key, entry.instance.block, std::move(record)});
+  }
   return records;
 }
 

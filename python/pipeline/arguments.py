@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,7 +117,10 @@ def _convert_number(argument: Argument, value: Any, index: int) -> Value:
     if dtype is None:
         raise KindError(f"error: argument {index} is {name}, which Python has no value for", index)
     if np.ndim(value):
-        raise KindError(f"error: argument {index} must be a number ({name}), not an array", index)
+        message = f"error: argument {index} must be a number ({name}), not {value!r}"
+        raise KindError(message, index)
+    if dtype.kind == "b" and value in (0, 1):
+        return Value(argument, None, None, bytes([int(value)]))
     if dtype.kind in "iu" and isinstance(value, (int, np.integer)):
         return _convert_integer(argument, int(value), dtype, index)
     try:
@@ -149,7 +153,8 @@ def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
             return np.dtype(name)
         except TypeError:
             try:
-                import ml_dtypes
+                # Not a dependency: whoever has such arrays has it.
+                ml_dtypes = importlib.import_module("ml_dtypes")
             except ImportError:
                 return None
             dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))

@@ -155,6 +155,8 @@ def _values(arguments: Sequence[Argument], options: argparse.Namespace) -> list[
     if len(values) < len(arguments) and options.random is None:
         missing = ", ".join(argument.type for argument in arguments[len(values) :])
         raise UsageError(f"error: no --arg for {missing}; give files, or --random SEED")
+    if options.random is not None and options.random < 0:
+        raise UsageError("error: --random takes a number from 0 on")
     random = np.random.default_rng(options.random)
     for argument in arguments[len(values) :]:
         values.append(make_random(argument, random))
@@ -173,7 +175,10 @@ def _read(text: str) -> Any:
     except ValueError:
         pass
     try:
-        return np.load(text, allow_pickle=False)
+        array = np.load(text, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise ValueError("several arrays")
+        return array
     except (OSError, ValueError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no .npy file"
         raise UsageError(f"{text}: error: cannot be read: {reason}") from error
@@ -214,7 +219,10 @@ def _write_changed(folder: str | None, before: Sequence[Any], after: Sequence[An
 
     import numpy as np
 
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if isinstance(new, np.ndarray) and old.tobytes() != new.tobytes():
             stream = io.BytesIO()
