@@ -42,6 +42,7 @@ uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
   site.bytes = bytes;
   site.alignment = getRequiredAlignment(align, bytes);
   site.object = provenance.object;
+  site.isVariable = provenance.kind == Provenance::Kind::Variable;
   site.space = space == kSharedSpace                          ? Space::Shared
                : provenance.kind == Provenance::Kind::Private ? Space::Private
                                                               : Space::Generic;

@@ -36,6 +36,8 @@ struct Site {
   Space space = Space::None;
   /// An atomic operation that orders what is around it.
   bool isOrdering = false;
+  /// The address is known to point into a variable of the module.
+  bool isVariable = false;
   /// Part of an asynchronous copy.
   bool isAsync = false;
   /// Part of a warp-wide matrix operation.

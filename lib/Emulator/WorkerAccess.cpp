@@ -247,6 +247,10 @@ uint8_t *Worker::fault(ThreadState &thread, uint64_t address, uint32_t site) {
   if (info.space == Space::Private)
     return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Private,
                         0, 0, info.bytes);
+  // Beyond a variable lies another, which is none of the access's business.
+  if (info.isVariable)
+    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Global,
+                        launch.request.buffers.size() + 1, 0, info.bytes);
   return access(thread, info.kind, address, site, info.bytes);
 }
 

@@ -117,7 +117,8 @@ def _convert_number(argument: Argument, value: Any, index: int) -> Value:
     if dtype is None:
         raise KindError(f"error: argument {index} is {name}, which Python has no value for", index)
     if np.ndim(value):
-        message = f"error: argument {index} must be a number ({name}), not {value!r}"
+        what = "an array" if isinstance(value, np.ndarray) else repr(value)
+        message = f"error: argument {index} must be a number ({name}), not {what}"
         raise KindError(message, index)
     if dtype.kind == "b" and value in (0, 1):
         return Value(argument, None, None, bytes([int(value)]))

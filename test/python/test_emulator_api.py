@@ -1,0 +1,321 @@
+"""``Kernel.run`` and ``Module.run``: sizes, options, host functions, and what is not emulated."""
+
+from __future__ import annotations
+
+import functools
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from emulating import EARLY, TICKETS, emulate
+from faults import kernel, numbers
+from kernels import CASES
+
+import pipeline
+
+BY_NAME = {case.name: case for case in CASES}
+ONE = (1, 1, 1)
+
+DOUBLE = """\
+gpu.module @kernels {
+  gpu.func @k(%a: memref<?xi32>) kernel KNOWN {
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %n = gpu.block_dim x
+    %base = arith.muli %b, %n : index
+    %i = arith.addi %base, %t : index
+    %x = memref.load %a[%i] : memref<?xi32>
+    %y = arith.addi %x, %x : i32
+    memref.store %y, %a[%i] : memref<?xi32>
+    gpu.return
+  }
+}
+"""
+
+
+@functools.cache
+def double(known: str = "") -> pipeline.Kernel:
+    attributes = f"attributes {{{known}}}" if known else ""
+    return pipeline.compile(DOUBLE.replace("KNOWN", attributes), until="llvm").kernels["k"]
+
+
+def compiled(text: str) -> pipeline.Module:
+    return pipeline.compile(text, until="llvm", verify=False)
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+KNOWN = "known_block_size = array<i32: 8, 1, 1>"
+KNOWN_GRID = "known_grid_size = array<i32: 4, 1, 1>"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "known", "message"),
+    [
+        (
+            {"block": (1025, 1, 1)},
+            "",
+            "block is (1025, 1, 1), but must be in 1 .. (1024, 1024, 64)",
+        ),
+        ({"block": (1, 1, 65)}, "", "block is (1, 1, 65), but must be"),
+        ({"block": (64, 17, 1)}, "", "a block of 1088 threads is larger than 1024"),
+        ({"block": (0, 1, 1)}, "", "block is (0, 1, 1), but must be in 1 .. "),
+        ({"block": (-8, 1, 1)}, "", "block is (-8, 1, 1), but must be"),
+        ({"block": (1, 1, 1, 1)}, "", "sizes are up to three numbers, not (1, 1, 1, 1)"),
+        ({"block": (1.5, 1, 1)}, "", "1.5"),
+        ({"grid": (2**31, 1, 1)}, "", "but must be in 1 .. (2147483647, 65535, 65535)"),
+        ({"grid": (1, 65536, 1)}, "", "grid is (1, 65536, 1), but"),
+        ({"grid": (0, 1, 1)}, "", "grid is (0, 1, 1), but"),
+        ({"dynamic_shared_bytes": -1}, "", "dynamic_shared_bytes"),
+        ({"dynamic_shared_bytes": 2**20}, "", "more workgroup memory than any GPU has"),
+        ({"dynamic_shared_bytes": 2**64 - 64}, "", ""),
+        ({"dynamic_shared_bytes": 2**64}, "", ""),
+        ({"block": (16, 1, 1)}, KNOWN, "a block of 16"),
+        ({"grid": (5, 1, 1)}, KNOWN_GRID, "a grid of 5 along x, but the kernel was compiled for"),
+    ],
+)
+def test_sizes_that_do_not_fit(sizes: dict[str, Any], known: str, message: str) -> None:
+    array = numbers(64)
+    with pytest.raises(pipeline.UsageError) as caught:
+        double(known).run(array, **{"grid": ONE, "block": (8, 1, 1), **sizes})
+    assert message in str(caught.value)
+    np.testing.assert_array_equal(array, numbers(64))
+
+
+def test_sizes_that_fit() -> None:
+    for known in ("", KNOWN, KNOWN_GRID):
+        array = numbers(64)
+        double(known).run(array, grid=(4, 1, 1), block=(8, 1, 1))
+        np.testing.assert_array_equal(array[:32], 2 * numbers(32))
+        np.testing.assert_array_equal(array[32:], numbers(64)[32:])
+    array = numbers(1024)
+    double().run(array, grid=ONE, block=(1024, 1, 1))
+    np.testing.assert_array_equal(array, 2 * numbers(1024))
+
+
+def test_sizes_that_nobody_tells() -> None:
+    with pytest.raises(pipeline.UsageError, match=r"tell the grid of kernel 'k': give grid="):
+        double().run(numbers(8), block=(8, 1, 1))
+    with pytest.raises(pipeline.UsageError, match=r"tell the block of kernel 'k': give block="):
+        double().run(numbers(8), grid=ONE)
+
+
+DYNAMIC = kernel(
+    "%a: memref<8xi32>",
+    """
+    %bytes = gpu.dynamic_shared_memory : memref<?xi8, #wg>
+    %w = memref.view %bytes[%c0][%c8] : memref<?xi8, #wg> to memref<?xi32, #wg>
+    %x = memref.load %a[%tx] : memref<8xi32>
+    memref.store %x, %w[%tx] : memref<?xi32, #wg>
+    gpu.barrier
+    %j = arith.subi %c7, %tx : index
+    %y = memref.load %w[%j] : memref<?xi32, #wg>
+    memref.store %y, %a[%tx] : memref<8xi32>
+""",
+)
+
+
+@pytest.mark.parametrize("check", ["none", "races"])
+def test_dynamic_bytes(check: Any) -> None:
+    kernel = compiled(DYNAMIC).kernels["k"]
+    array = numbers(8)
+    kernel.run(array, grid=ONE, block=(8, 1, 1), dynamic_shared_bytes=32, check=check)
+    np.testing.assert_array_equal(array, numbers(8)[::-1])
+    for short in (28, 0):
+        with pytest.raises(pipeline.MemoryAccessError, match="dynamic workgroup memory"):
+            kernel.run(array, grid=ONE, block=(8, 1, 1), dynamic_shared_bytes=short, check=check)
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"check": "some"}, "unknown check 'some'; there are none, races, all"),
+        ({"order": "sideways"}, "unknown order 'sideways'; there are forward, reverse, seeded"),
+        ({"order": 1.5}, "1.5"),
+        ({"order": -1}, "order is -1, but must be"),
+        ({"order": 2**64}, "order is 18446744073709551616, but must be"),
+        ({"async_mode": "never"}, "unknown async_mode 'never'; there are on_wait, eager, seeded"),
+        ({"async_mode": -1}, "async_mode is -1, but must be"),
+        ({"seed": -1}, "seed is -1, but must be a number from 0 on"),
+        ({"workers": -1}, "workers is -1"),
+        ({"workers": 2**40}, "workers is 1099511627776, but must be"),
+        ({"blocks": -1}, "blocks is -1"),
+        ({"step_limit": -1}, "step_limit is -1"),
+        ({"step_limit": 1.5}, "step_limit is 1.5"),
+        ({"statistics": True, "check": "races"}, "ask for one at a time"),
+        ({"backend": "cuda"}, "backend 'cuda' is not built yet"),
+        ({"backend": "cpu"}, "unknown backend 'cpu'; there are auto, emulator, cuda"),
+    ],
+)
+def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
+    array = numbers(8)
+    with pytest.raises(pipeline.UsageError) as caught:
+        double().run(array, grid=ONE, block=(8, 1, 1), **options)
+    assert message in str(caught.value)
+    np.testing.assert_array_equal(array, numbers(8))
+
+
+@functools.cache
+def first() -> pipeline.Kernel:
+    """Return a kernel that tells in which order its threads came."""
+    return compiled(TICKETS).kernels["k"]
+
+
+def tickets(**options: Any) -> list[int]:
+    count, array = np.array([100], np.int32), numbers(4, 64)
+    first().run(count, array, grid=(4, 1, 1), block=(64, 1, 1), **{"workers": 1, **options})
+    assert count[0] == 100 + 256
+    assert sorted(array.ravel()) == [*range(100, 356)]
+    return [int(ticket) - 100 for ticket in array.ravel()]
+
+
+@pytest.mark.parametrize("check", ["none", "races"])
+def test_order(check: str) -> None:
+    forward = tickets(check=check)
+    assert forward == [*range(256)]
+    assert tickets(check=check, order="reverse") == forward[::-1]
+    seeded = [tickets(check=check, order="seeded", seed=seed) for seed in (1, 2)]
+    assert seeded[0] != seeded[1]
+    assert forward not in seeded
+    assert tickets(check=check, order=1) == seeded[0]
+    assert tickets(check=check, order=2) == seeded[1]
+    assert tickets(check=check, order="seeded", seed=1) == seeded[0]
+
+
+def test_async_mode() -> None:
+    """A read that does not wait sees the bytes from before, those after, or some of both."""
+    kernel = compiled(EARLY).kernels["k"]
+
+    def read(**options: Any) -> list[int]:
+        array = -numbers(64)
+        kernel.run(numbers(64), array, grid=ONE, block=(64, 1, 1), **options)
+        return [int(value) for value in np.sign(array)]
+
+    assert read(async_mode="on_wait") == [-1] * 64
+    assert read(async_mode="eager") == [1] * 64
+    seeded = [read(async_mode="seeded", seed=seed) for seed in (1, 2)]
+    assert all(set(signs) == {-1, 1} for signs in seeded)
+    assert seeded[0] != seeded[1]
+    assert read(async_mode=2) == seeded[1]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+@pytest.mark.parametrize("name", ["matmul", "histogram", "scan by shuffles", "double buffer"])
+def test_workers(name: str, workers: int) -> None:
+    for check in ("none", "races"):
+        alone = emulate(BY_NAME[name], check=check, workers=1)
+        together = emulate(BY_NAME[name], check=check, workers=workers)
+        assert together.bits() == alone.bits()
+        assert together.report.findings == ()
+        assert together.report.blocks_run == alone.report.blocks_run
+
+
+def test_statistics_of_workers() -> None:
+    alone = emulate(BY_NAME["matmul"], statistics=True, workers=1).report.statistics
+    together = emulate(BY_NAME["matmul"], statistics=True, workers=8).report.statistics
+    assert alone is not None
+    assert together is not None
+    assert (alone.instructions, alone.accesses) == (together.instructions, together.accesses)
+    assert (alone.barriers, alone.barriers) == (12 * 10, together.barriers)
+
+
+def test_part_of_the_blocks() -> None:
+    """The seed chooses which; a report says how many."""
+    ran = []
+    for seed in (1, 2, 1):
+        array = numbers(64)
+        report = double().run(array, grid=(16, 1, 1), block=(4, 1, 1), blocks=5, seed=seed)
+        assert (report.blocks_run, report.blocks) == (5, 16)
+        changed = (array != numbers(64)).reshape(16, 4)
+        assert (changed.all(axis=1) == changed.any(axis=1)).all()
+        ran.append(frozenset(np.flatnonzero(changed.any(axis=1))))
+        assert len(ran[-1]) == 5
+    assert ran[0] == ran[2] != ran[1]
+    report = double().run(numbers(64), grid=(16, 1, 1), block=(4, 1, 1), blocks=100)
+    assert report.blocks_run == 16
+
+
+# The loop's turns are counted; no optimiser can tell what comes out of them.
+COUNTING = kernel(
+    "%a: memref<1xi32>, %n: index",
+    """
+    %three = arith.constant 3 : i32
+    %seven = arith.constant 7 : i32
+    %first = memref.load %a[%c0] : memref<1xi32>
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%x = %first) -> i32 {
+      %y = arith.shrui %x, %seven : i32
+      %z = arith.xori %x, %y : i32
+      %next = arith.muli %z, %three : i32
+      scf.yield %next : i32
+    }
+    memref.store %last, %a[%c0] : memref<1xi32>
+""",
+)
+
+
+@pytest.mark.parametrize("check", ["none", "races"])
+def test_step_limit(check: Any) -> None:
+    """Turns are counted in large steps, so that they cost little."""
+    kernel = compiled(COUNTING).kernels["k"]
+    turns, results = 2_000_000, set()
+    for limit in (0, 2 * turns):
+        array = np.array([12345], np.int32)
+        kernel.run(array, turns, grid=ONE, block=ONE, check=check, step_limit=limit)
+        results.add(int(array[0]))
+    assert len(results) == 1
+    assert results != {12345}
+    with pytest.raises(pipeline.KernelFaultError, match="it has made 50000 turns") as caught:
+        kernel.run(array, turns, grid=ONE, block=ONE, check=check, step_limit=50_000)
+    assert caught.value.report.blocks_run == 0
+
+
+def test_many_launches_at_a_time() -> None:
+    def launch(number: int) -> list[int]:
+        array = numbers(64) + number
+        double().run(array, grid=(8, 1, 1), block=(8, 1, 1), check=("none", "races")[number % 2])
+        return [int(value) for value in array]
+
+    with ThreadPoolExecutor(8) as executor:
+        results = list(executor.map(launch, range(64)))
+    assert results == [[2 * (i + number) for i in range(1, 65)] for number in range(64)]
+
+
+# --- output ---------------------------------------------------------------------------------------
+
+
+def test_printf() -> None:
+    text = kernel(
+        "%a: memref<8xi64>",
+        """
+    %x = memref.load %a[%tx] : memref<8xi64>
+    %f = arith.sitofp %x : i64 to f32
+    %i = arith.trunci %x : i64 to i32
+    gpu.printf "%lld: %d %6.2f 100%%\\0A", %x, %i, %f : i64, i32, f32
+""",
+    )
+    array = numbers(8, kind="i8") + 2**32
+    for check in ("none", "races"):
+        report = compiled(text).kernels["k"].run(array, grid=ONE, block=(3, 1, 1), check=check)
+        lines = report.output.splitlines()
+        assert lines == [f"{2**32 + i}: {i} {np.float32(2**32 + i):6.2f} 100%" for i in (1, 2, 3)]
+
+
+def test_assert() -> None:
+    text = kernel(
+        "%a: memref<8xi32>",
+        """
+    %five = arith.constant 5 : i32
+    %x = memref.load %a[%tx] : memref<8xi32>
+    %is_small = arith.cmpi slt, %x, %five : i32
+    cf.assert %is_small, "numbers are less than five"
+""",
+    )
+    k = compiled(text).kernels["k"]
+    assert k.run(numbers(8), grid=ONE, block=(4, 1, 1)).findings == ()
+    with pytest.raises(pipeline.KernelFaultError, match="numbers are less than five") as caught:
+        k.run(numbers(8), grid=ONE, block=(8, 1, 1))
+    assert caught.value.findings[0].accesses[0].thread.thread == (4, 0, 0)

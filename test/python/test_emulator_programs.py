@@ -1,0 +1,169 @@
+"""``Module.run``: host functions whose launches can be run, and those that cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from faults import kernel, numbers
+
+import pipeline
+
+ONE = (1, 1, 1)
+
+
+def compiled(text: str) -> pipeline.Module:
+    return pipeline.compile(text, until="llvm", verify=False)
+
+
+LAUNCH = """\
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = SIZE, %sy = %c1, %sz = %c1) {
+    %x = memref.load %a[%tx] : memref<8xi32>
+    %y = arith.addi %x, %x : i32
+    memref.store %y, %b[%tx] : memref<8xi32>
+    gpu.terminator
+  }
+"""
+BACK = LAUNCH.replace("%a[", "%_[").replace("%b[", "%a[").replace("%_[", "%b[")
+AB = "%a: memref<8xi32>, %b: memref<8xi32>"
+
+
+def host(*parts: str, arguments: str = AB, name: str = "main", end: str = "return") -> str:
+    """Return a host function."""
+    lines = [
+        f"func.func @{name}({arguments}){' -> index' if end != 'return' else ''} {{",
+        "  %c1 = arith.constant 1 : index",
+        "  %c8 = arith.constant 8 : index",
+        *(part.rstrip("\n") for part in parts),
+        f"  {end}",
+        "}",
+        "",
+    ]
+    return "\n".join(lines).replace("SIZE", "%c8")
+
+
+def test_host_function() -> None:
+    module = compiled(host(LAUNCH, BACK))
+    a, b = numbers(8), -numbers(8)
+    module.run(a, b)
+    np.testing.assert_array_equal(b, 2 * numbers(8))
+    np.testing.assert_array_equal(a, 4 * numbers(8))
+    reports = module.emulate(a, b, options=pipeline.Options(check="races"))
+    assert [report.kernel for report in reports] == ["main_kernel", "main_kernel_0"]
+    assert list(module.kernels) == ["main_kernel", "main_kernel_0"]
+
+
+def test_each_launch_has_its_kernel() -> None:
+    square = LAUNCH.replace("arith.addi %x, %x", "arith.muli %x, %x")
+    a, b = numbers(8), -numbers(8)
+    compiled(host(LAUNCH, square)).run(a, b)
+    np.testing.assert_array_equal(b, numbers(8) ** 2)
+    compiled(host(square, LAUNCH)).run(a, b)
+    np.testing.assert_array_equal(b, 2 * numbers(8))
+
+
+def test_host_function_with_sizes_and_constants() -> None:
+    arguments = f"{AB}, %n: index"
+    launch = LAUNCH.replace("SIZE", "%n").replace("addi %x, %x", "addi %x, %k")
+    text = host("  %k = arith.constant -7 : i32", launch, arguments=arguments)
+    a, b = numbers(8), numbers(8)
+    compiled(text).run(a, b, 5)
+    np.testing.assert_array_equal(b, [-6, -5, -4, -3, -2, 6, 7, 8])
+
+
+def test_nothing_runs_if_one_launch_does_not_fit() -> None:
+    text = host(LAUNCH, BACK.replace("SIZE", "%n"), arguments=f"{AB}, %n: index")
+    a, b = numbers(8), -numbers(8)
+    with pytest.raises(pipeline.UsageError, match=r"block is \(0, 1, 1\), but must be"):
+        compiled(text).run(a, b, 0)
+    np.testing.assert_array_equal(b, -numbers(8))
+
+
+def test_launches_end_with_the_first_error() -> None:
+    module = compiled(host(LAUNCH.replace("%b[%tx]", "%b[%c1]"), BACK))
+    a, b = numbers(8), numbers(8)
+    with pytest.raises(pipeline.RaceError) as caught:
+        module.run(a, b, check="races")
+    assert caught.value.report.kernel == next(iter(module.kernels))
+    np.testing.assert_array_equal(a, numbers(8))
+
+
+def test_arguments_of_host_functions() -> None:
+    module = compiled(host(LAUNCH))
+    with pytest.raises(pipeline.CountError, match=r"main\(\) takes 2 arguments"):
+        module.run(numbers(8))
+    with pytest.raises(pipeline.DTypeError) as caught:
+        module.run(numbers(8), numbers(8, kind="f4"))
+    assert caught.value.index == 1
+
+
+def test_several_entries() -> None:
+    module = compiled(host(LAUNCH, name="first") + host(BACK, name="second"))
+    assert list(module.entries) == ["first", "second"]
+    a, b = numbers(8), numbers(8)
+    with pytest.raises(pipeline.UsageError, match="several entries, name one: first, second"):
+        module.run(a, b)
+    module.run(a, b, entry="second")
+    np.testing.assert_array_equal(a, 2 * numbers(8))
+    with pytest.raises(pipeline.UsageError, match=r"no entry 'third' .* there are: first, second"):
+        module.run(a, b, entry="third")
+
+
+COMPUTED = "  %m = arith.addi %n, %c1 : index"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "reason"),
+    [
+        (
+            host("  %b = memref.alloc() : memref<8xi32>", LAUNCH, arguments="%a: memref<8xi32>"),
+            *(4, 8, "'memref.alloc' is work of the host"),
+        ),
+        (
+            host(LAUNCH, "  memref.copy %b, %a : memref<8xi32> to memref<8xi32>"),
+            *(11, 3, "'memref.copy' is work of the host"),
+        ),
+        (
+            host("  scf.for %i = %c1 to %c8 step %c1 {", LAUNCH, "  }"),
+            *(4, 3, "'scf.for' is work of the host"),
+        ),
+        (
+            host(COMPUTED, LAUNCH.replace("SIZE", "%m"), arguments=f"{AB}, %n: index"),
+            *(5, 3, "the launch takes values that the host computes, neither constants nor"),
+        ),
+        (
+            host(
+                "  cf.cond_br %p, ^x, ^y\n^x:", LAUNCH, "  cf.br ^y\n^y:", arguments=f"{AB}, %p: i1"
+            ),
+            *(1, 1, "'main' branches"),
+        ),
+        (host(LAUNCH, end="return %c1 : index"), 11, 3, "'main' returns something"),
+    ],
+)
+def test_work_of_the_host(text: str, line: int, column: int, reason: str) -> None:
+    """What cannot be run as a whole says why, where, and what can be run instead."""
+    module = compiled(text)
+    with pytest.raises(pipeline.UsageError) as caught:
+        module.run(numbers(8), numbers(8))
+    message = str(caught.value)
+    assert message.startswith(f"<string>:{line}:{column}: error: function 'main' cannot be run as")
+    assert reason in message
+    assert message.endswith("run its kernels by themselves: kernels['main_kernel'].run(...)")
+    launched = module.kernels["main_kernel"]
+    values = [numbers(8) if argument.is_memref else 8 for argument in launched.arguments]
+    assert launched.run(*values, grid=ONE, block=(8, 1, 1)).findings == ()
+
+
+def test_program_without_a_host_function() -> None:
+    with pytest.raises(pipeline.UsageError, match=r"run one by itself: kernels\['k'\]\.run"):
+        compiled(kernel("%a: memref<8xi32>", "    gpu.barrier")).run(numbers(8))
+
+
+def test_kernel_of_a_launch_knows_its_sizes() -> None:
+    launched = compiled(host(LAUNCH)).kernels["main_kernel"]
+    a, b = numbers(8), -numbers(8)
+    launched.run(a, b)
+    np.testing.assert_array_equal(b, 2 * numbers(8))
+    b = -numbers(8)
+    launched.run(a, b, block=(3, 1, 1))
+    np.testing.assert_array_equal(b, [2, 4, 6, -4, -5, -6, -7, -8])
