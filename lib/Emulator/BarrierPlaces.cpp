@@ -102,15 +102,24 @@ static bool reaches(const Instruction &from, const Instruction &to,
   return false;
 }
 
-/// A block is uniform if no branch that threads take differently decides
-/// whether they come to it.
+/// A block is uniform if it is on no way from a branch that threads take
+/// differently to where all of them come together again.
 bool BarrierPlaces::isUniform(const BasicBlock &block) const {
-  for (const BasicBlock &other : *kernel.function) {
+  for (BasicBlock &other : *kernel.function) {
     if (!analyses->uniformity->hasDivergentTerminator(other))
       continue;
-    if (!analyses->postDominators->dominates(&block, &other) &&
-        isPotentiallyReachable(&other, &block, nullptr, analyses->dominators))
-      return false;
+    auto *node = analyses->postDominators->getNode(&other);
+    auto *meeting =
+        node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+    if (meeting == &block)
+      continue;
+    SmallPtrSet<BasicBlock *, 1> behind;
+    if (meeting)
+      behind.insert(meeting);
+    for (BasicBlock *next : successors(&other))
+      if (next != meeting &&
+          isPotentiallyReachable(next, &block, &behind, analyses->dominators))
+        return false;
   }
   return true;
 }
@@ -127,6 +136,34 @@ BarrierPlace BarrierPlaces::makePlace(const Instruction &at,
   return place;
 }
 
+/// Where the operation is that became `loop`: it branches there.
+static const Instruction *getPlace(const Loop &loop) {
+  const BasicBlock *before = loop.getLoopPredecessor();
+  return before && before->getSingleSuccessor()
+             ? before->getTerminator()
+             : loop.getHeader()->getTerminator();
+}
+
+/// The last place before `at` on the way from `from` that all threads come by;
+/// `at` itself if there is none.
+const Instruction &BarrierPlaces::moveToUniform(const Instruction &from,
+                                                const Instruction &at) const {
+  const DominatorTree &dominators = *analyses->dominators;
+  for (auto *node = dominators.getNode(at.getParent()); node;
+       node = node->getIDom()) {
+    const BasicBlock &block = *node->getBlock();
+    const Instruction &place =
+        &block == at.getParent() ? at : *block.getTerminator();
+    // What comes before `from` on all ways is not between the two.
+    if (!dominators.dominates(&from, &place) &&
+        dominators.dominates(&block, from.getParent()))
+      break;
+    if (isUniform(block))
+      return place;
+  }
+  return at;
+}
+
 std::optional<BarrierPlace>
 BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
   const LoopInfo &loops = *analyses->loops;
@@ -138,9 +175,10 @@ BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
          loop = loop->getParentLoop())
       if (const BasicBlock *before = loop->getLoopPredecessor()) {
         at = before->getTerminator();
-        named = loop->getHeader()->getTerminator();
+        named = getPlace(*loop);
       }
-    return makePlace(*at, *named, "before");
+    const Instruction &uniform = moveToUniform(from, *at);
+    return makePlace(uniform, &uniform == at ? *named : uniform, "before");
   }
   if (!reaches(from, to, /*inLaterTurns=*/true, loops))
     return std::nullopt;
@@ -151,8 +189,7 @@ BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
   const BasicBlock *latch = common ? common->getLoopLatch() : nullptr;
   if (!latch)
     return std::nullopt;
-  return makePlace(*latch->getTerminator(),
-                   *common->getHeader()->getTerminator(),
+  return makePlace(*latch->getTerminator(), *getPlace(*common),
                    "at the end of the loop at");
 }
 

@@ -38,6 +38,8 @@ private:
   struct Analyses;
   std::optional<BarrierPlace> findOnWay(const llvm::Instruction &from,
                                         const llvm::Instruction &to) const;
+  const llvm::Instruction &moveToUniform(const llvm::Instruction &from,
+                                         const llvm::Instruction &at) const;
   BarrierPlace makePlace(const llvm::Instruction &at,
                          const llvm::Instruction &named,
                          std::string words) const;

@@ -10,9 +10,19 @@
 
 namespace mlir::workgroup::emulator {
 
+uint32_t *VectorTable::make(unsigned thread, uint32_t initial) {
+  if (times.empty())
+    times.resize(size_t(numThreads) * numThreads);
+  uint32_t *vector = &times[size_t(thread) * numThreads];
+  if (!isSet[thread])
+    std::fill(vector, vector + numThreads, initial);
+  isSet[thread] = 1;
+  return vector;
+}
+
 Clocks::Clocks(unsigned numThreads)
-    : numThreads(numThreads), times(numThreads), hasVector(numThreads),
-      consumed(numThreads * kWarpSize) {}
+    : numThreads(numThreads), times(numThreads), vectors(numThreads),
+      covered(numThreads), seen(numThreads), consumed(numThreads * kWarpSize) {}
 
 bool Clocks::beginBlock() {
   constexpr uint32_t kLatest = 1u << 31;
@@ -24,43 +34,34 @@ bool Clocks::beginBlock() {
   synchronizeAll();
   start = now;
   meetings.clear();
+  covered.clear();
+  seen.clear();
   return restarts;
 }
 
 void Clocks::synchronizeAll() {
   base = now++;
   std::fill(times.begin(), times.end(), now);
-  std::fill(hasVector.begin(), hasVector.end(), 0);
-}
-
-uint32_t *Clocks::makeVector(unsigned thread) {
-  if (vectors.empty())
-    vectors.resize(size_t(numThreads) * numThreads);
-  uint32_t *vector = &vectors[size_t(thread) * numThreads];
-  if (!hasVector[thread]) {
-    std::fill(vector, vector + numThreads, base);
-    hasVector[thread] = 1;
-  }
-  return vector;
+  vectors.clear();
 }
 
 void Clocks::tick(unsigned thread) { times[thread] = ++now; }
 
+void Clocks::join(uint32_t *into, const uint32_t *from) const {
+  for (unsigned i = 0; i < numThreads; ++i)
+    into[i] = std::max(into[i], from[i]);
+}
+
 void Clocks::release(unsigned thread, std::vector<uint32_t> &meeting) {
   meeting.resize(numThreads);
-  if (hasVector[thread]) {
-    const uint32_t *vector = getVector(thread);
-    for (unsigned i = 0; i < numThreads; ++i)
-      meeting[i] = std::max(meeting[i], vector[i]);
-  }
+  if (vectors.has(thread))
+    join(meeting.data(), vectors.get(thread));
   meeting[thread] = std::max(meeting[thread], times[thread]);
   tick(thread);
 }
 
 void Clocks::acquire(unsigned thread, const std::vector<uint32_t> &meeting) {
-  uint32_t *vector = makeVector(thread);
-  for (unsigned i = 0; i < numThreads; ++i)
-    vector[i] = std::max(vector[i], meeting[i]);
+  join(makeVector(thread), meeting.data());
 }
 
 void Clocks::synchronize(llvm::ArrayRef<unsigned> threads) {
@@ -81,13 +82,34 @@ void Clocks::exchangeValues(llvm::ArrayRef<unsigned> threads) {
     tick(thread);
 }
 
-void Clocks::orderAt(uint64_t address, unsigned thread) {
+void Clocks::orderAt(uint64_t address, unsigned thread, AtomicOrder order) {
   // Very many addresses share what they carry, which makes no race up.
   constexpr uint64_t kMaxMeetings = 4096;
   std::vector<uint32_t> &meeting = meetings[address / 4 % kMaxMeetings];
-  meeting.resize(numThreads);
-  acquire(thread, meeting);
-  release(thread, meeting);
+  if (order.reads && !meeting.empty())
+    join(order.acquires ? makeVector(thread) : seen.make(thread, 0),
+         meeting.data());
+  if (!order.writes)
+    return;
+  if (order.releases) {
+    release(thread, meeting);
+  } else if (covered.has(thread)) {
+    meeting.resize(numThreads);
+    join(meeting.data(), covered.get(thread));
+  }
+}
+
+void Clocks::fence(unsigned thread) {
+  if (seen.has(thread))
+    join(makeVector(thread), seen.get(thread));
+  seen.erase(thread);
+  uint32_t *known = covered.make(thread, base);
+  if (vectors.has(thread))
+    std::copy_n(vectors.get(thread), numThreads, known);
+  else
+    std::fill_n(known, numThreads, base);
+  known[thread] = times[thread];
+  tick(thread);
 }
 
 } // namespace mlir::workgroup::emulator

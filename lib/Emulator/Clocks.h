@@ -23,6 +23,39 @@
 
 namespace mlir::workgroup::emulator {
 
+/// What an atomic operation does to the order of other accesses.
+///
+/// PTX ISA, "Memory Consistency Model": one that is relaxed makes known what
+/// the last fence before it covers, and what it sees is known from the next
+/// fence on.
+struct AtomicOrder {
+  bool reads = false, writes = false;
+  bool acquires = false, releases = false;
+  /// Threads of other blocks take part.
+  bool isDeviceWide = false;
+};
+
+/// A time of each thread, for the threads that have got them.
+class VectorTable {
+public:
+  explicit VectorTable(unsigned numThreads)
+      : numThreads(numThreads), isSet(numThreads) {}
+
+  bool has(unsigned thread) const { return isSet[thread]; }
+  const uint32_t *get(unsigned thread) const {
+    return &times[size_t(thread) * numThreads];
+  }
+  /// The times of `thread`; all of them `initial` if it had none.
+  uint32_t *make(unsigned thread, uint32_t initial);
+  void erase(unsigned thread) { isSet[thread] = 0; }
+  void clear() { std::fill(isSet.begin(), isSet.end(), 0); }
+
+private:
+  unsigned numThreads;
+  std::vector<uint32_t> times;
+  std::vector<uint8_t> isSet;
+};
+
 class Clocks {
 public:
   explicit Clocks(unsigned numThreads);
@@ -39,9 +72,9 @@ public:
 
   /// What `thread` knows of the others; empty if it is the base for all.
   std::vector<uint32_t> copyVector(unsigned thread) const {
-    if (!hasVector[thread])
+    if (!vectors.has(thread))
       return {};
-    return {getVector(thread), getVector(thread) + numThreads};
+    return {vectors.get(thread), vectors.get(thread) + numThreads};
   }
 
   /// Accesses up to this time are ordered before all that follows.
@@ -51,7 +84,7 @@ public:
   bool isOrdered(Access access, unsigned thread) const {
     unsigned other = access.getThread();
     return access.time <= base || other == thread ||
-           (hasVector[thread] && access.time <= getVector(thread)[other]);
+           (vectors.has(thread) && access.time <= vectors.get(thread)[other]);
   }
 
   /// Orders all that was before all that follows.
@@ -77,22 +110,26 @@ public:
            read.time <= consumed[thread * kWarpSize + other % kWarpSize];
   }
 
-  /// An atomic operation on `address` that orders: it continues what earlier
-  /// ones at the same address began.
-  void orderAt(uint64_t address, unsigned thread);
+  /// An atomic operation on `address`: it may continue what earlier ones at the
+  /// same address began.
+  void orderAt(uint64_t address, unsigned thread, AtomicOrder order);
+
+  /// A fence, which lets relaxed operations around it order.
+  void fence(unsigned thread);
 
 private:
-  const uint32_t *getVector(unsigned thread) const {
-    return &vectors[size_t(thread) * numThreads];
-  }
-  uint32_t *makeVector(unsigned thread);
+  uint32_t *makeVector(unsigned thread) { return vectors.make(thread, base); }
+  void join(uint32_t *into, const uint32_t *from) const;
   void tick(unsigned thread);
 
   unsigned numThreads;
   uint32_t now = 0, base = 0, start = 0;
   std::vector<uint32_t> times;
-  std::vector<uint32_t> vectors;
-  std::vector<uint8_t> hasVector;
+  /// What each thread knows of the others; the base, if it has none.
+  VectorTable vectors;
+  /// What the last fence of a thread covers, and what relaxed operations have
+  /// seen since.
+  VectorTable covered, seen;
   /// Per thread and lane of its warp: the time up to which reads are over.
   std::vector<uint32_t> consumed;
   llvm::DenseMap<uint64_t, std::vector<uint32_t>> meetings;

@@ -18,11 +18,22 @@ using namespace llvm;
 
 namespace mlir::workgroup::emulator {
 
-/// Turns of loops after which a thread asks whether it may go on.
-static constexpr uint32_t kTurnsPerPoll = 1 << 16;
+/// Lets other threads run, then goes on where `from` went.
+void Instrumenter::yieldAfter(BasicBlock &from, BasicBlock *next) {
+  auto *yield = BasicBlock::Create(context, "yield", function);
+  from.getTerminator()->replaceSuccessorWith(next, yield);
+  next->replacePhiUsesWith(&from, yield);
+  IRBuilder<> builder(yield);
+  suspensions.push_back(
+      builder.CreateStore(builder.getInt32(uint32_t(Wait::None)),
+                          builder.CreateConstInBoundsGEP1_64(
+                              i8, thread, offsetof(ThreadState, wait))));
+  builder.CreateBr(next);
+}
 
 /// Counts the turns of all loops down in one variable, which becomes a
-/// register: at zero the thread asks whether it is to end.
+/// register: at zero the thread asks how many more it may make. If it may wait
+/// for what another thread stores, that thread gets its turn, too.
 void Instrumenter::limitLoops() {
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
   FindFunctionBackedges(*function, edges);
@@ -34,7 +45,9 @@ void Instrumenter::limitLoops() {
   AllocaInst *budget = entry.CreateAlloca(i32, nullptr, "budget");
   entry.SetInsertPoint(
       &*function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-  entry.CreateStore(entry.getInt32(kTurnsPerPoll), budget);
+  entry.CreateStore(
+      getField(entry, i32, thread, offsetof(ThreadState, turnsAllowed)),
+      budget);
   SmallSetVector<BasicBlock *, 8> sources;
   for (auto [from, to] : edges)
     sources.insert(const_cast<BasicBlock *>(from));
@@ -49,12 +62,15 @@ void Instrumenter::limitLoops() {
         builder.CreateIsNull(left), terminator, false,
         MDBuilder(context).createUnlikelyBranchWeights());
     IRBuilder<> cold(then);
-    Value *mustEnd =
-        callRuntime(cold, runtime::kPoll, builder.getInt1Ty(),
-                    {cold.getInt32(site), cold.getInt64(kTurnsPerPoll)});
-    cold.CreateStore(cold.getInt32(kTurnsPerPoll), budget);
-    cold.CreateCondBr(mustEnd, end, then->getSuccessor(0));
+    Value *allowed =
+        callRuntime(cold, runtime::kPoll, i32, {cold.getInt32(site)});
+    cold.CreateStore(allowed, budget);
+    BasicBlock *next = then->getSuccessor(0);
+    cold.CreateCondBr(cold.CreateIsNull(allowed), end, next);
+    BasicBlock *poll = then->getParent();
     then->eraseFromParent();
+    if (tables.mayWaitInLoops)
+      yieldAfter(*poll, next);
   }
 }
 

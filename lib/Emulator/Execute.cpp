@@ -73,9 +73,7 @@ static std::vector<unsigned> getGrains(const Launch &launch) {
 static std::vector<bool> getWritten(const Launch &launch) {
   std::vector<bool> written(launch.buffers.size());
   for (const Site &site : launch.tables.sites) {
-    bool writes =
-        site.kind == AccessKind::Write || site.kind == AccessKind::Update;
-    if (!writes || site.space != Space::Generic)
+    if (!writes(site.kind) || site.space != Space::Generic)
       continue;
     const Object &object = launch.tables.objects[site.object];
     if (object.kind != Object::Kind::Argument)
@@ -200,9 +198,9 @@ collectStatistics(const Launch &launch,
     statistics.perAccess.push_back(
         {{file, line, column},
          space == Space::Shared ? "shared" : "global",
-         kind == AccessKind::Read    ? "read"
-         : kind == AccessKind::Write ? "write"
-                                     : "update",
+         kind == AccessKind::Update ? "update"
+         : writes(kind)             ? "write"
+                                    : "read",
          bytes,
          total.requests,
          total.accesses,
@@ -253,6 +251,7 @@ Execution execute(const Program &program, const LaunchRequest &request,
   for (const std::unique_ptr<Worker> &worker : workers) {
     execution.findings.merge(worker->findings);
     execution.blocksRun += worker->blocksRun;
+    execution.mostTurns = std::max(execution.mostTurns, worker->mostTurns);
     execution.output += worker->output;
     for (size_t i = 0; i < execution.reached.size(); ++i)
       execution.reached[i] = execution.reached[i] || worker->reached[i];

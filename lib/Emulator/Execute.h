@@ -18,6 +18,8 @@ namespace mlir::workgroup::emulator {
 struct Execution {
   FindingTable findings;
   uint64_t blocksRun = 0;
+  /// Turns of loops of the thread that made most of them, or a few less.
+  uint64_t mostTurns = 0;
   std::string output;
   /// Per site, whether any thread executed it.
   std::vector<bool> reached;

@@ -35,6 +35,7 @@ enum class FindingKind : uint32_t {
   MisalignedRow,
   Deadlock,
   Division,
+  DivisionOverflow,
   StepLimit,
   InactiveLane,
   ExitedLane,
@@ -54,6 +55,11 @@ struct FindingKey {
   }
 };
 
+inline DiagnosticRecord makeNote(std::string message,
+                                 SourceLocation location = {}) {
+  return {"note", std::move(message), std::move(location), {}};
+}
+
 struct FindingInstance {
   uint64_t block = 0, otherBlock = 0;
   uint32_t thread = 0, otherThread = 0;
@@ -66,7 +72,7 @@ struct FindingInstance {
   uint64_t bytes = 0;
   /// The last barrier of the block before it; 0 if there was none.
   uint32_t barrier = 0;
-  std::vector<std::string> notes;
+  std::vector<DiagnosticRecord> notes;
 
   bool isBefore(const FindingInstance &other) const;
 };

@@ -9,7 +9,7 @@
 #include "Fixes.h"
 #include "BarrierPlaces.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/SetVector.h"
 #include <map>
 #include <numeric>
 
@@ -39,34 +39,151 @@ static bool isRace(FindingKind kind) {
          kind == FindingKind::NotPublished;
 }
 
-/// Runs the blocks of the findings again, with barriers at `places`; true if
-/// there is no race any more, nor anything that was not there before.
-static bool isCleanWith(llvm::ArrayRef<uint32_t> places,
-                        llvm::ArrayRef<uint64_t> blocks,
-                        const FixContext &context) {
+namespace {
+/// Two instructions of the prepared kernel, by their numbers.
+using Pair = std::pair<uint32_t, uint32_t>;
+using Places = std::vector<uint32_t>;
+
+/// Looks for barriers that mend all races of a launch together.
+class FixSearch {
+public:
+  FixSearch(const FixContext &context, llvm::ArrayRef<Described *> races);
+
+  /// Adds what was found to the races.
+  void run();
+
+private:
+  bool canTry() const;
+  void addPlaces(Pair race, Described *described);
+  Places getPlaces(bool areUniform) const;
+  std::optional<std::vector<Pair>> findRacesWith(const Places &chosen) const;
+  std::optional<Places> extend(bool areUniform);
+  Places minimize(Places chosen) const;
+
+  const FixContext &context;
+  llvm::ArrayRef<Described *> races;
+  BarrierPlaces finder;
+  std::vector<uint64_t> blocks;
+  std::map<uint32_t, BarrierPlace> places;
+  /// The races that each place was found for.
+  std::map<uint32_t, llvm::SmallSetVector<Described *, 4>> racesOfPlace;
+};
+} // namespace
+
+static Pair getPair(const FindingKey &key, const KernelTables &tables) {
+  return {tables.sites[key.site].ordinal, tables.sites[key.otherSite].ordinal};
+}
+
+FixSearch::FixSearch(const FixContext &context,
+                     llvm::ArrayRef<Described *> races)
+    : context(context), races(races), finder(context.bitcode, context.name) {
+  for (Described *race : races)
+    addPlaces(getPair(race->key, context.program.tables), race);
+  // All blocks, if they are not many; else those where races were seen.
+  uint64_t all = uint64_t(context.request.grid[0]) * context.request.grid[1] *
+                 context.request.grid[2];
+  if (all <= kMaxBlocksInAll) {
+    blocks.resize(all);
+    std::iota(blocks.begin(), blocks.end(), 0);
+    return;
+  }
+  llvm::SmallSetVector<uint64_t, kMaxBlocks> seen;
+  for (const Described *race : races)
+    if (seen.size() < kMaxBlocks)
+      seen.insert(race->block);
+  blocks.assign(seen.begin(), seen.end());
+}
+
+void FixSearch::addPlaces(Pair race, Described *described) {
+  for (const BarrierPlace &place : finder.find(race.first, race.second)) {
+    places.insert({place.ordinal, place});
+    racesOfPlace[place.ordinal].insert(described);
+  }
+}
+
+/// All places, or those that all threads come by anyhow, where no barrier does
+/// harm.
+Places FixSearch::getPlaces(bool areUniform) const {
+  Places chosen;
+  for (const auto &[ordinal, place] : places)
+    if (place.isUniform || !areUniform)
+      chosen.push_back(ordinal);
+  return chosen;
+}
+
+/// Runs the blocks again with barriers at `chosen`. Returns what races are
+/// left; nullopt if there is anything else that was not there before.
+std::optional<std::vector<Pair>>
+FixSearch::findRacesWith(const Places &chosen) const {
   ProgramOptions options;
   options.instrument.checksRaces = true;
-  options.barriersBefore = {places.begin(), places.end()};
+  options.barriersBefore = chosen;
   std::vector<DiagnosticRecord> errors;
   std::unique_ptr<Program> program =
       makeProgram(context.bitcode, context.name, options, errors);
   if (!program)
-    return false;
-  // Buffers that overlap lie in one copy of the same bytes each: what one
-  // writes the other does not see. Such launches are not tried.
+    return std::nullopt;
   LaunchRequest request = context.request;
   Contents copies = context.before;
   for (auto [buffer, copy] : llvm::zip_equal(request.buffers, copies))
     buffer.address = copy.data();
   request.workers = 1;
+  // A barrier at a wrong place may let threads wait for ever.
+  if (request.stepLimit == 0 || request.stepLimit > context.stepLimit)
+    request.stepLimit = context.stepLimit;
   Execution execution =
-      execute(*program, request, context.options, context.progress,
-              {blocks.begin(), blocks.end()});
-  return !execution.crash && !context.progress.stop &&
-         llvm::none_of(execution.findings.getEntries(), [&](const auto &entry) {
-           return isRace(entry.first.kind) ||
-                  !context.otherKinds.count(entry.first.kind);
-         });
+      execute(*program, request, context.options, context.progress, blocks);
+  if (execution.crash || context.progress.stop)
+    return std::nullopt;
+  std::vector<Pair> left;
+  for (const auto &[key, entry] : execution.findings.getEntries())
+    if (isRace(key.kind))
+      left.push_back(getPair(key, program->tables));
+    else if (!context.otherKinds.count(key.kind))
+      return std::nullopt;
+  return left;
+}
+
+/// Tries all places found up to now. Races may have hidden others, which get
+/// places of their own. Returns what mends all; nullopt if nothing does.
+std::optional<Places> FixSearch::extend(bool areUniform) {
+  constexpr unsigned kMaxRounds = 3;
+  for (unsigned round = 0; round < kMaxRounds; ++round) {
+    Places chosen = getPlaces(areUniform);
+    if (chosen.empty() || chosen.size() > kMaxPlaces)
+      return std::nullopt;
+    std::optional<std::vector<Pair>> left = findRacesWith(chosen);
+    if (!left)
+      return std::nullopt;
+    if (left->empty())
+      return chosen;
+    for (Pair race : *left) {
+      // The finding that hid it has one of its accesses.
+      Described *const *hiding = llvm::find_if(races, [&](Described *other) {
+        Pair pair = getPair(other->key, context.program.tables);
+        return pair.first == race.first || pair.first == race.second ||
+               pair.second == race.first || pair.second == race.second;
+      });
+      addPlaces(race, hiding == races.end() ? races.front() : *hiding);
+    }
+    if (getPlaces(areUniform).size() == chosen.size())
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Leaves out of `chosen` what is not needed.
+Places FixSearch::minimize(Places chosen) const {
+  for (size_t i = 0; i < chosen.size() && chosen.size() > 1;) {
+    Places fewer = chosen;
+    fewer.erase(fewer.begin() + i);
+    std::optional<std::vector<Pair>> left = findRacesWith(fewer);
+    if (left && left->empty())
+      chosen = std::move(fewer);
+    else
+      ++i;
+  }
+  return chosen;
 }
 
 static bool hasOverlap(const LaunchRequest &request) {
@@ -82,19 +199,35 @@ static bool hasOverlap(const LaunchRequest &request) {
   return false;
 }
 
-/// Leaves out of `places` what is not needed.
-static std::vector<uint32_t> minimize(std::vector<uint32_t> places,
-                                      llvm::ArrayRef<uint64_t> blocks,
-                                      const FixContext &context) {
-  for (size_t i = 0; i < places.size() && places.size() > 1;) {
-    std::vector<uint32_t> fewer = places;
-    fewer.erase(fewer.begin() + i);
-    if (isCleanWith(fewer, blocks, context))
-      places = std::move(fewer);
-    else
-      ++i;
+/// Buffers that overlap cannot be copied one by one: what is written to one the
+/// other does not see.
+bool FixSearch::canTry() const {
+  return context.before.size() == context.request.buffers.size() &&
+         !hasOverlap(context.request);
+}
+
+void FixSearch::run() {
+  Places first = getPlaces(/*areUniform=*/false);
+  std::optional<Places> found;
+  if (canTry()) {
+    found = extend(/*areUniform=*/true);
+    if (!found)
+      found = extend(/*areUniform=*/false);
   }
-  return places;
+  Places chosen = found ? minimize(*found) : first;
+  for (Described *race : races) {
+    // A race may go by a barrier that was looked for on behalf of another.
+    bool hasOwn = llvm::any_of(chosen, [&](uint32_t ordinal) {
+      return racesOfPlace.at(ordinal).contains(race);
+    });
+    for (uint32_t ordinal : chosen) {
+      const BarrierPlace &place = places.at(ordinal);
+      if (racesOfPlace.at(ordinal).contains(race) || (found && !hasOwn))
+        race->record.fixes.push_back({place.location, place.words,
+                                      /*isVerified=*/found.has_value(),
+                                      place.isUniform});
+    }
+  }
 }
 
 void findFixes(std::vector<Described> &findings, FixContext context) {
@@ -104,55 +237,8 @@ void findFixes(std::vector<Described> &findings, FixContext context) {
       races.push_back(&finding);
     else
       context.otherKinds.insert(finding.key.kind);
-  if (races.empty())
-    return;
-  BarrierPlaces finder(context.bitcode, context.name);
-  std::map<uint32_t, BarrierPlace> places;
-  std::vector<std::vector<uint32_t>> placesOfRace;
-  llvm::SmallSet<uint64_t, kMaxBlocks> blocks;
-  for (const Described *race : races) {
-    const auto &sites = context.program.tables.sites;
-    auto &own = placesOfRace.emplace_back();
-    for (const BarrierPlace &place :
-         finder.find(sites[race->key.site].ordinal,
-                     sites[race->key.otherSite].ordinal)) {
-      own.push_back(place.ordinal);
-      places.insert({place.ordinal, place});
-    }
-    if (blocks.size() < kMaxBlocks)
-      blocks.insert(race->block);
-  }
-  std::vector<uint32_t> chosen;
-  for (const auto &[ordinal, place] : places)
-    chosen.push_back(ordinal);
-  // All blocks, if they are not many; else those where races were seen.
-  uint64_t all = uint64_t(context.request.grid[0]) * context.request.grid[1] *
-                 context.request.grid[2];
-  std::vector<uint64_t> again(blocks.begin(), blocks.end());
-  if (all <= kMaxBlocksInAll) {
-    again.resize(all);
-    std::iota(again.begin(), again.end(), 0);
-  }
-  bool canTry = chosen.size() <= kMaxPlaces && !chosen.empty() &&
-                context.before.size() == context.request.buffers.size() &&
-                !hasOverlap(context.request);
-  // Where all threads come by anyhow, no barrier does harm.
-  std::vector<uint32_t> uniform;
-  for (uint32_t ordinal : chosen)
-    if (places.at(ordinal).isUniform)
-      uniform.push_back(ordinal);
-  if (canTry && !uniform.empty() && isCleanWith(uniform, again, context))
-    chosen = std::move(uniform);
-  bool isVerified = canTry && isCleanWith(chosen, again, context);
-  if (isVerified)
-    chosen = minimize(std::move(chosen), again, context);
-  for (auto [race, own] : llvm::zip_equal(races, placesOfRace))
-    for (uint32_t ordinal : own)
-      if (llvm::is_contained(chosen, ordinal)) {
-        const BarrierPlace &place = places.at(ordinal);
-        race->record.fixes.push_back(
-            {place.location, place.words, isVerified, place.isUniform});
-      }
+  if (!races.empty())
+    FixSearch(context, races).run();
 }
 
 } // namespace mlir::workgroup::emulator

@@ -39,6 +39,8 @@ struct FixContext {
   const Contents &before;
   /// Of the launch; its stop flag ends the search as well.
   LaunchProgress &progress;
+  /// Turns of loops that a thread may make in a trial.
+  uint64_t stepLimit = 0;
   /// What was found besides races.
   std::set<FindingKind> otherKinds = {};
 };

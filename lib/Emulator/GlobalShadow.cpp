@@ -10,57 +10,21 @@
 
 namespace mlir::workgroup::emulator {
 
-//===----------------------------------------------------------------------===//
-// Publications
-//===----------------------------------------------------------------------===//
-
-void Publications::release(uint64_t block, unsigned thread,
-                           const Clocks &clocks) {
-  std::lock_guard<std::mutex> guard(mutex);
-  uint64_t now = stamp.load() + 1;
-  std::vector<Event> &released = events[{block, thread}];
-  Event event{clocks.getTime(thread), clocks.getBase(), now,
-              clocks.copyVector(thread)};
-  // What a thread makes known only grows. Of very many times, the last stands
-  // for those after it: known earlier than it was, which makes no race up.
-  if (released.size() < kMaxEvents) {
-    released.push_back(std::move(event));
-  } else {
-    event.stamp = released.back().stamp;
-    released.back() = std::move(event);
-  }
-  stamp.store(now);
-}
-
-bool Publications::isKnown(uint64_t block, Access access, uint64_t known) {
-  std::lock_guard<std::mutex> guard(mutex);
-  unsigned thread = access.getThread();
-  for (const auto &[key, released] : events) {
-    if (key.first != block)
-      continue;
-    for (const Event &event : released) {
-      bool covers =
-          event.base >= access.time ||
-          (key.second == thread && event.time >= access.time) ||
-          (!event.others.empty() && event.others[thread] >= access.time);
-      if (covers && event.stamp <= known)
-        return true;
-    }
-  }
-  return false;
-}
-
-//===----------------------------------------------------------------------===//
-// Cells
-//===----------------------------------------------------------------------===//
-
 /// A few stripes for many cells: workers seldom meet. What only some cells have
 /// is kept by the stripe.
+namespace {
+struct BlockAccess {
+  uint64_t block;
+  Access access;
+};
+} // namespace
+
 struct GlobalShadow::Locks {
   static constexpr unsigned kCount = 1024, kCellsPerLock = 16;
   struct alignas(64) Stripe {
     std::atomic_flag flag = ATOMIC_FLAG_INIT;
     llvm::DenseMap<uint64_t, AccessSet> coWriters;
+    llvm::DenseMap<uint64_t, llvm::SmallVector<BlockAccess, 2>> moreReads;
   };
   std::array<Stripe, kCount> stripes;
 
@@ -97,9 +61,7 @@ void GlobalShadow::check(const Actor &actor, AccessKind kind, uint32_t block,
   if (block == 0 || access.time == 0)
     return;
   AccessKind theirs = tables.sites[access.getSite()].kind;
-  bool isAtomic = kind == AccessKind::Update || kind == AccessKind::AtomicRead;
-  if (isAtomic &&
-      (theirs == AccessKind::Update || theirs == AccessKind::AtomicRead))
+  if (isAtomic(kind) && isAtomic(theirs))
     return;
   bool mayBeSameValue =
       kind == AccessKind::Write && theirs == AccessKind::Write;
@@ -123,7 +85,8 @@ void GlobalShadow::check(const Actor &actor, AccessKind kind,
   check(actor, kind, set.otherBlock, set.other, offset, conflicts);
 }
 
-void GlobalShadow::record(const Actor &actor, AccessSet &set, Access access) {
+/// False if there is no place for the access.
+bool GlobalShadow::record(const Actor &actor, AccessSet &set, Access access) {
   uint32_t block = actor.block + 1;
   if (set.block != block) {
     if (set.block) {
@@ -133,14 +96,49 @@ void GlobalShadow::record(const Actor &actor, AccessSet &set, Access access) {
     set.block = block;
     set.accesses[0] = access;
     set.accesses[1] = Access();
-    return;
+    return true;
   }
   for (Access &other : set.accesses)
     if (other.getThread() == actor.thread ||
         actor.clocks.isOrdered(other, actor.thread)) {
       other = access;
-      return;
+      return true;
     }
+  return false;
+}
+
+/// If all threads are ordered or none, of any readers two will do, and one of
+/// another block. Else, each may be the one that a write is not ordered with.
+void GlobalShadow::recordRead(const Actor &actor, GlobalCell &cell,
+                              uint64_t index, Access access) {
+  constexpr size_t kMaxReaders = 64;
+  AccessSet before = cell.reads;
+  bool hasPlace = record(actor, cell.reads, access);
+  bool displaces = before.block && before.block != cell.reads.block;
+  bool isLost = !hasPlace || (displaces && tables.ordersBlocks);
+  if (!tables.hasPartialOrder || !isLost)
+    return;
+  auto &more = locks->of(index).moreReads[index];
+  if (!cell.hasMoreReads)
+    more.clear();
+  cell.hasMoreReads = 1;
+  llvm::erase_if(more, [&](const BlockAccess &other) {
+    if (other.block != actor.block)
+      return !tables.ordersBlocks;
+    return other.access.getThread() == actor.thread ||
+           actor.clocks.isOrdered(other.access, actor.thread);
+  });
+  auto add = [&](uint64_t block, Access read) {
+    if (read.time && more.size() < kMaxReaders)
+      more.push_back({block, read});
+  };
+  if (!hasPlace)
+    add(actor.block, access);
+  if (!displaces)
+    return;
+  add(before.block - 1, before.accesses[1]);
+  if (before.otherBlock)
+    add(before.otherBlock - 1, before.other);
 }
 
 void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
@@ -149,21 +147,23 @@ void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
   Locks::Stripe &stripe = locks->of(index);
   SpinGuard guard(isShared ? &stripe.flag : nullptr);
   GlobalCell &cell = cells[index];
-  bool writes = kind == AccessKind::Write || kind == AccessKind::Update;
   size_t before = conflicts.size();
   check(actor, kind, cell.writeBlock, cell.write, at, conflicts);
   if (cell.hasCoWriters)
     check(actor, kind, stripe.coWriters[index], at, conflicts);
   bool hasOthers = conflicts.size() != before;
-  if (!writes) {
-    record(actor, cell.reads, access);
+  if (!writes(kind)) {
+    recordRead(actor, cell, index, access);
     return;
   }
   check(actor, kind, cell.reads, at, conflicts);
+  if (cell.hasMoreReads)
+    for (const BlockAccess &read : stripe.moreReads[index])
+      check(actor, kind, read.block + 1, read.access, at, conflicts);
   if (cell.pending)
     conflicts.push_back(
         {at, {FindingKind::NotWaited, cell.reads.accesses[0], {}}});
-  if (kind == AccessKind::Update || hasOthers) {
+  if (isAtomic(kind) || hasOthers) {
     AccessSet &set = stripe.coWriters[index];
     if (!cell.hasCoWriters)
       set = AccessSet();
@@ -174,6 +174,7 @@ void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
   cell.write = access;
   cell.writeBlock = actor.block + 1;
   cell.hasCoWriters = 0;
+  cell.hasMoreReads = 0;
   cell.reads = AccessSet();
 }
 

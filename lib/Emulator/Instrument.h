@@ -45,6 +45,14 @@ struct Provenance {
   llvm::SmallVector<llvm::AllocaInst *, 0> buffers = {};
 };
 
+/// What an atomic operation, or a volatile access, orders.
+AtomicOrder getAtomicOrder(const llvm::Instruction &instruction);
+
+bool isFence(const llvm::Instruction &instruction);
+
+/// True for an operation or a fence that reaches threads of other blocks.
+bool isDeviceWide(const llvm::Instruction &instruction);
+
 /// Rewrites a kernel, so that a host thread can run it: `ptr (ptr thread)`.
 ///
 /// Every access goes by a check, special registers are read from the thread's
@@ -59,7 +67,7 @@ public:
   llvm::Function *run();
 
 private:
-  // Instrument.cpp: the kernel as a whole.
+  // InstrumentAnalysis.cpp: what there is to know beforehand.
   void collectShared();
   void collectProvenances();
   Provenance trace(llvm::Value *pointer);
@@ -67,12 +75,12 @@ private:
   void refineGrains(const Provenance &provenance, const llvm::Value &pointer,
                     unsigned grain);
   void findPartialOrder();
-  bool isOrdering(const llvm::Instruction &instruction) const;
-  void findFeedingLoads();
-  void findFollowingStores();
+  void findExchanges();
   void findEscapedBuffers();
   bool mayBeShared(const llvm::Instruction &access, unsigned operand) const;
   void findSizeBounds();
+
+  // Instrument.cpp: the kernel as a whole.
   bool makeFunction();
   void replaceShared();
   void instrument(llvm::Instruction &instruction);
@@ -83,7 +91,8 @@ private:
   void instrumentLoad(llvm::LoadInst &load);
   void instrumentStore(llvm::StoreInst &store);
   void instrumentAtomic(llvm::Instruction &atomic, unsigned pointerOperand,
-                        llvm::Type *type, AccessKind kind = AccessKind::Update);
+                        llvm::Type *type, AccessKind kind);
+  void instrumentFence(llvm::Instruction &fence, bool isDeviceWide);
   void instrumentMemory(llvm::MemIntrinsic &memory);
   bool isWithinPrivate(const llvm::Value *pointer, const llvm::Value *length);
   void instrumentCast(llvm::AddrSpaceCastInst &cast);
@@ -119,12 +128,14 @@ private:
   void instrumentAssembly(llvm::CallInst &call);
   void suspendAt(llvm::CallInst &call, Operation operation,
                  llvm::ArrayRef<llvm::Value *> operands);
+  void arriveAt(llvm::CallInst &call);
   void endThreadAfter(llvm::Instruction &call);
   bool refuse(const llvm::Instruction &instruction, const llvm::Twine &message);
 
   // Coroutine.cpp: loops and suspensions.
   void freezeBranches();
   void limitLoops();
+  void yieldAfter(llvm::BasicBlock &from, llvm::BasicBlock *next);
   void makeCoroutine();
 
   // Instrument.cpp: helpers.
@@ -149,7 +160,7 @@ private:
   KernelTables &tables;
   std::vector<DiagnosticRecord> &errors;
   llvm::LLVMContext &context;
-  llvm::IntegerType *i8, *i16, *i32, *i64;
+  llvm::IntegerType *i8, *i32, *i64;
   llvm::PointerType *ptr;
   llvm::Type *voidType;
   /// The state of the thread, the new function's argument.
@@ -163,10 +174,10 @@ private:
   llvm::DenseMap<const llvm::Instruction *, uint32_t> ordinals;
   llvm::SmallVector<llvm::AllocaInst *, 0> escapedBuffers;
   uint64_t privateBytes = 0;
-  /// The kernel orders memory by itself somewhere.
-  bool hasFence = false;
-  /// Loads whose values lanes exchange, and stores of what comes of that.
-  llvm::SmallPtrSet<const llvm::Instruction *, 8> feedingLoads, followingStores;
+  /// The exchanges between lanes that the values of loads go into, and those
+  /// that stores keep the outcome of.
+  using Exchanges = llvm::DenseMap<const llvm::Instruction *, llvm::BitVector>;
+  Exchanges feeds, follows;
   /// Loads for compare-and-swap.
   llvm::SmallPtrSet<const llvm::Instruction *, 4> guesses;
   /// Instructions after which the thread waits.

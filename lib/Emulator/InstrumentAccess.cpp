@@ -19,7 +19,8 @@ using namespace llvm;
 
 namespace mlir::workgroup::emulator {
 
-static constexpr unsigned kSharedSpace = 3;
+/// Bytes of an atomic operation, at most.
+static constexpr uint64_t kMaxAtomicBytes = 8;
 
 /// The GPU splits accesses of more bytes, and of less alignment.
 static uint32_t getRequiredAlignment(Align align, uint64_t bytes) {
@@ -37,8 +38,8 @@ uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
   unsigned space =
       at.getOperand(pointerOperand)->getType()->getPointerAddressSpace();
   site.kind = kind;
-  site.feedsExchange = feedingLoads.contains(&at);
-  site.followsExchange = followingStores.contains(&at);
+  site.feeds = feeds.lookup(&at);
+  site.follows = follows.lookup(&at);
   site.bytes = bytes;
   site.alignment = getRequiredAlignment(align, bytes);
   site.object = provenance.object;
@@ -134,6 +135,9 @@ static StringRef getCheck(AccessKind kind, bool isShared) {
     return isShared ? runtime::kUpdateShared : runtime::kUpdateOther;
   case AccessKind::AtomicRead:
     return isShared ? runtime::kReadSharedAtomically : runtime::kReadAtomically;
+  case AccessKind::AtomicWrite:
+    return isShared ? runtime::kWriteSharedAtomically
+                    : runtime::kWriteAtomically;
   default:
     return isShared ? runtime::kReadShared : runtime::kReadOther;
   }
@@ -209,9 +213,7 @@ Value *Instrumenter::getOtherAddress(IRBuilder<> &builder, Value *pointer,
     uint64_t at = argument * sizeof(Bounds);
     Value *base = getField(builder, i64, bounds, at + offsetof(Bounds, base));
     Value *size = getField(builder, i64, bounds, at + offsetof(Bounds, bytes));
-    bool reads =
-        site.kind == AccessKind::Read || site.kind == AccessKind::AtomicRead;
-    if (reads)
+    if (!writes(site.kind))
       return checkBounds(builder, address, base, size, host, number);
     // A buffer that must not be written has no bytes to write to.
     Value *writable =
@@ -272,11 +274,20 @@ Value *Instrumenter::getHostAddress(Instruction &at, unsigned pointerOperand,
 // Instructions
 //===----------------------------------------------------------------------===//
 
+/// True for what happens at once, at a time of its own: volatile accesses are
+/// relaxed atomic ones, if they are no wider than those can be.
+template <typename Access>
+static bool isAtomicAccess(const Access &access, uint64_t bytes) {
+  return access.isAtomic() ||
+         (access.isVolatile() && bytes <= kMaxAtomicBytes &&
+          isPowerOf2_64(bytes));
+}
+
 void Instrumenter::instrumentLoad(LoadInst &load) {
-  if (load.isAtomic())
+  uint64_t bytes = module.getDataLayout().getTypeStoreSize(load.getType());
+  if (isAtomicAccess(load, bytes))
     return instrumentAtomic(load, load.getPointerOperandIndex(), load.getType(),
                             AccessKind::AtomicRead);
-  uint64_t bytes = module.getDataLayout().getTypeStoreSize(load.getType());
   unsigned operand = load.getPointerOperandIndex();
   AccessKind kind =
       guesses.contains(&load) ? AccessKind::AtomicRead : AccessKind::Read;
@@ -287,11 +298,11 @@ void Instrumenter::instrumentLoad(LoadInst &load) {
 }
 
 void Instrumenter::instrumentStore(StoreInst &store) {
-  if (store.isAtomic())
-    return instrumentAtomic(store, store.getPointerOperandIndex(),
-                            store.getValueOperand()->getType());
-  uint64_t bytes = module.getDataLayout().getTypeStoreSize(
-      store.getValueOperand()->getType());
+  Type *type = store.getValueOperand()->getType();
+  uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
+  if (isAtomicAccess(store, bytes))
+    return instrumentAtomic(store, store.getPointerOperandIndex(), type,
+                            AccessKind::AtomicWrite);
   unsigned operand = store.getPointerOperandIndex();
   uint32_t site =
       addAccess(store, operand, AccessKind::Write, bytes, store.getAlign());
@@ -301,24 +312,34 @@ void Instrumenter::instrumentStore(StoreInst &store) {
 
 void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
                                     Type *type, AccessKind kind) {
-  constexpr uint64_t kWidest = 8;
   uint64_t bytes = module.getDataLayout().getTypeStoreSize(type);
-  if (bytes > kWidest) {
+  if (bytes > kMaxAtomicBytes) {
     refuse(atomic,
            "an atomic operation on " + Twine(bytes) + " bytes is not emulated");
     return;
   }
   Align align(PowerOf2Ceil(bytes));
   uint32_t number = addAccess(atomic, operand, kind, bytes, align);
-  tables.sites[number].isOrdering = isOrdering(atomic);
+  Site &site = tables.sites[number];
+  site.order = getAtomicOrder(atomic);
+  bool mayMeetBlocks = options.checksRaces && tables.ordersBlocks &&
+                       site.order.isDeviceWide && site.order.reads &&
+                       site.space == Space::Generic;
   Value *pointer = atomic.getOperand(operand);
   atomic.setOperand(operand, getHostAddress(atomic, operand, number));
-  if (!tables.sites[number].isOrdering || !options.checksRaces ||
-      tables.sites[number].space != Space::Generic)
+  if (!mayMeetBlocks)
     return;
   IRBuilder<> after(atomic.getNextNode());
-  callRuntime(after, runtime::kFinishUpdate, voidType,
+  callRuntime(after, runtime::kFinishAtomic, voidType,
               {getOffset(after, pointer), after.getInt32(number)});
+}
+
+void Instrumenter::instrumentFence(Instruction &fence, bool isDeviceWide) {
+  if (!options.checksRaces)
+    return;
+  IRBuilder<> builder(&fence);
+  callRuntime(builder, runtime::kFence, voidType,
+              {builder.getInt1(isDeviceWide)});
 }
 
 /// True if `pointer` is no private buffer, or one of at least `length` bytes.
@@ -358,7 +379,7 @@ void Instrumenter::instrumentMemory(MemIntrinsic &memory) {
 
 /// Generic addresses are host addresses, of workgroup memory in its window.
 void Instrumenter::instrumentCast(AddrSpaceCastInst &cast) {
-  constexpr unsigned kCluster = 7;
+  constexpr unsigned kCluster = NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
   IRBuilder<> builder(&cast);
   unsigned from = cast.getSrcAddressSpace(), to = cast.getDestAddressSpace();
   if (cast.getType()->isVectorTy()) {
@@ -387,7 +408,8 @@ void Instrumenter::instrumentDivision(BinaryOperator &division) {
   Type *type = right->getType();
   bool isSigned = division.getOpcode() == Instruction::SDiv ||
                   division.getOpcode() == Instruction::SRem;
-  Value *isBad = builder.CreateICmpEQ(right, Constant::getNullValue(type));
+  Value *isZero = builder.CreateICmpEQ(right, Constant::getNullValue(type));
+  Value *isBad = isZero;
   if (isSigned) {
     APInt least = APInt::getSignedMinValue(type->getScalarSizeInBits());
     Value *overflows = builder.CreateAnd(
@@ -399,13 +421,16 @@ void Instrumenter::instrumentDivision(BinaryOperator &division) {
     return;
   division.setOperand(
       1, builder.CreateSelect(isBad, ConstantInt::get(type, 1), right));
-  Value *isAnyBad = type->isVectorTy() ? builder.CreateOrReduce(isBad) : isBad;
+  auto isAny = [&](IRBuilder<> &builder, Value *values) {
+    return type->isVectorTy() ? builder.CreateOrReduce(values) : values;
+  };
   uint32_t site = addSite(division);
   Instruction *then = SplitBlockAndInsertIfThen(
-      isAnyBad, &division, false,
+      isAny(builder, isBad), &division, false,
       MDBuilder(context).createUnlikelyBranchWeights());
   IRBuilder<> cold(then);
-  callRuntime(cold, runtime::kDivideFault, voidType, {cold.getInt32(site)});
+  callRuntime(cold, runtime::kDivideFault, voidType,
+              {cold.getInt32(site), isAny(cold, isZero)});
 }
 
 } // namespace mlir::workgroup::emulator

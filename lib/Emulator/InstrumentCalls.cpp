@@ -22,8 +22,6 @@ using namespace llvm;
 
 namespace mlir::workgroup::emulator {
 
-static constexpr unsigned kSharedSpace = 3;
-
 //===----------------------------------------------------------------------===//
 // Special registers
 //===----------------------------------------------------------------------===//
@@ -135,6 +133,15 @@ void Instrumenter::suspendAt(CallInst &call, Operation operation,
   replace(call, loadRegisters(builder, call.getType(), index));
 }
 
+/// Tells of the thread at a barrier, for which it does not wait.
+void Instrumenter::arriveAt(CallInst &call) {
+  IRBuilder<> builder(&call);
+  SmallVector<Value *> operands(call.args());
+  storeRegisters(builder, operands);
+  callRuntime(builder, runtime::kArrive, voidType, {});
+  call.eraseFromParent();
+}
+
 bool Instrumenter::instrumentBarrier(IntrinsicInst &call, StringRef name) {
   if (!name.consume_front("llvm.nvvm.barrier.cta."))
     return false;
@@ -145,15 +152,7 @@ bool Instrumenter::instrumentBarrier(IntrinsicInst &call, StringRef name) {
       isCounted ? Operation::Kind::BarrierCount : Operation::Kind::Barrier;
   SmallVector<Value *> operands(call.args());
   if (name.starts_with("arrive")) {
-    // Registers are read when the call is made, which is now.
-    operation.kind = Operation::Kind::BarrierArrive;
-    operation.site = addSite(call);
-    tables.operations.push_back(operation);
-    IRBuilder<> builder(&call);
-    storeRegisters(builder, operands);
-    callRuntime(builder, runtime::kArrive, voidType,
-                {builder.getInt32(tables.operations.size() - 1)});
-    call.eraseFromParent();
+    arriveAt(call);
     return true;
   }
   if (name.consume_front("red."))
@@ -210,7 +209,6 @@ bool Instrumenter::instrumentMatrix(IntrinsicInst &call, StringRef name) {
     operation.accessSite =
         addAccess(call, 0, isLoad ? AccessKind::Read : AccessKind::Write,
                   /*bytes=*/4, Align(1)); // a register of a lane
-    tables.sites.back().isMatrix = true;
   }
   if (name.contains("matrix.sync")) {
     StringRef count = name.substr(name.find(".x") + 2, 1);
@@ -282,11 +280,12 @@ bool Instrumenter::instrumentQuery(IntrinsicInst &call, StringRef name) {
       replace(call, builder.getFalse());
     return true;
   }
-  // Threads of a block take turns, and atomic operations order by themselves.
-  bool isFence = name.starts_with("llvm.nvvm.membar.") ||
-                 name == "llvm.nvvm.fence.sc.cluster" ||
-                 name == "llvm.nvvm.nanosleep";
-  if (isFence) {
+  if (isFence(call)) {
+    instrumentFence(call, isDeviceWide(call));
+    call.eraseFromParent();
+    return true;
+  }
+  if (name == "llvm.nvvm.nanosleep") {
     call.eraseFromParent();
     return true;
   }
@@ -375,16 +374,7 @@ void Instrumenter::instrumentAssembly(CallInst &call) {
   auto *assembly = cast<InlineAsm>(call.getCalledOperand());
   StringRef text = assembly->getAsmString();
   if (text == "bar.arrive $0, $1;" || text == "bar.arrive $0, $1") {
-    Operation operation;
-    operation.kind = Operation::Kind::BarrierArrive;
-    operation.site = addSite(call);
-    tables.operations.push_back(operation);
-    IRBuilder<> builder(&call);
-    SmallVector<Value *> operands(call.args());
-    storeRegisters(builder, operands);
-    callRuntime(builder, runtime::kArrive, voidType,
-                {builder.getInt32(tables.operations.size() - 1)});
-    call.eraseFromParent();
+    arriveAt(call);
     return;
   }
   refuse(call, "inline assembly '" + text + "' is not emulated");

@@ -120,6 +120,14 @@ static void collectUnreached(LaunchResult &result, const KernelTables &tables,
       result.unreached.push_back(tables.sites[i].location);
 }
 
+/// Turns of loops that a thread may make when a fix is tried: some more than
+/// without it.
+static uint64_t getTrialSteps(const Execution &execution,
+                              const KernelTables &tables) {
+  constexpr uint64_t kTimes = 4;
+  return kTimes * (execution.mostTurns + tables.getTurnsPerPoll());
+}
+
 std::string EmulatedKernel::refuse(const LaunchRequest &request) const {
   return checkSizes(implementation->program->tables, request);
 }
@@ -143,7 +151,8 @@ LaunchResult EmulatedKernel::launch(const LaunchRequest &request,
       {program.tables, request, options.check, implementation->sharedBuffers});
   if (findsFixes && !result.wasStopped && !result.crash)
     findFixes(described, {implementation->bitcode, implementation->name,
-                          program, request, options, before, progress});
+                          program, request, options, before, progress,
+                          getTrialSteps(execution, program.tables)});
   for (Described &finding : described)
     result.findings.push_back(std::move(finding.record));
   for (const FindingRecord &finding : result.findings)

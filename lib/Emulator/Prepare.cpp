@@ -125,7 +125,6 @@ static bool isWritten(const llvm::Value &pointer) {
 /// A variable that kernels write lives as long as the module on a GPU.
 static bool checkVariables(const llvm::Module &module,
                            std::vector<DiagnosticRecord> &errors) {
-  constexpr unsigned kSharedSpace = 3;
   for (const llvm::GlobalVariable &variable : module.globals()) {
     if (variable.isConstant() || variable.getAddressSpace() == kSharedSpace ||
         variable.getName().starts_with("llvm.") || !isWritten(variable))

@@ -11,8 +11,11 @@
 
 #include "workgroup/Emulator/Emulator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 namespace mlir::workgroup::emulator {
+
+constexpr unsigned kSharedSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED;
 
 /// A kernel without calls of functions that have a body.
 struct PreparedKernel {

@@ -70,9 +70,9 @@ static std::string printCount(const FindingRecord &finding) {
 
 static std::string printFix(const FixRecord &fix) {
   return "a gpu.barrier " + fix.place + " " + printLocation(fix.location) +
-         (fix.isVerified ? " mends it: run again with it, the launch is clean"
-                         : " may mend it") +
-         (fix.isUniform ? "" : "; see to it that all threads come by there");
+         (fix.isVerified ? " fixes it (verified: with it the launch is clean)"
+                         : " may fix it") +
+         (fix.isUniform ? "" : "; make sure that all threads get there");
 }
 
 DiagnosticRecord makeDiagnostic(const FindingRecord &finding) {
@@ -87,8 +87,7 @@ DiagnosticRecord makeDiagnostic(const FindingRecord &finding) {
   };
   for (const AccessRecord &access : llvm::reverse(finding.accesses))
     addNote(printAccess(finding, access), access.location);
-  for (const std::string &note : finding.notes)
-    addNote(note, {});
+  llvm::append_range(diagnostic.notes, finding.notes);
   addNote(printCount(finding), {});
   for (const FixRecord &fix : finding.fixes)
     addNote(printFix(fix), fix.location);

@@ -23,6 +23,10 @@ static uint32_t getMask(const Operation &operation, const ThreadState &thread) {
                         : ~0u;
 }
 
+static std::string printMask(uint32_t lanes) {
+  return "0x" + llvm::utohexstr(lanes, /*LowerCase=*/true);
+}
+
 static bool canMeet(const Operation &a, const Operation &b) {
   if (a.kind != b.kind)
     return false;
@@ -31,12 +35,12 @@ static bool canMeet(const Operation &a, const Operation &b) {
 }
 
 /// The lanes that `lane` waits for at a warp operation, itself included, if all
-/// have come; else zero. `members` receives those that have to.
-uint32_t Worker::getGroup(unsigned warp, unsigned lane, uint32_t &members) {
+/// have come; else zero.
+uint32_t Worker::getGroup(unsigned warp, unsigned lane) {
   const ThreadState &self = threads[warp * kWarpSize + lane];
   const Operation &operation = tables.operations[self.operation];
   uint32_t mask = getMask(operation, self) | 1u << lane;
-  members = 0;
+  uint32_t members = 0;
   bool isComplete = true, isWhole = true;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     unsigned other = llvm::countr_zero(rest);
@@ -53,7 +57,9 @@ uint32_t Worker::getGroup(unsigned warp, unsigned lane, uint32_t &members) {
   }
   if (isComplete && !isWhole && operation.warp && launch.check == Check::All)
     report(threads[warp * kWarpSize + lane], FindingKind::ExitedLane,
-           operation.site);
+           operation.site,
+           {makeNote("it is for the lanes " + printMask(mask) +
+                     ", of which there are " + printMask(members))});
   return isComplete ? members : 0;
 }
 
@@ -65,8 +71,7 @@ bool Worker::meetLanes(unsigned warp) {
   for (unsigned lane = 0; lane < count; ++lane) {
     if (threads[first + lane].wait != Wait::Warp)
       continue;
-    uint32_t members = 0;
-    uint32_t lanes = getGroup(warp, lane, members);
+    uint32_t lanes = getGroup(warp, lane);
     if (!lanes)
       continue;
     executeTogether(warp, lanes);
@@ -120,7 +125,8 @@ void Worker::executeMatrix(unsigned warp, uint32_t lanes,
   unsigned first = warp * kWarpSize;
   if (lanes != ~0u) { // it has no meaning without all of them
     report(threads[first + llvm::countr_zero(lanes)], FindingKind::Divergence,
-           operation.site);
+           operation.site,
+           {makeNote("only the lanes " + printMask(lanes) + " are here")});
     return;
   }
   for (unsigned lane = 0; lane < operation.numRows; ++lane)
@@ -144,7 +150,7 @@ void Worker::executeMatrix(unsigned warp, uint32_t lanes,
 // Barriers
 //===----------------------------------------------------------------------===//
 
-void Worker::arriveAtBarrier(ThreadState &thread, uint32_t) {
+void Worker::arriveAtBarrier(ThreadState &thread) {
   Arrivals &arrival = arrivals[thread.registers[0] % arrivals.size()];
   arrival.threads.push_back(thread.linear);
   clocks.release(thread.linear, arrival.meeting);
@@ -168,7 +174,8 @@ bool Worker::openCommonBarrier() {
   ++counters.barriers;
   lastBarrier = operation.site;
   clocks.synchronizeAll();
-  std::fill(known.begin(), known.end(), *llvm::max_element(known));
+  if (tables.ordersBlocks)
+    shareKnown(llvm::to_vector(llvm::seq<unsigned>(0, threads.size())));
   setTimes();
   for (ThreadState &thread : threads)
     thread.wait = Wait::None;
@@ -203,7 +210,9 @@ bool Worker::openBarriers() {
     if (present < needed)
       continue;
     if (!isCounted && numLive < threads.size())
-      report(first, FindingKind::ExitedThread, operation.site);
+      report(first, FindingKind::ExitedThread, operation.site,
+             describeWaits(
+                 llvm::to_vector(llvm::seq<unsigned>(0, threads.size()))));
     hasOpened |= openBarrier(id, waiting[id]);
   }
   return hasOpened;
@@ -213,9 +222,9 @@ bool Worker::openBarriers() {
 void Worker::shareKnown(llvm::ArrayRef<unsigned> members) {
   uint64_t latest = 0;
   for (unsigned thread : members)
-    latest = std::max(latest, known[thread]);
+    latest = std::max(latest, knowledge[thread].known);
   for (unsigned thread : members)
-    known[thread] = latest;
+    knowledge[thread].known = latest;
 }
 
 bool Worker::openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
@@ -304,8 +313,23 @@ static std::string printRanges(llvm::ArrayRef<unsigned> numbers) {
   return text;
 }
 
-/// Who is where, a line per place.
-std::vector<std::string> Worker::describeWaits(llvm::ArrayRef<unsigned> which) {
+/// Where a thread waits, and for whom.
+static std::string describeWait(const ThreadState &thread,
+                                const Operation &operation) {
+  if (thread.wait == Wait::Warp)
+    return " wait here for the lanes " + printMask(getMask(operation, thread)) +
+           " of their warps";
+  std::string text = " wait at this barrier";
+  if (thread.registers[0] || operation.kind == Operation::Kind::BarrierCount)
+    text += ", number " + std::to_string(thread.registers[0]) + ",";
+  if (operation.kind == Operation::Kind::BarrierCount)
+    return text + " for " + std::to_string(thread.registers[1]) + " threads";
+  return text + " for all that have not left";
+}
+
+/// Who is where, a note per place.
+std::vector<DiagnosticRecord>
+Worker::describeWaits(llvm::ArrayRef<unsigned> which) {
   using Place = std::tuple<Wait, uint32_t, uint32_t>; // with ordinal and site
   std::map<Place, llvm::SmallVector<unsigned>> places;
   for (unsigned index : which) {
@@ -314,28 +338,20 @@ std::vector<std::string> Worker::describeWaits(llvm::ArrayRef<unsigned> which) {
     uint32_t site = waits ? tables.operations[thread.operation].site : 0;
     places[{thread.wait, tables.sites[site].ordinal, site}].push_back(index);
   }
-  std::vector<std::string> lines;
+  std::vector<DiagnosticRecord> notes;
   for (const auto &[place, numbers] : places) {
     auto [wait, ordinal, site] = place;
-    const SourceLocation &location = tables.sites[site].location;
-    std::string line = "threads " + printRanges(numbers);
+    const ThreadState &first = threads[numbers.front()];
+    std::string text = "threads " + printRanges(numbers) + " (linear ids)";
     if (wait == Wait::Done)
-      line += " have left the kernel";
+      text += " have left the kernel";
+    else if (wait == Wait::None)
+      text += " go on";
     else
-      line += std::string(wait == Wait::Barrier
-                              ? " wait at the barrier at "
-                              : " wait at the warp operation at ") +
-              location.file + ":" + std::to_string(location.line) + ":" +
-              std::to_string(location.column);
-    if (wait == Wait::Warp) {
-      const ThreadState &thread = threads[numbers.front()];
-      const Operation &operation = tables.operations[thread.operation];
-      line += " for the lanes 0x" +
-              llvm::utohexstr(getMask(operation, thread), /*LowerCase=*/true);
-    }
-    lines.push_back(std::move(line));
+      text += describeWait(first, tables.operations[first.operation]);
+    notes.push_back(makeNote(std::move(text), tables.sites[site].location));
   }
-  return lines;
+  return notes;
 }
 
 void Worker::reportDeadlock() {

@@ -46,6 +46,7 @@ llvm::StringRef getKindName(FindingKind kind) {
   case FindingKind::Deadlock:
     return "deadlock";
   case FindingKind::Division:
+  case FindingKind::DivisionOverflow:
     return "division";
   case FindingKind::StepLimit:
     return "step-limit";
@@ -69,10 +70,11 @@ static std::string getNoun(const Site &site) {
   if (site.isAsync)
     return site.kind == AccessKind::Read ? "an asynchronous copy's read"
                                          : "an asynchronous copy";
-  return site.kind == AccessKind::Read         ? "a read"
-         : site.kind == AccessKind::Write      ? "a write"
-         : site.kind == AccessKind::AtomicRead ? "an atomic read"
-                                               : "an atomic update";
+  return site.kind == AccessKind::Read          ? "a read"
+         : site.kind == AccessKind::Write       ? "a write"
+         : site.kind == AccessKind::AtomicRead  ? "an atomic read"
+         : site.kind == AccessKind::AtomicWrite ? "an atomic write"
+                                                : "an atomic update";
 }
 
 static std::string getPair(const Site &a, const Site &b) {
@@ -94,6 +96,8 @@ static std::string getVerb(const Site &site) {
     return "updates";
   case AccessKind::AtomicRead:
     return "reads atomically";
+  case AccessKind::AtomicWrite:
+    return "writes atomically";
   case AccessKind::None:
     return "waits";
   }
@@ -113,8 +117,9 @@ static std::string getMessage(const FindingKey &key,
     return "data race on global memory: nothing orders " + pair +
            " of one block";
   case FindingKind::BlockRace:
-    return "data race on global memory: " + pair +
-           " of different blocks, which nothing can order";
+    return "data race on global memory: " + pair + " of different blocks, " +
+           (tables.ordersBlocks ? "which no fences and atomic operations order"
+                                : "which nothing can order");
   case FindingKind::SameValue:
     return "threads write the same value to the same bytes, and nothing orders "
            "them";
@@ -127,9 +132,9 @@ static std::string getMessage(const FindingKey &key,
   case FindingKind::OutOfBounds:
     return "access out of bounds";
   case FindingKind::ReadOnly:
-    return "write to a buffer that must not be written";
+    return "write to a read-only argument";
   case FindingKind::Misaligned:
-    return "address is no multiple of " + std::to_string(site.alignment) +
+    return "address is not a multiple of " + std::to_string(site.alignment) +
            " bytes, which the access promises";
   case FindingKind::Uninitialized:
     return "read of workgroup memory that no thread of the block has written";
@@ -139,16 +144,18 @@ static std::string getMessage(const FindingKey &key,
   case FindingKind::ExitedThread:
     return "barrier that threads of the block skip by leaving the kernel";
   case FindingKind::InvalidBarrier:
-    return "barrier of more threads than it counts, of a count that is no "
+    return "barrier of more threads than it counts, of a count that is not a "
            "multiple of 32, or of a number from 16 on";
   case FindingKind::MisalignedRow:
-    return "address of a row of a matrix is no multiple of 16 bytes";
+    return "address of a row of a matrix is not a multiple of 16 bytes";
   case FindingKind::Deadlock:
-    return "threads wait for each other for ever";
+    return "threads wait for each other forever";
   case FindingKind::Division:
-    return "integer division by zero, or of the least number by -1";
+    return "integer division by zero";
+  case FindingKind::DivisionOverflow:
+    return "integer division overflows: the least number by -1";
   case FindingKind::StepLimit:
-    return "a thread does not end";
+    return "a thread exceeds the limit of loop iterations";
   case FindingKind::InactiveLane:
     return "shuffle of a value from a lane that takes no part in it";
   case FindingKind::ExitedLane:
@@ -156,7 +163,7 @@ static std::string getMessage(const FindingKey &key,
   case FindingKind::Assertion:
     return "assertion failed";
   case FindingKind::Trap:
-    return "the kernel gives up (trap)";
+    return "the kernel executes a trap";
   }
   llvm_unreachable("unknown kind of finding");
 }
@@ -222,10 +229,8 @@ static void describeShared(FindingRecord &record,
       record.indices = getIndices(instance.offset, buffer.elementBytes,
                                   buffer.shape, buffer.strides);
       if (buffer.location.line)
-        record.notes.push_back(buffer.name + " is allocated at " +
-                               buffer.location.file + ":" +
-                               std::to_string(buffer.location.line) + ":" +
-                               std::to_string(buffer.location.column));
+        record.notes.push_back(
+            makeNote(buffer.name + " is allocated here", buffer.location));
     }
 }
 
@@ -264,10 +269,10 @@ static void addSize(FindingRecord &record, const FindingKey &key,
   } else if (instance.object <= context.request.buffers.size()) {
     bytes = context.request.buffers[instance.object - 1].bytes;
   }
-  record.notes.push_back(std::to_string(instance.bytes) + " bytes at byte " +
-                         std::to_string(instance.offset) + " of " +
-                         record.buffer + ", which has " +
-                         std::to_string(bytes) + " bytes");
+  record.notes.push_back(
+      makeNote(std::to_string(instance.bytes) + " bytes at byte " +
+               std::to_string(instance.offset) + " of " + record.buffer +
+               ", which has " + std::to_string(bytes) + " bytes"));
 }
 
 static void addAccesses(FindingRecord &record, const FindingKey &key,
@@ -288,10 +293,12 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
   add(key.site, instance.block, instance.thread,
       key.otherSite ? tables.sites[key.site].bytes : instance.bytes);
   if (!key.otherSite && !record.accesses.back().bytes)
-    record.accesses.back().verb = key.kind == FindingKind::Division ? "divides"
-                                  : key.kind == FindingKind::StepLimit
-                                      ? "loops"
-                                      : "is there";
+    record.accesses.back().verb =
+        key.kind == FindingKind::Division ||
+                key.kind == FindingKind::DivisionOverflow
+            ? "divides"
+        : key.kind == FindingKind::StepLimit ? "loops"
+                                             : "executes this";
 }
 
 static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
@@ -309,20 +316,24 @@ static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
     describeGlobal(record, instance, context);
   else if (instance.space == Space::Private)
     record.buffer = "private memory";
+  // Indices of what is in no row of the buffer are not those of the program.
+  if (key.kind == FindingKind::OutOfBounds)
+    record.indices.clear();
   addSize(record, key, instance, context);
   addAccesses(record, key, instance, context);
-  for (const std::string &note : instance.notes)
-    record.notes.push_back(note);
+  llvm::append_range(record.notes, instance.notes);
   if (key.kind == FindingKind::StepLimit)
-    record.notes.push_back("it has made " +
-                           std::to_string(context.request.stepLimit) +
-                           " turns of its loops, the limit of this launch");
-  if (instance.barrier && key.otherSite) {
-    const SourceLocation &at = context.tables.sites[instance.barrier].location;
-    record.notes.push_back("since the barrier at " + at.file + ":" +
-                           std::to_string(at.line) + ":" +
-                           std::to_string(at.column));
-  }
+    record.notes.push_back(
+        makeNote("it has made " + std::to_string(context.request.stepLimit) +
+                 " loop iterations, the limit of this launch"));
+  if (key.kind == FindingKind::NotWaited)
+    record.notes.push_back(
+        makeNote("the thread that copies has to wait in between, by "
+                 "nvgpu.device_async_wait or nvvm.cp.async.wait.group"));
+  if (instance.barrier && key.otherSite)
+    record.notes.push_back(
+        makeNote("the last barrier before both is here",
+                 context.tables.sites[instance.barrier].location));
   return record;
 }
 

@@ -23,8 +23,12 @@ static uint8_t *accessOther(ThreadState *thread, uint64_t address,
   return thread->worker->access(*thread, kind, address, site, bytes);
 }
 
-static void finishUpdate(ThreadState *thread, uint64_t address, uint32_t site) {
-  thread->worker->finishUpdate(*thread, address, site);
+static void finishAtomic(ThreadState *thread, uint64_t address, uint32_t site) {
+  thread->worker->finishAtomic(*thread, address, site);
+}
+
+static void fence(ThreadState *thread, bool isDeviceWide) {
+  thread->worker->fence(*thread, isDeviceWide);
 }
 
 static uint8_t *fault(ThreadState *thread, uint64_t address, uint32_t site) {
@@ -49,18 +53,20 @@ static void *getFrame(ThreadState *thread, uint64_t bytes) {
   return thread->worker->getFrame(*thread, bytes);
 }
 
-static bool poll(ThreadState *thread, uint32_t site, uint64_t turns) {
-  return thread->worker->poll(*thread, site, turns);
+static uint32_t poll(ThreadState *thread, uint32_t site) {
+  return thread->worker->poll(*thread, site);
 }
 
-static void divideFault(ThreadState *thread, uint32_t site) {
-  thread->worker->report(*thread, FindingKind::Division, site);
+static void divideFault(ThreadState *thread, uint32_t site, bool isByZero) {
+  thread->worker->report(
+      *thread, isByZero ? FindingKind::Division : FindingKind::DivisionOverflow,
+      site);
 }
 
 static void failAssertion(ThreadState *thread, const char *message,
                           uint32_t site) {
   thread->worker->giveUp(*thread, FindingKind::Assertion, site,
-                         {message ? message : ""});
+                         {makeNote(message ? message : "")});
 }
 
 static void trap(ThreadState *thread, uint32_t site) {
@@ -85,8 +91,8 @@ static void waitForAllCopies(ThreadState *thread) {
   thread->worker->waitForCopies(*thread, 0);
 }
 
-static void arrive(ThreadState *thread, uint32_t operation) {
-  thread->worker->arriveAtBarrier(*thread, operation);
+static void arrive(ThreadState *thread) {
+  thread->worker->arriveAtBarrier(*thread);
 }
 
 static void print(ThreadState *thread, const char *format,
@@ -106,11 +112,16 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kUpdateShared, address(accessShared<AccessKind::Update>)},
       {runtime::kReadSharedAtomically,
        address(accessShared<AccessKind::AtomicRead>)},
+      {runtime::kWriteSharedAtomically,
+       address(accessShared<AccessKind::AtomicWrite>)},
       {runtime::kReadAtomically, address(accessOther<AccessKind::AtomicRead>)},
+      {runtime::kWriteAtomically,
+       address(accessOther<AccessKind::AtomicWrite>)},
       {runtime::kReadOther, address(accessOther<AccessKind::Read>)},
       {runtime::kWriteOther, address(accessOther<AccessKind::Write>)},
       {runtime::kUpdateOther, address(accessOther<AccessKind::Update>)},
-      {runtime::kFinishUpdate, address(finishUpdate)},
+      {runtime::kFinishAtomic, address(finishAtomic)},
+      {runtime::kFence, address(fence)},
       {runtime::kFault, address(fault)},
       {runtime::kCopyBytes, address(copyBytes)},
       {runtime::kSetBytes, address(setBytes)},

@@ -22,12 +22,16 @@ inline constexpr char kReadShared[] = "emulator.read.shared";
 inline constexpr char kWriteShared[] = "emulator.write.shared";
 inline constexpr char kUpdateShared[] = "emulator.update.shared";
 inline constexpr char kReadSharedAtomically[] = "emulator.read.shared.atomic";
+inline constexpr char kWriteSharedAtomically[] = "emulator.write.shared.atomic";
 inline constexpr char kReadAtomically[] = "emulator.read.atomic";
+inline constexpr char kWriteAtomically[] = "emulator.write.atomic";
 inline constexpr char kReadOther[] = "emulator.read";
 inline constexpr char kWriteOther[] = "emulator.write";
 inline constexpr char kUpdateOther[] = "emulator.update";
-/// `void (ptr, i64 address, i32 site)`: an update that orders is done.
-inline constexpr char kFinishUpdate[] = "emulator.finish.update";
+/// `void (ptr, i64 address, i32 site)`: an atomic operation is done.
+inline constexpr char kFinishAtomic[] = "emulator.finish.atomic";
+/// `void (ptr, i1 for other blocks too)`: order by what is atomic.
+inline constexpr char kFence[] = "emulator.fence";
 /// `ptr (ptr, i64 address, i32 site)`: an access must not be done.
 inline constexpr char kFault[] = "emulator.fault";
 /// `void (ptr, i64 target, i64 source, i64 bytes, i32 site)`: copy bytes; the
@@ -39,10 +43,12 @@ inline constexpr char kSetBytes[] = "emulator.set.bytes";
 inline constexpr char kLogAccess[] = "emulator.log.access";
 /// `ptr (ptr, i64 bytes)`: the memory of a coroutine.
 inline constexpr char kGetFrame[] = "emulator.get.frame";
-/// `i1 (ptr, i32 site, i64 turns)`: whether the thread has to end.
+/// `i32 (ptr, i32 site)`: how many turns of loops the thread may make until it
+/// asks again; none if it has to end.
 inline constexpr char kPoll[] = "emulator.poll";
-/// `void (ptr, i32 site)`.
+/// `void (ptr, i32 site, i1 by zero)`: a division has no result.
 inline constexpr char kDivideFault[] = "emulator.divide.fault";
+/// `void (ptr, i32 site)`.
 inline constexpr char kTrap[] = "emulator.trap";
 /// `void (ptr, ptr message, i32 site)`.
 inline constexpr char kFailAssertion[] = "emulator.fail.assertion";
@@ -53,7 +59,7 @@ inline constexpr char kCommitCopies[] = "emulator.commit.copies";
 inline constexpr char kWaitForAllCopies[] = "emulator.wait.for.all.copies";
 /// `void (ptr, i32 newer groups)`.
 inline constexpr char kWaitForCopies[] = "emulator.wait.for.copies";
-/// `void (ptr, i32 operation)`: arrive at a barrier without waiting.
+/// `void (ptr)`: arrive at a barrier without waiting.
 inline constexpr char kArrive[] = "emulator.arrive";
 /// `void (ptr, ptr format, ptr arguments, i64 bytes of them)`.
 inline constexpr char kPrint[] = "emulator.print";

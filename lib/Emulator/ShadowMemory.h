@@ -18,12 +18,10 @@
 
 #include "Clocks.h"
 #include "Findings.h"
+#include "Publications.h"
 #include "Tables.h"
 #include "llvm/ADT/SmallVector.h"
-#include <atomic>
-#include <map>
 #include <memory>
-#include <mutex>
 
 namespace mlir::workgroup::emulator {
 
@@ -68,14 +66,15 @@ public:
   using Conflicts = llvm::SmallVectorImpl<std::pair<uint64_t, Conflict>>;
   /// Records an access of `bytes` bytes at `offset`, and adds what it conflicts
   /// with, with the offset of each.
-  void read(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
-            Conflicts &conflicts);
-  void readAtomically(unsigned thread, uint64_t offset, uint32_t site,
-                      uint64_t bytes, Conflicts &conflicts);
-  void write(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
-             Conflicts &conflicts);
-  void update(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
-              Conflicts &conflicts);
+  void access(AccessKind kind, unsigned thread, uint64_t offset, uint32_t site,
+              uint64_t bytes, Conflicts &conflicts) {
+    if (kind == AccessKind::Write)
+      write(thread, offset, site, bytes, conflicts);
+    else if (writes(kind))
+      update(kind, thread, offset, site, bytes, conflicts);
+    else
+      read(kind, thread, offset, site, bytes, conflicts);
+  }
 
   /// The start and the end of an asynchronous copy into workgroup memory.
   void beginCopy(unsigned thread, uint64_t offset, uint32_t site,
@@ -85,7 +84,11 @@ public:
 private:
   template <typename Function>
   void forEachCell(uint64_t offset, uint64_t bytes, Function run);
-  void readAs(AccessKind kind, unsigned thread, uint64_t offset, uint32_t site,
+  void read(AccessKind kind, unsigned thread, uint64_t offset, uint32_t site,
+            uint64_t bytes, Conflicts &conflicts);
+  void write(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes,
+             Conflicts &conflicts);
+  void update(AccessKind kind, unsigned thread, uint64_t offset, uint32_t site,
               uint64_t bytes, Conflicts &conflicts);
   void checkWrites(AccessKind kind, unsigned thread, SharedCell &cell,
                    uint64_t offset, Conflicts &conflicts);
@@ -121,39 +124,13 @@ struct AccessSet {
 struct GlobalCell {
   uint32_t writeBlock;
   /// Asynchronous copies that still read these bytes.
-  uint32_t pending : 31;
+  uint32_t pending : 30;
   /// Updates, and writes that may have stored the same, are in a side table.
   uint32_t hasCoWriters : 1;
+  /// More readers, if there is a partial order, are in a side table.
+  uint32_t hasMoreReads : 1;
   Access write;
   AccessSet reads;
-};
-
-/// What blocks make known to others by atomic operations that order.
-///
-/// Across blocks, addresses are not told apart: whoever orders by any atomic
-/// operation is after all who did before. That can hide a race, and makes none
-/// up.
-class Publications {
-public:
-  void release(uint64_t block, unsigned thread, const Clocks &clocks);
-  /// What is released up to now, to be known from now on.
-  uint64_t acquire() const { return stamp.load(); }
-  /// True if `access` of `block` was released by what `known` stands for.
-  bool isKnown(uint64_t block, Access access, uint64_t known);
-
-private:
-  struct Event {
-    uint32_t time, base;
-    uint64_t stamp;
-    /// What the thread knows of others of its block, if it is not all alike.
-    std::vector<uint32_t> others;
-  };
-  /// Times that are kept of a thread.
-  static constexpr size_t kMaxEvents = 64;
-
-  std::atomic<uint64_t> stamp{0};
-  std::mutex mutex;
-  std::map<std::pair<uint64_t, unsigned>, std::vector<Event>> events;
 };
 
 /// The shadow of one buffer in global memory.
@@ -189,7 +166,9 @@ private:
              uint64_t offset, Conflicts &conflicts);
   void check(const Actor &actor, AccessKind kind, const AccessSet &set,
              uint64_t offset, Conflicts &conflicts);
-  void record(const Actor &actor, AccessSet &set, Access access);
+  bool record(const Actor &actor, AccessSet &set, Access access);
+  void recordRead(const Actor &actor, GlobalCell &cell, uint64_t index,
+                  Access access);
 
   const KernelTables &tables;
   unsigned grain;

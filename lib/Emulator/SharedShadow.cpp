@@ -61,10 +61,9 @@ void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
     conflicts.push_back({offset, {FindingKind::NotWaited, cell.write, {}}});
     return;
   }
-  bool isAtomic = kind == AccessKind::Update || kind == AccessKind::AtomicRead;
   auto check = [&](Access write) {
-    bool isUpdate = tables.sites[write.getSite()].kind == AccessKind::Update;
-    if (write.time < clocks.getStart() || (isUpdate && isAtomic) ||
+    bool isUpdate = isAtomic(tables.sites[write.getSite()].kind);
+    if (write.time < clocks.getStart() || (isUpdate && isAtomic(kind)) ||
         clocks.isOrdered(write, thread))
       return;
     FindingKind found =
@@ -83,14 +82,13 @@ void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
 void SharedShadow::checkReads(AccessKind kind, unsigned thread,
                               SharedCell &cell, uint32_t own, uint64_t offset,
                               Conflicts &conflicts) {
-  bool follows = tables.sites[own].followsExchange;
+  const llvm::BitVector &follows = tables.sites[own].follows;
   auto check = [&](Access read) {
     const Site &site = tables.sites[read.getSite()];
-    bool isAtomic =
-        site.kind == AccessKind::AtomicRead && kind == AccessKind::Update;
-    if (read.time < clocks.getStart() || isAtomic ||
+    if (read.time < clocks.getStart() ||
+        (isAtomic(site.kind) && isAtomic(kind)) ||
         clocks.isOrdered(read, thread) ||
-        (site.feedsExchange && follows && clocks.isConsumed(read, thread)))
+        (site.feeds.anyCommon(follows) && clocks.isConsumed(read, thread)))
       return;
     conflicts.push_back({offset, {FindingKind::SharedRace, read, {}}});
   };
@@ -171,8 +169,8 @@ void SharedShadow::recordWrite(SharedCell &cell, Access access) {
   cell.hasMoreReads = 0;
 }
 
-void SharedShadow::readAs(AccessKind kind, unsigned thread, uint64_t offset,
-                          uint32_t site, uint64_t bytes, Conflicts &conflicts) {
+void SharedShadow::read(AccessKind kind, unsigned thread, uint64_t offset,
+                        uint32_t site, uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
     if (isQuiet(cell) && cell.write.time >= clocks.getStart()) {
@@ -189,17 +187,6 @@ void SharedShadow::readAs(AccessKind kind, unsigned thread, uint64_t offset,
         cell.write.time > clocks.getBase())
       cell.saturated = 0;
   });
-}
-
-void SharedShadow::read(unsigned thread, uint64_t offset, uint32_t site,
-                        uint64_t bytes, Conflicts &conflicts) {
-  readAs(AccessKind::Read, thread, offset, site, bytes, conflicts);
-}
-
-void SharedShadow::readAtomically(unsigned thread, uint64_t offset,
-                                  uint32_t site, uint64_t bytes,
-                                  Conflicts &conflicts) {
-  readAs(AccessKind::AtomicRead, thread, offset, site, bytes, conflicts);
 }
 
 void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
@@ -227,14 +214,14 @@ void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
   });
 }
 
-void SharedShadow::update(unsigned thread, uint64_t offset, uint32_t site,
-                          uint64_t bytes, Conflicts &conflicts) {
+void SharedShadow::update(AccessKind kind, unsigned thread, uint64_t offset,
+                          uint32_t site, uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    if (!isWritten(cell))
+    if (kind == AccessKind::Update && !isWritten(cell))
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
-    checkWrites(AccessKind::Update, thread, cell, at, conflicts);
-    checkReads(AccessKind::Update, thread, cell, site, at, conflicts);
+    checkWrites(kind, thread, cell, at, conflicts);
+    checkReads(kind, thread, cell, site, at, conflicts);
     if (!cell.pending)
       addCoWriter(thread, cell, access);
   });

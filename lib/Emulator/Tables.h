@@ -9,9 +9,11 @@
 #ifndef WORKGROUP_EMULATOR_TABLES_H
 #define WORKGROUP_EMULATOR_TABLES_H
 
+#include "Clocks.h"
 #include "MatrixOps.h"
 #include "WarpOps.h"
 #include "workgroup/Emulator/Emulator.h"
+#include "llvm/ADT/BitVector.h"
 
 namespace mlir::workgroup::emulator {
 
@@ -26,26 +28,36 @@ constexpr uint64_t kMaxAccessBytes = 4096;
 
 enum class Space : uint8_t { None, Generic, Global, Shared, Private };
 
-/// An update reads and writes at once; it and an atomic read are never at odds
-/// with other updates.
-enum class AccessKind : uint8_t { None, Read, Write, Update, AtomicRead };
+/// An update reads and writes at once. Atomic accesses are never at odds with
+/// each other.
+enum class AccessKind : uint8_t {
+  None,
+  Read,
+  Write,
+  Update,
+  AtomicRead,
+  AtomicWrite
+};
+
+inline bool isAtomic(AccessKind kind) { return kind >= AccessKind::Update; }
+inline bool writes(AccessKind kind) {
+  return kind == AccessKind::Write || kind == AccessKind::Update ||
+         kind == AccessKind::AtomicWrite;
+}
 
 /// An instruction that touches memory or waits for other threads.
 struct Site {
   AccessKind kind = AccessKind::None;
   Space space = Space::None;
-  /// An atomic operation that orders what is around it.
-  bool isOrdering = false;
   /// The address is known to point into a variable of the module.
   bool isVariable = false;
   /// Part of an asynchronous copy.
   bool isAsync = false;
-  /// Part of a warp-wide matrix operation.
-  bool isMatrix = false;
-  /// A read whose value goes into an exchange between lanes, and a write of
-  /// what comes out of one: the write comes after the reads.
-  bool feedsExchange = false;
-  bool followsExchange = false;
+  /// Of an atomic operation.
+  AtomicOrder order;
+  /// The exchanges between lanes that the value of a read goes into, and those
+  /// that a write stores the outcome of: the write comes after the reads.
+  llvm::BitVector feeds, follows;
   uint32_t bytes = 0;
   /// The address has to be a multiple of this.
   uint32_t alignment = 1;
@@ -69,7 +81,7 @@ struct Object {
 
 /// Something that threads do together: a thread that arrives at it waits.
 struct Operation {
-  enum class Kind { Barrier, BarrierCount, BarrierArrive, Warp, Matrix };
+  enum class Kind { Barrier, BarrierCount, Warp, Matrix };
   Kind kind = Kind::Barrier;
   uint32_t site = 0;
   /// All lanes of a warp have to be at this very instruction.
@@ -104,7 +116,6 @@ struct KernelTables {
   /// Offset and bytes of each parameter in the block of parameters.
   std::vector<std::pair<uint64_t, uint64_t>> parameters;
   uint64_t parameterBytes = 0;
-  std::vector<bool> isPointer;
   /// Logarithm of the bytes of a shadow cell, of workgroup memory and of each
   /// buffer that an argument points to; no access is smaller.
   unsigned sharedGrain = 2;
@@ -114,8 +125,16 @@ struct KernelTables {
   /// Some threads may be ordered while others are not: there are barriers of
   /// less than a block, or atomics that order.
   bool hasPartialOrder = false;
+  /// Fences, or atomic operations that order by themselves, are among that;
+  /// and such as reach other blocks.
+  bool ordersMemory = false, ordersBlocks = false;
   /// Values read from workgroup memory go into warp operations.
   bool hasValueOrder = false;
+  /// A thread may turn round until it sees what another one stores.
+  bool mayWaitInLoops = false;
+  /// Turns of loops after which a thread asks whether it may go on. If it waits
+  /// for another in them, that one is to have its turn soon.
+  uint32_t getTurnsPerPoll() const { return mayWaitInLoops ? 1 << 8 : 1 << 16; }
   uint32_t maxThreads = 1024;
   std::vector<SizeBound> sizeBounds;
 };

@@ -100,7 +100,9 @@ struct alignas(64) ThreadState {
   uint32_t hasBegun;
   /// The operation that the thread waits at.
   uint32_t operation;
+  /// Turns of loops that it has made before it may make some more.
   uint64_t turns;
+  uint32_t turnsAllowed;
   /// Operands and results of operations.
   uint32_t registers[kRegisters];
 };

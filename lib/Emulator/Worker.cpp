@@ -27,7 +27,7 @@ Worker::Worker(Launch &launch)
       numWarps(llvm::divideCeil(launch.threadsPerBlock, kWarpSize)),
       clocks(launch.threadsPerBlock), shadow(launch.tables, clocks),
       window(mapWindow()), copies(launch.threadsPerBlock),
-      random(launch.request.seed), known(launch.threadsPerBlock) {
+      random(launch.request.seed), knowledge(launch.threadsPerBlock) {
   for (unsigned i = 0; i < 3; ++i) {
     ids.grid[i] = launch.request.grid[i];
     ids.size[i] = launch.request.block[i];
@@ -87,6 +87,12 @@ void Worker::run() {
   }
 }
 
+uint32_t Worker::getTurns(const ThreadState &thread) const {
+  uint64_t turns = tables.getTurnsPerPoll();
+  uint64_t limit = launch.request.stepLimit;
+  return limit ? std::min(turns, limit - thread.turns) : turns;
+}
+
 void Worker::beginBlock(uint64_t id) {
   block = id;
   ids.block[0] = id % ids.grid[0];
@@ -99,12 +105,13 @@ void Worker::beginBlock(uint64_t id) {
     shadow.clear();
   // Workgroup memory holds anything when a block begins: no zeros, no numbers.
   std::fill(window, window + launch.sharedEnd, 0xff);
-  std::fill(known.begin(), known.end(), 0);
+  std::fill(knowledge.begin(), knowledge.end(), Knowledge());
   lastBarrier = 0;
   for (ThreadState &thread : threads) {
     thread.wait = Wait::None;
     thread.hasBegun = false;
     thread.turns = 0;
+    thread.turnsAllowed = getTurns(thread);
     thread.instructions = 0;
   }
   setTimes();
@@ -112,8 +119,10 @@ void Worker::beginBlock(uint64_t id) {
 
 void Worker::endBlock() {
   settle();
-  for (ThreadState &thread : threads)
+  for (ThreadState &thread : threads) {
     counters.instructions += thread.instructions;
+    mostTurns = std::max(mostTurns, thread.turns);
+  }
   if (launch.withStatistics)
     accessLog.flush();
   for (unsigned i = 0; i < copies.size(); ++i)
@@ -201,12 +210,15 @@ void *Worker::getFrame(ThreadState &thread, uint64_t bytes) {
   return thread.frame;
 }
 
-bool Worker::poll(ThreadState &thread, uint32_t site, uint64_t turns) {
-  thread.turns += turns;
+uint32_t Worker::poll(ThreadState &thread, uint32_t site) {
+  thread.turns += thread.turnsAllowed;
   uint64_t limit = launch.request.stepLimit;
   if (limit && thread.turns >= limit)
     giveUp(thread, FindingKind::StepLimit, site);
-  return launch.isOver || launch.progress.stop.load(std::memory_order_relaxed);
+  if (launch.isOver || launch.progress.stop.load(std::memory_order_relaxed))
+    return 0;
+  thread.turnsAllowed = getTurns(thread);
+  return thread.turnsAllowed;
 }
 
 } // namespace mlir::workgroup::emulator

@@ -101,6 +101,7 @@ public:
   AccessLog accessLog;
   std::vector<uint8_t> reached;
   uint64_t blocksRun = 0;
+  uint64_t mostTurns = 0;
   std::string output;
 
   //===--------------------------------------------------------------------===//
@@ -115,7 +116,8 @@ public:
   uint8_t *accessGlobal(ThreadState &thread, AccessKind kind, uint8_t *address,
                         uint32_t site, uint64_t bytes);
   /// The atomic operation at `site` has been done.
-  void finishUpdate(ThreadState &thread, uint64_t address, uint32_t site);
+  void finishAtomic(ThreadState &thread, uint64_t address, uint32_t site);
+  void fence(ThreadState &thread, bool isDeviceWide);
   /// Tells of an access that generated code found to be out of bounds or
   /// misaligned; returns an address that does no harm.
   uint8_t *fault(ThreadState &thread, uint64_t address, uint32_t site);
@@ -127,18 +129,20 @@ public:
                 uint64_t bytes, uint32_t site);
 
   void *getFrame(ThreadState &thread, uint64_t bytes);
-  /// Counts `turns` of loops; true if the thread has to end.
-  bool poll(ThreadState &thread, uint32_t site, uint64_t turns);
+  /// The thread has made the turns of loops that it might; returns how many
+  /// more it may, or none if it has to end.
+  uint32_t poll(ThreadState &thread, uint32_t site);
   /// Ends the launch for a reason that `kind` tells.
   void giveUp(ThreadState &thread, FindingKind kind, uint32_t site,
-              std::vector<std::string> notes = {});
-  void report(ThreadState &thread, FindingKind kind, uint32_t site);
+              std::vector<DiagnosticRecord> notes = {});
+  void report(ThreadState &thread, FindingKind kind, uint32_t site,
+              std::vector<DiagnosticRecord> notes = {});
 
   void beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
                  uint64_t sourceBytes, uint32_t site);
   void commitCopies(ThreadState &thread);
   void waitForCopies(ThreadState &thread, uint64_t newerGroups);
-  void arriveAtBarrier(ThreadState &thread, uint32_t operation);
+  void arriveAtBarrier(ThreadState &thread);
   /// `vprintf`: `arguments` are laid out as in a struct.
   void print(const char *format, llvm::ArrayRef<uint8_t> arguments);
   /// Counts an access for statistics.
@@ -151,8 +155,9 @@ private:
   void shuffle();
   bool runLanes(unsigned warp);
   void resume(ThreadState &thread);
+  uint32_t getTurns(const ThreadState &thread) const;
   bool meetLanes(unsigned warp);
-  uint32_t getGroup(unsigned warp, unsigned lane, uint32_t &members);
+  uint32_t getGroup(unsigned warp, unsigned lane);
   void executeTogether(unsigned warp, uint32_t lanes);
   void executeMatrix(unsigned warp, uint32_t lanes, const Operation &operation);
   void checkRow(ThreadState &thread, const Operation &operation);
@@ -164,7 +169,7 @@ private:
   void reducePredicates(llvm::ArrayRef<unsigned> waiting);
   void setTimes();
   void reportDeadlock();
-  std::vector<std::string> describeWaits(llvm::ArrayRef<unsigned> threads);
+  std::vector<DiagnosticRecord> describeWaits(llvm::ArrayRef<unsigned> threads);
 
   void land(ThreadState &thread, const AsyncCopy &copy);
   void addConflicts(ThreadState &thread, Space space, uint32_t object,
@@ -197,8 +202,16 @@ private:
   uint32_t lastBarrier = 0;
   std::vector<AsyncQueue> copies;
   std::mt19937_64 random;
-  /// What each thread has come to know of other blocks.
-  std::vector<uint64_t> known;
+  /// What a thread has to do with other blocks, as stamps of Publications.
+  struct Knowledge {
+    /// What the thread knows of.
+    uint64_t known = 0;
+    /// What it will know of after a fence.
+    uint64_t seen = 0;
+    /// What its last fence covers.
+    uint64_t covered = 0;
+  };
+  std::vector<Knowledge> knowledge;
   /// Threads that arrived at a barrier without waiting for it.
   struct Arrivals {
     std::vector<unsigned> threads;

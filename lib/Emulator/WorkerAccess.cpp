@@ -33,15 +33,16 @@ FindingInstance Worker::makeInstance(const ThreadState &thread, Space space,
   return instance;
 }
 
-void Worker::report(ThreadState &thread, FindingKind kind, uint32_t site) {
-  findings.add({kind, site, 0}, makeInstance(thread, Space::None, 0, 0, 0));
-}
-
-void Worker::giveUp(ThreadState &thread, FindingKind kind, uint32_t site,
-                    std::vector<std::string> notes) {
+void Worker::report(ThreadState &thread, FindingKind kind, uint32_t site,
+                    std::vector<DiagnosticRecord> notes) {
   FindingInstance instance = makeInstance(thread, Space::None, 0, 0, 0);
   instance.notes = std::move(notes);
   findings.add({kind, site, 0}, std::move(instance));
+}
+
+void Worker::giveUp(ThreadState &thread, FindingKind kind, uint32_t site,
+                    std::vector<DiagnosticRecord> notes) {
+  report(thread, kind, site, std::move(notes));
   launch.isOver = true;
 }
 
@@ -158,22 +159,15 @@ uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
     return address;
   if (!unsettled.empty())
     settle();
-  if (kind == AccessKind::Read)
-    shadow.read(thread.linear, offset, site, bytes, conflicts);
-  else if (kind == AccessKind::Write)
-    shadow.write(thread.linear, offset, site, bytes, conflicts);
-  else if (kind == AccessKind::AtomicRead)
-    shadow.readAtomically(thread.linear, offset, site, bytes, conflicts);
-  else
-    shadow.update(thread.linear, offset, site, bytes, conflicts);
+  shadow.access(kind, thread.linear, offset, site, bytes, conflicts);
   if (!conflicts.empty()) {
     uint32_t known = tables.sites[site].object;
     uint32_t object = known ? known : findObject(offset);
     addConflicts(thread, Space::Shared, object, tables.objects[object].offset,
                  offset, tables.sharedGrain, site, bytes, address);
   }
-  if (tables.hasPartialOrder && tables.sites[site].isOrdering)
-    clocks.orderAt(offset, thread.linear);
+  if (tables.ordersMemory && isAtomic(kind))
+    clocks.orderAt(offset, thread.linear, tables.sites[site].order);
   return address;
 }
 
@@ -200,25 +194,31 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
   if (reinterpret_cast<uintptr_t>(address) & (info.alignment - 1))
     reportAccess(thread, FindingKind::Misaligned, site, Space::Global, number,
                  offset, bytes);
-  bool writes = kind == AccessKind::Write || kind == AccessKind::Update;
-  if (writes && !buffer.isWritable)
+  if (writes(kind) && !buffer.isWritable)
     return reportAccess(thread, FindingKind::ReadOnly, site, Space::Global,
                         number, offset, bytes);
   if (!buffer.shadow)
     return address;
   if (!unsettled.empty())
     settle();
-  if (info.isOrdering)
-    launch.publications.release(block, thread.linear, clocks);
-  buffer.shadow->access(
-      {clocks, block, thread.linear, known[thread.linear], launch.publications},
-      kind, offset + buffer.shadowOffset, site, bytes, conflicts);
+  buffer.shadow->access({clocks, block, thread.linear,
+                         knowledge[thread.linear].known, launch.publications},
+                        kind, offset + buffer.shadowOffset, site, bytes,
+                        conflicts);
   if (!conflicts.empty())
     addConflicts(thread, Space::Global, number, buffer.shadowOffset,
                  offset + buffer.shadowOffset, buffer.shadow->getGrain(), site,
                  bytes, address);
-  if (info.isOrdering)
-    clocks.orderAt(reinterpret_cast<uintptr_t>(address), thread.linear);
+  if (tables.ordersMemory && isAtomic(kind)) {
+    auto where = reinterpret_cast<uintptr_t>(address);
+    uint32_t time = clocks.getTime(thread.linear);
+    clocks.orderAt(where, thread.linear, info.order);
+    if (info.order.writes && info.order.isDeviceWide)
+      launch.publications.publish(
+          where, info.order.releases ? launch.publications.release(
+                                           block, thread.linear, time, clocks)
+                                     : knowledge[thread.linear].covered);
+  }
   return address;
 }
 
@@ -238,8 +238,22 @@ uint8_t *Worker::access(ThreadState &thread, AccessKind kind, uint64_t address,
                       bytes);
 }
 
-void Worker::finishUpdate(ThreadState &thread, uint64_t, uint32_t) {
-  known[thread.linear] = launch.publications.acquire();
+void Worker::finishAtomic(ThreadState &thread, uint64_t address,
+                          uint32_t site) {
+  const AtomicOrder &order = tables.sites[site].order;
+  Knowledge &own = knowledge[thread.linear];
+  uint64_t &into = order.acquires ? own.known : own.seen;
+  into = std::max(into, launch.publications.see(address));
+}
+
+void Worker::fence(ThreadState &thread, bool isDeviceWide) {
+  uint32_t time = clocks.getTime(thread.linear);
+  clocks.fence(thread.linear);
+  if (!isDeviceWide)
+    return;
+  Knowledge &own = knowledge[thread.linear];
+  own.known = std::max(own.known, own.seen);
+  own.covered = launch.publications.release(block, thread.linear, time, clocks);
 }
 
 uint8_t *Worker::fault(ThreadState &thread, uint64_t address, uint32_t site) {

@@ -22,6 +22,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -312,7 +313,6 @@ static void collectUsers(const llvm::Value &value,
 }
 
 SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule) {
-  constexpr unsigned kSharedSpace = 3;
   SmallVector<KernelMemory> memory;
   DenseMap<const llvm::Function *, unsigned> kernels;
   for (const llvm::Function &function : llvmModule)
@@ -322,7 +322,8 @@ SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule) {
     }
   const llvm::DataLayout &layout = llvmModule.getDataLayout();
   for (const llvm::GlobalVariable &global : llvmModule.globals()) {
-    if (global.getAddressSpace() != kSharedSpace || global.isDeclaration())
+    if (global.getAddressSpace() != llvm::NVPTXAS::ADDRESS_SPACE_SHARED ||
+        global.isDeclaration())
       continue;
     SetVector<const llvm::Function *> users;
     collectUsers(global, users);

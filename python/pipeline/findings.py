@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import Location, location_from_native
+from .diagnostics import Diagnostic, Location, diagnostic_from_native, location_from_native
 
 if TYPE_CHECKING:
     from . import _native
@@ -65,7 +65,7 @@ class Finding:
     indices: tuple[int, ...]
     byte_offset: int | None
     accesses: tuple[Access, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Diagnostic, ...]
     count: int
     blocks: int
     fixes: tuple[Fix, ...]
@@ -108,7 +108,7 @@ class Report:
 
     It covers this launch: these arguments, the ``blocks_run`` of ``blocks`` blocks, and all
     accesses but those at ``unreached``. ``rendered`` is the text of the findings, ``output`` what
-    the kernel printed.
+    the kernel printed, ``hints`` what the caller may have to change.
     """
 
     kernel: str
@@ -121,6 +121,7 @@ class Report:
     output: str
     statistics: Statistics | None
     seconds: float
+    hints: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -162,7 +163,7 @@ def _finding(native: _native.Finding) -> Finding:
             Access(item.verb, _thread(item.thread), location_from_native(item.location), item.bytes)
             for item in native.accesses
         ),
-        notes=tuple(native.notes),
+        notes=tuple(diagnostic_from_native(note) for note in native.notes),
         count=native.count,
         blocks=native.blocks,
         fixes=tuple(
@@ -197,7 +198,11 @@ def _statistics(native: _native.LaunchStatistics) -> Statistics:
 
 
 def report_from_native(
-    native: _native.LaunchResult, kernel: str, check: str, seconds: float
+    native: _native.LaunchResult,
+    kernel: str,
+    check: str,
+    seconds: float,
+    hints: tuple[str, ...] = (),
 ) -> Report:
     """Convert a record of the native extension."""
     return Report(
@@ -211,4 +216,5 @@ def report_from_native(
         output=native.output.decode("utf-8", "replace"),
         statistics=_statistics(native.statistics) if native.statistics else None,
         seconds=seconds,
+        hints=hints,
     )

@@ -10,6 +10,7 @@ import kernels_async
 import kernels_barriers
 import kernels_control
 import kernels_copies
+import kernels_fences
 import kernels_matrix
 import kernels_memory
 import kernels_reductions
@@ -29,6 +30,7 @@ CASES: tuple[Case, ...] = (
     *kernels_arithmetic.CASES,
     *kernels_warp.CASES,
     *kernels_barriers.CASES,
+    *kernels_fences.CASES,
     *kernels_async.CASES,
     *kernels_matrix.CASES,
     *kernels_wmma.CASES,

@@ -24,10 +24,14 @@ class Mutant:
 
 # Edits that are no mistake, or one that the compiler refuses, by case and name, and why.
 _REFUSED = "the compiler refuses it: ldmatrix would leave the buffer"
+_HANGS = "some wait for a flag, others at the barrier, until the limit of steps"
 EXCEPTIONS = {
     ("ring of three slots with a single turn", "shorter memref<3x96xf32, #wg>"): (
         "a single turn uses the first slot only"
     ),
+    ("volatile flag", "barrier 0 in a branch"): _HANGS,
+    ("relaxed flag", "barrier 0 in a branch"): _HANGS,
+    ("released flag", "barrier 0 in a branch"): _HANGS,
     ("producer and consumer", "barrier 0 left out"): (
         "whether it hangs or races depends on which warp is first"
     ),
@@ -47,6 +51,8 @@ _WAIT = re.compile(
     re.M,
 )
 _COMMIT = re.compile(r"^ *nvvm\.cp\.async\.commit\.group\n", re.M)
+_FENCE = re.compile(r"^ *nvvm\.memory\.barrier <\w+>\n", re.M)
+_ORDER = re.compile(r"\b(?:acquire|release)\b")
 _BUFFER = re.compile(r"memref<(?P<rows>\d+)(?P<rest>x[\w<>]+), #wg>")
 
 # Threads of even x go there, the others do not.
@@ -83,6 +89,16 @@ def _waits(case: Case) -> Iterator[Mutant]:
     for n, match in enumerate(_COMMIT.finditer(case.text)):
         text = case.text[: match.start()] + case.text[match.end() :]
         yield Mutant(f"commit {n} left out", text, "not-waited")
+
+
+def _fences(case: Case) -> Iterator[Mutant]:
+    """Leave each fence out, and let each atomic operation order nothing but itself."""
+    for n, match in enumerate(_FENCE.finditer(case.text)):
+        text = case.text[: match.start()] + case.text[match.end() :]
+        yield Mutant(f"fence {n} left out", text, "race")
+    for n, match in enumerate(_ORDER.finditer(case.text)):
+        text = case.text[: match.start()] + "monotonic" + case.text[match.end() :]
+        yield Mutant(f"order {n} loosened", text, "race")
 
 
 def _buffers(case: Case) -> Iterator[Mutant]:
@@ -199,5 +215,5 @@ def _edits(case: Case) -> Iterator[Mutant]:
 
 def mutants(case: Case) -> list[Mutant]:
     """Return the mutants of a case."""
-    every = [*_barriers(case), *_waits(case), *_buffers(case), *_edits(case)]
+    every = [*_barriers(case), *_waits(case), *_fences(case), *_buffers(case), *_edits(case)]
     return [mutant for mutant in every if (case.name, mutant.name) not in EXCEPTIONS]

@@ -145,8 +145,8 @@ struct FindingRecord {
   std::vector<int64_t> indices;
   std::optional<int64_t> byteOffset;
   std::vector<AccessRecord> accesses;
-  /// More to know, a sentence each.
-  std::vector<std::string> notes;
+  /// More to know, each where it belongs, if there is such a place.
+  std::vector<DiagnosticRecord> notes;
   /// How often it was seen, and in how many blocks.
   uint64_t count = 0, blocks = 0;
   std::vector<FixRecord> fixes;

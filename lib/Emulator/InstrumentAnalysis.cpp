@@ -1,0 +1,418 @@
+//===- InstrumentAnalysis.cpp - What a kernel does with memory ------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Instrument.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace llvm;
+
+namespace mlir::workgroup::emulator {
+
+//===----------------------------------------------------------------------===//
+// What pointers point to
+//===----------------------------------------------------------------------===//
+
+/// Lays out workgroup memory in the order of its variables. Dynamic memory
+/// comes last: all symbols of no size are one.
+void Instrumenter::collectShared() {
+  const DataLayout &layout = module.getDataLayout();
+  SmallVector<GlobalVariable *> dynamic;
+  Align dynamicAlign(16);
+  for (GlobalVariable &variable : module.globals()) {
+    if (variable.getAddressSpace() != kSharedSpace)
+      continue;
+    uint64_t bytes = layout.getTypeAllocSize(variable.getValueType());
+    Align align =
+        variable.getAlign().value_or(layout.getPreferredAlign(&variable));
+    if (bytes == 0) {
+      dynamic.push_back(&variable);
+      dynamicAlign = std::max(dynamicAlign, align);
+      continue;
+    }
+    uint64_t offset = alignTo(tables.sharedEnd, align);
+    sharedObjects[&variable] = tables.objects.size();
+    tables.objects.push_back(
+        {Object::Kind::Shared, variable.getName().str(), offset, bytes});
+    tables.sharedEnd = offset + bytes;
+  }
+  if (dynamic.empty())
+    return;
+  tables.sharedEnd = alignTo(tables.sharedEnd, dynamicAlign);
+  tables.dynamicObject = tables.objects.size();
+  tables.objects.push_back({Object::Kind::Dynamic,
+                            dynamic.front()->getName().str(), tables.sharedEnd,
+                            0});
+  for (GlobalVariable *variable : dynamic)
+    sharedObjects[variable] = tables.dynamicObject;
+}
+
+Provenance Instrumenter::trace(Value *pointer) {
+  SmallVector<const Value *, 4> bases;
+  getUnderlyingObjects(pointer, bases, /*LI=*/nullptr, /*MaxLookup=*/0);
+  erase_if(bases, [](const Value *base) { return isa<UndefValue>(base); });
+  Provenance unknown;
+  unknown.buffers = escapedBuffers;
+  if (bases.size() != 1)
+    return unknown;
+  auto *base = const_cast<Value *>(bases.front());
+  if (auto *variable = dyn_cast<GlobalVariable>(base)) {
+    if (variable->getAddressSpace() == kSharedSpace)
+      return {Provenance::Kind::Shared, sharedObjects.lookup(variable)};
+    return {Provenance::Kind::Variable, 0, variable};
+  }
+  if (auto *argument = dyn_cast<Argument>(base))
+    return {Provenance::Kind::Argument, argumentObjects.lookup(argument)};
+  if (isa<AllocaInst>(base))
+    return {Provenance::Kind::Private, 0, base};
+  return unknown;
+}
+
+/// Finds the private buffers whose addresses go where they cannot be followed:
+/// into memory, or into values that may be one of several.
+void Instrumenter::findEscapedBuffers() {
+  for (Instruction &instruction : instructions(*function)) {
+    auto *buffer = dyn_cast<AllocaInst>(&instruction);
+    if (!buffer)
+      continue;
+    SmallVector<const Value *> worklist = {buffer};
+    bool escapes = false;
+    while (!worklist.empty() && !escapes)
+      for (const Use &use : worklist.pop_back_val()->uses()) {
+        const User *user = use.getUser();
+        if (isa<GetElementPtrInst, AddrSpaceCastInst>(user))
+          worklist.push_back(user);
+        else if (auto *store = dyn_cast<StoreInst>(user))
+          escapes |= use.getOperandNo() != store->getPointerOperandIndex();
+        else
+          escapes |= !isa<LoadInst, AtomicRMWInst, CallInst>(user);
+      }
+    if (escapes)
+      escapedBuffers.push_back(buffer);
+  }
+}
+
+void Instrumenter::collectProvenances() {
+  for (Argument &argument : function->args()) {
+    if (!argument.getType()->isPointerTy())
+      continue;
+    argumentObjects[&argument] = tables.objects.size();
+    tables.objects.push_back({Object::Kind::Argument,
+                              "argument " + std::to_string(argument.getArgNo()),
+                              argument.getArgNo(), 0});
+  }
+  for (Instruction &instruction : instructions(*function))
+    for (Use &operand : instruction.operands())
+      if (operand->getType()->isPointerTy() && !isa<PHINode>(instruction) &&
+          !isa<Function>(operand))
+        provenances[{&instruction, operand.getOperandNo()}] = trace(operand);
+}
+
+/// The pointer operand and the type of what an instruction accesses.
+static std::pair<unsigned, Type *> getAccess(const Instruction &access) {
+  if (auto *load = dyn_cast<LoadInst>(&access))
+    return {load->getPointerOperandIndex(), load->getType()};
+  if (auto *store = dyn_cast<StoreInst>(&access))
+    return {store->getPointerOperandIndex(),
+            store->getValueOperand()->getType()};
+  if (auto *update = dyn_cast<AtomicRMWInst>(&access))
+    return {update->getPointerOperandIndex(),
+            update->getValOperand()->getType()};
+  if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&access))
+    return {exchange->getPointerOperandIndex(),
+            exchange->getNewValOperand()->getType()};
+  return {0, nullptr};
+}
+
+static Align getAlignment(const Instruction &instruction) {
+  if (auto *load = dyn_cast<LoadInst>(&instruction))
+    return load->getAlign();
+  auto *store = dyn_cast<StoreInst>(&instruction);
+  return store ? store->getAlign() : Align();
+}
+
+/// Logarithm of the bytes of the smallest piece that `instruction` accesses by
+/// itself; nullopt if it accesses nothing.
+static std::optional<unsigned> getGrain(const Instruction &instruction,
+                                        const DataLayout &layout) {
+  if (Type *type = getAccess(instruction).second) {
+    unsigned bytes = layout.getTypeStoreSize(type).getFixedValue();
+    Align align = getAlignment(instruction);
+    if (instruction.isAtomic() || !isa<LoadInst, StoreInst>(instruction))
+      align = Align(PowerOf2Ceil(bytes));
+    return std::min<unsigned>(llvm::countr_zero(bytes), Log2(align));
+  }
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  if (!call)
+    return std::nullopt;
+  StringRef name = call->getCalledFunction()->getName();
+  if (isa<MemIntrinsic>(call) || name.contains(".wmma."))
+    return 0;
+  if (name.contains("matrix.sync"))
+    return 1;
+  if (name.consume_front("llvm.nvvm.cp.async.c")) {
+    name.consume_back(".s");
+    return name.ends_with(".16") ? 4 : name.ends_with(".8") ? 3 : 2;
+  }
+  return std::nullopt;
+}
+
+/// Cells of the shadow are as small as the smallest piece that the kernel
+/// accesses by itself, so that neighbours are told apart.
+void Instrumenter::findGrains() {
+  constexpr unsigned kLargest = 4;
+  tables.argumentGrain.assign(function->arg_size(), kLargest);
+  tables.sharedGrain = tables.globalGrain = kLargest;
+  for (Instruction &instruction : instructions(*function)) {
+    auto grain = getGrain(instruction, module.getDataLayout());
+    if (!grain)
+      continue;
+    for (Use &use : instruction.operands()) {
+      auto it = provenances.find({&instruction, use.getOperandNo()});
+      if (it != provenances.end())
+        refineGrains(it->second, *use, *grain);
+    }
+  }
+}
+
+void Instrumenter::refineGrains(const Provenance &provenance,
+                                const Value &pointer, unsigned grain) {
+  using Kind = Provenance::Kind;
+  if (provenance.kind == Kind::Argument) {
+    unsigned &own =
+        tables.argumentGrain[tables.objects[provenance.object].offset];
+    own = std::min(own, grain);
+    return;
+  }
+  if (provenance.kind == Kind::Private || provenance.kind == Kind::Variable)
+    return;
+  tables.sharedGrain = std::min(tables.sharedGrain, grain);
+  if (pointer.getType()->getPointerAddressSpace() != kSharedSpace)
+    tables.globalGrain = std::min(tables.globalGrain, grain);
+}
+
+/// True for what lanes exchange values by.
+static bool isExchange(StringRef name) {
+  std::optional<WarpOp> warp = WarpOp::decode(name);
+  if (warp)
+    return warp->getKind() != WarpOp::Kind::Sync;
+  std::optional<MatrixOp> matrix = MatrixOp::decode(name);
+  return matrix && matrix->getKind() == MatrixOp::Kind::Compute;
+}
+
+static bool isExchangeCall(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && isExchange(call->getCalledFunction()->getName());
+}
+
+/// True if an operand may point to workgroup memory.
+bool Instrumenter::mayBeShared(const Instruction &access,
+                               unsigned operand) const {
+  auto it = provenances.find({&access, operand});
+  return it == provenances.end() ||
+         it->second.kind == Provenance::Kind::Shared ||
+         it->second.kind == Provenance::Kind::Unknown;
+}
+
+static bool isFeedingLoad(const Instruction &instruction) {
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return isa<LoadInst>(instruction) ||
+         (call && !isExchangeCall(instruction) && call->mayReadFromMemory());
+}
+
+/// Finds the reads of workgroup memory whose values go into exchanges, and the
+/// writes of what is computed from what comes out of them.
+void Instrumenter::findExchanges() {
+  // Of very many, some stand for others, which makes no race up.
+  constexpr unsigned kMaxExchanges = 512;
+  SmallVector<const Instruction *> exchanges;
+  for (const Instruction &instruction : instructions(*function))
+    if (isExchangeCall(instruction))
+      exchanges.push_back(&instruction);
+  unsigned count = std::min<size_t>(exchanges.size(), kMaxExchanges);
+  // Spreads sets of exchanges until nothing changes.
+  auto spread = [&](Exchanges &sets, auto getNeighbours, auto isEnd) {
+    for (auto [number, exchange] : enumerate(exchanges)) {
+      BitVector &own = sets[exchange];
+      own.resize(count);
+      own.set(number % count);
+    }
+    SmallVector<const Instruction *> worklist(exchanges);
+    while (!worklist.empty()) {
+      const Instruction *from = worklist.pop_back_val();
+      BitVector set = sets[from];
+      for (const Value *value : getNeighbours(*from)) {
+        auto *next = dyn_cast<Instruction>(value);
+        if (!next)
+          continue;
+        BitVector &theirs = sets[next];
+        theirs.resize(count);
+        if (!set.test(theirs)) // nothing new
+          continue;
+        theirs |= set;
+        if (!isEnd(*next))
+          worklist.push_back(next);
+      }
+    }
+  };
+  spread(
+      feeds, [](const Instruction &from) { return from.operand_values(); },
+      isFeedingLoad);
+  spread(
+      follows, [](const Instruction &from) { return from.users(); },
+      [](const Instruction &next) { return isa<LoadInst, StoreInst>(next); });
+  // What is neither a read nor a write was but on the way.
+  BitVector read(count), written(count);
+  for (auto &[instruction, set] : feeds)
+    if (isFeedingLoad(*instruction) && mayBeShared(*instruction, 0))
+      read |= set;
+    else
+      set.clear();
+  for (auto &[instruction, set] : follows)
+    if (isa<StoreInst>(instruction) && mayBeShared(*instruction, 1))
+      written |= set;
+    else
+      set.clear();
+  tables.hasValueOrder = read.anyCommon(written);
+}
+
+bool isFence(const Instruction &instruction) {
+  if (isa<FenceInst>(instruction))
+    return true;
+  auto *call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && (call->getIntrinsicID() == Intrinsic::nvvm_membar_gl ||
+                  call->getIntrinsicID() == Intrinsic::nvvm_membar_sys ||
+                  call->getIntrinsicID() == Intrinsic::nvvm_membar_cta ||
+                  call->getIntrinsicID() == Intrinsic::nvvm_fence_sc_cluster);
+}
+
+/// What an operation orders by itself. LLVM writes `atomicrmw` of any order as
+/// PTX's relaxed `atom`, and what is volatile counts as relaxed.
+AtomicOrder getAtomicOrder(const Instruction &instruction) {
+  AtomicOrder order;
+  order.reads = instruction.mayReadFromMemory();
+  order.writes = instruction.mayWriteToMemory();
+  AtomicOrdering ordering = AtomicOrdering::Monotonic;
+  if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
+    ordering = exchange->getSuccessOrdering();
+  } else if (auto *load = dyn_cast<LoadInst>(&instruction)) {
+    ordering = load->getOrdering();
+    order.writes = false;
+  } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
+    ordering = store->getOrdering();
+    order.reads = false;
+  }
+  order.acquires = order.reads && isAcquireOrStronger(ordering);
+  order.releases = order.writes && isReleaseOrStronger(ordering);
+  order.isDeviceWide = isDeviceWide(instruction);
+  return order;
+}
+
+/// True for an operation that threads of other blocks take part in. Those of a
+/// cluster are not emulated.
+bool isDeviceWide(const Instruction &instruction) {
+  if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+    return call->getIntrinsicID() == Intrinsic::nvvm_membar_gl ||
+           call->getIntrinsicID() == Intrinsic::nvvm_membar_sys;
+  std::optional<SyncScope::ID> scope = getAtomicSyncScopeID(&instruction);
+  if (!scope)
+    return true; // volatile: of the system
+  SmallVector<StringRef> names;
+  instruction.getContext().getSyncScopeNames(names);
+  StringRef name = *scope < names.size() ? names[*scope] : "";
+  return name != "block" && name != "cluster" && name != "singlethread";
+}
+
+/// True for the first guess of a loop that compares and swaps: whatever it
+/// reads, the swap sees to it.
+static bool isGuess(const LoadInst &load) {
+  return any_of(load.getPointerOperand()->users(), [&](const User *user) {
+    auto *exchange = dyn_cast<AtomicCmpXchgInst>(user);
+    if (!exchange || exchange->getPointerOperand() != load.getPointerOperand())
+      return false;
+    const Value *expected = exchange->getCompareOperand();
+    auto isLoad = [&](const Value *value) {
+      if (auto *cast = dyn_cast<BitCastInst>(value))
+        value = cast->getOperand(0);
+      return value == &load;
+    };
+    if (auto *cast = dyn_cast<BitCastInst>(expected))
+      expected = cast->getOperand(0);
+    auto *merged = dyn_cast<PHINode>(expected);
+    return isLoad(expected) ||
+           (merged && any_of(merged->incoming_values(), isLoad));
+  });
+}
+
+/// Barriers of less than a block, fences, and atomics that order.
+void Instrumenter::findPartialOrder() {
+  for (Instruction &instruction : instructions(*function)) {
+    bool orders = isFence(instruction);
+    if (instruction.isAtomic() && !isa<FenceInst>(instruction)) {
+      AtomicOrder order = getAtomicOrder(instruction);
+      orders |= order.acquires || order.releases;
+    }
+    tables.ordersMemory |= orders;
+    tables.ordersBlocks |= orders && isDeviceWide(instruction);
+    auto *call = dyn_cast<CallInst>(&instruction);
+    StringRef name = isa_and_nonnull<IntrinsicInst>(call)
+                         ? call->getCalledFunction()->getName()
+                         : "";
+    tables.hasPartialOrder |=
+        name == "llvm.nvvm.bar.warp.sync" || name.ends_with(".count") ||
+        name.contains("barrier.cta.arrive") || (call && call->isInlineAsm());
+    auto *load = dyn_cast<LoadInst>(&instruction);
+    if (load && isGuess(*load))
+      guesses.insert(load);
+    tables.mayWaitInLoops |=
+        instruction.mayReadFromMemory() &&
+        (instruction.isAtomic() || (load && load->isVolatile()));
+  }
+  findExchanges();
+  tables.hasPartialOrder |= tables.ordersMemory || tables.hasValueOrder;
+}
+
+/// Sizes of launches that attributes promise: of the function, and ranges of
+/// what special registers hold.
+void Instrumenter::findSizeBounds() {
+  auto readSizes = [&](StringRef name) {
+    SmallVector<StringRef> parts;
+    SmallVector<uint32_t> sizes;
+    StringRef text = function->getFnAttribute(name).getValueAsString();
+    text.split(parts, ',', -1, /*KeepEmpty=*/false);
+    for (StringRef part : parts)
+      if (uint32_t size = 0; !part.trim().getAsInteger(10, size))
+        sizes.push_back(size);
+    return sizes;
+  };
+  if (SmallVector<uint32_t> sizes = readSizes("nvvm.maxntid"); !sizes.empty())
+    tables.maxThreads = std::accumulate(sizes.begin(), sizes.end(), 1u,
+                                        std::multiplies<uint32_t>());
+  for (auto [dim, size] : enumerate(readSizes("nvvm.reqntid")))
+    tables.sizeBounds.push_back({false, unsigned(dim), size, size});
+  for (Instruction &instruction : instructions(*function)) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    std::optional<ConstantRange> range = call ? call->getRange() : std::nullopt;
+    StringRef name = call ? call->getCalledFunction()->getName() : "";
+    if (!range || !name.consume_front("llvm.nvvm.read.ptx.sreg."))
+      continue;
+    auto [kind, part] = name.split('.');
+    unsigned dim = part == "x" ? 0 : part == "y" ? 1 : 2;
+    uint32_t end = range->getUnsignedMax().getZExtValue();
+    bool isGrid = kind.contains("ctaid");
+    if (kind == "tid" || kind == "ctaid")
+      tables.sizeBounds.push_back({isGrid, dim, 1, end + 1});
+    else if (kind == "ntid" || kind == "nctaid")
+      tables.sizeBounds.push_back({isGrid, dim, 1, end});
+  }
+}
+
+} // namespace mlir::workgroup::emulator
