@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .errors import CountError, DTypeError, KindError, LayoutError, ShapeError
+from .scalars import DTYPES, describe_numbers, describe_value, has_numbers, pack_number
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from .module import Argument, Kernel, Part
 
     Array = npt.NDArray[Any]
 
-# Names of NumPy's and ml_dtypes' types that hold the bits of MLIR's; without ml_dtypes, narrow
-# floats go as unsigned integers of their bits.
-_DTYPES = {
-    "f16": ("float16",),
-    "bf16": ("bfloat16", "uint16"),
-    "f32": ("float32",),
-    "tf32": ("float32",),
-    "f64": ("float64",),
-    "i1": ("bool",),
-    "i4": ("int4", "uint4"),
-    "i8": ("int8", "uint8"),
-    "i16": ("int16", "uint16"),
-    "i32": ("int32", "uint32"),
-    "i64": ("int64", "uint64"),
-    "index": ("int64", "uint64"),
-    "complex<f32>": ("complex64",),
-    "complex<f64>": ("complex128",),
-    "f8E4M3FN": ("float8_e4m3fn", "uint8"),
-    "f8E5M2": ("float8_e5m2", "uint8"),
-}
-
-
 _VECTOR = re.compile(r"vector<(?P<extents>(?:\d+x)+)(?P<element>\w+)>")
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A number of the program, whose bytes need no check."""
-
-    bytes: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +25,35 @@ class Value:
     """An argument of a launch: its array, if it is one, and the bytes of a number.
 
     ``array`` is what the kernel works on: ``original``, or a copy of it where the kernel relies on
-    more alignment than it has.
+    more alignment than it has. ``is_imported`` tells that it came by DLPack.
     """
 
     argument: Argument
     original: Array | None
     array: Array | None
     bytes: bytes = b""
+    is_imported: bool = False
 
     def finish(self) -> None:
         """Bring what the kernel wrote to where the caller looks for it."""
         original = self.original
         if original is not None and original is not self.array and original.flags.writeable:
             original[...] = self.array
+
+    def explain_read_only(self) -> str:
+        """Return why the array must not be written, and what to do; empty if it may be."""
+        if self.original is None or self.original.flags.writeable:
+            return ""
+        if self.is_imported:
+            return (
+                "came by DLPack as read-only, as all arrays do from libraries whose DLPack is "
+                "older than 1.0: pass a copy, numpy.from_dlpack(array).copy(), and look for the "
+                "results there, or use a newer version of the library"
+            )
+        return (
+            "is a read-only NumPy array (flags.writeable is False): pass a copy, array.copy(), and "
+            "look for the results there"
+        )
 
 
 def convert(kernel: str, arguments: Sequence[Argument], values: Sequence[Any]) -> list[Value]:
@@ -108,76 +94,48 @@ def _check_copies(values: Sequence[Value]) -> None:
 
 
 def _convert_number(argument: Argument, value: Any, index: int) -> Value:
-    import numpy as np
-
     name = argument.element_type
-    if isinstance(value, Constant):
-        return Value(argument, None, None, value.bytes)
-    dtype = numpy_dtype(name)
-    if dtype is None:
-        raise KindError(f"error: argument {index} is {name}, which Python has no value for", index)
-    if np.ndim(value):
-        what = "an array" if isinstance(value, np.ndarray) else repr(value)
+    if not has_numbers(name):
+        message = f"error: argument {index} is of type {name}, {_explain_missing(name)}"
+        raise KindError(message, index)
+    if _has_elements(value):
+        what = "an array" if hasattr(value, "dtype") else describe_value(value)
         message = f"error: argument {index} must be a number ({name}), not {what}"
         raise KindError(message, index)
-    if dtype.kind == "b" and value in (0, 1):
-        return Value(argument, None, None, bytes([int(value)]))
-    if dtype.kind in "iu" and isinstance(value, (int, np.integer)):
-        return _convert_integer(argument, int(value), dtype, index)
-    try:
-        with np.errstate(over="raise"):
-            number = np.asarray(value).astype(dtype, casting="same_kind")
-    except (TypeError, ValueError, OverflowError, FloatingPointError):
-        message = f"error: argument {index} is {value!r}, which does not fit {name}"
-        raise KindError(message, index) from None
-    return Value(argument, None, None, number.tobytes())
-
-
-def _convert_integer(argument: Argument, value: int, dtype: np.dtype[Any], index: int) -> Value:
-    """Take a Python integer of either signedness, as the bits are the same."""
-    bits = dtype.itemsize * 8
-    if not -(1 << (bits - 1)) <= value < 1 << bits:
+    data = pack_number(name, value)
+    if data is None:
         message = (
-            f"error: argument {index} is {value!r}, which does not fit {argument.element_type}"
+            f"error: argument {index} is {describe_value(value)}, which does not fit {name} "
+            f"({describe_numbers(name)})"
         )
         raise KindError(message, index)
-    data = (value % (1 << bits)).to_bytes(dtype.itemsize, "little")
     return Value(argument, None, None, data)
 
 
-def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
-    """Return the type of NumPy, or of ml_dtypes if that is there, for an element; else None."""
+def _explain_missing(element_type: str) -> str:
+    if element_type in DTYPES:
+        return "whose numbers need the package ml_dtypes: install it"
+    return (
+        "which cannot be given: let the kernel take memrefs, index, floats, or integers of 8, 16, "
+        "32 or 64 bits"
+    )
+
+
+def _has_elements(value: Any) -> bool:
     import numpy as np
 
-    for name in _DTYPES.get(element_type, ())[:1]:
-        try:
-            return np.dtype(name)
-        except TypeError:
-            try:
-                # Not a dependency: whoever has such arrays has it.
-                ml_dtypes = importlib.import_module("ml_dtypes")
-            except ImportError:
-                return None
-            dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-            return dtype
-    return None
+    try:
+        return np.ndim(value) > 0
+    except Exception:  # a list of lists of different lengths, an array on a GPU
+        return True
 
 
 def _convert_array(argument: Argument, value: Any, index: int) -> Value:
     import numpy as np
 
-    if not isinstance(value, np.ndarray):
-        if not hasattr(value, "__dlpack__"):
-            message = (
-                f"error: argument {index} must be an array (NumPy, or any object with __dlpack__), "
-                f"not {type(value).__name__}"
-            )
-            raise KindError(message, index)
-        try:
-            value = np.from_dlpack(value)
-        except Exception as error:
-            message = f"error: argument {index} cannot be used as an array on the host: {error}"
-            raise KindError(message, index) from error
+    is_imported = not isinstance(value, np.ndarray)
+    if is_imported:
+        value = _import_array(value, index)
     if vector := _VECTOR.fullmatch(argument.element_type):
         _check_dtype(vector["element"], value, index)
         value = _join_vectors(value, vector["extents"], argument, index)
@@ -186,11 +144,28 @@ def _convert_array(argument: Argument, value: Any, index: int) -> Value:
     _check_shape(argument, value, index)
     _check_layout(argument, value, index)
     aligned = value.ctypes.data % argument.alignment == 0 or value.size == 0
-    return Value(argument, value, value if aligned else _copy_aligned(value, argument.alignment))
+    array = value if aligned else _copy_aligned(value, argument.alignment)
+    return Value(argument, value, array, is_imported=is_imported)
+
+
+def _import_array(value: Any, index: int) -> Array:
+    import numpy as np
+
+    if not hasattr(value, "__dlpack__"):
+        start = f"error: argument {index} must be an array"
+        message = f"{start} (NumPy, or any object with __dlpack__), not {type(value).__name__}"
+        shell_message = f"{start}, a .npy file, not {describe_value(value)}"
+        raise KindError(message, index, shell_message)
+    try:
+        array: Array = np.from_dlpack(value)
+    except Exception as error:
+        message = f"error: argument {index} cannot be used as an array on the host: {error}"
+        raise KindError(message, index) from error
+    return array
 
 
 def _check_dtype(element_type: str, array: Array, index: int) -> None:
-    names = _DTYPES.get(element_type, ())
+    names = DTYPES.get(element_type, ())
     if array.dtype.name in names and array.dtype.isnative:
         return
     message = (

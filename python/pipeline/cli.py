@@ -67,6 +67,9 @@ def _guard(command: Callable[[], int]) -> int:
         print(error, file=sys.stderr)
         print(f"error: reproducer: {_save_reproducer(error)}", file=sys.stderr)
         return error.exit_code
+    except UsageError as error:
+        print(error.shell_message, file=sys.stderr)
+        return error.exit_code
     except Error as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -18,7 +18,8 @@ from .diagnostics import (
 from .emulator import Emulation, SharedBuffer
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
-from .module import Argument, Assembly, Dim3, Kernel, Module, Parameter, Part, index_by_name
+from .findings import Dim3
+from .module import Argument, Assembly, Kernel, Module, Parameter, Part, index_by_name
 from .program import Entry, Launch, Operand
 from .toolchain import find_libdevice, load_native
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .arguments import Value, convert, evaluate
+from .arguments import Value, evaluate
 from .diagnostics import Location, diagnostic_from_native
 from .errors import (
-    ArgumentError,
     CheckError,
     CompileError,
     InternalError,
@@ -23,10 +22,12 @@ from .errors import (
     UsageError,
 )
 from .findings import Report, report_from_native
+from .scalars import describe_value, read_integer
+from .sizes import LaunchSizes
 
 if TYPE_CHECKING:
     from . import _native
-    from .module import Dim3, Kernel
+    from .module import Kernel
 
 Check = Literal["none", "races", "all"]
 Order = Literal["forward", "reverse", "seeded"]
@@ -35,9 +36,7 @@ AsyncMode = Literal["on_wait", "eager", "seeded"]
 STEP_LIMIT = 1 << 30
 """Turns of its loops after which a thread counts as stuck, if nothing else is said."""
 
-_MAX_THREADS = 1024
-_MAX_GRID = (2**31 - 1, 65535, 65535)
-_MAX_BLOCK = (1024, 1024, 64)
+_MAX_NUMBER = 2**32 - 1
 _BAR_DELAY = 2.0
 
 _ERRORS: dict[str, type[CheckError]] = {
@@ -74,27 +73,43 @@ class Options:
         _choose("check", self.check, ("none", "races", "all"))
         numbers = ["seed", "step_limit", "workers", "blocks"]
         if isinstance(self.order, str):
-            _choose("order", self.order, ("forward", "reverse", "seeded"))
+            _choose("order", self.order, ("forward", "reverse", "seeded"), "a seed")
         else:
             numbers.append("order")
         if isinstance(self.async_mode, str):
-            _choose("async_mode", self.async_mode, ("on_wait", "eager", "seeded"))
+            _choose("async_mode", self.async_mode, ("on_wait", "eager", "seeded"), "a seed")
         else:
             numbers.append("async_mode")
         for name in numbers:
-            value = getattr(self, name)
-            if not isinstance(value, int) or not 0 <= value < 1 << 32:
-                raise UsageError(f"error: {name} is {value!r}, but must be a number from 0 on")
+            # The class is frozen; NumPy's integers become Python's.
+            object.__setattr__(self, name, _read_number(name, getattr(self, name)))
         if self.statistics and self.check != "none":
+            reason = (
+                "exclude each other: statistics are of the optimised kernel, checks of the program "
+                "as it is written"
+            )
             raise UsageError(
-                "error: statistics are of the optimised kernel, checks of the program as it is "
-                "written: ask for one at a time"
+                f"error: statistics=True and check='{self.check}' {reason}",
+                f"error: --stats and --check {self.check} {reason}",
             )
 
 
-def _choose(name: str, value: str, choices: Sequence[str]) -> None:
+def _choose(name: str, value: str, choices: Sequence[str], *others: str) -> None:
     if value not in choices:
-        raise UsageError(f"error: unknown {name} '{value}'; there are {', '.join(choices)}")
+        *first, last = (*choices, *others)
+        raise UsageError.of_option(
+            name, f"is {describe_value(value)}, but must be {', '.join(first)} or {last}"
+        )
+
+
+def _read_number(name: str, value: Any) -> int:
+    number = read_integer(value)
+    if number is None or not 0 <= number <= _MAX_NUMBER:
+        raise UsageError.of_option(
+            name,
+            f"is {describe_value(value)}, but must be a whole number from 0 to {_MAX_NUMBER}",
+        )
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +152,19 @@ class Emulation:
         return Emulation, (self.bitcode, self.chip, self.sources, self.shared_buffers)
 
     def prepare(
-        self, kernel: Kernel, values: Sequence[Any], sizes: LaunchSizes, options: Options
+        self, kernel: Kernel, values: Sequence[Value], sizes: LaunchSizes, options: Options
     ) -> Prepared:
         """Check everything about a launch that can be checked before it.
 
         Raises ArgumentError, UsageError, CompileError.
         """
-        converted = convert(kernel.name, kernel.arguments, values)
-        request = _make_request(kernel, converted, sizes, options)
+        sizes.check(kernel.name)
+        request = _make_request(kernel, values, sizes, options)
         with self._lock:
             native = self._translate(kernel.name, options)
         if refusal := native.refuse(request):
             raise UsageError(f"error: kernel '{kernel.name}' is launched with {refusal}")
-        return Prepared(kernel.name, converted, request, native, options)
+        return Prepared(kernel.name, values, request, native, options)
 
     def launch(self, prepared: Prepared) -> Report:
         """Run a kernel in place. Raises InternalError."""
@@ -163,7 +178,8 @@ class Emulation:
             raise InternalError(f"error: the emulator crashed: {result.crash}", "")
         for value in prepared.values:
             value.finish()
-        return report_from_native(result, prepared.kernel, prepared.options.check, seconds)
+        check, hints = prepared.options.check, _make_hints(result, prepared.values)
+        return report_from_native(result, prepared.kernel, check, seconds, hints)
 
     def _translate(self, name: str, options: Options) -> _native.EmulatedKernel:
         from . import _native
@@ -187,30 +203,6 @@ class Emulation:
                 raise CompileError(text, diagnostics, stage="emulate")
             self._kernels[key] = result
         return self._kernels[key]
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchSizes:
-    """Blocks, threads per block, and bytes of dynamic workgroup memory."""
-
-    grid: Dim3
-    block: Dim3
-    dynamic_shared_bytes: int
-
-    def __post_init__(self) -> None:
-        """Raise UsageError for sizes that no GPU takes."""
-        for name, sizes, limits in (
-            ("grid", self.grid, _MAX_GRID),
-            ("block", self.block, _MAX_BLOCK),
-        ):
-            for size, limit in zip(sizes, limits, strict=True):
-                if not 1 <= size <= limit:
-                    raise UsageError(f"error: {name} is {sizes}, but must be in 1 .. {limits}")
-        threads = self.block[0] * self.block[1] * self.block[2]
-        if threads > _MAX_THREADS:
-            raise UsageError(f"error: a block of {threads} threads is larger than {_MAX_THREADS}")
-        if not 0 <= self.dynamic_shared_bytes < 1 << 32:
-            raise UsageError("error: dynamic_shared_bytes makes no sense")
 
 
 def _shared_buffer(buffer: SharedBuffer) -> _native.SharedBuffer:
@@ -308,6 +300,17 @@ def _parameter(
     return parameter
 
 
+def _make_hints(result: _native.LaunchResult, values: Sequence[Value]) -> tuple[str, ...]:
+    """Tell of what the emulator cannot know: where an array that must not be written is from."""
+    written = {finding.buffer for finding in result.findings if finding.kind == "read-only"}
+    names = [f"argument {index}" for index in range(len(values))]
+    return tuple(
+        f"{name} {value.explain_read_only()}"
+        for name, value in zip(names, values, strict=True)
+        if name in written
+    )
+
+
 def _make_progress_bar(name: str, request: _native.LaunchRequest) -> Callable[[int], None] | None:
     """Return what shows how many blocks are done, on a terminal and after a while."""
     if sys.stderr is None or not sys.stderr.isatty():
@@ -326,8 +329,10 @@ def _make_progress_bar(name: str, request: _native.LaunchRequest) -> Callable[[i
 def raise_findings(report: Report) -> None:
     """Raise the kind of CheckError that the gravest finding asks for, if there is one."""
     for finding in report.errors:
-        kind = _ERRORS.get(finding.kind.split(".")[0], KernelFaultError)
-        raise kind(report)
+        error = _ERRORS.get(finding.kind.split(".")[0], KernelFaultError)(report)
+        for hint in report.hints:
+            error.add_note(f"note: {hint}")
+        raise error
 
 
-__all__ = ["ArgumentError", "Emulation", "LaunchSizes", "Options", "raise_findings"]
+__all__ = ["Emulation", "Options", "raise_findings"]

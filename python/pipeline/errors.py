@@ -33,6 +33,18 @@ class UsageError(Error, ValueError):
 
     exit_code = 2
 
+    def __init__(self, message: str, shell_message: str = "") -> None:
+        super().__init__(message)
+        self.shell_message = shell_message or message
+        """The same in the terms of the command line, which has ``--step-limit``, not
+        ``step_limit``."""
+
+    @staticmethod
+    def of_option(name: str, reason: str) -> UsageError:
+        """Return an error on an option that the command line spells as options are."""
+        flag = f"--{name.replace('_', '-')}"
+        return UsageError(f"error: {name} {reason}", f"error: {flag} {reason}")
+
 
 class ToolError(Error, RuntimeError):
     """A tool or library that is needed and missing; the text says how to get it."""
@@ -98,8 +110,8 @@ class InternalError(Error, RuntimeError):
 class ArgumentError(UsageError):
     """An argument of a launch that does not fit; nothing has run."""
 
-    def __init__(self, message: str, index: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, index: int | None = None, shell_message: str = "") -> None:
+        super().__init__(message, shell_message)
         self.index = index
         """The number of the argument; None if it is not about one."""
 
@@ -127,7 +139,8 @@ class LayoutError(ArgumentError):
 class CheckError(Error):
     """A launch did what no kernel may do.
 
-    ``str(error)`` tells all findings with both source lines.
+    ``str(error)`` tells all findings with both source lines; ``Report.hints`` are notes of the
+    error, which tracebacks show.
     """
 
     def __init__(self, report: Report) -> None:

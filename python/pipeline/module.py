@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import subprocess
 import tempfile
@@ -11,23 +10,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from .arguments import convert
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
 from .emulator import (
     STEP_LIMIT,
     AsyncMode,
     Check,
     Emulation,
-    LaunchSizes,
     Options,
     Order,
     raise_findings,
 )
 from .errors import CompileError, ToolError, UsageError
-from .findings import Report
+from .findings import Dim3, Report
 from .program import Entry, choose, emulate
+from .sizes import LaunchSizes, Sizes, read_bytes, read_sizes
 from .toolchain import find_ptxas
 
-Dim3 = tuple[int, int, int]
 Backend = Literal["auto", "emulator", "cuda"]
 
 
@@ -99,8 +98,8 @@ class Kernel:
     def run(
         self,
         *args: Any,
-        grid: Dim3 | None = None,
-        block: Dim3 | None = None,
+        grid: Sizes | None = None,
+        block: Sizes | None = None,
         dynamic_shared_bytes: int | None = None,
         backend: Backend = "auto",
         check: Check = "none",
@@ -116,8 +115,9 @@ class Kernel:
 
         args: NumPy arrays (or objects with ``__dlpack__`` on the host) for memrefs, numbers for the
             rest, in the order of ``arguments``.
-        grid, block, dynamic_shared_bytes: blocks, threads per block, bytes. Default: those of the
-            launches in the program, if they are constants.
+        grid, block: blocks, and threads per block, as ``x`` or up to ``(x, y, z)``. Default: those
+            of the launches in the program, if they are constants.
+        dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.
         backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU.
         check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
             waited for and workgroup memory that is read before it is written, ``all`` also what is
@@ -126,7 +126,7 @@ class Kernel:
             seed. A kernel without races computes the same in all of them.
         async_mode: when the bytes of asynchronous copies arrive: ``on_wait``, ``eager``,
             ``seeded``, or the seed.
-        step_limit: turns of its loops after which a thread counts as stuck; 0 is no limit.
+        step_limit: loop iterations after which a thread counts as stuck; 0 is no limit.
         workers: threads of the host to use; 0 is one per core.
         blocks: run only as many blocks, chosen by `seed`; 0 is all.
         statistics: count what accesses cost; only with ``check="none"``.
@@ -158,24 +158,31 @@ class Kernel:
     def emulate(
         self,
         *args: Any,
-        grid: Dim3 | None = None,
-        block: Dim3 | None = None,
+        grid: Sizes | None = None,
+        block: Sizes | None = None,
         dynamic_shared_bytes: int | None = None,
         options: Options | None = None,
     ) -> Report:
         """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
-        grid, block = grid or self.grid, block or self.block
-        if grid is None or block is None:
-            missing = "grid" if grid is None else "block"
-            raise UsageError(
-                f"error: the program does not tell the {missing} of kernel '{self.name}': give "
-                f"{missing}=(x, y, z)"
-            )
         if dynamic_shared_bytes is None:
             dynamic_shared_bytes = self.dynamic_shared_bytes or 0
-        sizes = LaunchSizes(_dim3(grid), _dim3(block), dynamic_shared_bytes)
-        prepared = self._emulation.prepare(self, args, sizes, options or Options())
+        sizes = LaunchSizes(
+            self._read_sizes("grid", grid, self.grid),
+            self._read_sizes("block", block, self.block),
+            read_bytes("dynamic_shared_bytes", dynamic_shared_bytes),
+        )
+        values = convert(self.name, self.arguments, args)
+        prepared = self._emulation.prepare(self, values, sizes, options or Options())
         return self._emulation.launch(prepared)
+
+    def _read_sizes(self, name: str, given: Sizes | None, known: Dim3 | None) -> Dim3:
+        if given is not None:
+            return read_sizes(name, given)
+        if known is None:
+            raise UsageError.of_option(
+                name, f"must be given, as the program tells none for kernel '{self.name}'"
+            )
+        return known
 
     @property
     def resources(self) -> Resources:
@@ -189,18 +196,6 @@ class Kernel:
     def registers(self) -> int:
         """Registers per thread; see ``resources``."""
         return self.resources.registers
-
-
-def _dim3(sizes: Sequence[int]) -> Dim3:
-    """Return three sizes; missing ones are 1."""
-    try:
-        values = [operator.index(size) for size in sizes]
-    except TypeError:
-        values = []
-    if not 1 <= len(values) <= 3:
-        raise UsageError(f"error: sizes are up to three numbers, not {tuple(sizes)}")
-    x, y, z = (*values, 1, 1)[:3]
-    return x, y, z
 
 
 def _make_options(backend: str, **options: Any) -> Options:

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arguments import Constant, convert
+from .arguments import Value, convert
 from .diagnostics import Location
-from .emulator import LaunchSizes, Options
+from .emulator import Options
 from .errors import UsageError
 from .findings import Report
+from .sizes import LaunchSizes
 
 if TYPE_CHECKING:
-    from .module import Argument, Dim3, Kernel
+    from .findings import Dim3
+    from .module import Argument, Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,20 @@ class Operand:
     argument: int | None
     constant: bytes
 
-    def number(self, values: Sequence[Any]) -> int:
+    def number(self, values: Sequence[Value]) -> int:
         """Return the number that this stands for."""
+        data = self.constant if self.argument is None else values[self.argument].bytes
+        return int.from_bytes(data, "little", signed=True)
+
+    def value(self, argument: Argument, values: Sequence[Value]) -> Value:
+        """Return what this is as `argument` of a kernel.
+
+        An argument of the function is one value for all launches: what one writes to it, the next
+        has to see, whether the array is worked on in place or by a copy.
+        """
         if self.argument is not None:
-            return int(values[self.argument])
-        return int.from_bytes(self.constant, "little", signed=True)
+            return values[self.argument]
+        return Value(argument, None, None, self.constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +69,32 @@ class Entry:
 
 def choose(entries: Mapping[str, Entry], kernels: Mapping[str, Kernel], name: str | None) -> Entry:
     """Return the entry called `name`, or the only one. Raises UsageError if it cannot be run."""
-    if name is not None and name not in entries:
-        known = ", ".join(entries) or "none"
-        raise UsageError(
-            f"error: there is no entry '{name}' that launches kernels; there are: {known}"
+    if not entries:
+        raise _point_to_kernels("error: the program has no function that launches kernels", kernels)
+    known = ", ".join(entries)
+    if name is None and len(entries) > 1:
+        raise UsageError.of_option(
+            "entry", f"must be given, as several functions launch kernels: {known}"
         )
-    if name is None and len(entries) != 1:
-        if entries:
-            raise UsageError(f"error: there are several entries, name one: {', '.join(entries)}")
-        raise UsageError(
-            "error: the program has no function that launches kernels; "
-            f"run one by itself: {_hint(kernels)}"
+    if name is not None and name not in entries:
+        raise UsageError.of_option(
+            "entry", f"is '{name}', but must be a function that launches kernels: {known}"
         )
     entry = entries[name] if name is not None else next(iter(entries.values()))
     if entry.refusal:
         where = f"{entry.location}: " if entry.location.line else ""
-        raise UsageError(
-            f"{where}error: function '{entry.name}' cannot be run as a whole yet: {entry.refusal}; "
-            f"run its kernels by themselves: {_hint(kernels)}"
+        raise _point_to_kernels(
+            f"{where}error: function '{entry.name}' cannot be run as a whole yet: {entry.refusal}",
+            kernels,
         )
     return entry
 
 
-def _hint(kernels: Mapping[str, Kernel]) -> str:
-    return ", ".join(f"kernels['{name}'].run(...)" for name in kernels) or "there is none"
+def _point_to_kernels(reason: str, kernels: Mapping[str, Kernel]) -> UsageError:
+    start = f"{reason}; run its kernels by themselves: "
+    calls = [f"kernels['{name}'].run(...)" for name in kernels]
+    options = [f"--kernel {name}" for name in kernels]
+    return UsageError(start + ", ".join(calls), start + ", ".join(options))
 
 
 def emulate(
@@ -91,18 +104,18 @@ def emulate(
 
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
-    convert(entry.name, entry.arguments, values)
+    converted = convert(entry.name, entry.arguments, values)
     prepared = []
     for launch in entry.launches:
         kernel = kernels[launch.kernel]
         sizes = LaunchSizes(
-            _dim3(launch.grid, values),
-            _dim3(launch.block, values),
-            launch.dynamic_shared_bytes.number(values),
+            _dim3(launch.grid, converted),
+            _dim3(launch.block, converted),
+            launch.dynamic_shared_bytes.number(converted),
         )
         operands = [
-            values[operand.argument] if operand.argument is not None else Constant(operand.constant)
-            for operand in launch.operands
+            operand.value(argument, converted)
+            for operand, argument in zip(launch.operands, kernel.arguments, strict=True)
         ]
         emulation = kernel._emulation
         prepared.append((emulation, emulation.prepare(kernel, operands, sizes, options)))
@@ -114,6 +127,6 @@ def emulate(
     return tuple(reports)
 
 
-def _dim3(operands: Sequence[Operand], values: Sequence[Any]) -> Dim3:
+def _dim3(operands: Sequence[Operand], values: Sequence[Value]) -> Dim3:
     x, y, z = (operand.number(values) for operand in operands)
     return x, y, z

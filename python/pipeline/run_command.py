@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from .emulator import STEP_LIMIT, Check, Options
 from .errors import CheckError, UsageError
 from .files import write_file
 from .findings import Report, Statistics, to_json
+from .scalars import describe_value, numpy_dtype
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +78,7 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=STEP_LIMIT,
         metavar="N",
-        help="turns of its loops after which a thread counts as stuck (default: %(default)s)",
+        help="loop iterations after which a thread counts as stuck (default: %(default)s)",
     )
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="host threads to use")
     parser.add_argument("--blocks", type=int, default=0, metavar="N", help="run only N blocks")
@@ -84,13 +86,10 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> int:
     """Compile, launch, and tell what was found: 0 if nothing, else 1."""
+    _refuse_contradictions(options)
     emulation = _options(options)
-    if options.backend == "cuda":
-        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
-    if not options.kernel and (options.grid or options.block or options.dynamic_shared_bytes):
-        raise UsageError("error: --grid, --block and --dynamic-shared-bytes need --kernel")
     module = compile_module()
-    if options.kernel:
+    if options.kernel is not None:
         if options.kernel not in module.kernels:
             known = ", ".join(module.kernels)
             raise UsageError(f"error: there is no kernel '{options.kernel}'; there are {known}")
@@ -100,8 +99,8 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
         reports: tuple[Report, ...] = (
             kernel.emulate(
                 *values,
-                grid=_dim3(options.grid, "--grid"),
-                block=_dim3(options.block, "--block"),
+                grid=_sizes(options.grid),
+                block=_sizes(options.block),
                 dynamic_shared_bytes=options.dynamic_shared_bytes,
                 options=emulation,
             ),
@@ -115,7 +114,22 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     return CheckError.exit_code if any(report.errors for report in reports) else 0
 
 
+def _refuse_contradictions(options: argparse.Namespace) -> None:
+    if options.backend == "cuda":
+        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
+    if options.check_races and options.check == "none":
+        raise UsageError("error: --check none and --check-races contradict each other: give one")
+    if options.kernel is not None and options.entry is not None:
+        raise UsageError(
+            "error: --kernel runs one kernel, --entry a function that launches some: give one"
+        )
+    sizes = (options.grid, options.block, options.dynamic_shared_bytes)
+    if options.kernel is None and any(size is not None for size in sizes):
+        raise UsageError("error: --grid, --block and --dynamic-shared-bytes need --kernel")
+
+
 def _options(options: argparse.Namespace) -> Options:
+    # All findings of --check-races are among those of --check all.
     check: Check = options.check or ("races" if options.check_races else "none")
     return Options(
         check=check,
@@ -132,17 +146,14 @@ def _seed_or_name(text: str) -> Any:
     return int(text) if text.isdecimal() else text
 
 
-def _dim3(text: str | None, option: str) -> tuple[int, int, int] | None:
+def _sizes(text: str | None) -> Any:
+    """Return the numbers of --grid or --block; what are none goes as it is, to be refused."""
     if text is None:
         return None
     try:
-        numbers = [int(part) for part in text.split(",")]
-        x, y, z = (*numbers, 1, 1)[:3]
+        return [int(part) for part in text.split(",")]
     except ValueError:
-        numbers = []
-    if not 1 <= len(numbers) <= 3:
-        raise UsageError(f"error: {option} takes one to three numbers, as 16,16, not '{text}'")
-    return x, y, z
+        return text
 
 
 def _values(arguments: Sequence[Argument], options: argparse.Namespace) -> list[Any]:
@@ -171,9 +182,13 @@ def _read(text: str) -> Any:
     except ValueError:
         pass
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         pass
+    else:
+        if math.isinf(number) and "inf" not in text.lower():
+            raise UsageError(f"error: --arg {describe_value(text)} is too large for any type")
+        return number
     try:
         array = np.load(text, allow_pickle=False)
         if not isinstance(array, np.ndarray):
@@ -190,8 +205,6 @@ def make_random(argument: Argument, random: np.random.Generator) -> Any:
     Raises UsageError if the shape is dynamic, or NumPy has no such elements.
     """
     import numpy as np
-
-    from .arguments import numpy_dtype
 
     dtype = numpy_dtype(argument.element_type)
     if dtype is None or None in argument.shape:
@@ -248,14 +261,19 @@ def summarize(report: Report) -> str:
     """Return one line on a launch: what ran, and whether it was clean."""
     what = f"{report.blocks_run} of {report.blocks} blocks"
     if report.errors:
-        verdict = f"{len(report.errors)} errors"
+        verdict = _count(len(report.errors), "error")
     elif report.check == "none":
         verdict = "nothing found; races are not looked for without --check-races"
     else:
         verdict = "no finding on this launch"
         if report.unreached:
-            verdict += f" (accesses at {len(set(report.unreached))} places were not executed)"
+            places = _count(len(set(report.unreached)), "place")
+            verdict += f" (accesses at {places} were not executed)"
     return f"{report.kernel}: {what} in {report.seconds * 1e3:.1f} ms; {verdict}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def tabulate(statistics: Statistics) -> str:

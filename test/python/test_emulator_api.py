@@ -56,21 +56,21 @@ KNOWN_GRID = "known_grid_size = array<i32: 4, 1, 1>"
         (
             {"block": (1025, 1, 1)},
             "",
-            "block is (1025, 1, 1), but must be in 1 .. (1024, 1024, 64)",
+            "'k' is launched with a block of (1025, 1, 1), but it may be (1, 1, 1) to (1024, 1024,",
         ),
-        ({"block": (1, 1, 65)}, "", "block is (1, 1, 65), but must be"),
-        ({"block": (64, 17, 1)}, "", "a block of 1088 threads is larger than 1024"),
-        ({"block": (0, 1, 1)}, "", "block is (0, 1, 1), but must be in 1 .. "),
-        ({"block": (-8, 1, 1)}, "", "block is (-8, 1, 1), but must be"),
-        ({"block": (1, 1, 1, 1)}, "", "sizes are up to three numbers, not (1, 1, 1, 1)"),
-        ({"block": (1.5, 1, 1)}, "", "1.5"),
-        ({"grid": (2**31, 1, 1)}, "", "but must be in 1 .. (2147483647, 65535, 65535)"),
-        ({"grid": (1, 65536, 1)}, "", "grid is (1, 65536, 1), but"),
-        ({"grid": (0, 1, 1)}, "", "grid is (0, 1, 1), but"),
-        ({"dynamic_shared_bytes": -1}, "", "dynamic_shared_bytes"),
+        ({"block": (1, 1, 65)}, "", "a block of (1, 1, 65), but it may be"),
+        ({"block": (64, 17, 1)}, "", "a block of 1088 threads, but a GPU takes at most 1024"),
+        ({"block": (0, 1, 1)}, "", "a block of (0, 1, 1), but it may be (1, 1, 1) to "),
+        ({"block": (-8, 1, 1)}, "", "a block of (-8, 1, 1), but it may be"),
+        ({"block": 0}, "", "a block of (0, 1, 1), but it may be"),
+        ({"grid": (2**31, 1, 1)}, "", "but it may be (1, 1, 1) to (2147483647, 65535, 65535)"),
+        ({"grid": (1, 65536)}, "", "a grid of (1, 65536, 1), but it may be"),
+        ({"grid": 0}, "", "a grid of (0, 1, 1), but it may be"),
+        ({"grid": -4}, "", "a grid of (-4, 1, 1), but it may be"),
+        ({"dynamic_shared_bytes": -1}, "", "-1 bytes of dynamic workgroup memory, but the least"),
         ({"dynamic_shared_bytes": 2**20}, "", "more workgroup memory than any GPU has"),
-        ({"dynamic_shared_bytes": 2**64 - 64}, "", ""),
-        ({"dynamic_shared_bytes": 2**64}, "", ""),
+        ({"dynamic_shared_bytes": 2**64 - 64}, "", "more workgroup memory than any GPU has"),
+        ({"dynamic_shared_bytes": 2**64}, "", "more workgroup memory than any GPU has"),
         ({"block": (16, 1, 1)}, KNOWN, "a block of 16"),
         ({"grid": (5, 1, 1)}, KNOWN_GRID, "a grid of 5 along x, but the kernel was compiled for"),
     ],
@@ -81,6 +81,55 @@ def test_sizes_that_do_not_fit(sizes: dict[str, Any], known: str, message: str) 
         double(known).run(array, **{"grid": ONE, "block": (8, 1, 1), **sizes})
     assert message in str(caught.value)
     np.testing.assert_array_equal(array, numbers(64))
+
+
+@pytest.mark.parametrize("name", ["grid", "block"])
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        *((1.5, "1.5"), (2.0, "2.0"), (True, "True"), ("8", "'8'"), (b"8", "b'8'"), ((), "()")),
+        *(((1, 1, 1, 1), "(1, 1, 1, 1)"), ((1.5, 1, 1), "(1.5, 1, 1)"), ((8, None), "(8, None)")),
+        *(
+            (("8",), "('8',)"),
+            ((4, False), "(4, False)"),
+            ({8}, "{8}"),
+            (object, "<class 'object'>"),
+        ),
+        *((np.float64(8), "np.float64(8.0)"), (np.True_, "np.True_")),
+        *((np.ones((1, 2), int), "array([[1, 1]])"), (np.ones(2), "array([1., 1.])")),
+        ([8, [1]], "[8, [1]]"),
+    ],
+)
+def test_sizes_that_are_none(name: str, size: Any, shown: str) -> None:
+    array = numbers(64)
+    with pytest.raises(pipeline.UsageError) as caught:
+        double().run(array, **{"grid": ONE, "block": 8, name: size})
+    message = f"{name} is {shown}, but must be one to three whole numbers: x, y, z"
+    assert str(caught.value) == f"error: {message}"
+    assert caught.value.shell_message == f"error: --{message}"
+    np.testing.assert_array_equal(array, numbers(64))
+
+
+@pytest.mark.parametrize("size", [1.5, "16", True, (16,)])
+def test_bytes_that_are_none(size: Any) -> None:
+    with pytest.raises(pipeline.UsageError, match=r"^error: dynamic_shared_bytes is ") as caught:
+        double().run(numbers(64), grid=1, block=8, dynamic_shared_bytes=size)
+    assert f"{size!r}, but must be a whole number from 0 on" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "size", [4, (4,), [4, 1], (4, 1, 1), np.int64(4), np.array(4), (np.uint8(4), 1), np.array([4])]
+)
+def test_sizes_along_x(size: Any) -> None:
+    """One number is as many along x; missing ones are 1."""
+    for grid, block in ((size, 8), (8, size)):
+        array = numbers(64)
+        report = double().run(array, grid=grid, block=block)
+        assert report.blocks == (4 if grid is size else 8)
+        np.testing.assert_array_equal(array[:32], 2 * numbers(32))
+        np.testing.assert_array_equal(array[32:], numbers(64)[32:])
+    report = double().emulate(numbers(64), grid=(2, 3), block=size)
+    assert report.blocks == 6
 
 
 def test_sizes_that_fit() -> None:
@@ -95,9 +144,9 @@ def test_sizes_that_fit() -> None:
 
 
 def test_sizes_that_nobody_tells() -> None:
-    with pytest.raises(pipeline.UsageError, match=r"tell the grid of kernel 'k': give grid="):
+    with pytest.raises(pipeline.UsageError, match=r"error: grid must be .* kernel 'k'$"):
         double().run(numbers(8), block=(8, 1, 1))
-    with pytest.raises(pipeline.UsageError, match=r"tell the block of kernel 'k': give block="):
+    with pytest.raises(pipeline.UsageError, match=r"error: block must be .* kernel 'k'$"):
         double().run(numbers(8), grid=ONE)
 
 
@@ -133,20 +182,25 @@ def test_dynamic_bytes(check: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"check": "some"}, "unknown check 'some'; there are none, races, all"),
-        ({"order": "sideways"}, "unknown order 'sideways'; there are forward, reverse, seeded"),
+        ({"check": "some"}, "check is 'some', but must be none, races or all"),
+        ({"check": None}, "check is None, but must be none, races or all"),
+        ({"order": "sideways"}, "is 'sideways', but must be forward, reverse, seeded or a seed"),
+        ({"order": True}, "order is True, but must be"),
         ({"order": 1.5}, "1.5"),
         ({"order": -1}, "order is -1, but must be"),
         ({"order": 2**64}, "order is 18446744073709551616, but must be"),
-        ({"async_mode": "never"}, "unknown async_mode 'never'; there are on_wait, eager, seeded"),
+        ({"async_mode": "never"}, "is 'never', but must be on_wait, eager, seeded or a seed"),
         ({"async_mode": -1}, "async_mode is -1, but must be"),
-        ({"seed": -1}, "seed is -1, but must be a number from 0 on"),
+        ({"seed": -1}, "seed is -1, but must be a whole number from 0 to 4294967295"),
         ({"workers": -1}, "workers is -1"),
         ({"workers": 2**40}, "workers is 1099511627776, but must be"),
         ({"blocks": -1}, "blocks is -1"),
         ({"step_limit": -1}, "step_limit is -1"),
         ({"step_limit": 1.5}, "step_limit is 1.5"),
-        ({"statistics": True, "check": "races"}, "ask for one at a time"),
+        (
+            {"statistics": True, "check": "races"},
+            "statistics=True and check='races' exclude each other: statistics are of the optimised",
+        ),
         ({"backend": "cuda"}, "backend 'cuda' is not built yet"),
         ({"backend": "cpu"}, "unknown backend 'cpu'; there are auto, emulator, cuda"),
     ],
@@ -259,7 +313,6 @@ COUNTING = kernel(
 
 @pytest.mark.parametrize("check", ["none", "races"])
 def test_step_limit(check: Any) -> None:
-    """Turns are counted in large steps, so that they cost little."""
     kernel = compiled(COUNTING).kernels["k"]
     turns, results = 2_000_000, set()
     for limit in (0, 2 * turns):
@@ -268,9 +321,19 @@ def test_step_limit(check: Any) -> None:
         results.add(int(array[0]))
     assert len(results) == 1
     assert results != {12345}
-    with pytest.raises(pipeline.KernelFaultError, match="it has made 50000 turns") as caught:
+    with pytest.raises(pipeline.KernelFaultError, match="it has made 50000 loop iterations") as caught:
         kernel.run(array, turns, grid=ONE, block=ONE, check=check, step_limit=50_000)
     assert caught.value.report.blocks_run == 0
+
+
+@pytest.mark.parametrize("turns", [10, 70_000])
+def test_step_limit_is_exact(turns: int) -> None:
+    """A loop of n turns goes back n times, as it is written: with checks it is not unrolled."""
+    kernel = compiled(COUNTING).kernels["k"]
+    array = np.array([12345], np.int32)
+    kernel.run(array, turns, grid=ONE, block=ONE, check="races", step_limit=turns + 1)
+    with pytest.raises(pipeline.KernelFaultError):
+        kernel.run(array, turns, grid=ONE, block=ONE, check="races", step_limit=turns)
 
 
 def test_many_launches_at_a_time() -> None:

@@ -1,0 +1,73 @@
+"""How large a launch is: blocks, threads per block, and bytes of dynamic workgroup memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
+
+from .errors import UsageError
+from .findings import Dim3
+from .scalars import describe_value, read_integer
+
+Sizes = SupportsIndex | Sequence[SupportsIndex]
+"""What a grid or a block may be given as: along x, or along x, y and z; missing ones are 1."""
+
+_MAX_THREADS = 1024
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+_MAX_BLOCK = (1024, 1024, 64)
+
+
+def read_sizes(name: str, given: Any) -> Dim3:
+    """Return the sizes along x, y and z. Raises UsageError for what is none."""
+    is_row = isinstance(given, (tuple, list)) or getattr(given, "ndim", 0) == 1
+    parts = tuple(given) if is_row else (given,)
+    numbers = [number for part in parts if (number := read_integer(part)) is not None]
+    if len(numbers) != len(parts) or not 1 <= len(numbers) <= 3:
+        raise UsageError.of_option(
+            name, f"is {describe_value(given)}, but must be one to three whole numbers: x, y, z"
+        )
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
+
+
+def read_bytes(name: str, given: Any) -> int:
+    """Return a number of bytes. Raises UsageError for what is none."""
+    number = read_integer(given)
+    if number is None:
+        raise UsageError.of_option(
+            name, f"is {describe_value(given)}, but must be a whole number from 0 on"
+        )
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSizes:
+    """Blocks, threads per block, and bytes of dynamic workgroup memory."""
+
+    grid: Dim3
+    block: Dim3
+    dynamic_shared_bytes: int
+
+    def check(self, kernel: str) -> None:
+        """Raise UsageError for sizes that no GPU takes."""
+        threads = self.block[0] * self.block[1] * self.block[2]
+        if not _is_within(self.grid, _MAX_GRID):
+            reason = f"a grid of {self.grid}, but it may be (1, 1, 1) to {_MAX_GRID}"
+        elif not _is_within(self.block, _MAX_BLOCK):
+            reason = f"a block of {self.block}, but it may be (1, 1, 1) to {_MAX_BLOCK}"
+        elif threads > _MAX_THREADS:
+            reason = f"a block of {threads} threads, but a GPU takes at most {_MAX_THREADS}"
+        elif self.dynamic_shared_bytes < 0:
+            reason = (
+                f"{self.dynamic_shared_bytes} bytes of dynamic workgroup memory, but the least is 0"
+            )
+        elif self.dynamic_shared_bytes >= 1 << 32:
+            reason = "more workgroup memory than any GPU has"
+        else:
+            return
+        raise UsageError(f"error: kernel '{kernel}' is launched with {reason}")
+
+
+def _is_within(sizes: Dim3, limits: Dim3) -> bool:
+    return all(1 <= size <= limit for size, limit in zip(sizes, limits, strict=True))
