@@ -30,27 +30,57 @@ struct AsyncCopy {
 /// The copies that a thread has begun and not waited for.
 class AsyncQueue {
 public:
-  void add(AsyncCopy copy) { open.push_back(copy); }
+  /// Copies under way, of more than which none is sensible: there is not as
+  /// much workgroup memory.
+  static constexpr size_t kMaxCopies = 1 << 17;
+
+  /// False if there are too many.
+  bool add(AsyncCopy copy) {
+    open.push_back(copy);
+    return ++numCopies <= kMaxCopies;
+  }
 
   /// Makes a group of what was added since the last one.
   void commit() {
-    groups.push_back(std::move(open));
+    ++numGroups;
+    if (open.empty() && !groups.empty()) {
+      ++groups.back().emptyAfter;
+      return;
+    }
+    groups.push_back({std::move(open), 0});
     open.clear();
   }
 
   /// Calls `land` for the copies of all groups but the `newer` last.
   template <typename Function>
   void wait(uint64_t newer, Function land) {
-    for (; groups.size() > newer; groups.pop_front())
-      for (const AsyncCopy &copy : groups.front())
+    while (numGroups > newer) {
+      Group &oldest = groups.front();
+      for (const AsyncCopy &copy : oldest.copies)
         land(copy);
+      numCopies -= oldest.copies.size();
+      oldest.copies.clear();
+      --numGroups;
+      if (oldest.emptyAfter == 0)
+        groups.pop_front();
+      else
+        --oldest.emptyAfter;
+    }
   }
 
-  bool empty() const { return open.empty() && groups.empty(); }
+  bool empty() const { return open.empty() && numGroups == 0; }
 
 private:
+  struct Group {
+    std::vector<AsyncCopy> copies;
+    /// Groups without a copy that come after it.
+    uint64_t emptyAfter;
+  };
+
   std::vector<AsyncCopy> open;
-  std::deque<std::vector<AsyncCopy>> groups;
+  std::deque<Group> groups;
+  uint64_t numGroups = 0;
+  size_t numCopies = 0;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -393,6 +393,27 @@ static void moveBytes(uint8_t *memory, uint32_t *registers, unsigned offset,
     std::memcpy(isStore ? memory : held, isStore ? held : memory, bytes);
 }
 
+/// The elements from one row, or column, of the matrix to the next.
+static uint64_t getStride(const FragmentMove &move, const uint32_t *registers) {
+  const Fragment &fragment = move.fragment;
+  if (!move.hasStride)
+    return move.isOuterStrided ? fragment.inner : fragment.outer;
+  return registers[kAddressRegisters +
+                   (move.isStore ? fragment.getNumRegisters() : 0)];
+}
+
+bool MatrixOp::isAligned(const uint32_t *registers, uint64_t origin) const {
+  constexpr uint64_t kStart = 32, kApart = 16;
+  auto *move = std::get_if<FragmentMove>(&operation);
+  if (!move)
+    return true;
+  uint64_t bytes = 4 * move->fragment.getNumRegisters();
+  uint64_t apart =
+      getStride(*move, registers) * getBits(move->fragment.type) / 8;
+  return (getAddress(registers) - origin) % std::min(bytes, kStart) == 0 &&
+         apart % std::min(bytes, kApart) == 0;
+}
+
 static void execute(const FragmentMove &move, uint32_t *const registers[],
                     MatrixOp::Access access) {
   const Fragment &fragment = move.fragment;
@@ -403,10 +424,7 @@ static void execute(const FragmentMove &move, uint32_t *const registers[],
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     uint32_t *held = registers[lane];
     uint64_t address = getAddress(held);
-    uint64_t stride = move.isOuterStrided ? fragment.inner : fragment.outer;
-    if (move.hasStride)
-      stride = held[first + (move.isStore ? fragment.getNumRegisters()
-                                          : kAddressRegisters)];
+    uint64_t stride = getStride(move, held);
     Strides strides =
         move.isOuterStrided ? Strides{stride, 1} : Strides{1, stride};
     address += fragment.getLaneOffset(lane, strides) * bits / 8;

@@ -77,6 +77,15 @@ public:
   unsigned getNumOperandRegisters() const;
   unsigned getNumResultRegisters() const;
 
+  /// False if the rows or columns of the matrix that a fragment moves from or
+  /// to do not begin where the hardware wants them, by the operands of a lane.
+  /// Addresses count from `origin`.
+  ///
+  /// The PTX ISA ("Matrix Storage for WMMA") asks for multiples of the fragment
+  /// of a lane, CUDA C++ for 32 bytes at the start and 16 from one to the next:
+  /// here it is the less of the two.
+  bool isAligned(const uint32_t *registers, uint64_t origin) const;
+
   /// Executes the operation for all lanes. registers[lane] points to kRegisters
   /// registers that hold the operands one after the other: one register for up
   /// to 32 bits, two, the low word first, for 64. The results take their place,

@@ -120,6 +120,24 @@ void Worker::checkRow(ThreadState &thread, const Operation &operation) {
     report(thread, FindingKind::MisalignedRow, operation.site);
 }
 
+/// Whether a fragment lies as the hardware wants it. Arrays on a GPU begin at
+/// multiples of 256 bytes; those of the host need not.
+void Worker::checkFragment(ThreadState &thread, const Operation &operation) {
+  uint64_t address = uint64_t(thread.registers[1]) << 32 | thread.registers[0];
+  const Site &site = tables.sites[operation.accessSite];
+  const Object &object = tables.objects[site.object];
+  auto shared = reinterpret_cast<uintptr_t>(window);
+  uint64_t origin = 0;
+  if (site.space == Space::Generic && address - shared < kSharedWindow)
+    origin = shared;
+  else if (object.kind == Object::Kind::Argument)
+    origin = reinterpret_cast<uintptr_t>(launch.arguments[object.offset].base);
+  else if (site.space == Space::Generic)
+    return; // nobody knows where what it points into begins
+  if (!operation.matrix->isAligned(thread.registers, origin))
+    report(thread, FindingKind::MisalignedMatrix, operation.site);
+}
+
 void Worker::executeMatrix(unsigned warp, uint32_t lanes,
                            const Operation &operation) {
   unsigned first = warp * kWarpSize;
@@ -131,6 +149,8 @@ void Worker::executeMatrix(unsigned warp, uint32_t lanes,
   }
   for (unsigned lane = 0; lane < operation.numRows; ++lane)
     checkRow(threads[first + lane], operation);
+  if (operation.matrix->getKind() != MatrixOp::Kind::Compute)
+    checkFragment(threads[first], operation);
   uint32_t *registers[kWarpSize];
   for (unsigned lane = 0; lane < kWarpSize; ++lane)
     registers[lane] = threads[first + lane].registers;
@@ -206,7 +226,10 @@ bool Worker::openBarriers() {
         first.registers[0] >= 16 ||
         (isCounted && (needed % kWarpSize || needed == 0 || present > needed));
     if (isInvalid)
-      report(first, FindingKind::InvalidBarrier, operation.site);
+      report(first, FindingKind::InvalidBarrier, operation.site,
+             {makeNote(std::to_string(present) + " threads are at barrier " +
+                       std::to_string(first.registers[0]) + ", which is for " +
+                       std::to_string(needed))});
     if (present < needed)
       continue;
     if (!isCounted && numLive < threads.size())

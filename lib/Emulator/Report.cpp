@@ -42,6 +42,7 @@ llvm::StringRef getKindName(FindingKind kind) {
   case FindingKind::InvalidBarrier:
     return "invalid-barrier";
   case FindingKind::MisalignedRow:
+  case FindingKind::MisalignedMatrix:
     return "misaligned";
   case FindingKind::Deadlock:
     return "deadlock";
@@ -50,6 +51,8 @@ llvm::StringRef getKindName(FindingKind kind) {
     return "division";
   case FindingKind::StepLimit:
     return "step-limit";
+  case FindingKind::TooManyCopies:
+    return "async.too-many";
   case FindingKind::InactiveLane:
     return "inactive-lane";
   case FindingKind::ExitedLane:
@@ -148,6 +151,10 @@ static std::string getMessage(const FindingKey &key,
            "multiple of 32, or of a number from 16 on";
   case FindingKind::MisalignedRow:
     return "address of a row of a matrix is not a multiple of 16 bytes";
+  case FindingKind::MisalignedMatrix:
+    return "a matrix for wmma begins at an address, or has rows at a distance, "
+           "that is not a multiple of what the operation wants (the bytes of a "
+           "lane, or 32 and 16 if those are fewer)";
   case FindingKind::Deadlock:
     return "threads wait for each other forever";
   case FindingKind::Division:
@@ -156,6 +163,9 @@ static std::string getMessage(const FindingKey &key,
     return "integer division overflows: the least number by -1";
   case FindingKind::StepLimit:
     return "a thread exceeds the limit of loop iterations";
+  case FindingKind::TooManyCopies:
+    return "a thread begins asynchronous copies and never waits for them: "
+           "too many are under way";
   case FindingKind::InactiveLane:
     return "shuffle of a value from a lane that takes no part in it";
   case FindingKind::ExitedLane:
@@ -275,6 +285,21 @@ static void addSize(FindingRecord &record, const FindingKey &key,
                ", which has " + std::to_string(bytes) + " bytes"));
 }
 
+/// What a thread does where the finding is no access to memory.
+static std::string getDeed(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::Division:
+  case FindingKind::DivisionOverflow:
+    return "divides";
+  case FindingKind::StepLimit:
+    return "loops";
+  case FindingKind::TooManyCopies:
+    return "copies";
+  default:
+    return "executes this";
+  }
+}
+
 static void addAccesses(FindingRecord &record, const FindingKey &key,
                         const FindingInstance &instance,
                         const ReportContext &context) {
@@ -292,13 +317,11 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
         tables.sites[key.otherSite].bytes);
   add(key.site, instance.block, instance.thread,
       key.otherSite ? tables.sites[key.site].bytes : instance.bytes);
-  if (!key.otherSite && !record.accesses.back().bytes)
-    record.accesses.back().verb =
-        key.kind == FindingKind::Division ||
-                key.kind == FindingKind::DivisionOverflow
-            ? "divides"
-        : key.kind == FindingKind::StepLimit ? "loops"
-                                             : "executes this";
+  if (key.otherSite || instance.space != Space::None)
+    return;
+  AccessRecord &place = record.accesses.back();
+  place.bytes = 0;
+  place.verb = getDeed(key.kind);
 }
 
 static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,

@@ -161,6 +161,7 @@ private:
   void executeTogether(unsigned warp, uint32_t lanes);
   void executeMatrix(unsigned warp, uint32_t lanes, const Operation &operation);
   void checkRow(ThreadState &thread, const Operation &operation);
+  void checkFragment(ThreadState &thread, const Operation &operation);
   void shareKnown(llvm::ArrayRef<unsigned> members);
   bool openBarriers();
   bool openCommonBarrier();

@@ -338,7 +338,8 @@ void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
       mode == AsyncMode::Eager || (mode == AsyncMode::Seeded && (random() & 1));
   if (copy.hasLanded)
     landBytes(window + target, copy);
-  copies[thread.linear].add(copy);
+  if (!copies[thread.linear].add(copy) && !launch.isOver)
+    giveUp(thread, FindingKind::TooManyCopies, site);
 }
 
 /// Marks the bytes that a copy reads until it has landed.

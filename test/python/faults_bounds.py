@@ -170,6 +170,21 @@ FAULTS = (
         MemoryAccessError,
     ),
     Fault(
+        "misaligned: matrix",
+        kernel(
+            "%a: memref<16x20xf16>, %b: memref<16x16xf16>",
+            """
+    %f = gpu.subgroup_mma_load_matrix %a[%c0, %c0] {leadDimension = 20 : index}
+        : memref<16x20xf16> -> !gpu.mma_matrix<16x16xf16, "COp">
+    gpu.subgroup_mma_store_matrix %f, %b[%c0, %c0] {leadDimension = 16 : index}
+        : !gpu.mma_matrix<16x16xf16, "COp">, memref<16x16xf16>
+""",
+        ),
+        lambda: [numbers(16, 20, kind="f2"), numbers(16, 16, kind="f2")],
+        MemoryAccessError,
+        block=(32, 1, 1),
+    ),
+    Fault(
         "uninitialized",
         kernel(
             "%a: memref<64xi32>",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from faults import Fault, kernel, numbers
 
-from pipeline import KernelFaultError, SynchronizationError
+from pipeline import KernelFaultError, RaceError, SynchronizationError
 
 FAULTS = (
     Fault(
@@ -210,6 +210,37 @@ FAULTS = (
         lambda: [numbers(64)],
         KernelFaultError,
         options={"step_limit": 1000},
+    ),
+    Fault(
+        "async.too-many",
+        kernel(
+            "%a: memref<64xi32>, %n: index",
+            """
+    scf.for %i = %c0 to %n step %c1 {
+      %token = nvgpu.device_async_copy %a[%tx], %w[%tx], 1
+          : memref<64xi32> to memref<64xi32, #wg>
+      %group = nvgpu.device_async_create_group %token
+    }
+""",
+            buffers="%w: memref<64xi32, #wg>",
+        ),
+        lambda: [numbers(64), 200_000],
+        RaceError,
+        block=(1, 1, 1),
+        check="none",
+    ),
+    Fault(
+        "invalid-barrier",
+        kernel(
+            "%a: memref<64xi32>",
+            """
+    %one = arith.constant 1 : i32
+    %threads = arith.constant 48 : i32
+    nvvm.barrier id = %one number_of_threads = %threads
+""",
+        ),
+        lambda: [numbers(64)],
+        SynchronizationError,
     ),
     Fault(
         "assertion",

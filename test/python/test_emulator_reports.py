@@ -27,10 +27,10 @@ FAULTS = {
 }
 KINDS = {
     *("race.shared", "race.global", "race.blocks", "race.same-value"),
-    *("async.not-waited", "async.not-published"),
+    *("async.not-waited", "async.not-published", "async.too-many"),
     *("out-of-bounds", "read-only", "misaligned", "uninitialized"),
     *("divergence", "exited-thread", "deadlock", "inactive-lane", "exited-lane"),
-    *("division", "step-limit", "assertion", "trap"),
+    *("division", "step-limit", "assertion", "trap", "invalid-barrier"),
 }
 by_name = pytest.mark.parametrize("name", FAULTS)
 
