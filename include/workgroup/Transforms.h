@@ -105,6 +105,8 @@ struct KernelSignature {
   std::string name;
   SmallVector<Type> arguments;
   SmallVector<KernelParameter> parameters;
+  /// The sizes that every launch has to have, if the kernel tells them.
+  std::optional<std::array<int64_t, 3>> knownBlock, knownGrid;
 };
 
 /// Flattens the arguments of all kernels of `module` and makes their names

@@ -84,6 +84,8 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
       launches.push_back(launch);
   });
   describeLaunches(kernel, launches);
+  kernel.knownBlock = signature.knownBlock;
+  kernel.knownGrid = signature.knownGrid;
   return kernel;
 }
 

@@ -141,6 +141,13 @@ static void makeNamesUnique(ModuleOp module, MutableArrayRef<Callee> callees) {
   }
 }
 
+static std::optional<std::array<int64_t, 3>>
+getSizes(std::optional<ArrayRef<int32_t>> sizes) {
+  if (!sizes || sizes->size() != 3)
+    return std::nullopt;
+  return std::array<int64_t, 3>{(*sizes)[0], (*sizes)[1], (*sizes)[2]};
+}
+
 LogicalResult
 flattenKernelArguments(ModuleOp module,
                        SmallVectorImpl<KernelSignature> *signatures) {
@@ -160,8 +167,11 @@ flattenKernelArguments(ModuleOp module,
     signature.arguments = llvm::to_vector(callee.function.getArgumentTypes());
     signature.parameters = flattenArguments(rewriter, callee);
     auto kernel = dyn_cast<gpu::GPUFuncOp>(callee.function.getOperation());
-    if (signatures && kernel && kernel.isKernel())
-      signatures->push_back(std::move(signature));
+    if (!signatures || !kernel || !kernel.isKernel())
+      continue;
+    signature.knownBlock = getSizes(kernel.getKnownBlockSize());
+    signature.knownGrid = getSizes(kernel.getKnownGridSize());
+    signatures->push_back(std::move(signature));
   }
   return success();
 }

@@ -289,6 +289,8 @@ def _make_kernel(kernel: _native.Kernel, assembly: Assembly, emulation: Emulatio
         ),
         block=_dim3(kernel.block),
         grid=_dim3(kernel.grid),
+        known_block=_dim3(kernel.known_block),
+        known_grid=_dim3(kernel.known_grid),
         static_shared_bytes=kernel.static_shared_bytes,
         dynamic_shared_bytes=kernel.dynamic_shared_bytes,
         _assembly=assembly,

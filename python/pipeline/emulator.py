@@ -158,7 +158,7 @@ class Emulation:
 
         Raises ArgumentError, UsageError, CompileError.
         """
-        sizes.check(kernel.name)
+        sizes.check(kernel.name, kernel.known_grid, kernel.known_block)
         request = _make_request(kernel, values, sizes, options)
         with self._lock:
             native = self._translate(kernel.name, options)

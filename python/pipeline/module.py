@@ -82,7 +82,8 @@ class Kernel:
     """A kernel of a module.
 
     ``block`` and ``grid`` (threads per block, blocks) and ``dynamic_shared_bytes`` are None unless
-    all launches in the program agree on constants.
+    all launches in the program agree on constants. ``known_block`` and ``known_grid`` are sizes
+    that the kernel was compiled for (``known_block_size``, ``known_grid_size``): it takes no other.
     """
 
     name: str
@@ -90,6 +91,8 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     block: Dim3 | None
     grid: Dim3 | None
+    known_block: Dim3 | None
+    known_grid: Dim3 | None
     static_shared_bytes: int
     dynamic_shared_bytes: int | None
     _assembly: Assembly = field(repr=False, compare=False)
@@ -167,8 +170,8 @@ class Kernel:
         if dynamic_shared_bytes is None:
             dynamic_shared_bytes = self.dynamic_shared_bytes or 0
         sizes = LaunchSizes(
-            self._read_sizes("grid", grid, self.grid),
-            self._read_sizes("block", block, self.block),
+            self._read_sizes("grid", grid, self.grid or self.known_grid),
+            self._read_sizes("block", block, self.block or self.known_block),
             read_bytes("dynamic_shared_bytes", dynamic_shared_bytes),
         )
         values = convert(self.name, self.arguments, args)

@@ -49,8 +49,8 @@ class LaunchSizes:
     block: Dim3
     dynamic_shared_bytes: int
 
-    def check(self, kernel: str) -> None:
-        """Raise UsageError for sizes that no GPU takes."""
+    def check(self, kernel: str, known_grid: Dim3 | None, known_block: Dim3 | None) -> None:
+        """Raise UsageError for sizes that no GPU takes, or that the kernel was not compiled for."""
         threads = self.block[0] * self.block[1] * self.block[2]
         if not _is_within(self.grid, _MAX_GRID):
             reason = f"a grid of {self.grid}, but it may be (1, 1, 1) to {_MAX_GRID}"
@@ -58,6 +58,10 @@ class LaunchSizes:
             reason = f"a block of {self.block}, but it may be (1, 1, 1) to {_MAX_BLOCK}"
         elif threads > _MAX_THREADS:
             reason = f"a block of {threads} threads, but a GPU takes at most {_MAX_THREADS}"
+        elif known_block not in (None, self.block):
+            reason = f"a block of {self.block}, but it was compiled for {known_block}"
+        elif known_grid not in (None, self.grid):
+            reason = f"a grid of {self.grid}, but it was compiled for {known_grid}"
         elif self.dynamic_shared_bytes < 0:
             reason = (
                 f"{self.dynamic_shared_bytes} bytes of dynamic workgroup memory, but the least is 0"

@@ -71,8 +71,18 @@ KNOWN_GRID = "known_grid_size = array<i32: 4, 1, 1>"
         ({"dynamic_shared_bytes": 2**20}, "", "more workgroup memory than any GPU has"),
         ({"dynamic_shared_bytes": 2**64 - 64}, "", "more workgroup memory than any GPU has"),
         ({"dynamic_shared_bytes": 2**64}, "", "more workgroup memory than any GPU has"),
-        ({"block": (16, 1, 1)}, KNOWN, "a block of 16"),
-        ({"grid": (5, 1, 1)}, KNOWN_GRID, "a grid of 5 along x, but the kernel was compiled for"),
+        *(
+            (
+                {"block": size},
+                KNOWN,
+                f"a block of ({size}, 1, 1), but it was compiled for (8, 1, 1)",
+            )
+            for size in (4, 16)
+        ),
+        *(
+            ({"grid": size}, KNOWN_GRID, f"a grid of ({size}, 1, 1), but it was compiled for (4,")
+            for size in (3, 5)
+        ),
     ],
 )
 def test_sizes_that_do_not_fit(sizes: dict[str, Any], known: str, message: str) -> None:
@@ -81,6 +91,14 @@ def test_sizes_that_do_not_fit(sizes: dict[str, Any], known: str, message: str) 
         double(known).run(array, **{"grid": ONE, "block": (8, 1, 1), **sizes})
     assert message in str(caught.value)
     np.testing.assert_array_equal(array, numbers(64))
+
+
+def test_sizes_that_the_kernel_tells() -> None:
+    array = numbers(64)
+    report = double(f"{KNOWN}, {KNOWN_GRID}").run(array)
+    assert report.blocks == 4
+    np.testing.assert_array_equal(array[:32], 2 * numbers(32))
+    np.testing.assert_array_equal(array[32:], numbers(64)[32:])
 
 
 @pytest.mark.parametrize("name", ["grid", "block"])
@@ -321,7 +339,9 @@ def test_step_limit(check: Any) -> None:
         results.add(int(array[0]))
     assert len(results) == 1
     assert results != {12345}
-    with pytest.raises(pipeline.KernelFaultError, match="it has made 50000 loop iterations") as caught:
+    with pytest.raises(
+        pipeline.KernelFaultError, match="it has made 50000 loop iterations"
+    ) as caught:
         kernel.run(array, turns, grid=ONE, block=ONE, check=check, step_limit=50_000)
     assert caught.value.report.blocks_run == 0
 

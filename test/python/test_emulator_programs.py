@@ -218,5 +218,7 @@ def test_kernel_of_a_launch_knows_its_sizes() -> None:
     launched.run(a, b)
     np.testing.assert_array_equal(b, 2 * numbers(8))
     b = -numbers(8)
-    launched.run(a, b, block=(3, 1, 1))
-    np.testing.assert_array_equal(b, [2, 4, 6, -4, -5, -6, -7, -8])
+    launched.run(a, b, block=8)
+    np.testing.assert_array_equal(b, 2 * numbers(8))
+    with pytest.raises(pipeline.UsageError, match="but it was compiled for"):
+        launched.run(a, b, block=(3, 1, 1))

@@ -124,6 +124,8 @@ struct KernelRecord {
   std::vector<std::vector<PartRecord>> parameters;
   /// Threads per block and blocks per grid, if all launches agree on constants.
   std::optional<std::array<int64_t, 3>> block, grid;
+  /// Those that every launch has to have, because the code relies on them.
+  std::optional<std::array<int64_t, 3>> knownBlock, knownGrid;
   /// Bytes of workgroup memory; dynamic only if all launches agree.
   int64_t staticSharedBytes = 0;
   std::optional<int64_t> dynamicSharedBytes;
