@@ -16,7 +16,11 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Coroutines/CoroCleanup.h"
+#include "llvm/Transforms/Coroutines/CoroEarly.h"
 #include "llvm/Transforms/Coroutines/CoroSplit.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include <mutex>
 
 using namespace llvm;
@@ -31,7 +35,42 @@ static void initializeHost() {
   });
 }
 
-static void optimizeForHost(Module &module, TargetMachine &machine) {
+/// What is cheaper to compute again than to keep over a suspension. The default
+/// takes sums for that too, and keeps all that they are made of.
+static bool isCheap(Instruction &instruction) {
+  return isa<CastInst, GetElementPtrInst>(instruction) ||
+         (instruction.getType()->isIntegerTy() &&
+          isa<BinaryOperator, CmpInst>(instruction));
+}
+
+/// LLVM takes quadratic time for very long straight-line code: known bits,
+/// value numbers and live ranges all look back. With more blocks than this, of
+/// which an access makes two or three, only what is linear is done.
+static bool isHuge(const Function &function) {
+  constexpr size_t kManyBlocks = 2000;
+  return function.size() > kManyBlocks;
+}
+
+/// The least that coroutines need.
+static ModulePassManager makeLightPipeline() {
+  auto clean = [] {
+    FunctionPassManager passes;
+    passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+    passes.addPass(SimplifyCFGPass());
+    return createModuleToFunctionPassAdaptor(std::move(passes));
+  };
+  ModulePassManager passes;
+  passes.addPass(clean());
+  passes.addPass(CoroEarlyPass());
+  passes.addPass(createModuleToPostOrderCGSCCPassAdaptor(
+      CoroSplitPass(std::function<bool(Instruction &)>(isCheap))));
+  passes.addPass(CoroCleanupPass());
+  passes.addPass(clean());
+  return passes;
+}
+
+static void optimizeForHost(Module &module, TargetMachine &machine,
+                            bool isHuge) {
   PassBuilder builder(&machine);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -42,19 +81,15 @@ static void optimizeForHost(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  // What is cheaper to compute again than to keep over a suspension. The
-  // default takes sums for that too, and keeps all that they are made of.
-  auto isCheap = [](Instruction &instruction) {
-    return isa<CastInst, GetElementPtrInst>(instruction) ||
-           (instruction.getType()->isIntegerTy() &&
-            isa<BinaryOperator, CmpInst>(instruction));
-  };
-  builder.registerCGSCCOptimizerLateEPCallback(
-      [&](CGSCCPassManager &passes, OptimizationLevel) {
-        passes.addPass(CoroSplitPass(isCheap, /*OptimizeFrame=*/true));
-      });
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2)
-      .run(module, modules);
+  builder.registerCGSCCOptimizerLateEPCallback([&](CGSCCPassManager &passes,
+                                                   OptimizationLevel) {
+    passes.addPass(CoroSplitPass(std::function<bool(Instruction &)>(isCheap),
+                                 /*OptimizeFrame=*/true));
+  });
+  ModulePassManager passes =
+      isHuge ? makeLightPipeline()
+             : builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
+  passes.run(module, modules);
 }
 
 static void insertBarriers(PreparedKernel &kernel,
@@ -153,7 +188,9 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
   insertBarriers(kernel, options.barriersBefore);
 
   auto program = std::make_unique<Program>();
-  if (!Instrumenter(kernel, options.instrument, program->tables, errors).run())
+  Function *function =
+      Instrumenter(kernel, options.instrument, program->tables, errors).run();
+  if (!function)
     return nullptr;
   StripDebugInfo(*kernel.module);
   std::string problem;
@@ -162,7 +199,10 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
     report_fatal_error(
         StringRef("instrumentation made no valid IR: " + problem));
   exposeVariables(*kernel.module, *program);
-  optimizeForHost(*kernel.module, **machine);
+  bool hasMuch = isHuge(*function);
+  if (hasMuch)
+    host->setCodeGenOptLevel(CodeGenOptLevel::None);
+  optimizeForHost(*kernel.module, **machine, hasMuch);
   if (Error error = compile(*program, std::move(kernel.module),
                             std::move(context), *host))
     return fail(std::move(error));
