@@ -31,6 +31,8 @@ namespace mlir::workgroup::emulator {
 struct AtomicOrder {
   bool reads = false, writes = false;
   bool acquires = false, releases = false;
+  /// A fence comes before it.
+  bool isSequential = false;
   /// Threads of other blocks take part.
   bool isDeviceWide = false;
 };

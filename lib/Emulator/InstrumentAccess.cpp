@@ -322,6 +322,8 @@ void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
   uint32_t number = addAccess(atomic, operand, kind, bytes, align);
   Site &site = tables.sites[number];
   site.order = getAtomicOrder(atomic);
+  if (site.order.isSequential)
+    instrumentFence(atomic, site.order.isDeviceWide);
   bool mayMeetBlocks = options.checksRaces && tables.ordersBlocks &&
                        site.order.isDeviceWide && site.order.reads &&
                        site.space == Space::Generic;

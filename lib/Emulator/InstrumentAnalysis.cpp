@@ -234,16 +234,19 @@ void Instrumenter::findExchanges() {
   // Of very many, some stand for others, which makes no race up.
   constexpr unsigned kMaxExchanges = 512;
   SmallVector<const Instruction *> exchanges;
+  DenseMap<const Instruction *, unsigned> numbers;
   for (const Instruction &instruction : instructions(*function))
-    if (isExchangeCall(instruction))
+    if (isExchangeCall(instruction)) {
+      numbers[&instruction] = exchanges.size();
       exchanges.push_back(&instruction);
+    }
   unsigned count = std::min<size_t>(exchanges.size(), kMaxExchanges);
-  // Spreads sets of exchanges until nothing changes.
+  // Spreads sets of exchanges until nothing changes, the end of the list first.
   auto spread = [&](Exchanges &sets, auto getNeighbours, auto isEnd) {
-    for (auto [number, exchange] : enumerate(exchanges)) {
+    for (const Instruction *exchange : exchanges) {
       BitVector &own = sets[exchange];
       own.resize(count);
-      own.set(number % count);
+      own.set(numbers.lookup(exchange) % count);
     }
     SmallVector<const Instruction *> worklist(exchanges);
     while (!worklist.empty()) {
@@ -266,6 +269,8 @@ void Instrumenter::findExchanges() {
   spread(
       feeds, [](const Instruction &from) { return from.operand_values(); },
       isFeedingLoad);
+  // Forwards, what comes first is to go first.
+  std::reverse(exchanges.begin(), exchanges.end());
   spread(
       follows, [](const Instruction &from) { return from.users(); },
       [](const Instruction &next) { return isa<LoadInst, StoreInst>(next); });
@@ -312,6 +317,7 @@ AtomicOrder getAtomicOrder(const Instruction &instruction) {
   }
   order.acquires = order.reads && isAcquireOrStronger(ordering);
   order.releases = order.writes && isReleaseOrStronger(ordering);
+  order.isSequential = ordering == AtomicOrdering::SequentiallyConsistent;
   order.isDeviceWide = isDeviceWide(instruction);
   return order;
 }
