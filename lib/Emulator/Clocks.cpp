@@ -10,12 +10,14 @@
 
 namespace mlir::workgroup::emulator {
 
-uint32_t *VectorTable::make(unsigned thread, uint32_t initial) {
+uint32_t *VectorTable::make(unsigned thread, uint32_t initial, uint32_t known) {
   if (times.empty())
-    times.resize(size_t(numThreads) * numThreads);
-  uint32_t *vector = &times[size_t(thread) * numThreads];
-  if (!isSet[thread])
-    std::fill(vector, vector + numThreads, initial);
+    times.resize(width * isSet.size());
+  uint32_t *vector = &times[size_t(thread) * width];
+  if (!isSet[thread]) {
+    std::fill_n(vector, width - 1, initial);
+    vector[width - 1] = known;
+  }
   isSet[thread] = 1;
   return vector;
 }
@@ -33,6 +35,7 @@ bool Clocks::beginBlock() {
   }
   synchronizeAll();
   start = now;
+  baseKnown = 0;
   meetings.clear();
   covered.clear();
   seen.clear();
@@ -42,20 +45,31 @@ bool Clocks::beginBlock() {
 void Clocks::synchronizeAll() {
   base = now++;
   std::fill(times.begin(), times.end(), now);
+  if (!hasVectors)
+    return;
+  for (unsigned thread = 0; thread < numThreads; ++thread)
+    baseKnown = std::max(baseKnown, getKnown(thread));
   vectors.clear();
+  hasVectors = false;
+}
+
+void Clocks::raiseKnown(unsigned thread, uint32_t stamp) {
+  if (stamp > getKnown(thread))
+    makeVector(thread)[numThreads] = stamp;
 }
 
 void Clocks::tick(unsigned thread) { times[thread] = ++now; }
 
 void Clocks::join(uint32_t *into, const uint32_t *from) const {
-  for (unsigned i = 0; i < numThreads; ++i)
+  for (unsigned i = 0; i <= numThreads; ++i)
     into[i] = std::max(into[i], from[i]);
 }
 
 void Clocks::release(unsigned thread, std::vector<uint32_t> &meeting) {
-  meeting.resize(numThreads);
+  meeting.resize(numThreads + 1);
   if (vectors.has(thread))
     join(meeting.data(), vectors.get(thread));
+  meeting[numThreads] = std::max(meeting[numThreads], getKnown(thread));
   meeting[thread] = std::max(meeting[thread], times[thread]);
   tick(thread);
 }
@@ -67,7 +81,7 @@ void Clocks::acquire(unsigned thread, const std::vector<uint32_t> &meeting) {
 void Clocks::synchronize(llvm::ArrayRef<unsigned> threads) {
   if (threads.size() == numThreads)
     return synchronizeAll();
-  std::vector<uint32_t> meeting(numThreads);
+  std::vector<uint32_t> meeting(numThreads + 1);
   for (unsigned thread : threads)
     release(thread, meeting);
   for (unsigned thread : threads)
@@ -87,14 +101,14 @@ void Clocks::orderAt(uint64_t address, unsigned thread, AtomicOrder order) {
   constexpr uint64_t kMaxMeetings = 4096;
   std::vector<uint32_t> &meeting = meetings[address / 4 % kMaxMeetings];
   if (order.reads && !meeting.empty())
-    join(order.acquires ? makeVector(thread) : seen.make(thread, 0),
+    join(order.acquires ? makeVector(thread) : seen.make(thread, 0, 0),
          meeting.data());
   if (!order.writes)
     return;
   if (order.releases) {
     release(thread, meeting);
   } else if (covered.has(thread)) {
-    meeting.resize(numThreads);
+    meeting.resize(numThreads + 1);
     join(meeting.data(), covered.get(thread));
   }
 }
@@ -103,12 +117,11 @@ void Clocks::fence(unsigned thread) {
   if (seen.has(thread))
     join(makeVector(thread), seen.get(thread));
   seen.erase(thread);
-  uint32_t *known = covered.make(thread, base);
+  covered.erase(thread);
+  uint32_t *own = covered.make(thread, base, baseKnown);
   if (vectors.has(thread))
-    std::copy_n(vectors.get(thread), numThreads, known);
-  else
-    std::fill_n(known, numThreads, base);
-  known[thread] = times[thread];
+    std::copy_n(vectors.get(thread), numThreads + 1, own);
+  own[thread] = times[thread];
   tick(thread);
 }
 

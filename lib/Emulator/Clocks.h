@@ -37,23 +37,25 @@ struct AtomicOrder {
   bool isDeviceWide = false;
 };
 
-/// A time of each thread, for the threads that have got them.
+/// A time of each thread and, last, a stamp of what is known of other blocks,
+/// for the threads that have got them.
 class VectorTable {
 public:
   explicit VectorTable(unsigned numThreads)
-      : numThreads(numThreads), isSet(numThreads) {}
+      : width(numThreads + 1), isSet(numThreads) {}
 
   bool has(unsigned thread) const { return isSet[thread]; }
   const uint32_t *get(unsigned thread) const {
-    return &times[size_t(thread) * numThreads];
+    return &times[size_t(thread) * width];
   }
-  /// The times of `thread`; all of them `initial` if it had none.
-  uint32_t *make(unsigned thread, uint32_t initial);
+  /// The times of `thread`; all of them `initial`, with stamp `known`, if it
+  /// had none.
+  uint32_t *make(unsigned thread, uint32_t initial, uint32_t known);
   void erase(unsigned thread) { isSet[thread] = 0; }
   void clear() { std::fill(isSet.begin(), isSet.end(), 0); }
 
 private:
-  unsigned numThreads;
+  unsigned width;
   std::vector<uint32_t> times;
   std::vector<uint8_t> isSet;
 };
@@ -89,6 +91,12 @@ public:
            (vectors.has(thread) && access.time <= vectors.get(thread)[other]);
   }
 
+  /// What `thread` knows of other blocks: a stamp of Publications.
+  uint32_t getKnown(unsigned thread) const {
+    return vectors.has(thread) ? vectors.get(thread)[numThreads] : baseKnown;
+  }
+  void raiseKnown(unsigned thread, uint32_t stamp);
+
   /// Orders all that was before all that follows.
   void synchronizeAll();
 
@@ -120,7 +128,10 @@ public:
   void fence(unsigned thread);
 
 private:
-  uint32_t *makeVector(unsigned thread) { return vectors.make(thread, base); }
+  uint32_t *makeVector(unsigned thread) {
+    hasVectors = true;
+    return vectors.make(thread, base, baseKnown);
+  }
   void join(uint32_t *into, const uint32_t *from) const;
   void tick(unsigned thread);
 
@@ -129,6 +140,8 @@ private:
   std::vector<uint32_t> times;
   /// What each thread knows of the others; the base, if it has none.
   VectorTable vectors;
+  bool hasVectors = false;
+  uint32_t baseKnown = 0;
   /// What the last fence of a thread covers, and what relaxed operations have
   /// seen since.
   VectorTable covered, seen;

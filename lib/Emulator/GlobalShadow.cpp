@@ -13,9 +13,9 @@ namespace mlir::workgroup::emulator {
 /// A few stripes for many cells: workers seldom meet. What only some cells have
 /// is kept by the stripe.
 namespace {
-struct BlockAccess {
-  uint64_t block;
-  Access access;
+struct CoWriters {
+  AccessSet set = {};
+  BlockAccesses more;
 };
 } // namespace
 
@@ -23,8 +23,8 @@ struct GlobalShadow::Locks {
   static constexpr unsigned kCount = 1024, kCellsPerLock = 16;
   struct alignas(64) Stripe {
     std::atomic_flag flag = ATOMIC_FLAG_INIT;
-    llvm::DenseMap<uint64_t, AccessSet> coWriters;
-    llvm::DenseMap<uint64_t, llvm::SmallVector<BlockAccess, 2>> moreReads;
+    llvm::DenseMap<uint64_t, CoWriters> coWriters;
+    llvm::DenseMap<uint64_t, BlockAccesses> moreReads;
   };
   std::array<Stripe, kCount> stripes;
 
@@ -72,7 +72,8 @@ void GlobalShadow::check(const Actor &actor, AccessKind kind, uint32_t block,
           {offset, {FindingKind::GlobalRace, access, {}, mayBeSameValue}});
     return;
   }
-  if (!actor.publications.isKnown(other, access, actor.known))
+  if (!actor.publications.isKnown(other, access,
+                                  actor.clocks.getKnown(actor.thread)))
     conflicts.push_back(
         {offset, {FindingKind::BlockRace, access, other, mayBeSameValue}});
 }
@@ -83,6 +84,13 @@ void GlobalShadow::check(const Actor &actor, AccessKind kind,
   check(actor, kind, set.block, set.accesses[0], offset, conflicts);
   check(actor, kind, set.block, set.accesses[1], offset, conflicts);
   check(actor, kind, set.otherBlock, set.other, offset, conflicts);
+}
+
+void GlobalShadow::check(const Actor &actor, AccessKind kind,
+                         const BlockAccesses &accesses, uint64_t offset,
+                         Conflicts &conflicts) {
+  for (const BlockAccess &other : accesses)
+    check(actor, kind, other.block + 1, other.access, offset, conflicts);
 }
 
 /// False if there is no place for the access.
@@ -107,30 +115,27 @@ bool GlobalShadow::record(const Actor &actor, AccessSet &set, Access access) {
   return false;
 }
 
-/// If all threads are ordered or none, of any readers two will do, and one of
-/// another block. Else, each may be the one that a write is not ordered with.
-void GlobalShadow::recordRead(const Actor &actor, GlobalCell &cell,
-                              uint64_t index, Access access) {
-  constexpr size_t kMaxReaders = 64;
-  AccessSet before = cell.reads;
-  bool hasPlace = record(actor, cell.reads, access);
-  bool displaces = before.block && before.block != cell.reads.block;
+/// Records an access. If all threads are ordered or none, of any others two
+/// will do, and one of another block. Else, each may be the one that a later
+/// access is not ordered with: `more` is what there is no place for.
+void GlobalShadow::record(const Actor &actor, AccessSet &set,
+                          BlockAccesses &more, Access access) {
+  constexpr size_t kMaxAccesses = 1024; // as many as a block has threads
+  AccessSet before = set;
+  bool hasPlace = record(actor, set, access);
+  bool displaces = before.block && before.block != set.block;
   bool isLost = !hasPlace || (displaces && tables.ordersBlocks);
   if (!tables.hasPartialOrder || !isLost)
     return;
-  auto &more = locks->of(index).moreReads[index];
-  if (!cell.hasMoreReads)
-    more.clear();
-  cell.hasMoreReads = 1;
   llvm::erase_if(more, [&](const BlockAccess &other) {
     if (other.block != actor.block)
       return !tables.ordersBlocks;
     return other.access.getThread() == actor.thread ||
            actor.clocks.isOrdered(other.access, actor.thread);
   });
-  auto add = [&](uint64_t block, Access read) {
-    if (read.time && more.size() < kMaxReaders)
-      more.push_back({block, read});
+  auto add = [&](uint64_t block, Access lost) {
+    if (lost.time && more.size() < kMaxAccesses)
+      more.push_back({block, lost});
   };
   if (!hasPlace)
     add(actor.block, access);
@@ -141,6 +146,19 @@ void GlobalShadow::recordRead(const Actor &actor, GlobalCell &cell,
     add(before.otherBlock - 1, before.other);
 }
 
+void GlobalShadow::recordRead(const Actor &actor, GlobalCell &cell,
+                              uint64_t index, Access access) {
+  if (!tables.hasPartialOrder) {
+    record(actor, cell.reads, access);
+    return;
+  }
+  BlockAccesses &more = locks->of(index).moreReads[index];
+  if (!cell.hasMoreReads)
+    more.clear();
+  record(actor, cell.reads, more, access);
+  cell.hasMoreReads = !more.empty();
+}
+
 void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
                               uint64_t index, uint64_t at, Access access,
                               Conflicts &conflicts) {
@@ -149,8 +167,11 @@ void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
   GlobalCell &cell = cells[index];
   size_t before = conflicts.size();
   check(actor, kind, cell.writeBlock, cell.write, at, conflicts);
-  if (cell.hasCoWriters)
-    check(actor, kind, stripe.coWriters[index], at, conflicts);
+  if (cell.hasCoWriters) {
+    const CoWriters &writers = stripe.coWriters[index];
+    check(actor, kind, writers.set, at, conflicts);
+    check(actor, kind, writers.more, at, conflicts);
+  }
   bool hasOthers = conflicts.size() != before;
   if (!writes(kind)) {
     recordRead(actor, cell, index, access);
@@ -158,17 +179,16 @@ void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
   }
   check(actor, kind, cell.reads, at, conflicts);
   if (cell.hasMoreReads)
-    for (const BlockAccess &read : stripe.moreReads[index])
-      check(actor, kind, read.block + 1, read.access, at, conflicts);
+    check(actor, kind, stripe.moreReads[index], at, conflicts);
   if (cell.pending)
     conflicts.push_back(
         {at, {FindingKind::NotWaited, cell.reads.accesses[0], {}}});
   if (isAtomic(kind) || hasOthers) {
-    AccessSet &set = stripe.coWriters[index];
+    CoWriters &writers = stripe.coWriters[index];
     if (!cell.hasCoWriters)
-      set = AccessSet();
+      writers = CoWriters();
     cell.hasCoWriters = 1;
-    record(actor, set, access);
+    record(actor, writers.set, writers.more, access);
     return;
   }
   cell.write = access;

@@ -228,6 +228,21 @@ static bool isFeedingLoad(const Instruction &instruction) {
          (call && !isExchangeCall(instruction) && call->mayReadFromMemory());
 }
 
+/// The operand that a write of memory has for its address; nullopt if it is
+/// none that may follow an exchange.
+static std::optional<unsigned> getWrittenOperand(const Instruction &write) {
+  if (auto *store = dyn_cast<StoreInst>(&write))
+    return store->getPointerOperandIndex();
+  auto *call = dyn_cast<IntrinsicInst>(&write);
+  if (!call)
+    return std::nullopt;
+  std::optional<MatrixOp> matrix =
+      MatrixOp::decode(call->getCalledFunction()->getName());
+  if (matrix && matrix->getKind() == MatrixOp::Kind::Store)
+    return 0;
+  return std::nullopt;
+}
+
 /// Finds the reads of workgroup memory whose values go into exchanges, and the
 /// writes of what is computed from what comes out of them.
 void Instrumenter::findExchanges() {
@@ -273,7 +288,9 @@ void Instrumenter::findExchanges() {
   std::reverse(exchanges.begin(), exchanges.end());
   spread(
       follows, [](const Instruction &from) { return from.users(); },
-      [](const Instruction &next) { return isa<LoadInst, StoreInst>(next); });
+      [](const Instruction &next) {
+        return isa<LoadInst>(next) || getWrittenOperand(next);
+      });
   // What is neither a read nor a write was but on the way.
   BitVector read(count), written(count);
   for (auto &[instruction, set] : feeds)
@@ -281,11 +298,13 @@ void Instrumenter::findExchanges() {
       read |= set;
     else
       set.clear();
-  for (auto &[instruction, set] : follows)
-    if (isa<StoreInst>(instruction) && mayBeShared(*instruction, 1))
+  for (auto &[instruction, set] : follows) {
+    auto operand = getWrittenOperand(*instruction);
+    if (operand && mayBeShared(*instruction, *operand))
       written |= set;
     else
       set.clear();
+  }
   tables.hasValueOrder = read.anyCommon(written);
 }
 

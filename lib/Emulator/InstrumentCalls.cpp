@@ -334,29 +334,30 @@ bool Instrumenter::bindMath(CallInst &call, StringRef name) {
   return true;
 }
 
-/// True for an intrinsic of LLVM that reads or writes what pointers point to.
-static bool accessesMemory(const IntrinsicInst &call) {
+/// True for an intrinsic of LLVM that the host executes as a GPU does: it has
+/// nothing but its result, and one for all operands.
+static bool isPure(const IntrinsicInst &call) {
   if (call.isAssumeLikeIntrinsic() ||
-      call.getIntrinsicID() == Intrinsic::prefetch ||
-      !call.mayReadOrWriteMemory())
-    return false;
-  return any_of(call.args(), [](const Use &operand) {
-    return operand->getType()->isPtrOrPtrVectorTy();
-  });
+      call.getIntrinsicID() == Intrinsic::prefetch)
+    return true;
+  StringRef name = call.getCalledFunction()->getName();
+  bool divides = isa<VPIntrinsic>(call) || name.contains("div.fix");
+  return !Intrinsic::isTargetIntrinsic(call.getIntrinsicID()) && !divides &&
+         !call.mayReadOrWriteMemory();
 }
 
 void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
   StringRef name = call.getCalledFunction()->getName();
   if (call.getIntrinsicID() == Intrinsic::trap ||
-      call.getIntrinsicID() == Intrinsic::debugtrap) {
+      call.getIntrinsicID() == Intrinsic::debugtrap ||
+      call.getIntrinsicID() == Intrinsic::ubsantrap) {
     IRBuilder<> builder(&call);
     callRuntime(builder, runtime::kTrap, voidType,
                 {builder.getInt32(addSite(call))});
     return endThreadAfter(call);
   }
   if (!name.starts_with("llvm.nvvm.")) {
-    // LLVM's own, which the host knows as well; its accesses are not seen.
-    if (accessesMemory(call))
+    if (!isPure(call))
       refuse(call, "intrinsic '" + name + "' is not emulated");
     return;
   }

@@ -35,12 +35,18 @@ static void initializeHost() {
   });
 }
 
-/// What is cheaper to compute again than to keep over a suspension. The default
-/// takes sums for that too, and keeps all that they are made of.
+/// What is cheaper to compute again than to keep over a suspension: casts,
+/// addresses, and one step of integer arithmetic. The default takes sums of
+/// floats as well; and of chains of steps, each suspension would repeat what
+/// all before it did.
 static bool isCheap(Instruction &instruction) {
-  return isa<CastInst, GetElementPtrInst>(instruction) ||
-         (instruction.getType()->isIntegerTy() &&
-          isa<BinaryOperator, CmpInst>(instruction));
+  if (isa<CastInst, GetElementPtrInst>(instruction))
+    return true;
+  return instruction.getType()->isIntegerTy() &&
+         isa<BinaryOperator, CmpInst>(instruction) &&
+         none_of(instruction.operands(), [](const Use &operand) {
+           return isa<BinaryOperator, CmpInst, CastInst>(operand);
+         });
 }
 
 /// LLVM takes quadratic time for very long straight-line code: known bits,

@@ -16,11 +16,12 @@ static uint64_t getSlot(uint64_t address) {
   return address / 4 % kMaxSlots;
 }
 
-uint64_t Publications::release(uint64_t block, unsigned thread, uint32_t time,
+uint32_t Publications::release(uint64_t block, unsigned thread, uint32_t time,
                                const Clocks &clocks) {
   std::lock_guard<std::mutex> guard(mutex);
   std::vector<Event> &released = events[{block, thread}];
-  Event event{time, clocks.getBase(), ++latest, clocks.copyVector(thread)};
+  latest += latest != ~0u;
+  Event event{time, clocks.getBase(), latest, clocks.copyVector(thread)};
   // What a thread makes known only grows. Of very many times, the last stands
   // for those after it: known earlier than it was, which makes no race up.
   if (released.size() < kMaxEvents) {
@@ -32,20 +33,20 @@ uint64_t Publications::release(uint64_t block, unsigned thread, uint32_t time,
   return latest;
 }
 
-void Publications::publish(uint64_t address, uint64_t stamp) {
+void Publications::publish(uint64_t address, uint32_t stamp) {
   if (stamp == 0)
     return;
   std::lock_guard<std::mutex> guard(mutex);
-  uint64_t &published = stamps[getSlot(address)];
+  uint32_t &published = stamps[getSlot(address)];
   published = std::max(published, stamp);
 }
 
-uint64_t Publications::see(uint64_t address) {
+uint32_t Publications::see(uint64_t address) {
   std::lock_guard<std::mutex> guard(mutex);
   return stamps.lookup(getSlot(address));
 }
 
-bool Publications::isKnown(uint64_t block, Access access, uint64_t known) {
+bool Publications::isKnown(uint64_t block, Access access, uint32_t known) {
   if (known == 0)
     return false;
   std::lock_guard<std::mutex> guard(mutex);

@@ -25,18 +25,17 @@ namespace mlir::workgroup::emulator {
 class Publications {
 public:
   /// Keeps what `thread` knows, and what it did up to `time`, under a stamp.
-  uint64_t release(uint64_t block, unsigned thread, uint32_t time,
+  uint32_t release(uint64_t block, unsigned thread, uint32_t time,
                    const Clocks &clocks);
   /// Whoever sees what is now stored at `address` knows of `stamp`.
-  void publish(uint64_t address, uint64_t stamp);
-  uint64_t see(uint64_t address);
+  void publish(uint64_t address, uint32_t stamp);
+  uint32_t see(uint64_t address);
   /// True if `access` of `block` was released by what `known` stands for.
-  bool isKnown(uint64_t block, Access access, uint64_t known);
+  bool isKnown(uint64_t block, Access access, uint32_t known);
 
 private:
   struct Event {
-    uint32_t time, base;
-    uint64_t stamp;
+    uint32_t time, base, stamp;
     /// What the thread knows of others of its block, if it is not all alike.
     std::vector<uint32_t> others;
   };
@@ -44,9 +43,9 @@ private:
   static constexpr size_t kMaxEvents = 64;
 
   std::mutex mutex;
-  uint64_t latest = 0;
+  uint32_t latest = 0;
   std::map<std::pair<uint64_t, unsigned>, std::vector<Event>> events;
-  llvm::DenseMap<uint64_t, uint64_t> stamps;
+  llvm::DenseMap<uint64_t, uint32_t> stamps;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -96,7 +96,6 @@ void Worker::executeTogether(unsigned warp, uint32_t lanes) {
     return executeMatrix(warp, lanes, operation);
   if (operation.warp->getKind() == WarpOp::Kind::Sync) {
     clocks.synchronize(members);
-    shareKnown(members);
     return;
   }
   uint32_t *registers[kWarpSize] = {};
@@ -194,8 +193,6 @@ bool Worker::openCommonBarrier() {
   ++counters.barriers;
   lastBarrier = operation.site;
   clocks.synchronizeAll();
-  if (tables.ordersBlocks)
-    shareKnown(llvm::to_vector(llvm::seq<unsigned>(0, threads.size())));
   setTimes();
   for (ThreadState &thread : threads)
     thread.wait = Wait::None;
@@ -241,15 +238,6 @@ bool Worker::openBarriers() {
   return hasOpened;
 }
 
-/// What one of `members` knows of other blocks, all do.
-void Worker::shareKnown(llvm::ArrayRef<unsigned> members) {
-  uint64_t latest = 0;
-  for (unsigned thread : members)
-    latest = std::max(latest, knowledge[thread].known);
-  for (unsigned thread : members)
-    knowledge[thread].known = latest;
-}
-
 bool Worker::openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
   ++counters.barriers;
   checkAlignedBarrier(waiting);
@@ -266,7 +254,6 @@ bool Worker::openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting) {
     arrival = {};
   }
   setTimes();
-  shareKnown(waiting);
   for (unsigned thread : waiting)
     threads[thread].wait = Wait::None;
   return true;

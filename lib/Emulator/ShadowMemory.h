@@ -120,6 +120,12 @@ struct AccessSet {
   Access accesses[2], other;
 };
 
+struct BlockAccess {
+  uint64_t block;
+  Access access;
+};
+using BlockAccesses = llvm::SmallVector<BlockAccess, 0>;
+
 /// The shadow of some bytes of global memory.
 struct GlobalCell {
   uint32_t writeBlock;
@@ -148,7 +154,6 @@ public:
     const Clocks &clocks;
     uint64_t block;
     unsigned thread;
-    uint64_t known;
     Publications &publications;
   };
   using Conflicts = SharedShadow::Conflicts;
@@ -166,7 +171,11 @@ private:
              uint64_t offset, Conflicts &conflicts);
   void check(const Actor &actor, AccessKind kind, const AccessSet &set,
              uint64_t offset, Conflicts &conflicts);
+  void check(const Actor &actor, AccessKind kind, const BlockAccesses &accesses,
+             uint64_t offset, Conflicts &conflicts);
   bool record(const Actor &actor, AccessSet &set, Access access);
+  void record(const Actor &actor, AccessSet &set, BlockAccesses &more,
+              Access access);
   void recordRead(const Actor &actor, GlobalCell &cell, uint64_t index,
                   Access access);
 

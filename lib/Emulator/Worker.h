@@ -162,7 +162,6 @@ private:
   void executeMatrix(unsigned warp, uint32_t lanes, const Operation &operation);
   void checkRow(ThreadState &thread, const Operation &operation);
   void checkFragment(ThreadState &thread, const Operation &operation);
-  void shareKnown(llvm::ArrayRef<unsigned> members);
   bool openBarriers();
   bool openCommonBarrier();
   bool openBarrier(uint32_t id, llvm::ArrayRef<unsigned> waiting);
@@ -205,12 +204,10 @@ private:
   std::mt19937_64 random;
   /// What a thread has to do with other blocks, as stamps of Publications.
   struct Knowledge {
-    /// What the thread knows of.
-    uint64_t known = 0;
     /// What it will know of after a fence.
-    uint64_t seen = 0;
+    uint32_t seen = 0;
     /// What its last fence covers.
-    uint64_t covered = 0;
+    uint32_t covered = 0;
   };
   std::vector<Knowledge> knowledge;
   /// Threads that arrived at a barrier without waiting for it.

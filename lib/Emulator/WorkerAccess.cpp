@@ -54,6 +54,12 @@ uint8_t *Worker::reportAccess(ThreadState &thread, FindingKind kind,
   return nowhere;
 }
 
+/// True for what only something within a block can order, as a rule.
+static bool isRaceOfBlock(FindingKind kind) {
+  return kind == FindingKind::SharedRace || kind == FindingKind::GlobalRace ||
+         kind == FindingKind::NotPublished;
+}
+
 /// Turns `conflicts` into findings. Writes that may have stored the same value
 /// are put aside until the later one has been done.
 void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
@@ -67,6 +73,11 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
         makeInstance(thread, space, object, offset - origin, bytes);
     instance.otherThread = conflict.other.getThread();
     instance.otherBlock = conflict.otherBlock.value_or(block);
+    // What one block did another may have passed on to a thread of the first.
+    if (isRaceOfBlock(conflict.kind) &&
+        launch.publications.isKnown(block, conflict.other,
+                                    clocks.getKnown(thread.linear)))
+      continue;
     FindingKey key{conflict.kind, site, conflict.other.getSite()};
     bool isSymmetric = conflict.kind == FindingKind::SharedRace ||
                        conflict.kind == FindingKind::GlobalRace ||
@@ -201,8 +212,7 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
     return address;
   if (!unsettled.empty())
     settle();
-  buffer.shadow->access({clocks, block, thread.linear,
-                         knowledge[thread.linear].known, launch.publications},
+  buffer.shadow->access({clocks, block, thread.linear, launch.publications},
                         kind, offset + buffer.shadowOffset, site, bytes,
                         conflicts);
   if (!conflicts.empty())
@@ -240,20 +250,23 @@ uint8_t *Worker::access(ThreadState &thread, AccessKind kind, uint64_t address,
 
 void Worker::finishAtomic(ThreadState &thread, uint64_t address,
                           uint32_t site) {
-  const AtomicOrder &order = tables.sites[site].order;
-  Knowledge &own = knowledge[thread.linear];
-  uint64_t &into = order.acquires ? own.known : own.seen;
-  into = std::max(into, launch.publications.see(address));
+  uint32_t stamp = launch.publications.see(address);
+  uint32_t &seen = knowledge[thread.linear].seen;
+  if (tables.sites[site].order.acquires)
+    clocks.raiseKnown(thread.linear, stamp);
+  else
+    seen = std::max(seen, stamp);
 }
 
 void Worker::fence(ThreadState &thread, bool isDeviceWide) {
+  Knowledge &own = knowledge[thread.linear];
+  if (isDeviceWide)
+    clocks.raiseKnown(thread.linear, own.seen);
   uint32_t time = clocks.getTime(thread.linear);
   clocks.fence(thread.linear);
-  if (!isDeviceWide)
-    return;
-  Knowledge &own = knowledge[thread.linear];
-  own.known = std::max(own.known, own.seen);
-  own.covered = launch.publications.release(block, thread.linear, time, clocks);
+  if (isDeviceWide)
+    own.covered =
+        launch.publications.release(block, thread.linear, time, clocks);
 }
 
 uint8_t *Worker::fault(ThreadState &thread, uint64_t address, uint32_t site) {
