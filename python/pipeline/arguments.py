@@ -222,6 +222,12 @@ def _check_layout(argument: Argument, array: Array, index: int) -> None:
     if any(stride % size for stride in array.strides):
         message = f"error: argument {index} has strides that are no whole elements: pass a copy"
         raise LayoutError(message, index)
+    reach = sum(
+        abs(stride) * extent for stride, extent in zip(array.strides, array.shape, strict=True)
+    )
+    if reach >> 47:
+        message = f"error: argument {index} reaches over more bytes than a process has"
+        raise LayoutError(message, index)
     strides = tuple(stride // size for stride in array.strides)
     wanted = _expected_strides(argument, array.shape)
     for dim, (stride, must) in enumerate(zip(strides, wanted, strict=True)):

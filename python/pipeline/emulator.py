@@ -83,6 +83,11 @@ class Options:
         for name in numbers:
             # The class is frozen; NumPy's integers become Python's.
             object.__setattr__(self, name, _read_number(name, getattr(self, name)))
+        if len(self.seeds - {0}) > 1:
+            shown = sorted(self.seeds - {0})
+            raise UsageError(f"error: a launch has one seed, but there are {shown}")
+        if not isinstance(self.statistics, bool):
+            raise UsageError.of_option("statistics", "must be True or False")
         if self.statistics and self.check != "none":
             reason = (
                 "exclude each other: statistics are of the optimised kernel, checks of the program "
@@ -92,6 +97,12 @@ class Options:
                 f"error: statistics=True and check='{self.check}' {reason}",
                 f"error: --stats and --check {self.check} {reason}",
             )
+
+    @property
+    def seeds(self) -> set[int]:
+        """What is given as a seed, of whatever it is."""
+        given = (self.seed, self.order, self.async_mode)
+        return {value for value in given if not isinstance(value, str)}
 
 
 def _choose(name: str, value: str, choices: Sequence[str], *others: str) -> None:
@@ -229,9 +240,9 @@ def _make_request(
     request.grid = list(sizes.grid)
     request.block = list(sizes.block)
     request.dynamic_shared_bytes = sizes.dynamic_shared_bytes
-    request.order, request.seed = _order(options)
-    request.async_mode, seed = _async_mode(options)
-    request.seed = request.seed or seed
+    request.order = _native.Order[_name(options.order)]
+    request.async_mode = _native.AsyncMode[_name(options.async_mode)]
+    request.seed = max(options.seeds)
     request.step_limit = options.step_limit
     request.workers = options.workers
     request.block_limit = options.blocks
@@ -246,20 +257,8 @@ def _make_request(
     return request
 
 
-def _order(options: Options) -> tuple[_native.Order, int]:
-    from . import _native
-
-    if isinstance(options.order, int):
-        return _native.Order.SEEDED, options.order
-    return _native.Order[options.order.upper()], options.seed
-
-
-def _async_mode(options: Options) -> tuple[_native.AsyncMode, int]:
-    from . import _native
-
-    if isinstance(options.async_mode, int):
-        return _native.AsyncMode.SEEDED, options.async_mode
-    return _native.AsyncMode[options.async_mode.upper()], options.seed
+def _name(mode: str | int) -> str:
+    return mode.upper() if isinstance(mode, str) else "SEEDED"
 
 
 def _view(value: Value, index: int) -> _native.BufferView:

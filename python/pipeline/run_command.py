@@ -143,7 +143,10 @@ def _options(options: argparse.Namespace) -> Options:
 
 
 def _seed_or_name(text: str) -> Any:
-    return int(text) if text.isdecimal() else text
+    try:
+        return int(text)
+    except ValueError:  # no number, or one of thousands of digits
+        return text
 
 
 def _sizes(text: str | None) -> Any:
@@ -194,7 +197,7 @@ def _read(text: str) -> Any:
         if not isinstance(array, np.ndarray):
             raise ValueError("several arrays")
         return array
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no .npy file"
         raise UsageError(f"{text}: error: cannot be read: {reason}") from error
 

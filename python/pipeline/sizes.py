@@ -27,6 +27,8 @@ def read_sizes(name: str, given: Any) -> Dim3:
         raise UsageError.of_option(
             name, f"is {describe_value(given)}, but must be one to three whole numbers: x, y, z"
         )
+    if any(abs(number) >> 64 for number in numbers):
+        raise UsageError.of_option(name, "is larger than any GPU takes")
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
 

@@ -187,6 +187,11 @@ LAUNCHED = "error: kernel 'main_kernel' is launched with"
         ((*KERNEL, "--dynamic-shared-bytes", str(2**64)), f"{LAUNCHED} more workgroup memory than"),
         ((*RANDOM, "--order", "sideways"), "error: --order is 'sideways', but must be forward, re"),
         ((*RANDOM, "--order", str(2**70)), "error: --order is"),
+        ((*RANDOM, "--order", "9" * 5000), "error: --order is"),
+        (
+            (*RANDOM, "--order", "5", "--async-mode", "7"),
+            "error: a launch has one seed, but there are [5, 7]",
+        ),
         ((*RANDOM, "--async-mode", "never"), "error: --async-mode is 'never', but must be on_wait"),
         ((*RANDOM, "--workers", "-1"), "error: --workers is -1, but must be"),
         ((*RANDOM, "--blocks", "-1"), "error: --blocks is -1, but must be"),

@@ -113,6 +113,21 @@ def test_errors_are_those_of_python_too() -> None:
         assert issubclass(error, TypeError)
 
 
+@pytest.mark.parametrize("stride", [1 << 61, -(1 << 61), 1 << 46])
+def test_strides_beyond_all_memory(stride: int) -> None:
+    view = np.lib.stride_tricks.as_strided(np.ones(4, np.int32), (2, 2), (stride, 4))
+    text = kernel(
+        "%a: memref<2x2xi32, strided<[?, ?], offset: ?>>",
+        """
+    %one = arith.constant 1 : i32
+    memref.store %one, %a[%c0, %c0] : memref<2x2xi32, strided<[?, ?], offset: ?>>
+""",
+    )
+    launched = pipeline.compile(text, until="llvm").kernels["k"]
+    with pytest.raises(pipeline.LayoutError, match="reaches over more bytes than a process has"):
+        launched.run(view, grid=1, block=1)
+
+
 def test_strides_that_are_no_whole_elements() -> None:
     pairs = np.ones(8, dtype=[("a", "i4"), ("b", "i2")])
     with pytest.raises(pipeline.LayoutError, match="strides that are no whole elements") as caught:

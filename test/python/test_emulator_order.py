@@ -219,3 +219,139 @@ def test_all_readers_are_remembered(skips: bool, order: Order) -> None:
     text = kernel("%a: memref<1xi32>, %b: memref<128xi32>", body)
     found = kinds(text, numbers(1), numbers(128), block=128, order=order)
     assert found == ({"race.global"} if skips else set())
+
+
+# 256 threads read; four warps of them meet; one of these writes.
+MANY_READERS = """
+    %threads = arith.constant 128 : i32
+    %one = arith.constant 1 : i32
+    %x = memref.load %a[%c0] : memref<1xi32>
+    memref.store %x, %b[%tx] : memref<256xi32>
+    %is_low = arith.cmpi ult, %tx, %c128 : index
+    scf.if %is_low {
+      nvvm.barrier id = %one number_of_threads = %threads
+      %is_first = arith.cmpi eq, %tx, %c0 : index
+      scf.if %is_first {
+        memref.store %one, %a[%c0] : memref<1xi32>
+      }
+    }
+"""
+
+# Three warps add; the fourth meets two of them, and reads.
+MANY_WRITERS = """
+    %threads = arith.constant 96 : i32
+    %one = arith.constant 1 : i32
+    %warp = arith.divui %tx, %c32 : index
+    %adds = arith.cmpi ult, %warp, %c3 : index
+    scf.if %adds {
+      %old = memref.atomic_rmw addi %one, %a[%c0] : (i32, memref<1xi32>) -> i32
+    }
+    %meets = arith.cmpi ne, %warp, %c2 : index
+    scf.if %meets {
+      nvvm.barrier id = %one number_of_threads = %threads
+      %reads = arith.cmpi eq, %warp, %c3 : index
+      scf.if %reads {
+        %x = memref.load %a[%c0] : memref<1xi32>
+        memref.store %x, %b[%tx] : memref<256xi32>
+      }
+    }
+"""
+
+
+@by_order
+@pytest.mark.parametrize(("body", "block"), [(MANY_READERS, 256), (MANY_WRITERS, 128)])
+def test_nobody_is_forgotten(body: str, block: int, order: Order) -> None:
+    text = kernel("%a: memref<1xi32>, %b: memref<256xi32>", body)
+    assert kinds(text, numbers(1), numbers(256), block=block, order=order) == {"race.global"}
+
+
+# --- between blocks -------------------------------------------------------------------------------
+
+# The last block's first thread knows what all have left, and tells another one of its block.
+TOLD = """
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %threads = arith.constant 64 : i32
+    %index = memref.extract_aligned_pointer_as_index %flag : memref<1xi32, #wg> -> index
+    %bits = arith.index_cast %index : index to i64
+    %flag_at = llvm.inttoptr %bits : i64 to !llvm.ptr<3>
+    %is_first = arith.cmpi eq, %tx, %c0 : index
+    scf.if %is_first {
+      memref.store %zero, %flag[%c0] : memref<1xi32, #wg>
+    }
+    gpu.barrier
+    %puts = arith.cmpi ult, %tx, %c32 : index
+    scf.if %puts {
+      scf.if %is_first {
+        %x = arith.index_cast %bx : index to i32
+        memref.store %x, %parts[%bx] : memref<5xi32>
+        nvvm.memory.barrier <gpu>
+        %old = memref.atomic_rmw addi %one, %count[%c0] : (i32, memref<1xi32>) -> i32
+        nvvm.memory.barrier <gpu>
+        %next = arith.addi %old, %one : i32
+        memref.store %next, %arrived[%c0] : memref<1xi32, #wg>
+      }
+      PUT
+    } else {
+      GET
+      %is_reader = arith.cmpi eq, %tx, %c32 : index
+      scf.if %is_reader {
+        %seen = memref.load %arrived[%c0] : memref<1xi32, #wg>
+        %blocks = arith.index_cast %gx : index to i32
+        %is_last = arith.cmpi eq, %seen, %blocks : i32
+        scf.if %is_last {
+          %total = scf.for %i = %c0 to %gx step %c1 iter_args(%sum = %zero) -> i32 {
+            %part = memref.load %parts[%i] : memref<5xi32>
+            %new = arith.addi %sum, %part : i32
+            scf.yield %new : i32
+          }
+          memref.store %total, %total_of_all[%c0] : memref<1xi32>
+        }
+      }
+    }
+"""
+FLAG = (
+    """
+      scf.if %is_first {
+        nvvm.memory.barrier <cta>
+        llvm.store volatile %one, %flag_at {alignment = 4 : i64} : i32, !llvm.ptr<3>
+      }
+""",
+    """
+      scf.while : () -> () {
+        %is_set = llvm.load volatile %flag_at {alignment = 4 : i64} : !llvm.ptr<3> -> i32
+        %waits = arith.cmpi eq, %is_set, %zero : i32
+        scf.condition(%waits)
+      } do {
+        scf.yield
+      }
+      nvvm.memory.barrier <cta>
+""",
+)
+ARRIVAL = (
+    "nvvm.barrier.arrive id = %one number_of_threads = %threads",
+    "nvvm.barrier id = %one number_of_threads = %threads",
+)
+
+
+@by_order
+@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("way", [FLAG, ARRIVAL], ids=["flag", "arrival"])
+def test_what_other_blocks_did_is_told_within_a_block(
+    way: tuple[str, str], tells: bool, order: Order
+) -> None:
+    """A fence of the block's scope is enough for that; but not for what comes from outside."""
+    body = TOLD.replace("PUT", way[0]).replace("GET", way[1])
+    if not tells:
+        body = body.replace("barrier <gpu>", "barrier <cta>")
+    text = kernel(
+        "%parts: memref<5xi32>, %count: memref<1xi32>, %total_of_all: memref<1xi32>",
+        body,
+        buffers="%arrived: memref<1xi32, #wg>, %flag: memref<1xi32, #wg>",
+    )
+    count, total = numbers(1) - 1, numbers(1)
+    launched = pipeline.compile(text, until="llvm", verify=False).kernels["k"]
+    options = pipeline.Options(check="races", order=order, workers=1)
+    report = launched.emulate(numbers(5), count, total, grid=5, block=64, options=options)
+    assert {finding.kind for finding in report.findings} == (set() if tells else {"race.blocks"})
+    assert total[0] == 0 + 1 + 2 + 3 + 4

@@ -61,6 +61,15 @@ REFUSED = {
         f"    nvgpu.mbarrier.init %group[%c0], %c1 : {GROUP}",
         "intrinsic 'llvm.nvvm.mbarrier.init.shared' is not emulated",
     ),
+    "intrinsic of another target": (
+        '%x = llvm.call_intrinsic "llvm.amdgcn.workitem.id.x"() : () -> i32',
+        "intrinsic 'llvm.amdgcn.workitem.id.x' is not emulated",
+    ),
+    "state of the host": (
+        "%x = arith.constant 0 : i32\n"
+        '    llvm.call_intrinsic "llvm.set.rounding"(%x) : (i32) -> ()',
+        "intrinsic 'llvm.set.rounding' is not emulated",
+    ),
     "private memory of dynamic size": (
         "%n = memref.load %a[%c0] : memref<8xi32>\n"
         "    %m = arith.index_cast %n : i32 to index\n"
