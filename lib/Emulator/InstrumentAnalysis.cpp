@@ -243,51 +243,56 @@ static std::optional<unsigned> getWrittenOperand(const Instruction &write) {
   return std::nullopt;
 }
 
+/// Spreads sets of exchanges, which are numbered in order, from each of them to
+/// its neighbours until nothing changes; not beyond instructions that end it.
+/// What is at the end of `exchanges` goes first.
+template <typename Neighbours, typename IsEnd>
+static void spread(ArrayRef<const Instruction *> exchanges, unsigned count,
+                   DenseMap<const Instruction *, BitVector> &sets,
+                   Neighbours getNeighbours, IsEnd isEnd) {
+  SmallVector<const Instruction *> worklist(exchanges);
+  while (!worklist.empty()) {
+    const Instruction *from = worklist.pop_back_val();
+    BitVector set = sets[from];
+    for (const Value *value : getNeighbours(*from)) {
+      auto *next = dyn_cast<Instruction>(value);
+      if (!next)
+        continue;
+      BitVector &theirs = sets[next];
+      theirs.resize(count);
+      if (!set.test(theirs)) // nothing new
+        continue;
+      theirs |= set;
+      if (!isEnd(*next))
+        worklist.push_back(next);
+    }
+  }
+}
+
 /// Finds the reads of workgroup memory whose values go into exchanges, and the
 /// writes of what is computed from what comes out of them.
 void Instrumenter::findExchanges() {
   // Of very many, some stand for others, which makes no race up.
   constexpr unsigned kMaxExchanges = 512;
   SmallVector<const Instruction *> exchanges;
-  DenseMap<const Instruction *, unsigned> numbers;
   for (const Instruction &instruction : instructions(*function))
-    if (isExchangeCall(instruction)) {
-      numbers[&instruction] = exchanges.size();
+    if (isExchangeCall(instruction))
       exchanges.push_back(&instruction);
-    }
   unsigned count = std::min<size_t>(exchanges.size(), kMaxExchanges);
-  // Spreads sets of exchanges until nothing changes, the end of the list first.
-  auto spread = [&](Exchanges &sets, auto getNeighbours, auto isEnd) {
-    for (const Instruction *exchange : exchanges) {
-      BitVector &own = sets[exchange];
-      own.resize(count);
-      own.set(numbers.lookup(exchange) % count);
+  for (auto [number, exchange] : enumerate(exchanges))
+    for (Exchanges *sets : {&feeds, &follows}) {
+      (*sets)[exchange].resize(count);
+      (*sets)[exchange].set(number % count);
     }
-    SmallVector<const Instruction *> worklist(exchanges);
-    while (!worklist.empty()) {
-      const Instruction *from = worklist.pop_back_val();
-      BitVector set = sets[from];
-      for (const Value *value : getNeighbours(*from)) {
-        auto *next = dyn_cast<Instruction>(value);
-        if (!next)
-          continue;
-        BitVector &theirs = sets[next];
-        theirs.resize(count);
-        if (!set.test(theirs)) // nothing new
-          continue;
-        theirs |= set;
-        if (!isEnd(*next))
-          worklist.push_back(next);
-      }
-    }
-  };
   spread(
-      feeds, [](const Instruction &from) { return from.operand_values(); },
+      exchanges, count, feeds,
+      [](const Instruction &from) { return from.operand_values(); },
       isFeedingLoad);
   // Forwards, what comes first is to go first.
   std::reverse(exchanges.begin(), exchanges.end());
   spread(
-      follows, [](const Instruction &from) { return from.users(); },
+      exchanges, count, follows,
+      [](const Instruction &from) { return from.users(); },
       [](const Instruction &next) {
         return isa<LoadInst>(next) || getWrittenOperand(next);
       });
