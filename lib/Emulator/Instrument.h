@@ -48,6 +48,7 @@ struct Provenance {
 /// What an atomic operation, or a volatile access, orders.
 AtomicOrder getAtomicOrder(const llvm::Instruction &instruction);
 
+/// True for an instruction of LLVM or of PTX that is nothing but a fence.
 bool isFence(const llvm::Instruction &instruction);
 
 /// True for an operation or a fence that reaches threads of other blocks.

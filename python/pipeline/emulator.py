@@ -83,8 +83,8 @@ class Options:
         for name in numbers:
             # The class is frozen; NumPy's integers become Python's.
             object.__setattr__(self, name, _read_number(name, getattr(self, name)))
-        if len(self.seeds - {0}) > 1:
-            shown = sorted(self.seeds - {0})
+        if len(self.seeds) > 1:
+            shown = sorted(self.seeds)
             raise UsageError(f"error: a launch has one seed, but there are {shown}")
         if not isinstance(self.statistics, bool):
             raise UsageError.of_option("statistics", "must be True or False")
@@ -100,9 +100,9 @@ class Options:
 
     @property
     def seeds(self) -> set[int]:
-        """What is given as a seed, of whatever it is."""
-        given = (self.seed, self.order, self.async_mode)
-        return {value for value in given if not isinstance(value, str)}
+        """What is given as a seed, of whatever it is; 0 is none where a mode is one."""
+        modes = {mode for mode in (self.order, self.async_mode) if not isinstance(mode, str)}
+        return modes | {self.seed} if self.seed or not modes else modes
 
 
 def _choose(name: str, value: str, choices: Sequence[str], *others: str) -> None:

@@ -212,6 +212,7 @@ def test_dynamic_bytes(check: Any) -> None:
         ({"async_mode": -1}, "async_mode is -1, but must be"),
         ({"seed": -1}, "seed is -1, but must be a whole number from 0 to 4294967295"),
         ({"order": 5, "async_mode": 7}, "a launch has one seed, but there are [5, 7]"),
+        ({"order": 0, "async_mode": 7}, "a launch has one seed, but there are [0, 7]"),
         ({"order": 5, "seed": 7}, "a launch has one seed, but there are [5, 7]"),
         ({"statistics": "x"}, "statistics must be True or False"),
         ({"workers": -1}, "workers is -1"),
