@@ -236,6 +236,89 @@ def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
   ];
 }
 
+def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
+  let summary = "Let workgroup buffers with disjoint lives share bytes";
+  let description = [{
+    Gives the workgroup buffers of each kernel places in one block of memory (the
+    arena), such that buffers which are never in use at the same time share bytes.
+    Buffers are attributions, allocations that are not hoisted yet, and private
+    globals of functions that only this kernel calls. Each becomes a `memref.view`
+    of the arena: an attribution of `i8` on a `gpu.func`, an aligned `memref.alloc`
+    in a `gpu.launch` (whose attributions carry no alignment), a private
+    `memref.global` where functions need it too. A kernel in which nothing is
+    gained is left as it is.
+
+    **Lives.** An attribution or a global lives from a point that all its uses come
+    after to its last use through any alias, and through whole loops, as it may
+    hand values from turn to turn. The contents of an allocation are undefined
+    whenever it executes, so it lives within a turn of the loop it stands in: run
+    this pass before `workgroup-hoist-allocs`. A buffer that `cp.async` writes lives
+    until a wait that is known to cover the copy; one that TMA, a warpgroup or
+    unknown code has got lives until the kernel ends. Buffers of the branches of an
+    `scf.if` share bytes only if the whole block takes the same branch.
+
+    **Sharing** is possible where all threads of the block pass a point between two
+    lives together. `reuse` says where it happens: `always`; `never`; `auto`, where a
+    barrier stands there already, or where it brings the kernel under the chip's
+    limit or lets one more block be resident on a multiprocessor. With
+    `insert-barriers`, a `gpu.barrier` is put where a life begins in bytes that
+    another one may have used, unless one stands on every way there.
+
+    **Dynamic memory.** What does not fit into `max-static-bytes` becomes dynamic
+    (`dynamic`: `auto`, `always`, `never`): the arena is then behind an `.extern`
+    symbol, and every launch in the module asks for its bytes. Memory that launches
+    ask for already keeps its place before the arena, or, where its size is not a
+    constant, moves behind it; `gpu.dynamic_shared_memory` follows. An allocation
+    whose size the host knows only when it launches is put behind all else.
+
+    Fails, with a note per buffer, if a kernel needs more than a block of the chip
+    can have (`max-bytes`, or the chip's limit).
+
+    The layout is found by first fit in several orders, improved as long as it pays;
+    `LowerBound` in the remark is the largest sum of bytes in use at one time. Cost
+    is quadratic in the number of buffers, linear in the size of the kernel.
+
+    Example: `test/Transforms/pack-memory.mlir`. Source: Triton's allocation of
+    shared memory, and what issues with it taught (asynchronous writers, alignment).
+  }];
+  let options = [
+    Option<"reuse", "reuse", "::mlir::workgroup::Reuse",
+           /*default=*/"::mlir::workgroup::Reuse::Always",
+           "Where buffers share bytes", [{::llvm::cl::values(
+             clEnumValN(::mlir::workgroup::Reuse::Always, "always",
+                        "wherever lives are disjoint"),
+             clEnumValN(::mlir::workgroup::Reuse::Auto, "auto",
+                        "where it needs no barrier, or pays"),
+             clEnumValN(::mlir::workgroup::Reuse::Never, "never",
+                        "nowhere"))}]>,
+    Option<"dynamic", "dynamic", "::mlir::workgroup::DynamicMemory",
+           /*default=*/"::mlir::workgroup::DynamicMemory::Auto",
+           "When the arena is dynamic memory", [{::llvm::cl::values(
+             clEnumValN(::mlir::workgroup::DynamicMemory::Auto, "auto",
+                        "if it is too large for static memory"),
+             clEnumValN(::mlir::workgroup::DynamicMemory::Always, "always",
+                        "whatever its size"),
+             clEnumValN(::mlir::workgroup::DynamicMemory::Never, "never",
+                        "never; larger kernels are refused"))}]>,
+    Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"49152",
+           "Largest number of bytes of static workgroup memory of a kernel">,
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+           "Largest number of bytes of workgroup memory of a kernel; 0 means "
+           "that of the chip">,
+    Option<"alignment", "alignment", "int64_t", /*default=*/"16",
+           "Smallest alignment in bytes of buffers in the arena">,
+    Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"true",
+           "Put barriers between lives that share bytes">,
+    Option<"chip", "chip", "std::string", /*default=*/"",
+           "The chip to compile for; empty means the target of the gpu.module, "
+           "else sm_80">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
   let summary = "Sink workgroup allocations of the host into their kernels";
   let description = [{
@@ -298,6 +381,9 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
            "Reject barriers in divergent control flow">,
     Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"49152",
            "Largest number of bytes of static workgroup memory of a kernel">,
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+           "Largest number of bytes of workgroup memory of a kernel, static and "
+           "dynamic; 0 means that of the chip">,
     Option<"assumeBufferAlignment", "assume-buffer-alignment", "int64_t",
            /*default=*/"1",
            "Alignment in bytes that a later pass will give every static buffer">,

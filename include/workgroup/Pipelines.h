@@ -37,6 +37,22 @@ struct MemoryPipelineOptions
       llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
                      "of the host may be assumed to have"),
       llvm::cl::init(1)};
+  PassOptions::Option<Reuse> reuse{
+      *this, "reuse", llvm::cl::desc("Where workgroup buffers share bytes"),
+      llvm::cl::init(Reuse::Auto),
+      llvm::cl::values(
+          clEnumValN(Reuse::Always, "always", "wherever lives are disjoint"),
+          clEnumValN(Reuse::Auto, "auto", "where it needs no barrier, or pays"),
+          clEnumValN(Reuse::Never, "never", "nowhere"))};
+  PassOptions::Option<DynamicMemory> dynamic{
+      *this, "dynamic", llvm::cl::desc("When workgroup memory is dynamic"),
+      llvm::cl::init(DynamicMemory::Auto),
+      llvm::cl::values(
+          clEnumValN(DynamicMemory::Auto, "auto",
+                     "if it is too large for static memory"),
+          clEnumValN(DynamicMemory::Always, "always", "whatever its size"),
+          clEnumValN(DynamicMemory::Never, "never",
+                     "never; larger kernels are refused"))};
   PassOptions::Option<bool> verifyBarriers{
       *this, "verify-barriers",
       llvm::cl::desc("Reject barriers in divergent control flow"),

@@ -56,11 +56,41 @@ LogicalResult lowerCopies(Operation *root,
 /// extern symbol. See pass `workgroup-lower-dynamic-memory`.
 void lowerDynamicMemory(Operation *root);
 
+/// Where workgroup buffers with disjoint lives share bytes.
+enum class Reuse { Always, Auto, Never };
+
+/// When workgroup memory is dynamic: sized by the launch.
+enum class DynamicMemory { Auto, Always, Never };
+
+struct PackMemoryOptions {
+  Reuse reuse = Reuse::Always;
+  DynamicMemory dynamic = DynamicMemory::Auto;
+  /// Largest number of bytes of static workgroup memory of a kernel.
+  int64_t maxStaticBytes = 49152;
+  /// Largest number of bytes of workgroup memory of a kernel; 0 means that of
+  /// the chip.
+  int64_t maxBytes = 0;
+  /// Smallest alignment in bytes of a buffer in the arena.
+  int64_t alignment = 16;
+  /// Put barriers between lives that share bytes.
+  bool insertBarriers = true;
+  /// The chip to compile for; empty means the target of the `gpu.module`.
+  std::string chip;
+};
+
+/// Packs the workgroup buffers of all kernels of `module`. See pass
+/// `workgroup-pack-memory`.
+LogicalResult packMemory(ModuleOp module,
+                         const PackMemoryOptions &options = {});
+
 struct VerifyKernelsOptions {
   /// Reject barriers in divergent control flow.
   bool verifyBarriers = true;
   /// Largest number of bytes of static workgroup memory of a kernel.
   int64_t maxStaticBytes = 49152;
+  /// Largest number of bytes of workgroup memory of a kernel, static and
+  /// dynamic; 0 means that of the chip.
+  int64_t maxBytes = 0;
   /// Alignment in bytes that a later pass will give every static buffer.
   int64_t assumeBufferAlignment = 1;
 };

@@ -41,13 +41,19 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createGpuKernelOutliningPass());
   pm.addPass(createAttachTargetPass({options.chip}));
 
-  pm.addPass(createLowerDynamicMemoryPass());
+  // Before hoisting, which makes lives longer: where an allocation stands says
+  // when its contents become undefined.
+  pm.addPass(createPackMemoryPass(
+      {options.reuse, options.dynamic, kMaxStaticBytes, /*maxBytes=*/0,
+       /*alignment=*/16, options.insertBarriers, /*chip=*/""}));
   pm.addPass(
       createHoistAllocsPass({/*defaultAlignment=*/16, options.insertBarriers}));
+  pm.addPass(createLowerDynamicMemoryPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
-  pm.addPass(createVerifyKernelsPass(
-      {options.verifyBarriers, kMaxStaticBytes, /*assumeBufferAlignment=*/1}));
+  pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
+                                      /*maxBytes=*/0,
+                                      /*assumeBufferAlignment=*/1}));
 }
 
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
@@ -77,8 +83,9 @@ void buildToNVVMPipeline(OpPassManager &pm,
   // Kernels may come from elsewhere than the other pipeline. The bounds of
   // dynamic memory, and the alignment of buffers, are stated on the way.
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addPass(createVerifyKernelsPass(
-      {options.verifyBarriers, kMaxStaticBytes, /*assumeBufferAlignment=*/16}));
+  pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
+                                      /*maxBytes=*/0,
+                                      /*assumeBufferAlignment=*/16}));
   pm.addPass(createFlattenKernelArgumentsPass(signatures));
   buildKernelLowering(pm.nest<gpu::GPUModuleOp>());
   pm.addPass(createVerifyNVVMPass());

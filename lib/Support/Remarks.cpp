@@ -20,6 +20,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-lower-copies";
   case RemarkSource::LowerDynamicMemory:
     return "workgroup-lower-dynamic-memory";
+  case RemarkSource::PackMemory:
+    return "workgroup-pack-memory";
   case RemarkSource::VerifyKernels:
     return "workgroup-verify-kernels";
   }

@@ -9,14 +9,21 @@
 #include "workgroup/Target/Chip.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
+static constexpr int64_t kKiB = 1024;
+
 static constexpr Chip kChips[] = {
-    {"sm_75", 63, 64 * 1024},   {"sm_80", 70, 163 * 1024},
-    {"sm_86", 71, 99 * 1024},   {"sm_89", 78, 99 * 1024},
-    {"sm_90", 80, 227 * 1024},  {"sm_90a", 80, 227 * 1024},
-    {"sm_100", 86, 227 * 1024}, {"sm_120", 87, 99 * 1024},
+    {"sm_75", 63, 64 * kKiB, 64 * kKiB, 0, 16, 1024},
+    {"sm_80", 70, 163 * kKiB, 164 * kKiB, kKiB, 32, 2048},
+    {"sm_86", 71, 99 * kKiB, 100 * kKiB, kKiB, 16, 1536},
+    {"sm_89", 78, 99 * kKiB, 100 * kKiB, kKiB, 24, 1536},
+    {"sm_90", 80, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048},
+    {"sm_90a", 80, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048},
+    {"sm_100", 86, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048},
+    {"sm_120", 87, 99 * kKiB, 100 * kKiB, kKiB, 24, 1536},
 };
 
 ArrayRef<Chip> getChips() { return kChips; }
@@ -52,6 +59,34 @@ NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module) {
       if (auto nvvm = dyn_cast<NVVM::NVVMTargetAttr>(target))
         return nvvm;
   return {};
+}
+
+int64_t Chip::getResidentBlocks(int64_t bytes, int64_t numThreads) const {
+  constexpr int64_t kGranularity = 256, kWarp = 32;
+  int64_t taken = llvm::alignTo(bytes + systemBytesPerBlock, kGranularity);
+  int64_t byMemory = taken == 0 ? maxBlocks : multiprocessorBytes / taken;
+  int64_t byThreads = maxThreads / llvm::alignTo(numThreads, kWarp);
+  return std::min({maxBlocks, byMemory, byThreads});
+}
+
+const Chip *resolveChip(Operation *kernel, StringRef name) {
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  NVVM::NVVMTargetAttr target =
+      module ? getTarget(module) : NVVM::NVVMTargetAttr();
+  if (target && !name.empty() && target.getChip() != name) {
+    module.emitOpError("has a target for ")
+        << target.getChip() << ", but is to be compiled for " << name
+        << "; drop the target, or name its chip";
+    return nullptr;
+  }
+  StringRef wanted = target          ? target.getChip()
+                     : !name.empty() ? name
+                                     : StringRef(getDefaultChip().name);
+  const Chip *chip = findChip(wanted);
+  if (!chip)
+    kernel->emitOpError("cannot be compiled for unknown chip '")
+        << wanted << "'; supported are " << listChips();
+  return chip;
 }
 
 } // namespace mlir::workgroup

@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELCHECKS_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELCHECKS_H
 
+#include "KernelBuffers.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Transforms.h"
 
@@ -41,10 +42,17 @@ std::optional<int64_t> getConstantPlace(Value memref);
 /// `gpu.func`, that upstream makes another thing of than its type says.
 LogicalResult verifyAttributions(Operation *scope);
 
+/// Emits the error that `kernel` takes `bytes` of workgroup memory where it can
+/// have `limit`, with a note for each of its `buffers`.
+LogicalResult emitCapacityError(Operation *kernel,
+                                ArrayRef<KernelBuffer> buffers, int64_t bytes,
+                                int64_t limit);
+
 /// Emits an error for each kernel of `scopes` whose dynamic memory upstream
-/// would put over its static buffers, and for each that needs more static
-/// memory than `options` allows.
-LogicalResult verifyWorkgroupMemory(ArrayRef<Operation *> scopes,
+/// would put over its static buffers, and for each that needs more memory than
+/// `options` or its chip allow.
+LogicalResult verifyWorkgroupMemory(ModuleOp module,
+                                    ArrayRef<Operation *> scopes,
                                     const VerifyKernelsOptions &options);
 
 } // namespace mlir::workgroup

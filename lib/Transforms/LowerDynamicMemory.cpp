@@ -5,14 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// PTX has one window of dynamic shared memory, which begins where the static
-// variables end; every `.extern .shared` symbol names its start. LLVM emits
-// such a symbol for an external variable of size zero, and places an internal
-// one of size zero as if it had one byte, in the midst of the others.
-//
-//===----------------------------------------------------------------------===//
 
+#include "DynamicWindow.h"
+#include "KernelBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,18 +22,21 @@ namespace mlir::workgroup {
 #define GEN_PASS_DEF_LOWERDYNAMICMEMORYPASS
 #include "workgroup/Passes.h.inc"
 
-/// Alignment in bytes of the window: what a 128-byte-swizzled TMA tile needs.
-static constexpr int64_t kDynamicAlignment = 1024;
-
-static memref::GlobalOp createSymbol(gpu::GPUModuleOp module) {
+memref::GlobalOp getDynamicSymbol(gpu::GPUModuleOp module, int64_t alignment) {
   OpBuilder builder(module.getContext()); // the table inserts it, renamed
+  for (auto global : module.getOps<memref::GlobalOp>())
+    if (isDynamicSymbol(global)) {
+      if (int64_t(global.getAlignment().value_or(1)) < alignment)
+        global.setAlignment(alignment);
+      return global;
+    }
   auto type =
       MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(),
                       getWorkgroupSpace(module.getContext()));
   auto symbol = memref::GlobalOp::create(
       builder, module.getLoc(), "dynamic_workgroup_memory",
       /*sym_visibility=*/StringAttr(), type, /*initial_value=*/Attribute(),
-      /*constant=*/false, builder.getI64IntegerAttr(kDynamicAlignment));
+      /*constant=*/false, builder.getI64IntegerAttr(alignment));
   SymbolTable(module).insert(symbol, module.getBody()->begin());
   return symbol;
 }
@@ -65,7 +63,7 @@ static void lowerDynamicMemory(gpu::GPUModuleOp module) {
   if (ops.empty())
     return;
   IRRewriter rewriter(module.getContext());
-  memref::GlobalOp symbol = createSymbol(module);
+  memref::GlobalOp symbol = getDynamicSymbol(module, kWindowAlignment);
   for (gpu::DynamicSharedMemoryOp op : ops) {
     rewriter.setInsertionPoint(op);
     Value window = createWindow(rewriter, op.getLoc(), symbol);

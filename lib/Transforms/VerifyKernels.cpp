@@ -294,7 +294,7 @@ LogicalResult KernelVerifier::verify() {
   for (Operation *scope : scopes)
     if (isKernel(scope))
       hasFailed |= failed(verifyMatrixOperands(scope, uniformity));
-  hasFailed |= failed(verifyWorkgroupMemory(scopes, options));
+  hasFailed |= failed(verifyWorkgroupMemory(module, scopes, options));
   return failure(hasFailed);
 }
 
@@ -309,8 +309,9 @@ struct VerifyKernelsPass final
   using VerifyKernelsPassBase::VerifyKernelsPassBase;
 
   void runOnOperation() override {
-    if (failed(verifyKernels(getOperation(), {verifyBarriers, maxStaticBytes,
-                                              assumeBufferAlignment})))
+    if (failed(
+            verifyKernels(getOperation(), {verifyBarriers, maxStaticBytes,
+                                           maxBytes, assumeBufferAlignment})))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -8,12 +8,13 @@
 
 #include "BufferTypes.h"
 #include "KernelChecks.h"
-#include "LowerReductions.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/Chip.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
@@ -21,18 +22,6 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 // Attributions
 //===----------------------------------------------------------------------===//
-
-/// The number of bytes of `type`, which is static; nothing if it overflows or
-/// an element has no size that is known.
-static std::optional<int64_t> getBytes(MemRefType type, Operation *scope) {
-  std::optional<int64_t> bytes = getElementBytes(type, scope);
-  if (!bytes)
-    return std::nullopt;
-  for (int64_t extent : type.getShape())
-    if (llvm::MulOverflow(*bytes, extent, *bytes))
-      return std::nullopt;
-  return bytes;
-}
 
 /// What is wrong with `type` as the type of a workgroup attribution, which
 /// upstream turns into a variable of as many elements as its shape has, in
@@ -52,7 +41,7 @@ static StringRef getDefect(Type type, Operation *scope) {
   if (!getElementBytes(memref, scope))
     return "whose element type has no form in LLVM; store it as an integer of "
            "the same width";
-  if (!getBytes(memref, scope))
+  if (!getStaticBytes(memref, scope))
     return "which is larger than any memory; make its extents smaller";
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -113,98 +102,15 @@ LogicalResult verifyAttributions(Operation *scope) {
 // The memory of a kernel
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A static buffer that counts against a kernel's memory.
-struct StaticBuffer {
-  Location loc;
-  int64_t bytes;
-  int64_t alignment;
-};
-
-/// The workgroup memory of a kernel and of the functions it calls.
-struct KernelMemory {
-  SmallVector<StaticBuffer> buffers;
-  SmallVector<gpu::DynamicSharedMemoryOp> dynamic;
-};
-} // namespace
-
-static std::optional<StaticBuffer> getStaticBuffer(Value value,
-                                                   Operation *scope) {
-  auto type = dyn_cast<MemRefType>(value.getType());
-  if (!type || !type.hasStaticShape() || !isWorkgroupMemory(type))
-    return std::nullopt;
-  // What has no number of bytes was reported before.
-  std::optional<int64_t> bytes = getBytes(type, scope);
-  if (!bytes)
-    return std::nullopt;
-  int64_t alignment =
-      std::max(getStatedAlignment(value), getNaturalAlignment(type, scope));
-  return StaticBuffer{value.getLoc(), *bytes, alignment};
-}
-
-/// The buffer that the lowering of `op` takes and aligns, if any.
-static std::optional<StaticBuffer> getReductionBuffer(gpu::AllReduceOp op) {
-  MemRefType type = getReductionBufferType(op);
-  std::optional<int64_t> bytes = type ? getBytes(type, op) : std::nullopt;
-  if (!bytes)
-    return std::nullopt;
-  return StaticBuffer{op.getLoc(), *bytes, kMinBufferAlignment};
-}
-
-static KernelMemory collectMemory(Operation *kernel) {
-  KernelMemory memory;
-  auto add = [&](Value value) {
-    if (std::optional<StaticBuffer> buffer = getStaticBuffer(value, kernel))
-      memory.buffers.push_back(*buffer);
-  };
-  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
-    llvm::for_each(launch.getWorkgroupAttributions(), add);
-  else if (auto function = dyn_cast<gpu::GPUFuncOp>(kernel))
-    llvm::for_each(function.getWorkgroupAttributions(), add);
-
-  SymbolTableCollection symbols;
-  SetVector<Operation *> reached;
-  DenseSet<Operation *> globals;
-  DenseSet<std::pair<Operation *, Type>> reductions;
-  reached.insert(kernel);
-  for (unsigned i = 0; i < reached.size(); ++i)
-    reached[i]->walk([&](Operation *op) {
-      if (auto dynamic = dyn_cast<gpu::DynamicSharedMemoryOp>(op)) {
-        memory.dynamic.push_back(dynamic);
-      } else if (auto reduce = dyn_cast<gpu::AllReduceOp>(op)) {
-        std::optional<StaticBuffer> buffer = getReductionBuffer(reduce);
-        if (buffer && reductions.insert({reached[i], reduce.getType()}).second)
-          memory.buffers.push_back(*buffer);
-      } else if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
-        Operation *global =
-            symbols.lookupNearestSymbolFrom(get, get.getNameAttr());
-        if (global && globals.insert(global).second)
-          add(get.getResult());
-      } else if (auto call = dyn_cast<CallOpInterface>(op)) {
-        if (Operation *callee = call.resolveCallableInTable(&symbols))
-          reached.insert(callee);
-      }
-    });
-  return memory;
-}
-
-static LogicalResult verifyCapacity(Operation *kernel,
-                                    ArrayRef<StaticBuffer> buffers,
-                                    int64_t limit) {
-  int64_t bytes = 0;
-  for (const StaticBuffer &buffer : buffers) {
-    bytes = llvm::alignTo(bytes, buffer.alignment);
-    if (llvm::AddOverflow(bytes, buffer.bytes, bytes))
-      bytes = std::numeric_limits<int64_t>::max() / 2;
-  }
-  if (bytes <= limit)
-    return success();
+LogicalResult emitCapacityError(Operation *kernel,
+                                ArrayRef<KernelBuffer> buffers, int64_t bytes,
+                                int64_t limit) {
   InFlightDiagnostic diagnostic =
       emitError(kernel->getLoc(), "workgroup memory of kernel '")
       << getScopeName(kernel) << "' is " << bytes
       << " bytes, exceeding the limit of " << limit
       << " bytes; make its tiles smaller";
-  for (const StaticBuffer &buffer : buffers)
+  for (const KernelBuffer &buffer : buffers)
     diagnostic.attachNote(buffer.loc)
         << "a buffer of " << buffer.bytes << " bytes, aligned to "
         << buffer.alignment << ", is here";
@@ -214,23 +120,72 @@ static LogicalResult verifyCapacity(Operation *kernel,
   return diagnostic;
 }
 
-LogicalResult verifyWorkgroupMemory(ArrayRef<Operation *> scopes,
+/// The most dynamic memory that a launch of `kernel` is known to ask for, or
+/// that the kernel is known to need.
+static int64_t getDynamicBytes(Operation *kernel, const KernelBuffers &memory,
+                               ArrayRef<gpu::LaunchFuncOp> launches) {
+  int64_t bytes = memory.dynamicBytes;
+  auto addLaunch = [&](Value asked) {
+    if (asked)
+      bytes = std::max(bytes, getConstantIntValue(asked).value_or(0));
+  };
+  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
+    addLaunch(launch.getDynamicSharedMemorySize());
+  for (gpu::LaunchFuncOp launch : launches)
+    addLaunch(launch.getDynamicSharedMemorySize());
+  return bytes;
+}
+
+static LogicalResult verifyCapacity(Operation *kernel,
+                                    const KernelBuffers &memory,
+                                    ArrayRef<gpu::LaunchFuncOp> launches,
+                                    const VerifyKernelsOptions &options) {
+  int64_t bytes = memory.getStaticBytes();
+  if (bytes > options.maxStaticBytes)
+    return emitCapacityError(kernel, memory.buffers, bytes,
+                             options.maxStaticBytes);
+  int64_t dynamic = getDynamicBytes(kernel, memory, launches);
+  if (dynamic == 0)
+    return success();
+  int64_t limit = options.maxBytes;
+  if (limit <= 0) {
+    const Chip *chip = resolveChip(kernel, /*name=*/"");
+    if (!chip)
+      return failure();
+    limit = chip->maxWorkgroupBytes;
+  }
+  if (bytes + dynamic <= limit)
+    return success();
+  InFlightDiagnostic diagnostic =
+      emitError(kernel->getLoc(), "workgroup memory of kernel '")
+      << getScopeName(kernel) << "' is " << bytes + dynamic << " bytes, "
+      << dynamic << " of them dynamic, exceeding the limit of " << limit
+      << " bytes; make its tiles smaller";
+  return diagnostic;
+}
+
+LogicalResult verifyWorkgroupMemory(ModuleOp module,
+                                    ArrayRef<Operation *> scopes,
                                     const VerifyKernelsOptions &options) {
   bool hasFailed = false;
   DenseSet<Operation *> reported;
+  LaunchSites sites = collectLaunchSites(module);
   for (Operation *kernel : llvm::make_filter_range(scopes, isKernel)) {
-    KernelMemory memory = collectMemory(kernel);
+    KernelBuffers memory = collectKernelBuffers(kernel);
+    auto function = dyn_cast<gpu::GPUFuncOp>(kernel);
     hasFailed |=
-        failed(verifyCapacity(kernel, memory.buffers, options.maxStaticBytes));
+        failed(verifyCapacity(kernel, memory, sites.lookup(function), options));
     if (memory.buffers.empty())
       continue;
-    for (gpu::DynamicSharedMemoryOp op : memory.dynamic) {
+    for (Operation *op : memory.windows) {
+      if (!isa<gpu::DynamicSharedMemoryOp>(op))
+        continue;
       hasFailed = true;
       if (!reported.insert(op).second)
         continue;
-      op.emitOpError("overlaps the static workgroup buffers of its kernel; run "
-                     "workgroup-lower-dynamic-memory after "
-                     "gpu-kernel-outlining")
+      op->emitOpError("overlaps the static workgroup buffers of its kernel; "
+                      "run workgroup-lower-dynamic-memory after "
+                      "gpu-kernel-outlining")
               .attachNote(memory.buffers.front().loc)
           << "a static buffer is here";
     }

@@ -30,6 +30,17 @@ struct Chip {
   unsigned ptxVersion;
   /// Largest workgroup memory of a block in bytes, static and dynamic together.
   int64_t maxWorkgroupBytes;
+  /// Of a multiprocessor: workgroup memory in bytes for all resident blocks, of
+  /// which each takes some for the system; how many of them there can be, and
+  /// how many threads.
+  int64_t multiprocessorBytes;
+  int64_t systemBytesPerBlock;
+  int64_t maxBlocks;
+  int64_t maxThreads;
+
+  /// How many blocks of `numThreads` threads that take `bytes` bytes of
+  /// workgroup memory are resident on a multiprocessor, registers aside.
+  int64_t getResidentBlocks(int64_t bytes, int64_t numThreads) const;
 };
 
 /// All supported chips, oldest first.
@@ -52,6 +63,12 @@ std::string getPTXName(StringRef name);
 
 /// The NVVM target of `module`; null if it has none.
 NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module);
+
+/// The chip that `kernel`, or any other operation in a `gpu.module`, is
+/// compiled for: that of the module's target, else the one named `name`, else
+/// the default. Null after an error: the chip is unknown, or `name` is another
+/// than the target's.
+const Chip *resolveChip(Operation *kernel, StringRef name);
 
 } // namespace mlir::workgroup
 

@@ -1,0 +1,105 @@
+//===- BufferLiveness.h - Where workgroup buffers are in use ----*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The life of a workgroup buffer is an interval of the program order, from a
+// point that every use comes after to the last use through any alias. The
+// contents of an allocation are undefined whenever it executes, so its life may
+// be a part of a loop's turn. An attribution or a global has no such point and
+// may hand values on from turn to turn: its life holds whole loops. A buffer
+// that is written asynchronously lives on until a wait that is known to cover
+// the copy; what gets out of sight lives until the kernel ends.
+//
+// A life begins where all threads of the block pass together, so that a barrier
+// there separates it from whatever was in the same bytes before.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_BUFFERLIVENESS_H
+#define WORKGROUP_ANALYSIS_BUFFERLIVENESS_H
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/SymbolTable.h"
+#include "workgroup/Analysis/ProgramOrder.h"
+#include "workgroup/Analysis/Uniformity.h"
+
+namespace mlir::workgroup {
+
+/// What becomes of the memory behind a value.
+struct BufferUses {
+  /// Accesses and the waits for asynchronous ones, in the function that was
+  /// asked for: for an access in a function that it calls, the call.
+  llvm::SmallSetVector<Operation *, 8> ops;
+  /// The first operation after which the memory may be in use at any time:
+  /// asynchronous without a wait that is known to cover it, or not understood.
+  Operation *escape = nullptr;
+};
+
+/// Collects the uses of `buffer` and of every alias of it. `scope` is the
+/// kernel; `site` is the call in it that reaches the definition of `buffer`, or
+/// null if that stands in the kernel itself.
+void collectBufferUses(Value buffer, Operation *scope, Operation *site,
+                       SymbolTableCollection &symbols, BufferUses &uses);
+
+/// The life of a buffer.
+struct BufferLife {
+  ProgramOrder::Range range;
+  /// The operation before which the life begins, at a point that dominates all
+  /// uses; null if it begins with the kernel.
+  Operation *begin = nullptr;
+  /// The operation after which it ends; null if it ends with the kernel.
+  Operation *end = nullptr;
+  /// False if there is no use.
+  bool isUsed = true;
+};
+
+/// Lives and barriers of one kernel.
+class BufferLiveness {
+public:
+  /// Without `uniformity`, all points count as uniform; lives are then at least
+  /// as short as they are with it.
+  BufferLiveness(Operation *kernel, const UniformityAnalysis *uniformity);
+
+  /// The life of a buffer with these uses. `allocation` is the operation that
+  /// makes its contents undefined, or null if there is none.
+  BufferLife getLife(const BufferUses &uses, Operation *allocation);
+
+  /// True if `next` may begin after `life` has ended, in the same turn of all
+  /// loops around both or in a later one. They do not overlap, or are the same.
+  bool mayFollow(const BufferLife &life, const BufferLife &next) const;
+
+  /// True if a barrier stands on every way from the end of `life` to the
+  /// beginning of `next`.
+  bool isSeparated(const BufferLife &life, const BufferLife &next) const;
+
+  /// Takes note of a barrier that will be put before `op`.
+  void addBarrierBefore(Operation *op);
+
+private:
+  /// The loops around `op`, the innermost first.
+  SmallVector<ProgramOrder::Range> getLoops(Operation *op) const;
+  std::optional<ProgramOrder::Range>
+  getInnermostCommonLoop(const BufferLife &life, const BufferLife &next) const;
+  Region *getRegionAroundLoops(Region *region, Operation *op) const;
+  bool findLifeIn(Region &region, ArrayRef<Operation *> uses, BufferLife &life);
+  bool findBarrierBefore(Operation *op, ProgramOrder::Range range) const;
+  bool findBarrierAfter(Operation *op, ProgramOrder::Range range) const;
+  bool isUniform(Operation *op) const;
+  bool isLoop(Operation *op) const;
+  void collectBarriers();
+
+  Operation *kernel;
+  const UniformityAnalysis *uniformity;
+  ProgramOrder order;
+  DominanceInfo dominance;
+  /// Positions of barriers that all threads reach, in ascending order.
+  DenseMap<Block *, SmallVector<unsigned>> barriers;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_BUFFERLIVENESS_H

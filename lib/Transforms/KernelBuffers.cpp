@@ -1,0 +1,201 @@
+//===- KernelBuffers.cpp - The workgroup memory of a kernel ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuffers.h"
+#include "BufferTypes.h"
+#include "LowerReductions.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::workgroup {
+
+std::optional<int64_t> getStaticBytes(MemRefType type, Operation *scope) {
+  std::optional<int64_t> bytes = getElementBytes(type, scope);
+  if (!bytes)
+    return std::nullopt;
+  for (int64_t extent : type.getShape())
+    if (llvm::MulOverflow(*bytes, extent, *bytes))
+      return std::nullopt;
+  return bytes;
+}
+
+bool isDynamicSymbol(memref::GlobalOp global) {
+  return isWorkgroupMemory(global.getType()) && global.isExternal() &&
+         global.getType().hasStaticShape() &&
+         global.getType().getNumElements() == 0;
+}
+
+int64_t KernelBuffers::getStaticBytes() const {
+  int64_t bytes = 0;
+  for (const KernelBuffer &buffer : buffers) {
+    bytes = llvm::alignTo(bytes, buffer.alignment);
+    if (llvm::AddOverflow(bytes, buffer.bytes, bytes))
+      bytes = std::numeric_limits<int64_t>::max() / 2;
+  }
+  // Dynamic memory begins where static memory ends, in the symbol's alignment.
+  return bytes == 0 ? 0 : llvm::alignTo(bytes, dynamicAlignment);
+}
+
+LaunchSites collectLaunchSites(Operation *root) {
+  LaunchSites sites;
+  SymbolTableCollection symbols;
+  root->walk([&](gpu::LaunchFuncOp launch) {
+    auto kernel = symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+        launch, launch.getKernelAttr());
+    if (kernel)
+      sites[kernel].push_back(launch);
+  });
+  return sites;
+}
+
+namespace {
+
+class BufferCollector {
+public:
+  explicit BufferCollector(KernelBuffers &memory) : memory(memory) {}
+
+  void run(Operation *kernel);
+
+private:
+  void visit(Operation *op, Operation *scope);
+  void addAttributions(Operation *kernel);
+  void addAllocation(Operation *op);
+  void addGlobal(memref::GetGlobalOp get);
+  void addSymbol(memref::GetGlobalOp get, memref::GlobalOp symbol);
+  void addReduction(gpu::AllReduceOp op, Operation *scope);
+  void addMBarriers(nvgpu::MBarrierCreateOp op);
+  KernelBuffer *add(KernelBuffer::Kind kind, MemRefType type, Value value,
+                    Operation *scope);
+
+  KernelBuffers &memory;
+  SymbolTableCollection symbols;
+  /// Where in `memory` a global is.
+  DenseMap<Operation *, unsigned> globals;
+  DenseSet<std::pair<Operation *, Type>> reductions;
+};
+
+} // namespace
+
+KernelBuffer *BufferCollector::add(KernelBuffer::Kind kind, MemRefType type,
+                                   Value value, Operation *scope) {
+  if (!type || !type.hasStaticShape() || !isWorkgroupMemory(type))
+    return nullptr;
+  std::optional<int64_t> bytes = getStaticBytes(type, scope);
+  if (!bytes)
+    return nullptr;
+  int64_t alignment =
+      std::max(getStatedAlignment(value), getNaturalAlignment(type, scope));
+  memory.buffers.push_back({kind, *bytes, alignment, value.getLoc(), value});
+  return &memory.buffers.back();
+}
+
+void BufferCollector::addAttributions(Operation *kernel) {
+  ArrayRef<BlockArgument> attributions;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
+    attributions = launch.getWorkgroupAttributions();
+  else if (auto function = dyn_cast<gpu::GPUFuncOp>(kernel))
+    attributions = function.getWorkgroupAttributions();
+  for (BlockArgument buffer : attributions)
+    add(KernelBuffer::Kind::Attribution, dyn_cast<MemRefType>(buffer.getType()),
+        buffer, kernel);
+}
+
+void BufferCollector::addAllocation(Operation *op) {
+  Value value = op->getResult(0);
+  if (!isWorkgroupMemory(value.getType()))
+    return;
+  if (std::optional<int64_t> span = getBufferSpan(op))
+    add(KernelBuffer::Kind::Allocation, getBufferType(op, *span), value, op);
+  else
+    memory.unbounded.push_back(op);
+}
+
+void BufferCollector::addSymbol(memref::GetGlobalOp get,
+                                memref::GlobalOp symbol) {
+  memory.windows.push_back(get);
+  memory.dynamicAlignment = std::max<int64_t>(
+      memory.dynamicAlignment, symbol.getAlignment().value_or(1));
+  for (Operation *user : get->getUsers()) {
+    auto view = dyn_cast<memref::ReinterpretCastOp>(user);
+    if (!view || !view.getType().hasStaticShape())
+      continue;
+    std::optional<int64_t> bytes = getStaticBytes(view.getType(), get);
+    std::optional<int64_t> offset =
+        getConstantIntValue(view.getMixedOffsets().front());
+    if (bytes && offset)
+      memory.dynamicBytes = std::max(memory.dynamicBytes, *offset + *bytes);
+  }
+}
+
+void BufferCollector::addGlobal(memref::GetGlobalOp get) {
+  auto global =
+      symbols.lookupNearestSymbolFrom<memref::GlobalOp>(get, get.getNameAttr());
+  if (!global || !isWorkgroupMemory(get.getType()))
+    return;
+  if (isDynamicSymbol(global))
+    return addSymbol(get, global);
+  auto [it, isNew] = globals.try_emplace(global, memory.buffers.size());
+  if (isNew && !add(KernelBuffer::Kind::Global, get.getType(), get, get)) {
+    globals.erase(global);
+    return;
+  }
+  memory.buffers[it->second].gets.push_back(get);
+}
+
+void BufferCollector::addReduction(gpu::AllReduceOp op, Operation *scope) {
+  MemRefType type = getReductionBufferType(op);
+  std::optional<int64_t> bytes = type ? getStaticBytes(type, op) : std::nullopt;
+  if (bytes && reductions.insert({scope, op.getType()}).second)
+    memory.buffers.push_back({KernelBuffer::Kind::Lowering, *bytes,
+                              kMinBufferAlignment, op.getLoc(), Value()});
+}
+
+void BufferCollector::addMBarriers(nvgpu::MBarrierCreateOp op) {
+  constexpr int64_t kBytes = 8;
+  memory.buffers.push_back(
+      {KernelBuffer::Kind::Lowering,
+       op.getBarriers().getType().getNumBarriers() * kBytes, kBytes,
+       op.getLoc(), Value()});
+}
+
+void BufferCollector::visit(Operation *op, Operation *scope) {
+  if (isa<gpu::DynamicSharedMemoryOp>(op))
+    memory.windows.push_back(op);
+  else if (isa<memref::AllocOp, memref::AllocaOp>(op))
+    addAllocation(op);
+  else if (auto reduce = dyn_cast<gpu::AllReduceOp>(op))
+    addReduction(reduce, scope);
+  else if (auto create = dyn_cast<nvgpu::MBarrierCreateOp>(op))
+    addMBarriers(create);
+  else if (auto get = dyn_cast<memref::GetGlobalOp>(op))
+    addGlobal(get);
+  else if (auto call = dyn_cast<CallOpInterface>(op))
+    if (Operation *callee = call.resolveCallableInTable(&symbols))
+      memory.scopes.insert(callee);
+}
+
+void BufferCollector::run(Operation *kernel) {
+  addAttributions(kernel);
+  memory.scopes.insert(kernel);
+  for (unsigned i = 0; i < memory.scopes.size(); ++i) {
+    Operation *scope = memory.scopes[i];
+    scope->walk([&](Operation *op) { visit(op, scope); });
+  }
+}
+
+KernelBuffers collectKernelBuffers(Operation *kernel) {
+  KernelBuffers memory;
+  BufferCollector(memory).run(kernel);
+  return memory;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,81 @@
+//===- KernelBuffers.h - The workgroup memory of a kernel -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All that counts against the workgroup memory of a kernel: its own buffers and
+// those of the functions that it calls, what later lowerings will take, and
+// dynamic memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_KERNELBUFFERS_H
+#define WORKGROUP_LIB_TRANSFORMS_KERNELBUFFERS_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::workgroup {
+
+/// A static buffer that counts against a kernel's workgroup memory.
+struct KernelBuffer {
+  enum class Kind {
+    Attribution,
+    Allocation, ///< a `memref.alloc(a)` that is not hoisted
+    Global,     ///< a `memref.global`
+    Lowering,   ///< what the lowering of an operation will take
+  };
+  Kind kind;
+  /// In bytes; an allocation takes the constant upper bounds of its extents.
+  int64_t bytes;
+  int64_t alignment;
+  Location loc;
+  /// The attribution, the result of the allocation, or the first
+  /// `memref.get_global`; null for a lowering.
+  Value value;
+  /// Every `memref.get_global` in the kernel and the functions that it calls.
+  SmallVector<memref::GetGlobalOp> gets = {};
+};
+
+/// The workgroup memory of a kernel and of the functions that it calls.
+struct KernelBuffers {
+  SmallVector<KernelBuffer> buffers;
+  /// Allocations without a constant upper bound.
+  SmallVector<Operation *> unbounded;
+  /// Where dynamic memory is got hold of: `gpu.dynamic_shared_memory`, and
+  /// `memref.get_global` of an extern symbol.
+  SmallVector<Operation *> windows;
+  /// The bytes of dynamic memory that views of the symbol say they need.
+  int64_t dynamicBytes = 0;
+  /// The alignment of the symbol, to which static memory is padded.
+  int64_t dynamicAlignment = 1;
+  /// The kernel and the functions that it calls, directly or not.
+  SetVector<Operation *> scopes;
+
+  /// Bytes of the static buffers one after another, saturating.
+  int64_t getStaticBytes() const;
+};
+
+/// Collects the memory of `kernel`. What has no number of bytes is left out.
+KernelBuffers collectKernelBuffers(Operation *kernel);
+
+/// True if `global` is the symbol of dynamic workgroup memory: external, and of
+/// no extent of its own.
+bool isDynamicSymbol(memref::GlobalOp global);
+
+/// The number of bytes of `type`, which is static; nothing if it overflows or
+/// an element has no size that is known.
+std::optional<int64_t> getStaticBytes(MemRefType type, Operation *scope);
+
+/// The outlined kernels inside `root` with the launches of each.
+using LaunchSites =
+    llvm::MapVector<gpu::GPUFuncOp, SmallVector<gpu::LaunchFuncOp, 1>>;
+LaunchSites collectLaunchSites(Operation *root);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_KERNELBUFFERS_H

@@ -1,0 +1,57 @@
+//===- PackedKernel.h - What packing decides and rewrites -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_PACKEDKERNEL_H
+#define WORKGROUP_LIB_TRANSFORMS_PACKEDKERNEL_H
+
+#include "KernelBuffers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "workgroup/Analysis/BufferLiveness.h"
+
+namespace mlir::workgroup {
+
+/// A buffer that is to be a part of the arena.
+struct PackedBuffer {
+  explicit PackedBuffer(const KernelBuffer &buffer) : buffer(buffer) {}
+
+  KernelBuffer buffer;
+  BufferLife life;
+  /// In bytes, from the start of the arena.
+  int64_t offset = 0;
+  /// Whether it shares bytes with another buffer.
+  bool isShared = false;
+};
+
+/// A kernel and the decisions that were taken for its workgroup memory.
+struct PackedKernel {
+  Operation *kernel;
+  KernelBuffers memory;
+  SmallVector<gpu::LaunchFuncOp, 1> launches;
+  /// The buffers that an arena may hold; all others stay as they are.
+  SmallVector<PackedBuffer> members;
+  /// Allocations whose size is known at the launch.
+  SmallVector<Operation *> runtimeSized;
+
+  bool hasArena = false;
+  bool isDynamic = false;
+  /// Of the arena, in bytes.
+  int64_t bytes = 0, alignment = 1;
+  /// Bytes of dynamic memory before the arena that launches ask for already.
+  int64_t windowBytes = 0;
+  /// How far the memory that launches ask for already moves, to make room.
+  int64_t windowShift = 0;
+  /// Operations before which a life begins in bytes that were used before.
+  SmallVector<Operation *> barriers;
+};
+
+/// Rewrites the kernel as it was decided.
+void rewriteKernel(PackedKernel &kernel, RewriterBase &rewriter);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_PACKEDKERNEL_H
