@@ -25,6 +25,12 @@ namespace mlir::workgroup {
 std::unique_ptr<Pass>
 createFlattenKernelArgumentsPass(SmallVectorImpl<KernelSignature> *signatures);
 
+/// The pass `workgroup-pack-memory`, which reports the memory of each kernel to
+/// `placements`; it must outlive the run.
+std::unique_ptr<Pass>
+createPackMemoryPass(const PackMemoryOptions &options,
+                     std::vector<MemoryPlacement> *placements);
+
 /// Registers every pass and pipeline of this project, once per process.
 void registerAll();
 

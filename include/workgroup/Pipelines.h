@@ -75,9 +75,11 @@ struct ToNVVMPipelineOptions
 
 /// From what promotion to workgroup memory leaves to outlined kernels that are
 /// safe to lower: buffers in the kernel, copies spread over the block,
-/// verified.
+/// verified. `placements`, if given, receives the workgroup memory of each
+/// kernel and must outlive the run.
 void buildMemoryPipeline(OpPassManager &pm,
-                         const MemoryPipelineOptions &options);
+                         const MemoryPipelineOptions &options,
+                         std::vector<MemoryPlacement> *placements = nullptr);
 
 /// From such kernels to the NVVM dialect. Host functions are left as they are.
 /// `signatures`, if given, receives the interface of each kernel and must

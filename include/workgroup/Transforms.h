@@ -78,10 +78,39 @@ struct PackMemoryOptions {
   std::string chip;
 };
 
+/// Where a workgroup buffer of a kernel has its bytes.
+struct BufferPlacement {
+  Location loc;
+  /// The type of the buffer; null for what the lowering of an operation takes.
+  MemRefType type;
+  /// Nothing if only the launch knows.
+  std::optional<int64_t> bytes;
+  int64_t alignment;
+  /// In bytes from the start of the memory that the buffers are packed into;
+  /// nothing for a variable of its own.
+  std::optional<int64_t> offset;
+  /// Whether other buffers have some of the bytes before or after it.
+  bool isShared = false;
+};
+
+/// The workgroup memory of a kernel.
+struct MemoryPlacement {
+  std::string kernel;
+  /// What launches have to ask for does not include buffers of sizes that only
+  /// they know.
+  int64_t staticBytes = 0, dynamicBytes = 0;
+  /// What a block of the chip can have in all.
+  int64_t maxBytes = 0;
+  /// Whether the memory that buffers are packed into is dynamic.
+  bool isPackedDynamic = false;
+  std::vector<BufferPlacement> buffers;
+};
+
 /// Packs the workgroup buffers of all kernels of `module`. See pass
-/// `workgroup-pack-memory`.
-LogicalResult packMemory(ModuleOp module,
-                         const PackMemoryOptions &options = {});
+/// `workgroup-pack-memory`. Appends the memory of each kernel to `placements`
+/// if given.
+LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options = {},
+                         std::vector<MemoryPlacement> *placements = nullptr);
 
 struct VerifyKernelsOptions {
   /// Reject barriers in divergent control flow.
@@ -137,6 +166,8 @@ struct KernelSignature {
   SmallVector<KernelParameter> parameters;
   /// The sizes that every launch has to have, if the kernel tells them.
   std::optional<std::array<int64_t, 3>> knownBlock, knownGrid;
+  /// Bytes of dynamic workgroup memory that the kernel is known to need.
+  int64_t dynamicBytes = 0;
 };
 
 /// Flattens the arguments of all kernels of `module` and makes their names

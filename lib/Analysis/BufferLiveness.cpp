@@ -99,7 +99,7 @@ BufferLife BufferLiveness::getLife(const BufferUses &uses,
   BufferLife life;
   life.range = order.getRange(kernel);
   life.isUsed = !uses.ops.empty();
-  if (!life.isUsed)
+  if (!life.isUsed || uses.isOutOfSight)
     return life;
   SmallVector<Operation *> ops(uses.ops.begin(), uses.ops.end());
   if (allocation)
@@ -121,6 +121,13 @@ BufferLife BufferLiveness::getLife(const BufferUses &uses,
   return life;
 }
 
+bool BufferLiveness::isWithinTurn(const BufferLife &life,
+                                  Operation *allocation) const {
+  SmallVector<Range> around = getLoops(allocation),
+                     lifes = getLoops(life.begin);
+  return around.size() == lifes.size();
+}
+
 /// Makes `life` the shortest life at the level of `region` that holds `uses`;
 /// false if it cannot begin there.
 bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
@@ -135,6 +142,9 @@ bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
   Operation *last = nullptr;
   for (Operation *use : uses) {
     Operation *op = region.findAncestorOpInRegion(*use);
+    if (!region.hasOneBlock() &&
+        !dominance.isReachableFromEntry(op->getBlock()))
+      continue; // dead code
     ops.push_back(op);
     Range range = order.getRange(op);
     if (range.last >= cover.last)
@@ -154,8 +164,12 @@ bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
         begin = op;
     if (order.getCycle(block) || !isUniform(begin))
       continue;
+    // Uses in other blocks may come after the last one in the order.
+    auto isInLastBlock = [&](Operation *op) {
+      return last && op->getBlock() == last->getBlock();
+    };
     life.begin = begin;
-    life.end = last;
+    life.end = llvm::all_of(ops, isInLastBlock) ? last : nullptr;
     life.range = {order.getRange(begin).first, cover.last};
     return true;
   }

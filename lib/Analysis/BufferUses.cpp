@@ -40,19 +40,16 @@ static Operation *findWait(nvgpu::DeviceAsyncCopyOp copy) {
 /// True if `op` is done with the memory of its operands when it is done, and
 /// hands on nothing by which the memory could be found.
 static bool isSynchronousAccess(Operation *op) {
-  if (isa<linalg::LinalgOp>(op))
-    return true;
-  if (isa<memref::ExtractAlignedPointerAsIndexOp>(op) ||
-      !isa<MemoryEffectOpInterface>(op))
-    return false;
-  bool isKnown =
-      isa<memref::MemRefDialect, vector::VectorDialect, affine::AffineDialect,
-          gpu::GPUDialect>(op->getDialect()) ||
-      isa<nvgpu::LdMatrixOp>(op);
-  return isKnown && llvm::all_of(op->getResultTypes(), [](Type type) {
-           return isa<gpu::MMAMatrixType, VectorType>(type) ||
-                  type.isIntOrIndexOrFloat();
-         });
+  return isa<memref::LoadOp, memref::StoreOp, memref::AtomicRMWOp,
+             memref::GenericAtomicRMWOp, memref::CopyOp, memref::PrefetchOp,
+             affine::AffineLoadOp, affine::AffineStoreOp,
+             affine::AffineVectorLoadOp, affine::AffineVectorStoreOp,
+             affine::AffinePrefetchOp, vector::LoadOp, vector::StoreOp,
+             vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExpandLoadOp,
+             vector::CompressStoreOp, vector::TransferReadOp,
+             vector::TransferWriteOp, vector::GatherOp, vector::ScatterOp,
+             gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp,
+             nvgpu::LdMatrixOp, linalg::LinalgOp>(op);
 }
 
 namespace {
@@ -75,8 +72,9 @@ private:
       if (isa<BaseMemRefType>(alias.getType()))
         worklist.insert({alias, site});
   }
-  void escape(Operation *op) {
+  void escape(Operation *op, bool isOutOfSight = true) {
     uses.ops.insert(op);
+    uses.isOutOfSight |= isOutOfSight;
     if (!uses.escape)
       uses.escape = op;
   }
@@ -84,6 +82,8 @@ private:
   Operation *scope;
   SymbolTableCollection &symbols;
   BufferUses &uses;
+  /// Of the buffer; null if it is an argument.
+  Operation *definition = nullptr;
   /// An alias, and the call by which the kernel gets to it.
   llvm::SmallSetVector<std::pair<Value, Operation *>, 8> worklist;
 };
@@ -91,6 +91,7 @@ private:
 } // namespace
 
 void UseCollector::run(Value buffer, Operation *site) {
+  definition = buffer.getDefiningOp();
   worklist.insert({buffer, site});
   for (unsigned i = 0; i < worklist.size(); ++i) {
     auto [alias, at] = worklist[i];
@@ -113,7 +114,7 @@ void UseCollector::visit(OpOperand &use, Operation *site) {
     Operation *wait = findWait(copy);
     uses.ops.insert(at);
     if (!wait)
-      return escape(at);
+      return escape(at, /*isOutOfSight=*/false);
     if (!site)
       uses.ops.insert(wait);
     return;
@@ -155,6 +156,11 @@ bool UseCollector::visitRegionFlow(OpOperand &use, Operation *site) {
       isTerminator ? user->getParentOp() : user);
   if (!branch)
     return false;
+  bool isNextTurn =
+      isTerminator && definition && branch->isAncestor(definition) &&
+      branch.isRepetitiveRegion(user->getParentRegion()->getRegionNumber());
+  if (isNextTurn)
+    uses.carrier = user;
   RegionBranchSuccessorMapping mapping;
   branch.getSuccessorOperandInputMapping(mapping);
   auto it = mapping.find(&use);

@@ -228,10 +228,13 @@ LogicalResult Compilation::lowerMemory() {
   pipeline.insertBarriers = options.insertBarriers;
   pipeline.assumeAlignment = options.assumeAlignment;
   pipeline.verifyBarriers = options.verifyBarriers;
+  std::vector<MemoryPlacement> placements;
   if (failed(runPasses([&](OpPassManager &manager) {
-        buildMemoryPipeline(manager, pipeline);
+        buildMemoryPipeline(manager, pipeline, &placements);
       })))
     return failure();
+  for (const MemoryPlacement &placement : placements)
+    result.memory.push_back(describeMemory(placement));
   for (auto kernels : module->getOps<gpu::GPUModuleOp>())
     if (NVVM::NVVMTargetAttr target = getTarget(kernels))
       result.chip = target.getChip().str();

@@ -86,6 +86,8 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
   describeLaunches(kernel, launches);
   kernel.knownBlock = signature.knownBlock;
   kernel.knownGrid = signature.knownGrid;
+  if (launches.empty() && signature.dynamicBytes > 0)
+    kernel.dynamicSharedBytes = signature.dynamicBytes;
   return kernel;
 }
 
@@ -210,17 +212,40 @@ void renameKernels(ModuleOp module, std::vector<EntryRecord> &entries) {
 // Workgroup memory
 //===----------------------------------------------------------------------===//
 
+MemoryRecord describeMemory(const MemoryPlacement &placement) {
+  MemoryRecord record{placement.kernel,          placement.staticBytes,
+                      placement.dynamicBytes,    placement.maxBytes,
+                      placement.isPackedDynamic, {}};
+  for (const BufferPlacement &buffer : placement.buffers) {
+    std::string type;
+    llvm::raw_string_ostream stream(type);
+    if (buffer.type) {
+      for (int64_t extent : buffer.type.getShape())
+        (ShapedType::isDynamic(extent) ? stream << "?" : stream << extent)
+            << "x";
+      stream << buffer.type.getElementType();
+    }
+    record.buffers.push_back({std::move(type), buffer.bytes, buffer.alignment,
+                              buffer.offset, buffer.isShared,
+                              makeLocation(buffer.loc)});
+  }
+  return record;
+}
+
 static SharedBuffer describeBuffer(MemRefType type, std::string symbol,
-                                   std::string name, Location loc) {
+                                   int64_t offset, std::string name,
+                                   Location loc) {
   SharedBuffer buffer;
   ArgumentRecord record = describeArgument(type, 1);
   buffer.symbol = std::move(symbol);
+  buffer.offset = offset;
   buffer.name = std::move(name);
   buffer.elementType = record.elementType;
   if (type.getElementType().isIntOrIndexOrFloat())
     buffer.elementBytes = llvm::divideCeil(
         type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth(),
         8);
+  buffer.bytes = buffer.elementBytes * type.getNumElements();
   for (auto [extent, stride] : llvm::zip_equal(record.shape, record.strides)) {
     buffer.shape.push_back(extent.value_or(0));
     buffer.strides.push_back(stride.value_or(0));
@@ -229,23 +254,60 @@ static SharedBuffer describeBuffer(MemRefType type, std::string symbol,
   return buffer;
 }
 
+/// Adds the buffers that `memory`, which becomes `symbol`, is made of: the
+/// views of it, if there is nothing but views at constant places; else itself.
+static void describeBuffers(Value memory, const Twine &symbol,
+                            function_ref<std::string()> makeName,
+                            std::vector<SharedBuffer> &buffers) {
+  bool isArena = !memory.use_empty() &&
+                 llvm::all_of(memory.getUsers(), [](Operation *user) {
+                   auto view = dyn_cast<memref::ViewOp>(user);
+                   return view && view.getType().hasStaticShape() &&
+                          getConstantIntValue(view.getByteShift());
+                 });
+  if (!isArena) {
+    auto type = cast<MemRefType>(memory.getType());
+    buffers.push_back(
+        describeBuffer(type, symbol.str(), 0, makeName(), memory.getLoc()));
+    return;
+  }
+  SmallVector<Operation *> users(memory.getUsers());
+  for (Operation *user : llvm::reverse(users)) {
+    auto view = cast<memref::ViewOp>(user);
+    buffers.push_back(describeBuffer(view.getType(), symbol.str(),
+                                     *getConstantIntValue(view.getByteShift()),
+                                     makeName(), view.getLoc()));
+  }
+}
+
 /// Attributions become globals that the lowering of `gpu.func` names after the
 /// function and their number.
+static void describeFunction(gpu::GPUFuncOp function,
+                             std::vector<SharedBuffer> &buffers) {
+  unsigned number = 0;
+  auto makeName = [&] {
+    return ("buffer " + Twine(number++) + " of " + function.getName()).str();
+  };
+  for (auto [i, buffer] : llvm::enumerate(function.getWorkgroupAttributions()))
+    describeBuffers(buffer, "__wg_" + function.getName() + "_" + Twine(i),
+                    makeName, buffers);
+  function.walk([&](memref::ReinterpretCastOp memory) {
+    auto get = memory.getSource().getDefiningOp<memref::GetGlobalOp>();
+    if (get && memory.getType().hasStaticShape() &&
+        isWorkgroupMemory(get.getType()) && get.getType().getNumElements() == 0)
+      describeBuffers(memory, get.getName(), makeName, buffers);
+  });
+}
+
 std::vector<SharedBuffer> describeSharedBuffers(ModuleOp module) {
   std::vector<SharedBuffer> buffers;
-  module.walk([&](gpu::GPUFuncOp function) {
-    for (auto [i, buffer] :
-         llvm::enumerate(function.getWorkgroupAttributions()))
-      buffers.push_back(describeBuffer(
-          cast<MemRefType>(buffer.getType()),
-          ("__wg_" + function.getName() + "_" + Twine(i)).str(),
-          ("buffer " + Twine(i) + " of " + function.getName()).str(),
-          buffer.getLoc()));
-  });
+  module.walk(
+      [&](gpu::GPUFuncOp function) { describeFunction(function, buffers); });
   module.walk([&](memref::GlobalOp global) {
-    if (isWorkgroupMemory(global.getType()))
+    if (isWorkgroupMemory(global.getType()) &&
+        global.getType().getNumElements() != 0)
       buffers.push_back(describeBuffer(global.getType(), global.getName().str(),
-                                       "@" + global.getName().str(),
+                                       0, "@" + global.getName().str(),
                                        global.getLoc()));
   });
   return buffers;

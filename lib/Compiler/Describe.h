@@ -27,6 +27,9 @@ std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment);
 /// kernels of one name have got different ones.
 void renameKernels(ModuleOp module, std::vector<EntryRecord> &entries);
 
+/// The workgroup memory of a kernel.
+MemoryRecord describeMemory(const MemoryPlacement &placement);
+
 /// The buffers of the outlined `module` in workgroup memory.
 std::vector<SharedBuffer> describeSharedBuffers(ModuleOp module);
 

@@ -218,30 +218,51 @@ static std::vector<int64_t> getIndices(int64_t offset, uint64_t elementBytes,
   return indices;
 }
 
+/// The buffers that have the byte at `offset` of `symbol`; where it is outside
+/// of all, the only one that there is.
+static std::vector<const SharedBuffer *>
+findSharedBuffers(const ReportContext &context, const std::string &symbol,
+                  int64_t offset) {
+  std::vector<const SharedBuffer *> all, found;
+  for (const SharedBuffer &buffer : context.sharedBuffers) {
+    if (buffer.symbol != symbol)
+      continue;
+    all.push_back(&buffer);
+    if (offset >= int64_t(buffer.offset) &&
+        offset < int64_t(buffer.offset + buffer.bytes))
+      found.push_back(&buffer);
+  }
+  return found.empty() && all.size() == 1 ? all : found;
+}
+
 static void describeShared(FindingRecord &record,
                            const FindingInstance &instance,
                            const ReportContext &context) {
   const Object &object = context.tables.objects[instance.object];
   record.space = "shared";
   record.byteOffset = instance.offset;
-  if (instance.object == 0) {
+  record.buffer = object.kind == Object::Kind::Dynamic
+                      ? "dynamic workgroup memory"
+                      : "@" + object.name;
+  if (instance.object == 0)
     record.buffer = "workgroup memory";
-    return;
+  std::vector<const SharedBuffer *> buffers =
+      findSharedBuffers(context, object.name, instance.offset);
+  for (const SharedBuffer *buffer : buffers) {
+    bool isFirst = buffer == buffers.front();
+    record.buffer =
+        isFirst ? buffer->name : record.buffer + " or " + buffer->name;
+    if (buffer->location.line)
+      record.notes.push_back(
+          makeNote(buffer->name + " is allocated here", buffer->location));
   }
-  if (object.kind == Object::Kind::Dynamic) {
-    record.buffer = "dynamic workgroup memory";
+  if (buffers.size() != 1)
     return;
-  }
-  record.buffer = "@" + object.name;
-  for (const SharedBuffer &buffer : context.sharedBuffers)
-    if (buffer.symbol == object.name) {
-      record.buffer = buffer.name;
-      record.indices = getIndices(instance.offset, buffer.elementBytes,
-                                  buffer.shape, buffer.strides);
-      if (buffer.location.line)
-        record.notes.push_back(
-            makeNote(buffer.name + " is allocated here", buffer.location));
-    }
+  const SharedBuffer &buffer = *buffers.front();
+  int64_t offset = instance.offset - int64_t(buffer.offset);
+  record.byteOffset = offset;
+  record.indices =
+      getIndices(offset, buffer.elementBytes, buffer.shape, buffer.strides);
 }
 
 static void describeGlobal(FindingRecord &record,

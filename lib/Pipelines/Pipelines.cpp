@@ -30,7 +30,8 @@ namespace mlir::workgroup {
 static constexpr int64_t kMaxStaticBytes = 49152;
 
 void buildMemoryPipeline(OpPassManager &pm,
-                         const MemoryPipelineOptions &options) {
+                         const MemoryPipelineOptions &options,
+                         std::vector<MemoryPlacement> *placements) {
   pm.addPass(createSinkAllocsPass());
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
@@ -43,9 +44,11 @@ void buildMemoryPipeline(OpPassManager &pm,
 
   // Before hoisting, which makes lives longer: where an allocation stands says
   // when its contents become undefined.
-  pm.addPass(createPackMemoryPass(
-      {options.reuse, options.dynamic, kMaxStaticBytes, /*maxBytes=*/0,
-       /*alignment=*/16, options.insertBarriers, /*chip=*/""}));
+  PackMemoryOptions pack;
+  pack.reuse = options.reuse;
+  pack.dynamic = options.dynamic;
+  pack.insertBarriers = options.insertBarriers;
+  pm.addPass(createPackMemoryPass(pack, placements));
   pm.addPass(
       createHoistAllocsPass({/*defaultAlignment=*/16, options.insertBarriers}));
   pm.addPass(createLowerDynamicMemoryPass());
@@ -95,7 +98,9 @@ void registerPipelines() {
   PassPipelineRegistration<MemoryPipelineOptions>(
       "workgroup-memory",
       "What promotion to workgroup memory leaves -> outlined, verified kernels",
-      buildMemoryPipeline);
+      [](OpPassManager &pm, const MemoryPipelineOptions &options) {
+        buildMemoryPipeline(pm, options);
+      });
   PassPipelineRegistration<ToNVVMPipelineOptions>(
       "workgroup-to-nvvm", "Outlined kernels -> the NVVM dialect",
       [](OpPassManager &pm, const ToNVVMPipelineOptions &options) {

@@ -312,6 +312,16 @@ static void collectUsers(const llvm::Value &value,
   }
 }
 
+/// The functions that use `global`, directly or by calls.
+static SetVector<const llvm::Function *>
+getUsers(const llvm::GlobalVariable &global) {
+  SetVector<const llvm::Function *> users;
+  collectUsers(global, users);
+  for (unsigned i = 0; i < users.size(); ++i)
+    collectUsers(*users[i], users);
+  return users;
+}
+
 SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule) {
   SmallVector<KernelMemory> memory;
   DenseMap<const llvm::Function *, unsigned> kernels;
@@ -320,24 +330,26 @@ SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule) {
       kernels[&function] = memory.size();
       memory.push_back({function.getName().str()});
     }
+  auto forEachUse = [&](bool isDeclaration, auto add) {
+    for (const llvm::GlobalVariable &global : llvmModule.globals())
+      if (global.getAddressSpace() == llvm::NVPTXAS::ADDRESS_SPACE_SHARED &&
+          global.isDeclaration() == isDeclaration)
+        for (const llvm::Function *function : getUsers(global))
+          if (auto it = kernels.find(function); it != kernels.end())
+            add(global, memory[it->second].staticBytes);
+  };
+  auto align = [](const llvm::GlobalVariable &global, int64_t bytes) {
+    return llvm::alignTo(bytes, global.getAlign().valueOrOne());
+  };
   const llvm::DataLayout &layout = llvmModule.getDataLayout();
-  for (const llvm::GlobalVariable &global : llvmModule.globals()) {
-    if (global.getAddressSpace() != llvm::NVPTXAS::ADDRESS_SPACE_SHARED ||
-        global.isDeclaration())
-      continue;
-    SetVector<const llvm::Function *> users;
-    collectUsers(global, users);
-    for (unsigned i = 0; i < users.size(); ++i)
-      collectUsers(*users[i], users); // the callers of a function use it too
-    for (const llvm::Function *function : users) {
-      auto it = kernels.find(function);
-      if (it == kernels.end())
-        continue;
-      int64_t &bytes = memory[it->second].staticBytes;
-      bytes = llvm::alignTo(bytes, global.getAlign().valueOrOne()) +
-              layout.getTypeAllocSize(global.getValueType()).getFixedValue();
-    }
-  }
+  forEachUse(false, [&](const llvm::GlobalVariable &global, int64_t &bytes) {
+    bytes = align(global, bytes) +
+            layout.getTypeAllocSize(global.getValueType()).getFixedValue();
+  });
+  // Dynamic memory begins where static memory ends, in its symbol's alignment.
+  forEachUse(true, [&](const llvm::GlobalVariable &global, int64_t &bytes) {
+    bytes = align(global, bytes);
+  });
   return memory;
 }
 

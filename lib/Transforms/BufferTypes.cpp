@@ -23,6 +23,10 @@ namespace mlir::workgroup {
 std::optional<int64_t> getUpperBound(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return constant;
+  // A dimension that is not there has no bound; asking for it is undefined.
+  if (auto dim = cast<Value>(index).getDefiningOp<memref::DimOp>())
+    if (dim.getSpeculatability() == Speculation::NotSpeculatable)
+      return std::nullopt;
   FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
       presburger::BoundType::UB, cast<Value>(index), /*stopCondition=*/nullptr,
       /*closedUB=*/true);

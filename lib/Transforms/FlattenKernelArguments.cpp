@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArgumentFlattener.h"
+#include "KernelBuffers.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -171,6 +172,7 @@ flattenKernelArguments(ModuleOp module,
       continue;
     signature.knownBlock = getSizes(kernel.getKnownBlockSize());
     signature.knownGrid = getSizes(kernel.getKnownGridSize());
+    signature.dynamicBytes = collectKernelBuffers(kernel).dynamicBytes;
     signatures->push_back(std::move(signature));
   }
   return success();

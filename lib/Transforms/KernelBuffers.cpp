@@ -9,6 +9,7 @@
 #include "KernelBuffers.h"
 #include "BufferTypes.h"
 #include "LowerReductions.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
@@ -67,6 +68,7 @@ public:
 
 private:
   void visit(Operation *op, Operation *scope);
+  bool isLoweredWindow(Operation *op);
   void addAttributions(Operation *kernel);
   void addAllocation(Operation *op);
   void addGlobal(memref::GetGlobalOp get);
@@ -87,7 +89,8 @@ private:
 
 KernelBuffer *BufferCollector::add(KernelBuffer::Kind kind, MemRefType type,
                                    Value value, Operation *scope) {
-  if (!type || !type.hasStaticShape() || !isWorkgroupMemory(type))
+  if (!type || !type.hasStaticShape() || !isWorkgroupMemory(type) ||
+      value.use_empty()) // then it has no bytes in the end
     return nullptr;
   std::optional<int64_t> bytes = getStaticBytes(type, scope);
   if (!bytes)
@@ -167,8 +170,19 @@ void BufferCollector::addMBarriers(nvgpu::MBarrierCreateOp op) {
        op.getLoc(), Value()});
 }
 
+/// True if `op` is the address of dynamic memory, lowered to LLVM.
+bool BufferCollector::isLoweredWindow(Operation *op) {
+  auto address = dyn_cast<LLVM::AddressOfOp>(op);
+  auto global = address ? symbols.lookupNearestSymbolFrom<LLVM::GlobalOp>(
+                              address, address.getGlobalNameAttr())
+                        : LLVM::GlobalOp();
+  constexpr unsigned kShared = unsigned(NVVM::NVVMMemorySpace::Shared);
+  return global && global.getAddrSpace() == kShared &&
+         global.getLinkage() == LLVM::Linkage::External;
+}
+
 void BufferCollector::visit(Operation *op, Operation *scope) {
-  if (isa<gpu::DynamicSharedMemoryOp>(op))
+  if (isa<gpu::DynamicSharedMemoryOp>(op) || isLoweredWindow(op))
     memory.windows.push_back(op);
   else if (isa<memref::AllocOp, memref::AllocaOp>(op))
     addAllocation(op);

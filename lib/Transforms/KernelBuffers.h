@@ -47,7 +47,7 @@ struct KernelBuffers {
   /// Allocations without a constant upper bound.
   SmallVector<Operation *> unbounded;
   /// Where dynamic memory is got hold of: `gpu.dynamic_shared_memory`, and
-  /// `memref.get_global` of an extern symbol.
+  /// `memref.get_global` or `llvm.mlir.addressof` of an extern symbol.
   SmallVector<Operation *> windows;
   /// The bytes of dynamic memory that views of the symbol say they need.
   int64_t dynamicBytes = 0;

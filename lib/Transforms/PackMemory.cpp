@@ -37,8 +37,9 @@ namespace {
 
 class MemoryPacker {
 public:
-  MemoryPacker(ModuleOp module, const PackMemoryOptions &options)
-      : module(module), options(options) {}
+  MemoryPacker(ModuleOp module, const PackMemoryOptions &options,
+               std::vector<MemoryPlacement> *placements)
+      : module(module), options(options), placements(placements) {}
 
   LogicalResult run();
 
@@ -48,20 +49,25 @@ private:
   bool isMember(KernelBuffer &buffer, const PackedKernel &kernel);
   bool isOwnScope(Operation *op, const PackedKernel &kernel);
   BufferUses getUses(const KernelBuffer &buffer, PackedKernel &kernel);
+  LogicalResult placeWindow(PackedKernel &kernel);
   LogicalResult decide(PackedKernel &kernel);
   MemoryLayout chooseLayout(PackedKernel &kernel, BufferLiveness &liveness,
                             int64_t limit, const Chip &chip);
   void collectRuntimeSized(PackedKernel &kernel);
+  bool mayNeedBarriers(const PackedKernel &kernel) const;
   LogicalResult checkCapacity(const PackedKernel &kernel, int64_t limit);
 
   ModuleOp module;
   const PackMemoryOptions &options;
+  std::vector<MemoryPlacement> *placements;
   SymbolTableCollection symbols;
   std::vector<PackedKernel> kernels;
   /// How many kernels get to a function.
   DenseMap<Operation *, unsigned> numKernels;
   /// How often a global is got in all of the module.
   DenseMap<Operation *, unsigned> numGets;
+  /// Of a `gpu.module`, the functions that are not only called.
+  DenseMap<Operation *, DenseSet<Operation *>> addressTaken;
   std::optional<UniformityAnalysis> uniformity;
 };
 
@@ -91,14 +97,36 @@ void MemoryPacker::collect() {
   });
 }
 
-/// True if `op` stands in `kernel`, or in a function of its module that no
-/// other kernel gets to.
+/// The functions in the module of `kernel` that something else than a call or
+/// a launch refers to.
+static DenseSet<Operation *> findAddressTaken(Operation *kernel) {
+  DenseSet<Operation *> taken;
+  Operation *module = kernel->getParentOp();
+  SymbolTableCollection symbols;
+  auto uses = SymbolTable::getSymbolUses(&module->getRegion(0));
+  if (uses)
+    for (SymbolTable::SymbolUse use : *uses)
+      if (!isa<CallOpInterface, gpu::LaunchFuncOp>(use.getUser()))
+        taken.insert(
+            symbols.lookupNearestSymbolFrom(use.getUser(), use.getSymbolRef()));
+  return taken;
+}
+
+/// True if `op` stands in `kernel`, or in a function of its module that nothing
+/// but calls from this kernel gets to.
 bool MemoryPacker::isOwnScope(Operation *op, const PackedKernel &kernel) {
   Operation *scope = getExecutionScope(op);
   if (scope == kernel.kernel)
     return true;
-  return isa<gpu::GPUFuncOp>(kernel.kernel) && numKernels.lookup(scope) == 1 &&
-         scope->getParentOp() == kernel.kernel->getParentOp();
+  auto function = dyn_cast<gpu::GPUFuncOp>(kernel.kernel);
+  Operation *module = scope->getParentOp();
+  if (!function || numKernels.lookup(scope) != 1 ||
+      module != function->getParentOp())
+    return false;
+  auto [it, isNew] = addressTaken.try_emplace(module);
+  if (isNew)
+    it->second = findAddressTaken(function);
+  return !it->second.contains(scope);
 }
 
 /// True if `buffer` belongs to `kernel` alone and can be made a view of a
@@ -108,7 +136,8 @@ bool MemoryPacker::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
   case KernelBuffer::Kind::Lowering:
     return false;
   case KernelBuffer::Kind::Allocation:
-    return isOwnScope(buffer.value.getDefiningOp(), kernel);
+    // Each call of a function would be a turn; hoisting deals with them.
+    return getExecutionScope(buffer.value.getDefiningOp()) == kernel.kernel;
   case KernelBuffer::Kind::Global: {
     auto global = symbols.lookupNearestSymbolFrom<memref::GlobalOp>(
         buffer.gets.front(), buffer.gets.front().getNameAttr());
@@ -171,13 +200,12 @@ BufferUses MemoryPacker::getUses(const KernelBuffer &buffer,
   return uses;
 }
 
-/// The allocation whose executions make the contents of `buffer` undefined,
-/// where the kernel itself executes it.
-static Operation *getAllocation(const KernelBuffer &buffer, Operation *kernel) {
-  Operation *op = buffer.kind == KernelBuffer::Kind::Allocation
-                      ? buffer.value.getDefiningOp()
-                      : nullptr;
-  return op && getExecutionScope(op) == kernel ? op : nullptr;
+/// The allocation whose executions make the contents of `buffer` undefined, if
+/// any.
+static Operation *getAllocation(const KernelBuffer &buffer) {
+  return buffer.kind == KernelBuffer::Kind::Allocation
+             ? buffer.value.getDefiningOp()
+             : nullptr;
 }
 
 void MemoryPacker::collectMembers(PackedKernel &kernel) {
@@ -187,12 +215,16 @@ void MemoryPacker::collectMembers(PackedKernel &kernel) {
     if (!isMember(buffer, kernel))
       continue;
     BufferUses uses = getUses(buffer, kernel);
-    // Hoisting says what is wrong with an allocation that gets out of sight.
-    if (buffer.kind == KernelBuffer::Kind::Allocation && uses.escape)
+    Operation *allocation = getAllocation(buffer);
+    BufferLife life = liveness.getLife(uses, allocation);
+    // Hoisting says what is wrong with an allocation whose activations cannot
+    // share one buffer, or cannot be told apart by a barrier.
+    if (allocation && (uses.isOutOfSight || uses.carrier ||
+                       !liveness.isWithinTurn(life, allocation)))
       continue;
     PackedBuffer &member = kernel.members.emplace_back(buffer);
     member.buffer.alignment = std::max(buffer.alignment, options.alignment);
-    member.life = liveness.getLife(uses, getAllocation(buffer, kernel.kernel));
+    member.life = life;
   }
 }
 
@@ -295,26 +327,40 @@ static std::optional<int64_t> getLaunchBytes(const PackedKernel &kernel) {
 
 /// Makes room in dynamic memory for the arena and for what `kernel` itself does
 /// with dynamic memory.
-static LogicalResult placeWindow(PackedKernel &kernel) {
+LogicalResult MemoryPacker::placeWindow(PackedKernel &kernel) {
   if (kernel.memory.windows.empty())
     return success();
-  if (std::optional<int64_t> bytes = getLaunchBytes(kernel)) {
-    kernel.windowBytes = llvm::alignTo(*bytes, kernel.alignment);
-    return success();
-  }
-  kernel.windowShift = llvm::alignTo(kernel.bytes, kWindowAlignment);
+  kernel.windowAsked = getLaunchBytes(kernel);
+  if (kernel.windowAsked)
+    kernel.windowBytes = llvm::alignTo(*kernel.windowAsked, kernel.alignment);
+  else
+    kernel.windowShift = llvm::alignTo(kernel.bytes, kWindowAlignment);
   for (Operation *window : kernel.memory.windows) {
-    if (isa<gpu::DynamicSharedMemoryOp>(window) &&
-        getExecutionScope(window) == kernel.kernel)
-      continue;
-    return window->emitOpError(
-               "is dynamic workgroup memory of a size that differs between "
-               "launches, which cannot make room for the ")
-           << kernel.bytes
-           << " bytes of other buffers; take it by gpu.dynamic_shared_memory "
-              "in the kernel, or launch with a constant size";
+    if (!isOwnScope(window, kernel))
+      return window->emitOpError("takes dynamic workgroup memory in a function "
+                                 "that several kernels call, which cannot make "
+                                 "room for the ")
+             << kernel.bytes << " bytes of other buffers of kernel '"
+             << getScopeName(kernel.kernel)
+             << "'; take it in the kernel, and pass it on";
+    if (kernel.windowShift != 0 && !isa<gpu::DynamicSharedMemoryOp>(window))
+      return window->emitOpError("is dynamic workgroup memory of a size that "
+                                 "differs between launches, which cannot make "
+                                 "room for the ")
+             << kernel.bytes
+             << " bytes of other buffers; run workgroup-pack-memory before "
+                "workgroup-lower-dynamic-memory, or launch with a constant "
+                "size";
   }
   return success();
+}
+
+/// Bytes of all members of `kernel` without padding.
+static int64_t getSum(const PackedKernel &kernel) {
+  int64_t sum = 0;
+  for (const PackedBuffer &member : kernel.members)
+    sum += member.life.isUsed ? member.buffer.bytes : 0;
+  return sum;
 }
 
 /// Bytes of static memory of `kernel` that packing leaves as it is.
@@ -396,23 +442,44 @@ LogicalResult MemoryPacker::checkCapacity(const PackedKernel &kernel,
                        : success();
 }
 
+/// True if lives in `kernel` may follow one another in the same bytes.
+bool MemoryPacker::mayNeedBarriers(const PackedKernel &kernel) const {
+  bool isRepeated =
+      llvm::any_of(kernel.members, [&](const PackedBuffer &member) {
+        Operation *allocation = getAllocation(member.buffer);
+        return allocation && isInLoop(allocation, kernel.kernel);
+      });
+  return isRepeated || (options.reuse != Reuse::Never &&
+                        getLowerBound(getItems(kernel)) < getSum(kernel));
+}
+
+/// A buffer of more than `limit` bytes, or null.
+static const KernelBuffer *findLargerThan(const KernelBuffers &memory,
+                                          int64_t limit) {
+  auto it = llvm::find_if(memory.buffers, [&](const KernelBuffer &buffer) {
+    return buffer.bytes > limit;
+  });
+  return it == memory.buffers.end() ? nullptr : &*it;
+}
+
 LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   const Chip *chip = resolveChip(kernel.kernel, options.chip);
   if (!chip)
     return failure();
-  int64_t limit =
+  int64_t limit = kernel.maxBytes =
       options.maxBytes > 0 ? options.maxBytes : chip->maxWorkgroupBytes;
   bool isNever = options.dynamic == DynamicMemory::Never;
   int64_t maxStatic = std::min(options.maxStaticBytes, limit);
 
   collectMembers(kernel);
-  int64_t linear = makeLinearLayout(getItems(kernel)).bytes;
+  if (const KernelBuffer *large = findLargerThan(kernel.memory, limit))
+    return emitCapacityError(kernel.kernel, *large, large->bytes, limit);
   // Uniformity makes lives longer, and takes time.
-  if (!uniformity && options.reuse != Reuse::Never &&
-      getLowerBound(getItems(kernel)) < linear) {
+  if (!uniformity && mayNeedBarriers(kernel)) {
     uniformity.emplace(module);
     collectMembers(kernel);
   }
+  int64_t sum = getSum(kernel);
   BufferLiveness liveness(kernel.kernel, uniformity ? &*uniformity : nullptr);
   MemoryLayout layout =
       chooseLayout(kernel, liveness, isNever ? maxStatic : limit, *chip);
@@ -420,13 +487,22 @@ LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   bool isTooLarge = total > maxStatic && !isNever;
   kernel.isDynamic = layout.bytes > 0 &&
                      (isTooLarge || options.dynamic == DynamicMemory::Always);
-  kernel.hasArena = kernel.isDynamic || layout.bytes < linear;
+  // Less padding alone is not worth that the compiler, and checks of bounds,
+  // cannot tell the buffers apart any more.
+  kernel.hasArena = kernel.isDynamic || layout.bytes < sum;
   kernel.bytes = kernel.hasArena ? layout.bytes : 0;
   for (auto [member, offset] :
        llvm::zip_equal(kernel.members, layout.offsets)) {
     member.offset = offset;
     kernel.alignment = std::max(kernel.alignment, member.buffer.alignment);
   }
+  if (kernel.isDynamic && isa<gpu::LaunchOp>(kernel.kernel) &&
+      kernel.alignment > kWindowAlignment)
+    return kernel.kernel->emitOpError("has a workgroup buffer aligned to ")
+           << kernel.alignment
+           << " bytes that does not fit into static memory, where dynamic "
+              "memory is aligned to "
+           << kWindowAlignment << "; run gpu-kernel-outlining before";
   collectRuntimeSized(kernel);
   if ((kernel.isDynamic || !kernel.runtimeSized.empty()) &&
       failed(placeWindow(kernel)))
@@ -493,6 +569,42 @@ static void report(const PackedKernel &kernel, int64_t bytes) {
                               kernel.bytes);
 }
 
+/// What became of the memory of `kernel`, as data.
+static MemoryPlacement describe(PackedKernel &kernel, int64_t maxBytes) {
+  MemoryPlacement placement;
+  placement.kernel = getScopeName(kernel.kernel);
+  placement.maxBytes = maxBytes;
+  placement.isPackedDynamic = kernel.isDynamic;
+  placement.staticBytes =
+      kernel.hasArena ? getKeptBytes(kernel) : kernel.memory.getStaticBytes();
+  if (kernel.hasArena && !kernel.isDynamic)
+    placement.staticBytes =
+        llvm::alignTo(placement.staticBytes, kernel.alignment) + kernel.bytes;
+  if (kernel.isDynamic)
+    placement.dynamicBytes =
+        kernel.windowShift + kernel.windowBytes + kernel.bytes;
+  DenseMap<Value, const PackedBuffer *> members;
+  if (kernel.hasArena)
+    for (const PackedBuffer &member : kernel.members)
+      members[member.buffer.value] = &member;
+  for (const KernelBuffer &buffer : kernel.memory.buffers) {
+    auto type =
+        buffer.value ? cast<MemRefType>(buffer.value.getType()) : MemRefType();
+    BufferPlacement place{buffer.loc, type, buffer.bytes, buffer.alignment, {}};
+    if (const PackedBuffer *member = members.lookup(buffer.value)) {
+      place.offset = kernel.windowBytes + member->offset;
+      place.alignment = member->buffer.alignment;
+      place.isShared = member->isShared;
+    }
+    placement.buffers.push_back(place);
+  }
+  for (Operation *op : kernel.runtimeSized)
+    placement.buffers.push_back(
+        {op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
+         std::nullopt, kMinBufferAlignment, std::nullopt});
+  return placement;
+}
+
 LogicalResult MemoryPacker::run() {
   collect();
   bool hasFailed = false;
@@ -503,32 +615,59 @@ LogicalResult MemoryPacker::run() {
   IRRewriter rewriter(module.getContext());
   for (PackedKernel &kernel : kernels) {
     report(kernel, makeLinearLayout(getItems(kernel)).bytes);
+    if (placements)
+      placements->push_back(describe(kernel, kernel.maxBytes));
     if (kernel.hasArena || !kernel.runtimeSized.empty())
       rewriteKernel(kernel, rewriter);
   }
   return success();
 }
 
-LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options) {
-  return MemoryPacker(module, options).run();
+LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options,
+                         std::vector<MemoryPlacement> *placements) {
+  return MemoryPacker(module, options, placements).run();
 }
 
 namespace {
 struct PackMemoryPass final : impl::PackMemoryPassBase<PackMemoryPass> {
   using PackMemoryPassBase::PackMemoryPassBase;
 
+  LogicalResult verifyOptions() {
+    Location loc = getOperation()->getLoc();
+    if (!llvm::isPowerOf2_64(alignment))
+      return emitError(loc) << "alignment must be a power of two, not "
+                            << alignment.getValue();
+    for (auto [name, bytes] :
+         {std::pair("max-static-bytes", maxStaticBytes.getValue()),
+          std::pair("max-bytes", maxBytes.getValue())})
+      if (bytes < 0 || bytes > std::numeric_limits<int32_t>::max())
+        return emitError(loc)
+               << name << " must be from 0 to 2^31 - 1, not " << bytes;
+    return success();
+  }
+
   void runOnOperation() override {
-    if (!llvm::isPowerOf2_64(alignment)) {
-      emitError(getOperation()->getLoc())
-          << "alignment must be a power of two, not " << alignment.getValue();
+    if (failed(verifyOptions()))
       return signalPassFailure();
-    }
     if (failed(packMemory(getOperation(),
                           {reuse, dynamic, maxStaticBytes, maxBytes, alignment,
-                           insertBarriers, chip})))
+                           insertBarriers, chip},
+                          placements)))
       signalPassFailure();
   }
+
+  std::vector<MemoryPlacement> *placements = nullptr;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+createPackMemoryPass(const PackMemoryOptions &options,
+                     std::vector<MemoryPlacement> *placements) {
+  auto pass = std::make_unique<PackMemoryPass>(PackMemoryPassOptions{
+      options.reuse, options.dynamic, options.maxStaticBytes, options.maxBytes,
+      options.alignment, options.insertBarriers, options.chip});
+  pass->placements = placements;
+  return pass;
+}
 
 } // namespace mlir::workgroup

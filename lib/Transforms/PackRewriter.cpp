@@ -11,6 +11,7 @@
 #include "LaunchSizes.h"
 #include "PackedKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "workgroup/Analysis/Alignment.h"
@@ -27,7 +28,8 @@ class KernelRewriter {
 public:
   KernelRewriter(PackedKernel &kernel, RewriterBase &rewriter)
       : kernel(kernel), rewriter(rewriter),
-        module(kernel.kernel->getParentOfType<gpu::GPUModuleOp>()) {}
+        module(kernel.kernel->getParentOfType<gpu::GPUModuleOp>()),
+        isGlobal(needsGlobal()) {}
 
   void run();
 
@@ -45,7 +47,8 @@ private:
   void replaceGlobal(const PackedBuffer &member);
   void eraseAttributions();
   void eraseDeallocs();
-  void shiftWindows();
+  void confineWindow(gpu::DynamicSharedMemoryOp window);
+  void confineWindows();
   void placeRuntimeSized();
   void updateLaunches();
   void mapRuntimeSizes(Operation *launch, IRMapping &mapping);
@@ -60,7 +63,8 @@ private:
   RewriterBase &rewriter;
   /// Null if the kernel is not outlined.
   gpu::GPUModuleOp module;
-  /// The static arena, where functions use it as well.
+  /// Whether functions use the arena as well; a static one is `global` then.
+  bool isGlobal;
   memref::GlobalOp global;
   DenseMap<Operation *, Value> arenas;
   /// The last view of an attribution that was made.
@@ -101,8 +105,8 @@ Value KernelRewriter::createWindow(Location loc) {
         getBytesType(rewriter.getContext(), ShapedType::kDynamic));
   bool isShared = !kernel.memory.windows.empty();
   memref::GlobalOp symbol = getDynamicSymbol(
-      module, isShared ? kWindowAlignment
-                       : std::max(kernel.alignment, kMinBufferAlignment));
+      module, std::max(kernel.alignment,
+                       isShared ? kWindowAlignment : kMinBufferAlignment));
   Value start = memref::GetGlobalOp::create(rewriter, loc, symbol.getType(),
                                             symbol.getSymName());
   int64_t bytes = kernel.windowBytes + kernel.bytes;
@@ -119,7 +123,7 @@ Value KernelRewriter::createArena(Location loc) {
   auto alignment = rewriter.getI64IntegerAttr(kernel.alignment);
   if (!module) // an attribution could not say its alignment
     return memref::AllocOp::create(rewriter, loc, type, alignment);
-  if (!needsGlobal()) {
+  if (!isGlobal) {
     auto function = cast<gpu::GPUFuncOp>(kernel.kernel);
     Value buffer = function.addWorkgroupAttribution(type, loc);
     raiseAlignment(buffer, kernel.alignment);
@@ -295,25 +299,41 @@ void KernelRewriter::eraseDeallocs() {
 // Dynamic memory
 //===----------------------------------------------------------------------===//
 
-/// Lets the dynamic memory that the kernel takes as a whole begin behind the
-/// arena.
-void KernelRewriter::shiftWindows() {
-  if (kernel.windowShift == 0)
-    return;
-  for (Operation *op : kernel.memory.windows) {
-    auto window = cast<gpu::DynamicSharedMemoryOp>(op);
-    rewriter.setInsertionPointAfter(window);
-    Location loc = window.getLoc();
-    Value shift =
-        arith::ConstantIndexOp::create(rewriter, loc, kernel.windowShift);
+/// Gives the kernel, where it takes dynamic memory as a whole, the part that is
+/// left to it: what launches have asked for, before the arena or behind it.
+void KernelRewriter::confineWindow(gpu::DynamicSharedMemoryOp window) {
+  rewriter.setInsertionPointAfter(window);
+  Location loc = window.getLoc();
+  Value start =
+      arith::ConstantIndexOp::create(rewriter, loc, kernel.windowShift);
+  SmallPtrSet<Operation *, 2> kept;
+  Value size;
+  if (kernel.windowAsked) {
+    size = arith::ConstantIndexOp::create(rewriter, loc, *kernel.windowAsked);
+  } else {
     Value all = memref::DimOp::create(rewriter, loc, window, 0);
-    Value size = arith::SubIOp::create(rewriter, loc, all, shift);
-    Value rest = memref::ViewOp::create(
-        rewriter, loc, cast<MemRefType>(window.getType()), window, shift, size);
-    rewriter.replaceAllUsesExcept(
-        window, rest,
-        SmallPtrSet<Operation *, 2>{all.getDefiningOp(), rest.getDefiningOp()});
+    kept.insert(all.getDefiningOp());
+    size = arith::SubIOp::create(rewriter, loc, all, start);
   }
+  Value part = memref::ViewOp::create(
+      rewriter, loc, cast<MemRefType>(window.getType()), window, start, size);
+  kept.insert(part.getDefiningOp());
+  rewriter.replaceAllUsesExcept(window, part, kept);
+}
+
+void KernelRewriter::confineWindows() {
+  for (Operation *op : kernel.memory.windows)
+    if (auto window = dyn_cast<gpu::DynamicSharedMemoryOp>(op))
+      confineWindow(window);
+  if (!kernel.windowAsked)
+    return;
+  // Where it is lowered already, the register says how much there is.
+  for (Operation *scope : kernel.memory.scopes)
+    scope->walk([&](NVVM::DynamicSmemSize size) {
+      rewriter.setInsertionPoint(size);
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+          size, rewriter.getI32IntegerAttr(*kernel.windowAsked));
+    });
 }
 
 /// Creates the number of bytes of `alloc`, a multiple of `alignment`, from the
@@ -465,8 +485,8 @@ void KernelRewriter::run() {
     gpu::BarrierOp::create(rewriter, op->getLoc());
   }
   updateLaunches(); // while the allocations still say what they need
-  if (kernel.isDynamic)
-    shiftWindows();
+  if (kernel.isDynamic || !kernel.runtimeSized.empty())
+    confineWindows();
   placeRuntimeSized();
   if (!kernel.hasArena)
     return;

@@ -41,10 +41,14 @@ struct PackedKernel {
   bool isDynamic = false;
   /// Of the arena, in bytes.
   int64_t bytes = 0, alignment = 1;
-  /// Bytes of dynamic memory before the arena that launches ask for already.
+  /// Bytes of dynamic memory that all launches ask for already, and use; those
+  /// before the arena, aligned.
+  std::optional<int64_t> windowAsked;
   int64_t windowBytes = 0;
   /// How far the memory that launches ask for already moves, to make room.
   int64_t windowShift = 0;
+  /// What the kernel can have in all.
+  int64_t maxBytes = 0;
   /// Operations before which a life begins in bytes that were used before.
   SmallVector<Operation *> barriers;
 };

@@ -30,6 +30,7 @@ from .errors import (
     UsageError,
 )
 from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
+from .memory import BufferPlacement, WorkgroupMemory
 from .module import Argument, Kernel, Module, Parameter, Part, Resources
 from .program import Entry, Launch, Operand
 from .toolchain import plugin_path
@@ -41,6 +42,7 @@ __all__ = [
     "AccessStatistics",
     "Argument",
     "ArgumentError",
+    "BufferPlacement",
     "CheckError",
     "CompileError",
     "CountError",
@@ -75,6 +77,7 @@ __all__ = [
     "Thread",
     "ToolError",
     "UsageError",
+    "WorkgroupMemory",
     "__version__",
     "compile",
     "passes",

@@ -27,6 +27,7 @@ from .module import Module
 from .toolchain import find_mlir_opt, plugin_path
 
 _SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
+_PACKING = "workgroup-pack-memory"
 _EMITS = ("ptx", "cubin", "bundle", "gpu", "nvvm", "llvm")
 _NOT_BUILT = {
     "check": "the static synchronisation check is not built yet",
@@ -163,7 +164,8 @@ def _add_compile(
     parser.add_argument(
         "--remarks",
         metavar="REGEX",
-        help="print the remarks of the passes that match, or of all: .",
+        help="print the remarks of the passes that match, or of all: .; if workgroup-pack-memory "
+        "does, also where each kernel's workgroup buffers are",
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
@@ -250,6 +252,9 @@ def _report(
     if remarks is not None:
         for remark in filter(lambda item: _matches(item, remarks), outcome.remarks):
             print(remark, file=sys.stderr)
+        if remarks.search(_PACKING) and isinstance(outcome, Module):
+            for memory in outcome.workgroup_memory:
+                print(memory, file=sys.stderr)
     if options.timing:
         all_seconds = {**outcome.seconds, **(ptxas or {})}
         for stage, seconds in [*all_seconds.items(), ("total", sum(all_seconds.values()))]:

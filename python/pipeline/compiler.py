@@ -16,6 +16,7 @@ from .diagnostics import (
     snapshot_from_native,
 )
 from .emulator import Emulation, SharedBuffer
+from .memory import memory_from_native
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
 from .findings import Dim3
@@ -204,6 +205,8 @@ def _reproduce(request: Request) -> str:
 def _make_shared_buffer(buffer: _native.SharedBuffer) -> SharedBuffer:
     return SharedBuffer(
         buffer.symbol,
+        buffer.offset,
+        buffer.bytes,
         buffer.name,
         buffer.element_type,
         buffer.element_bytes,
@@ -234,6 +237,7 @@ def _make_module(result: _native.CompileResult, request: Request) -> Module:
         seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
         entries={entry.name: _make_entry(entry) for entry in result.entries},
+        workgroup_memory=tuple(memory_from_native(item) for item in result.memory),
         _assembly=assembly,
     )
 

@@ -125,9 +125,14 @@ def _read_number(name: str, value: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SharedBuffer:
-    """A buffer in workgroup memory, by the symbol that it becomes; strides count elements."""
+    """A buffer in workgroup memory: bytes of a symbol that other buffers may have in turns.
+
+    Offset and size are in bytes, strides count elements.
+    """
 
     symbol: str
+    offset: int
+    bytes: int
     name: str
     element_type: str
     element_bytes: int
@@ -221,6 +226,8 @@ def _shared_buffer(buffer: SharedBuffer) -> _native.SharedBuffer:
 
     native = _native.SharedBuffer()
     native.symbol = buffer.symbol
+    native.offset = buffer.offset
+    native.bytes = buffer.bytes
     native.name = buffer.name
     native.element_type = buffer.element_type
     native.element_bytes = buffer.element_bytes

@@ -23,6 +23,7 @@ from .emulator import (
 )
 from .errors import CompileError, ToolError, UsageError
 from .findings import Dim3, Report
+from .memory import WorkgroupMemory
 from .program import Entry, choose, emulate
 from .sizes import LaunchSizes, Sizes, read_bytes, read_sizes
 from .toolchain import find_ptxas
@@ -82,7 +83,8 @@ class Kernel:
     """A kernel of a module.
 
     ``block`` and ``grid`` (threads per block, blocks) and ``dynamic_shared_bytes`` are None unless
-    all launches in the program agree on constants. ``known_block`` and ``known_grid`` are sizes
+    all launches in the program agree on constants; without a launch, ``dynamic_shared_bytes`` is
+    what the kernel is known to need. ``known_block`` and ``known_grid`` are sizes
     that the kernel was compiled for (``known_block_size``, ``known_grid_size``): it takes no other.
     """
 
@@ -287,7 +289,8 @@ class Module:
     """A compiled program.
 
     ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
-    their texts, ``seconds`` the stages that ran to their duration.
+    their texts, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
+    the buffers of each kernel are.
     """
 
     chip: str
@@ -299,6 +302,7 @@ class Module:
     seconds: Mapping[str, float] = field(compare=False)
     rendered: str = field(repr=False)
     entries: Mapping[str, Entry]
+    workgroup_memory: tuple[WorkgroupMemory, ...]
     _assembly: Assembly = field(repr=False, compare=False)
 
     def run(

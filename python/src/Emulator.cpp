@@ -225,6 +225,8 @@ void bindEmulator(nb::module_ &m) {
   nb::class_<SharedBuffer>(m, "SharedBuffer")
       .def(nb::init<>())
       .def_rw("symbol", &SharedBuffer::symbol)
+      .def_rw("offset", &SharedBuffer::offset)
+      .def_rw("bytes", &SharedBuffer::bytes)
       .def_rw("name", &SharedBuffer::name)
       .def_rw("element_type", &SharedBuffer::elementType)
       .def_rw("element_bytes", &SharedBuffer::elementBytes)

@@ -118,6 +118,20 @@ static void bindCompile(nb::module_ &m) {
       .def_rw("keep_texts", &CompileOptions::keepTexts)
       .def_rw("keep_snapshots", &CompileOptions::keepSnapshots)
       .def_rw("use_color", &CompileOptions::useColor);
+  nb::class_<BufferPlacementRecord>(m, "BufferPlacement")
+      .def_ro("type", &BufferPlacementRecord::type)
+      .def_ro("bytes", &BufferPlacementRecord::bytes, nb::arg().none())
+      .def_ro("alignment", &BufferPlacementRecord::alignment)
+      .def_ro("offset", &BufferPlacementRecord::offset, nb::arg().none())
+      .def_ro("is_shared", &BufferPlacementRecord::isShared)
+      .def_ro("location", &BufferPlacementRecord::location);
+  nb::class_<MemoryRecord>(m, "Memory")
+      .def_ro("kernel", &MemoryRecord::kernel)
+      .def_ro("static_bytes", &MemoryRecord::staticBytes)
+      .def_ro("dynamic_bytes", &MemoryRecord::dynamicBytes)
+      .def_ro("max_bytes", &MemoryRecord::maxBytes)
+      .def_ro("is_packed_dynamic", &MemoryRecord::isPackedDynamic)
+      .def_ro("buffers", &MemoryRecord::buffers);
   nb::class_<CompileResult>(m, "CompileResult")
       .def_ro("succeeded", &CompileResult::succeeded)
       .def_ro("stage", &CompileResult::stage)
@@ -125,6 +139,7 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("kernels", &CompileResult::kernels)
       .def_ro("entries", &CompileResult::entries)
       .def_ro("shared_buffers", &CompileResult::sharedBuffers)
+      .def_ro("memory", &CompileResult::memory)
       .def_prop_ro(
           "bitcode",
           [](const CompileResult &result) { return asBytes(result.bitcode); })

@@ -37,6 +37,12 @@ struct BufferUses {
   /// The first operation after which the memory may be in use at any time:
   /// asynchronous without a wait that is known to cover it, or not understood.
   Operation *escape = nullptr;
+  /// Whether some use is not understood. It might go by another proxy than
+  /// loads and stores (TMA, warpgroups), which a barrier does not order.
+  bool isOutOfSight = false;
+  /// The terminator by which an allocation in a loop gets to a later turn, if
+  /// any: two of its activations may be in use together.
+  Operation *carrier = nullptr;
 };
 
 /// Collects the uses of `buffer` and of every alias of it. `scope` is the
@@ -51,7 +57,7 @@ struct BufferLife {
   /// The operation before which the life begins, at a point that dominates all
   /// uses; null if it begins with the kernel.
   Operation *begin = nullptr;
-  /// The operation after which it ends; null if it ends with the kernel.
+  /// The operation after which it ends on every way; null if there is none.
   Operation *end = nullptr;
   /// False if there is no use.
   bool isUsed = true;
@@ -67,6 +73,9 @@ public:
   /// The life of a buffer with these uses. `allocation` is the operation that
   /// makes its contents undefined, or null if there is none.
   BufferLife getLife(const BufferUses &uses, Operation *allocation);
+
+  /// True if the life of `allocation` is within a turn of every loop around it.
+  bool isWithinTurn(const BufferLife &life, Operation *allocation) const;
 
   /// True if `next` may begin after `life` has ended, in the same turn of all
   /// loops around both or in a later one. They do not overlap, or are the same.

@@ -157,6 +157,27 @@ struct EntryRecord {
   SourceLocation refusalLocation;
 };
 
+/// Where a workgroup buffer has its bytes.
+struct BufferPlacementRecord {
+  /// As in `64x64xf32`; empty for what the lowering of an operation takes.
+  std::string type;
+  /// Nothing if only the launch knows.
+  std::optional<int64_t> bytes;
+  int64_t alignment;
+  /// In the memory that buffers are packed into; nothing for one of its own.
+  std::optional<int64_t> offset;
+  bool isShared;
+  SourceLocation location;
+};
+
+/// The workgroup memory of a kernel, as packing leaves it; sizes in bytes.
+struct MemoryRecord {
+  std::string kernel;
+  int64_t staticBytes, dynamicBytes, maxBytes;
+  bool isPackedDynamic;
+  std::vector<BufferPlacementRecord> buffers;
+};
+
 struct CompileResult {
   bool succeeded = false;
   /// The stage that was reached or, after a failure, that failed.
@@ -167,6 +188,8 @@ struct CompileResult {
   std::vector<EntryRecord> entries;
   /// Buffers in workgroup memory, by the symbols that they become.
   std::vector<SharedBuffer> sharedBuffers;
+  /// From stage GPU on.
+  std::vector<MemoryRecord> memory;
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
   /// optimisation. See workgroup/Emulator/Emulator.h.
   std::string bitcode;

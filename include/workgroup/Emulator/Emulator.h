@@ -76,9 +76,12 @@ struct ParameterValue {
   std::string bytes;
 };
 
-/// What is known of a buffer in workgroup memory besides its symbol.
+/// What is known of a buffer in workgroup memory besides its symbol, of which
+/// several buffers may have parts, in turns.
 struct SharedBuffer {
   std::string symbol;
+  /// Where it is in the symbol's memory.
+  uint64_t offset = 0, bytes = 0;
   std::string name;
   std::string elementType;
   uint64_t elementBytes = 1;
