@@ -89,8 +89,7 @@ private:
 
 KernelBuffer *BufferCollector::add(KernelBuffer::Kind kind, MemRefType type,
                                    Value value, Operation *scope) {
-  if (!type || !type.hasStaticShape() || !isWorkgroupMemory(type) ||
-      value.use_empty()) // then it has no bytes in the end
+  if (!type || !type.hasStaticShape() || !isWorkgroupMemory(type))
     return nullptr;
   std::optional<int64_t> bytes = getStaticBytes(type, scope);
   if (!bytes)

@@ -39,6 +39,11 @@ struct KernelBuffer {
   Value value;
   /// Every `memref.get_global` in the kernel and the functions that it calls.
   SmallVector<memref::GetGlobalOp> gets = {};
+
+  /// The allocation whose executions make the contents undefined, if any.
+  Operation *getAllocation() const {
+    return kind == Kind::Allocation ? value.getDefiningOp() : nullptr;
+  }
 };
 
 /// The workgroup memory of a kernel and of the functions that it calls.

@@ -10,8 +10,10 @@
 #define WORKGROUP_LIB_TRANSFORMS_PACKEDKERNEL_H
 
 #include "KernelBuffers.h"
+#include "MemoryLayout.h"
 #include "mlir/IR/PatternMatch.h"
 #include "workgroup/Analysis/BufferLiveness.h"
+#include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
@@ -34,6 +36,8 @@ struct PackedKernel {
   SmallVector<gpu::LaunchFuncOp, 1> launches;
   /// The buffers that an arena may hold; all others stay as they are.
   SmallVector<PackedBuffer> members;
+  /// Attributions without a use, which go.
+  SmallVector<BlockArgument> dead;
   /// Allocations whose size is known at the launch.
   SmallVector<Operation *> runtimeSized;
 
@@ -51,7 +55,20 @@ struct PackedKernel {
   int64_t maxBytes = 0;
   /// Operations before which a life begins in bytes that were used before.
   SmallVector<Operation *> barriers;
+
+  /// The members for the layout; what nobody uses takes nothing.
+  SmallVector<LayoutItem> getItems() const;
+  /// Bytes of all members without padding.
+  int64_t getSum() const;
+  /// Bytes of static memory that packing leaves as it is.
+  int64_t getKeptBytes() const;
 };
+
+/// Emits remarks on what was decided for `kernel`.
+void reportKernel(const PackedKernel &kernel);
+
+/// What was decided for the memory of `kernel`, as data.
+MemoryPlacement describeKernel(const PackedKernel &kernel);
 
 /// Rewrites the kernel as it was decided.
 void rewriteKernel(PackedKernel &kernel, RewriterBase &rewriter);

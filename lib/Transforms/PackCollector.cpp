@@ -1,0 +1,174 @@
+//===- PackCollector.cpp - Buffers that can be packed ---------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackCollector.h"
+#include "BufferTypes.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
+
+namespace mlir::workgroup {
+
+std::vector<PackedKernel> PackCollector::collectKernels() {
+  std::vector<PackedKernel> kernels;
+  LaunchSites sites = collectLaunchSites(module);
+  for (Operation *scope : collectDeviceScopes(module)) {
+    if (!isa<gpu::LaunchOp, gpu::GPUFuncOp>(scope) || !isKernel(scope) ||
+        !getBody(scope))
+      continue;
+    PackedKernel &kernel = kernels.emplace_back();
+    kernel.kernel = scope;
+    kernel.memory = collectKernelBuffers(scope);
+    if (auto function = dyn_cast<gpu::GPUFuncOp>(scope))
+      kernel.launches = sites.lookup(function);
+    llvm::erase_if(kernel.memory.buffers, [&](const KernelBuffer &buffer) {
+      bool isDead = buffer.kind == KernelBuffer::Kind::Attribution &&
+                    buffer.value.use_empty();
+      if (isDead)
+        kernel.dead.push_back(cast<BlockArgument>(buffer.value));
+      return isDead;
+    });
+    for (Operation *reached : kernel.memory.scopes)
+      ++numKernels[reached];
+  }
+  module.walk([&](memref::GetGlobalOp get) {
+    if (isWorkgroupMemory(get.getType()))
+      ++numGets[symbols.lookupNearestSymbolFrom(get, get.getNameAttr())];
+  });
+  return kernels;
+}
+
+/// The functions in the module of `kernel` that something else than a call or
+/// a launch refers to.
+static DenseSet<Operation *> findAddressTaken(Operation *kernel) {
+  DenseSet<Operation *> taken;
+  Operation *module = kernel->getParentOp();
+  SymbolTableCollection symbols;
+  auto uses = SymbolTable::getSymbolUses(&module->getRegion(0));
+  if (uses)
+    for (SymbolTable::SymbolUse use : *uses)
+      if (!isa<CallOpInterface, gpu::LaunchFuncOp>(use.getUser()))
+        taken.insert(
+            symbols.lookupNearestSymbolFrom(use.getUser(), use.getSymbolRef()));
+  return taken;
+}
+
+/// True if `op` stands in `kernel`, or in a function of its module that nothing
+/// but calls from this kernel gets to.
+bool PackCollector::isOwnScope(Operation *op, const PackedKernel &kernel) {
+  Operation *scope = getExecutionScope(op);
+  if (scope == kernel.kernel)
+    return true;
+  auto function = dyn_cast<gpu::GPUFuncOp>(kernel.kernel);
+  Operation *module = scope->getParentOp();
+  if (!function || numKernels.lookup(scope) != 1 ||
+      module != function->getParentOp())
+    return false;
+  auto [it, isNew] = addressTaken.try_emplace(module);
+  if (isNew)
+    it->second = findAddressTaken(function);
+  return !it->second.contains(scope);
+}
+
+/// True if `buffer`, a global, can be replaced wherever it is used.
+bool PackCollector::isOwnGlobal(KernelBuffer &buffer,
+                                const PackedKernel &kernel) {
+  auto global = symbols.lookupNearestSymbolFrom<memref::GlobalOp>(
+      buffer.gets.front(), buffer.gets.front().getNameAttr());
+  return isa<gpu::GPUFuncOp>(kernel.kernel) && global.isPrivate() &&
+         global.isUninitialized() &&
+         numGets.lookup(global) == buffer.gets.size() &&
+         llvm::all_of(buffer.gets, [&](memref::GetGlobalOp get) {
+           return isOwnScope(get, kernel);
+         });
+}
+
+/// True if `buffer` belongs to `kernel` alone and can be made a view of a
+/// larger one.
+bool PackCollector::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
+  switch (buffer.kind) {
+  case KernelBuffer::Kind::Lowering:
+    return false;
+  case KernelBuffer::Kind::Allocation:
+    // Each call of a function would be a turn; hoisting deals with them.
+    return getExecutionScope(buffer.value.getDefiningOp()) == kernel.kernel;
+  case KernelBuffer::Kind::Global:
+    return isOwnGlobal(buffer, kernel);
+  case KernelBuffer::Kind::Attribution:
+    break;
+  }
+  auto type = cast<MemRefType>(buffer.value.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  std::optional<int64_t> span = getSpan(type.getShape(), strides, offset);
+  return buffer.bytes > 0 && span && *span <= type.getNumElements();
+}
+
+/// The calls in `kernel` from which control gets to function `scope`.
+static SmallVector<Operation *> getCallSites(Operation *kernel,
+                                             Operation *scope,
+                                             SymbolTableCollection &symbols) {
+  SmallVector<Operation *> sites;
+  getBody(kernel)->walk([&](CallOpInterface site) {
+    SetVector<Operation *> reached;
+    auto reach = [&](CallOpInterface call) {
+      if (Operation *callee = call.resolveCallableInTable(&symbols))
+        reached.insert(callee);
+    };
+    reach(site);
+    for (unsigned i = 0; i < reached.size(); ++i)
+      reached[i]->walk(reach);
+    if (reached.contains(scope))
+      sites.push_back(site);
+  });
+  return sites;
+}
+
+BufferUses PackCollector::getUses(const KernelBuffer &buffer,
+                                  PackedKernel &kernel) {
+  BufferUses uses;
+  auto collectFrom = [&](Value value) {
+    Operation *scope =
+        getExecutionScope(value.getParentRegion()->getParentOp());
+    if (scope == kernel.kernel)
+      return collectBufferUses(value, kernel.kernel, nullptr, symbols, uses);
+    for (Operation *site : getCallSites(kernel.kernel, scope, symbols)) {
+      uses.ops.insert(site);
+      collectBufferUses(value, kernel.kernel, site, symbols, uses);
+    }
+  };
+  if (buffer.gets.empty())
+    collectFrom(buffer.value);
+  for (memref::GetGlobalOp get : buffer.gets)
+    collectFrom(get);
+  return uses;
+}
+
+void PackCollector::collectMembers(PackedKernel &kernel,
+                                   const UniformityAnalysis *uniformity) {
+  BufferLiveness liveness(kernel.kernel, uniformity);
+  kernel.members.clear();
+  for (KernelBuffer &buffer : kernel.memory.buffers) {
+    if (!isMember(buffer, kernel))
+      continue;
+    BufferUses uses = getUses(buffer, kernel);
+    Operation *allocation = buffer.getAllocation();
+    BufferLife life = liveness.getLife(uses, allocation);
+    // Hoisting says what is wrong with an allocation whose activations cannot
+    // share one buffer, or cannot be told apart by a barrier.
+    if (allocation && (uses.isOutOfSight || uses.carrier ||
+                       !liveness.isWithinTurn(life, allocation)))
+      continue;
+    PackedBuffer &member = kernel.members.emplace_back(buffer);
+    member.buffer.alignment = std::max(buffer.alignment, alignment);
+    member.life = life;
+  }
+}
+
+} // namespace mlir::workgroup
