@@ -114,6 +114,10 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
            "Smallest alignment in bytes of buffers of a `gpu.func`">,
     Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"false",
            "Put a barrier where a loop allocates a buffer again">,
+    ListOption<"fromSpaces", "from-spaces", "std::string",
+               "Memory spaces of other systems, each as N:workgroup, N:private "
+               "or N:global: memrefs in memory space N are respelled before "
+               "anything else">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -256,6 +260,12 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
 
     Example: `test/Transforms/sink-allocs.mlir`.
   }];
+  let options = [
+    ListOption<"fromSpaces", "from-spaces", "std::string",
+               "Memory spaces of other systems, each as N:workgroup, N:private "
+               "or N:global: memrefs in memory space N are respelled before "
+               "anything else">,
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::memref::MemRefDialect"

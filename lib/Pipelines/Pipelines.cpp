@@ -31,7 +31,9 @@ static constexpr int64_t kMaxStaticBytes = 49152;
 
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options) {
-  pm.addPass(createSinkAllocsPass());
+  SinkAllocsPassOptions sink;
+  llvm::append_range(sink.fromSpaces, options.fromSpaces);
+  pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
                                     /*vectorBits=*/128}));
@@ -42,8 +44,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createAttachTargetPass({options.chip}));
 
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addPass(
-      createHoistAllocsPass({/*defaultAlignment=*/16, options.insertBarriers}));
+  pm.addPass(createHoistAllocsPass(
+      {/*defaultAlignment=*/16, options.insertBarriers, /*fromSpaces=*/{}}));
   pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   pm.addPass(createVerifyKernelsPass(

@@ -48,6 +48,12 @@ bool isWorkgroupMemory(Type type) {
   return memref && isWorkgroupSpace(memref.getMemorySpace());
 }
 
+bool isPrivateMemory(Type type) {
+  auto memref = dyn_cast<BaseMemRefType>(type);
+  return memref && getAddressSpace(memref.getMemorySpace()) ==
+                       static_cast<int64_t>(NVVM::NVVMMemorySpace::Local);
+}
+
 Attribute getWorkgroupSpace(MLIRContext *context) {
   return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
 }

@@ -357,7 +357,8 @@ struct HoistAllocsPass final : impl::HoistAllocsPassBase<HoistAllocsPass> {
           << defaultAlignment.getValue();
       return signalPassFailure();
     }
-    if (failed(hoistAllocs(getOperation(), {defaultAlignment, insertBarriers})))
+    if (failed(mapMemorySpaces(getOperation(), fromSpaces)) ||
+        failed(hoistAllocs(getOperation(), {defaultAlignment, insertBarriers})))
       signalPassFailure();
   }
 };

@@ -42,6 +42,10 @@ bool isWorkgroupSpace(Attribute attribute);
 /// True if `type` is a memref, ranked or not, in workgroup memory.
 bool isWorkgroupMemory(Type type);
 
+/// True if `type` is a memref, ranked or not, in memory of each thread: `5`,
+/// `#gpu.address_space<private>`, `#nvvm.memory_space<local>`.
+bool isPrivateMemory(Type type);
+
 /// `#gpu.address_space<workgroup>`, the spelling this project emits.
 Attribute getWorkgroupSpace(MLIRContext *context);
 
