@@ -50,8 +50,10 @@ bool isWorkgroupMemory(Type type) {
 
 bool isPrivateMemory(Type type) {
   auto memref = dyn_cast<BaseMemRefType>(type);
-  return memref && getAddressSpace(memref.getMemorySpace()) ==
-                       static_cast<int64_t>(NVVM::NVVMMemorySpace::Local);
+  auto space =
+      memref ? dyn_cast_or_null<gpu::AddressSpaceAttr>(memref.getMemorySpace())
+             : gpu::AddressSpaceAttr();
+  return space && space.getValue() == gpu::AddressSpace::Private;
 }
 
 Attribute getWorkgroupSpace(MLIRContext *context) {

@@ -90,3 +90,22 @@ func.func @not_launched(%i: index) -> f32 {
   memref.dealloc %a : memref<4xf32, #gpu.address_space<private>>
   return %x : f32
 }
+
+// -----
+
+// A number is no name: who means this memory by 5 says so in `from-spaces`.
+// CHECK-LABEL: func.func @number
+// CHECK:         memref.alloca() : memref<4xf32, 5>
+// CHECK:         gpu.launch
+// CHECK-NOT:       memref.alloca
+// CHECK:           gpu.terminator
+func.func @number(%x: f32) {
+  %c1 = arith.constant 1 : index
+  %a = memref.alloca() : memref<4xf32, 5>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    memref.store %x, %a[%tx] : memref<4xf32, 5>
+    gpu.terminator
+  }
+  return
+}

@@ -42,8 +42,9 @@ bool isWorkgroupSpace(Attribute attribute);
 /// True if `type` is a memref, ranked or not, in workgroup memory.
 bool isWorkgroupMemory(Type type);
 
-/// True if `type` is a memref, ranked or not, in memory of each thread: `5`,
-/// `#gpu.address_space<private>`, `#nvvm.memory_space<local>`.
+/// True if `type` is a memref, ranked or not, in `#gpu.address_space<private>`.
+/// Other spellings are not taken for it: upstream's lowering gives an alloca in
+/// space 5 an address that its accesses misread.
 bool isPrivateMemory(Type type);
 
 /// `#gpu.address_space<workgroup>`, the spelling this project emits.
