@@ -92,12 +92,19 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
     (llvm/llvm-project#65470; thread "Allocating workgroup memory").
 
     Deallocations of hoisted buffers are erased. Alignment is kept, and raised to
-    `default-alignment` on a `gpu.func`. A `gpu.launch` attribution cannot carry
-    an alignment, so an allocation there that asks for more than its element's
-    stays until the kernel is outlined. Buffers whose layout has gaps get the
-    bytes they span. Sizes must be constant or have a constant upper bound.
-    Attributions and globals that are there already get the same alignment, and
-    are respelled if they are spelled `3` or `#nvvm.memory_space<shared>`.
+    what accesses promise or need: the `alignment` of accesses and
+    `memref.assume_alignment`, 16 bytes for `nvgpu.ldmatrix`, the size of an
+    asynchronous copy, 128 bytes for TMA, or 256, 512 and 1024 by the swizzle of
+    its descriptor. Views, selections, branches and loops are looked through,
+    calls are not. A promise that no alignment of the buffer keeps, as at a
+    constant odd place, is left for `workgroup-verify-kernels` to report. On a
+    `gpu.func`, `default-alignment` is the least. A `gpu.launch` attribution
+    cannot carry an alignment, so an allocation there that asks for more than its
+    element's stays until the kernel is outlined. Buffers whose layout has gaps
+    get the bytes they span. Sizes must be constant or have a constant upper
+    bound. Attributions and globals that are there already get the same
+    alignment, and are respelled if they are spelled `3` or
+    `#nvvm.memory_space<shared>`.
 
     Fails, at the op: on a size without bound; on a layout that is not strided;
     on recursion; on a buffer that outlives the turn of a loop that allocates it,
@@ -107,6 +114,17 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
     no thread fills the buffer while another still reads the last turn's values;
     it fails where threads do not get there together.
 
+    With `from-spaces`, memrefs whose memory space is a number of another system
+    are respelled first: `from-spaces=1:workgroup,2:private` where 1 is the memory
+    of the block and 2 that of the thread. All of them change at once, in values,
+    functions, globals and types within types; on anything smaller than the
+    module, those that code outside has to agree with are an error. An allocation
+    in device code that turns out to be private stands at the start of its
+    function (or of the iteration of a parallel loop) then, as a `memref.alloca`,
+    and is not freed; `memref.alloc` would be a call of `malloc`. One of dynamic
+    size stays as it is, and one that outlives the turn of its loop or its
+    function is an error.
+
     Example: `test/Transforms/hoist-allocs.mlir`.
   }];
   let options = [
@@ -114,6 +132,10 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
            "Smallest alignment in bytes of buffers of a `gpu.func`">,
     Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"false",
            "Put a barrier where a loop allocates a buffer again">,
+    ListOption<"fromSpaces", "from-spaces", "std::string",
+               "Memory spaces of other systems, each as N:workgroup, N:private "
+               "or N:global: memrefs in memory space N are respelled before "
+               "anything else">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -327,18 +349,59 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
     allocate such memory. Each one is cloned, together with the views of it, to
     the start of every `gpu.launch` that uses it; host deallocations are erased,
     and so is an allocation that no kernel uses. A `memref.get_global` of workgroup
-    memory on the host is treated like an allocation. Where the kernel is outlined
-    already, the operand of `gpu.launch_func` and the argument of the kernel are
-    removed and the allocation stands in the kernel; the pass must then run on the
-    module that holds both.
+    memory on the host is treated like an allocation.
+
+    Where the kernel is outlined already, the operand of `gpu.launch_func` and the
+    argument of the kernel are removed and the kernel makes the buffer and its
+    views itself; the pass must then run on the module that holds both. Sizes and
+    places that are not the same constant at every launch of the kernel become
+    arguments of it, behind the others:
+
+    ```mlir
+    %buffer = memref.alloc(%n) : memref<?xf32, 3>
+    gpu.launch_func @kernels::@kernel ... args(%buffer : memref<?xf32, 3>)
+    ```
+    becomes
+    ```mlir
+    gpu.launch_func @kernels::@kernel ... args(%n : index)
+    // in the kernel: %buffer = memref.alloc(%n) : memref<?xf32, 3>
+    ```
+
+    All launches of the kernel have to make the buffer by the same operations,
+    types and attributes, and to pass the same operands as one buffer; otherwise
+    the error names what differs. A global of the host gets a private copy in the
+    module of the kernel, unless outlining has made one.
+
+    Allocations in `#gpu.address_space<private>` on the host that a launch uses
+    are sunk in the same way: memory of a thread cannot be the host's, and each
+    thread gets a buffer of its own, as each block gets one in workgroup memory.
+    They become `memref.alloca`, so that their size must be constant.
 
     A buffer used by several launches becomes one buffer in each, with a warning:
     its contents do not outlive a launch.
 
-    Fails if host code reads, writes or passes on the memory.
+    Fails if host code reads, writes or passes on the memory, or makes a view of
+    it whose shape lies in memory.
+
+    With `from-spaces`, memrefs whose memory space is a number of another system
+    are respelled first: `from-spaces=1:workgroup,2:private` where 1 is the memory
+    of the block and 2 that of the thread. All of them change at once, in values,
+    functions, globals and types within types; on anything smaller than the
+    module, those that code outside has to agree with are an error. An allocation
+    in device code that turns out to be private stands at the start of its
+    function (or of the iteration of a parallel loop) then, as a `memref.alloca`,
+    and is not freed; `memref.alloc` would be a call of `malloc`. One of dynamic
+    size stays as it is, and one that outlives the turn of its loop or its
+    function is an error.
 
     Example: `test/Transforms/sink-allocs.mlir`.
   }];
+  let options = [
+    ListOption<"fromSpaces", "from-spaces", "std::string",
+               "Memory spaces of other systems, each as N:workgroup, N:private "
+               "or N:global: memrefs in memory space N are respelled before "
+               "anything else">,
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::memref::MemRefDialect"

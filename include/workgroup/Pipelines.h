@@ -57,6 +57,11 @@ struct MemoryPipelineOptions
       *this, "verify-barriers",
       llvm::cl::desc("Reject barriers in divergent control flow"),
       llvm::cl::init(true)};
+  PassOptions::ListOption<std::string> fromSpaces{
+      *this, "from-spaces",
+      llvm::cl::desc("Memory spaces of other systems, each as N:workgroup, "
+                     "N:private or N:global: memrefs in memory space N are "
+                     "respelled before anything else")};
 };
 
 /// Options of the pipeline `workgroup-to-nvvm`.

@@ -20,8 +20,13 @@
 
 namespace mlir::workgroup {
 
-/// Moves workgroup allocations of host code inside `root` into the kernels that
-/// use them. See pass `workgroup-sink-allocs`.
+/// Respells memrefs inside `root` whose memory space is a number of another
+/// system: each of `mappings` is `N:workgroup`, `N:private` or `N:global`. See
+/// option `from-spaces` of pass `workgroup-sink-allocs`.
+LogicalResult mapMemorySpaces(Operation *root, ArrayRef<std::string> mappings);
+
+/// Moves workgroup and private allocations of host code inside `root` into the
+/// kernels that use them. See pass `workgroup-sink-allocs`.
 LogicalResult sinkAllocs(Operation *root);
 
 struct HoistAllocsOptions {

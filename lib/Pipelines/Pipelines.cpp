@@ -32,7 +32,9 @@ static constexpr int64_t kMaxStaticBytes = 49152;
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
-  pm.addPass(createSinkAllocsPass());
+  SinkAllocsPassOptions sink;
+  llvm::append_range(sink.fromSpaces, options.fromSpaces);
+  pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
                                     /*vectorBits=*/128}));
@@ -49,8 +51,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   pack.dynamic = options.dynamic;
   pack.insertBarriers = options.insertBarriers;
   pm.addPass(createPackMemoryPass(pack, placements));
-  pm.addPass(
-      createHoistAllocsPass({/*defaultAlignment=*/16, options.insertBarriers}));
+  pm.addPass(createHoistAllocsPass(
+      {/*defaultAlignment=*/16, options.insertBarriers, /*fromSpaces=*/{}}));
   pm.addPass(createLowerDynamicMemoryPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());

@@ -48,6 +48,14 @@ bool isWorkgroupMemory(Type type) {
   return memref && isWorkgroupSpace(memref.getMemorySpace());
 }
 
+bool isPrivateMemory(Type type) {
+  auto memref = dyn_cast<BaseMemRefType>(type);
+  auto space =
+      memref ? dyn_cast_or_null<gpu::AddressSpaceAttr>(memref.getMemorySpace())
+             : gpu::AddressSpaceAttr();
+  return space && space.getValue() == gpu::AddressSpace::Private;
+}
+
 Attribute getWorkgroupSpace(MLIRContext *context) {
   return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
 }

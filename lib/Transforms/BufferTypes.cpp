@@ -190,7 +190,7 @@ void normalizeAttributions(RewriterBase &rewriter, Operation *scope,
     if (!type || !isWorkgroupMemory(type))
       continue; // verify-kernels says what is wrong with it
     if (isa<gpu::GPUFuncOp>(scope))
-      raiseAlignment(buffer, alignment);
+      raiseAlignment(buffer, std::max(alignment, getNeededAlignment(buffer)));
     if (type.getMemorySpace() == space)
       continue;
     buffer.setType(withMemorySpace(type, space));
@@ -216,13 +216,22 @@ void normalizeGlobals(RewriterBase &rewriter, Operation *root,
                       int64_t alignment) {
   Attribute space = getWorkgroupSpace(rewriter.getContext());
   root->walk([&](gpu::GPUModuleOp module) {
+    DenseMap<StringAttr, int64_t> needed;
+    module.walk([&](memref::GetGlobalOp get) {
+      if (!isWorkgroupMemory(get.getType()))
+        return;
+      int64_t &most = needed[get.getNameAttr().getAttr()];
+      most = std::max(most, getNeededAlignment(get.getResult()));
+    });
     for (auto global : module.getOps<memref::GlobalOp>()) {
       MemRefType type = global.getType();
       if (!isWorkgroupMemory(type))
         continue;
-      if (static_cast<int64_t>(global.getAlignment().value_or(0)) < alignment)
-        rewriter.modifyOpInPlace(global,
-                                 [&] { global.setAlignment(alignment); });
+      int64_t least =
+          std::max({alignment, needed.lookup(global.getSymNameAttr()),
+                    getNaturalAlignment(type, global)});
+      if (static_cast<int64_t>(global.getAlignment().value_or(0)) < least)
+        rewriter.modifyOpInPlace(global, [&] { global.setAlignment(least); });
       if (type.getMemorySpace() != space)
         respellGlobal(rewriter, global,
                       cast<MemRefType>(withMemorySpace(type, space)), module);

@@ -52,7 +52,7 @@ Value createViewOfType(RewriterBase &rewriter, Operation *op, Value buffer);
 void replaceBuffer(RewriterBase &rewriter, Value buffer, Value replacement);
 
 /// Respells the workgroup attributions of kernel `scope` and, on a `gpu.func`,
-/// raises their alignment to at least `alignment` bytes.
+/// raises their alignment to at least `alignment` bytes and what accesses need.
 void normalizeAttributions(RewriterBase &rewriter, Operation *scope,
                            int64_t alignment);
 

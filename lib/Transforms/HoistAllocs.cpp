@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferEscape.h"
 #include "BufferTypes.h"
 #include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -105,63 +106,6 @@ static DenseSet<Operation *> findRecursiveFunctions(Operation *root) {
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// Where the memory of `use` goes on in regions, results of region operations
-/// and views; nothing if it does not. `alloc` is where it comes from.
-static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc) {
-  Operation *user = use.getOwner();
-  if (isa<arith::SelectOp>(user) || getViewSource(user) == use.get())
-    return SmallVector<Value>(user->getResults());
-  bool isYield = user->hasTrait<OpTrait::IsTerminator>();
-  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
-      isYield ? user->getParentOp() : user);
-  if (!branch ||
-      (isYield && branch->isAncestor(alloc) &&
-       branch.isRepetitiveRegion(user->getParentRegion()->getRegionNumber()))) {
-    auto store = dyn_cast<memref::StoreOp>(user);
-    bool carries =
-        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
-        isYield || user->getNumRegions() != 0 ||
-        (store && store.getValueToStore() == use.get());
-    if (carries)
-      return failure();
-    return SmallVector<Value>();
-  }
-  RegionBranchSuccessorMapping mapping;
-  branch.getSuccessorOperandInputMapping(mapping);
-  return SmallVector<Value>(mapping.lookup(&use));
-}
-
-/// The use through which the buffer of an allocation could meet a later
-/// activation of the same op, or null.
-static Operation *findEscape(Operation *alloc) {
-  llvm::SmallSetVector<Value, 8> worklist;
-  worklist.insert(alloc->getResult(0));
-  for (unsigned i = 0; i < worklist.size(); ++i)
-    for (OpOperand &use : worklist[i].getUses()) {
-      FailureOr<SmallVector<Value>> next = follow(use, alloc);
-      if (failed(next))
-        return use.getOwner();
-      worklist.insert(next->begin(), next->end());
-    }
-  return nullptr;
-}
-
-static LogicalResult emitEscapeError(Operation *op, Operation *escape) {
-  bool isReturned = isa<FunctionOpInterface>(escape->getParentOp()) &&
-                    escape->hasTrait<OpTrait::ReturnLike>();
-  InFlightDiagnostic error =
-      op->emitOpError("in workgroup memory ")
-      << (isReturned ? "leaves its function, whose calls "
-                     : "is live across iterations of an enclosing loop and ")
-      << "cannot share one buffer";
-  error.attachNote(escape->getLoc())
-      << (isReturned ? "carried here; allocate the buffer in the caller and "
-                       "pass it on"
-                     : "carried here; allocate one buffer per live activation "
-                       "outside of the loop");
-  return error;
-}
-
 /// Says why `op` has no constant span.
 static LogicalResult emitSpanError(Operation *op) {
   auto type = cast<MemRefType>(op->getResult(0).getType());
@@ -193,13 +137,15 @@ static LogicalResult decide(HoistedAlloc &alloc,
   alloc.isRepeated = isInLoop(op, alloc.scope) || !isKernel(alloc.scope);
   if (alloc.isRepeated)
     if (Operation *escape = findEscape(op))
-      return emitEscapeError(op, escape);
+      return emitEscapeError(op, escape, "workgroup");
   std::optional<int64_t> span = getBufferSpan(op);
   if (!span)
     return emitSpanError(op);
   alloc.bufferType = getBufferType(op, *span);
-  int64_t stated = getStatedAlignment(op->getResult(0));
-  alloc.alignment = std::max(stated, getNaturalAlignment(alloc.bufferType, op));
+  Value buffer = op->getResult(0);
+  alloc.alignment = std::max({getStatedAlignment(buffer),
+                              getNaturalAlignment(alloc.bufferType, op),
+                              getNeededAlignment(buffer)});
   if (!isa<gpu::LaunchOp>(alloc.scope))
     alloc.alignment = std::max(alloc.alignment, options.defaultAlignment);
   return success();
@@ -254,11 +200,12 @@ static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   Value buffer = createBuffer(alloc, rewriter, symbols);
   Value view = createViewOfType(rewriter, op, buffer);
-  int64_t bytes = alloc.bufferType.getNumElements() *
-                  getElementBytes(alloc.bufferType, op).value_or(0);
-  passedRemark(RemarkSource::HoistAllocs, "Hoisted", op)
-      << "workgroup buffer hoisted" << remark::metric("Bytes", bytes)
-      << remark::metric("Alignment", alloc.alignment);
+  auto remark = passedRemark(RemarkSource::HoistAllocs, "Hoisted", op);
+  remark << "workgroup buffer hoisted"
+         << remark::metric("Alignment", alloc.alignment);
+  if (std::optional<int64_t> bytes = getElementBytes(alloc.bufferType, op))
+    remark << remark::metric("Bytes",
+                             alloc.bufferType.getNumElements() * *bytes);
   replaceBuffer(rewriter, op->getResult(0), view);
   rewriter.eraseOp(op);
 }
@@ -410,7 +357,8 @@ struct HoistAllocsPass final : impl::HoistAllocsPassBase<HoistAllocsPass> {
           << defaultAlignment.getValue();
       return signalPassFailure();
     }
-    if (failed(hoistAllocs(getOperation(), {defaultAlignment, insertBarriers})))
+    if (failed(mapMemorySpaces(getOperation(), fromSpaces)) ||
+        failed(hoistAllocs(getOperation(), {defaultAlignment, insertBarriers})))
       signalPassFailure();
   }
 };

@@ -34,10 +34,6 @@ LogicalResult verifyAccessAlignment(Operation *op,
 LogicalResult verifyBufferAlignment(Value buffer, Operation *reportAt,
                                     const VerifyKernelsOptions &options);
 
-/// The distance in bytes of the first element of `memref` from the start of its
-/// root buffer; nothing if it is not constant.
-std::optional<int64_t> getConstantPlace(Value memref);
-
 /// Emits an error for each attribution of `scope`, a `gpu.launch` or
 /// `gpu.func`, that upstream makes another thing of than its type says.
 LogicalResult verifyAttributions(Operation *scope);

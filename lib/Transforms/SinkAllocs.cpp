@@ -8,16 +8,18 @@
 //
 // The buffers that promotion leaves around a launch. A host allocation in
 // workgroup memory means one buffer per block of every kernel that it reaches,
-// so it may be cloned into each; it means nothing to the host. What reaches a
-// kernel is followed through views, which are cloned along.
+// one in private memory a buffer per thread, so it may be cloned into each; it
+// means nothing to the host. What reaches a kernel is followed through views,
+// which are cloned along.
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferTypes.h"
+#include "KernelOperands.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -33,7 +35,8 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// A workgroup allocation in host code and all that becomes of it.
+/// An allocation in host code that belongs into kernels, and all that becomes
+/// of it.
 struct HostAlloc {
   explicit HostAlloc(Operation *op) : op(op) {}
 
@@ -41,8 +44,8 @@ struct HostAlloc {
   /// Views of it on the host, each after its source.
   SmallVector<Operation *> views;
   SmallVector<Operation *> deallocs;
-  /// Queries of extents on the host, and the extents.
-  SmallVector<std::pair<memref::DimOp, OpFoldResult>> dims;
+  /// Queries of extents on the host that do not need the memref.
+  SmallVector<memref::DimOp> dims;
   /// Launches that use it or a view of it.
   llvm::SmallSetVector<gpu::LaunchOp, 2> launches;
   /// Operands of outlined launches that pass it or a view of it.
@@ -51,6 +54,14 @@ struct HostAlloc {
   Operation *hostUse = nullptr;
   /// Stays on the host, as the pass may not change all that uses it.
   bool isLeft = false;
+
+  bool isPrivate() const { return isPrivateMemory(op->getResult(0).getType()); }
+  StringRef getSpaceName() const {
+    return isPrivate() ? "private" : "workgroup";
+  }
+  bool isLaunched() const {
+    return !launches.empty() || !kernelOperands.empty();
+  }
 };
 
 /// Kernels that are outlined already, with their launches.
@@ -58,12 +69,6 @@ using LaunchSites =
     llvm::MapVector<gpu::GPUFuncOp, SmallVector<gpu::LaunchFuncOp, 1>>;
 
 } // namespace
-
-/// True if `op` gives a buffer of its own: an allocation, or a global, of which
-/// each block has one too.
-static bool isAllocation(Operation *op) {
-  return isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp>(op);
-}
 
 //===----------------------------------------------------------------------===//
 // Collect
@@ -115,6 +120,14 @@ static OpFoldResult getQueriedExtent(Operation *op) {
   return index ? getExtent(dim.getSource(), *index) : OpFoldResult();
 }
 
+/// True if `use` passes a value to a kernel that is outlined already.
+static bool isKernelOperand(OpOperand &use) {
+  auto launch = dyn_cast<gpu::LaunchFuncOp>(use.getOwner());
+  return launch &&
+         llvm::is_contained(
+             llvm::make_pointer_range(launch.getKernelOperandsMutable()), &use);
+}
+
 static HostAlloc collectUses(Operation *op) {
   HostAlloc alloc(op);
   SmallVector<Value> worklist = {op->getResult(0)};
@@ -126,14 +139,13 @@ static HostAlloc collectUses(Operation *op) {
       Operation *user = use->getOwner();
       if (auto launch = user->getParentOfType<gpu::LaunchOp>()) {
         alloc.launches.insert(launch);
-      } else if (isa<gpu::LaunchFuncOp>(user)) {
+      } else if (isKernelOperand(*use)) {
         alloc.kernelOperands.push_back(use);
       } else if (isa<memref::DeallocOp>(user)) {
         alloc.deallocs.push_back(user);
-      } else if (OpFoldResult extent = getQueriedExtent(user)) {
-        alloc.dims.emplace_back(cast<memref::DimOp>(user), extent);
-      } else if (getViewSource(user) == worklist[i] &&
-                 user->getNumResults() == 1) {
+      } else if (getQueriedExtent(user)) {
+        alloc.dims.push_back(cast<memref::DimOp>(user));
+      } else if (getViewSource(user) == worklist[i] && isPlainView(user)) {
         alloc.views.push_back(user);
         worklist.push_back(user->getResult(0));
       } else if (!alloc.hostUse) {
@@ -149,11 +161,18 @@ static std::vector<HostAlloc> collectHostAllocs(Operation *root) {
   DenseSet<Operation *> device(scopes.begin(), scopes.end());
   std::vector<HostAlloc> allocs;
   root->walk([&](Operation *op) {
-    if (!isAllocation(op) || !isWorkgroupMemory(op->getResult(0).getType()))
+    if (!isAllocation(op))
       return;
+    Type type = op->getResult(0).getType();
+    bool isPrivate = isPrivateMemory(type) && !isa<memref::GetGlobalOp>(op);
     Operation *scope = getExecutionScope(op);
-    if (!device.contains(scope) && !isInDeviceCode(op))
-      allocs.push_back(collectUses(op));
+    if ((!isPrivate && !isWorkgroupMemory(type)) || device.contains(scope) ||
+        isInDeviceCode(op))
+      return;
+    HostAlloc alloc = collectUses(op);
+    // Private memory is of use to any code, unless it is to be a kernel's.
+    if (!isPrivate || alloc.isLaunched())
+      allocs.push_back(std::move(alloc));
   });
   return allocs;
 }
@@ -174,26 +193,6 @@ static LaunchSites collectLaunchSites(Operation *root) {
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// True if `value` and `other`, passed to the same kernel by two launches, are
-/// the same views of a buffer with the same constant parameters.
-static bool areEquivalentViews(Value value, Value other) {
-  Operation *op = value.getDefiningOp(), *otherOp = other.getDefiningOp();
-  if (!op || !otherOp || op->getName() != otherOp->getName() ||
-      op->getAttrs() != otherOp->getAttrs() ||
-      op->getResultTypes() != otherOp->getResultTypes() ||
-      op->getNumOperands() != otherOp->getNumOperands())
-    return false;
-  for (auto [lhs, rhs] :
-       llvm::zip_equal(op->getOperands(), otherOp->getOperands())) {
-    bool isSource = isa<BaseMemRefType>(lhs.getType());
-    if (isSource ? !areEquivalentViews(lhs, rhs)
-                 : !getConstantIntValue(lhs) ||
-                       getConstantIntValue(lhs) != getConstantIntValue(rhs))
-      return false;
-  }
-  return isAllocation(op) || getViewSource(op);
-}
-
 /// The kernel that `launch` launches, if it is inside `root`.
 static gpu::GPUFuncOp getKernel(gpu::LaunchFuncOp launch, Operation *root) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
@@ -208,38 +207,6 @@ static unsigned getArgumentIndex(OpOperand &use) {
          launch.getKernelOperands().getBeginOperandIndex();
 }
 
-/// True if argument `index` shares its buffer with the same other arguments at
-/// both launches of a kernel.
-static bool haveEqualAliases(gpu::LaunchFuncOp launch, gpu::LaunchFuncOp other,
-                             unsigned index) {
-  auto getAliases = [&](gpu::LaunchFuncOp site) {
-    Value root = getRootBuffer(site.getKernelOperand(index));
-    return llvm::map_to_vector(site.getKernelOperands(), [&](Value operand) {
-      return getRootBuffer(operand) == root;
-    });
-  };
-  return getAliases(launch) == getAliases(other);
-}
-
-/// The reason why the kernel cannot rebuild the host values that `use` passes
-/// to it; empty if it can.
-static StringRef getObstacle(OpOperand &use, const LaunchSites &sites,
-                             gpu::GPUFuncOp kernel) {
-  if (isa_and_nonnull<memref::GetGlobalOp>(
-          getRootBuffer(use.get()).getDefiningOp()))
-    return "it is a global of the host, which the kernel's module does not "
-           "have";
-  if (!areEquivalentViews(use.get(), use.get()))
-    return "its size or a view of it depends on values of the host";
-  unsigned index = getArgumentIndex(use);
-  auto launch = cast<gpu::LaunchFuncOp>(use.getOwner());
-  for (gpu::LaunchFuncOp site : sites.lookup(kernel))
-    if (!areEquivalentViews(use.get(), site.getKernelOperand(index)) ||
-        !haveEqualAliases(launch, site, index))
-      return "launches of the kernel pass different buffers";
-  return "";
-}
-
 /// Reports `alloc`, which the pass has to leave on the host.
 static void leave(HostAlloc &alloc, StringRef why) {
   alloc.isLeft = true;
@@ -248,47 +215,72 @@ static void leave(HostAlloc &alloc, StringRef why) {
 }
 
 static LogicalResult emitHostUseError(const HostAlloc &alloc) {
-  InFlightDiagnostic error =
-      alloc.op->emitOpError("in workgroup memory is accessed by host code");
+  InFlightDiagnostic error = alloc.op->emitOpError("in ")
+                             << alloc.getSpaceName()
+                             << " memory is accessed by host code";
   error.attachNote(alloc.hostUse->getLoc())
-      << "used here; only kernels can reach workgroup memory, so give the host "
-         "a buffer in the default memory space";
+      << "used here; only kernels can reach " << alloc.getSpaceName()
+      << " memory, so give the host a buffer in the default memory space";
   return error;
+}
+
+/// Checks that the kernel of `use` can rebuild what it is passed.
+static LogicalResult verifyRebuildable(const HostAlloc &alloc, OpOperand &use,
+                                       gpu::GPUFuncOp kernel,
+                                       ArrayRef<gpu::LaunchFuncOp> launches) {
+  std::optional<RebuildObstacle> obstacle =
+      findRebuildObstacle(launches, getArgumentIndex(use));
+  if (!obstacle)
+    return success();
+  InFlightDiagnostic error = alloc.op->emitOpError("in ")
+                             << alloc.getSpaceName()
+                             << " memory cannot move into kernel '"
+                             << kernel.getName() << "': " << obstacle->reason;
+  error.attachNote(use.getOwner()->getLoc())
+      << "passed here; run workgroup-sink-allocs before gpu-kernel-outlining";
+  if (obstacle->other && obstacle->other != use.getOwner())
+    error.attachNote(obstacle->other.getLoc()) << "another launch is here";
+  return error;
+}
+
+/// Decides about what outlined launches pass to their kernels.
+static LogicalResult decideOperands(HostAlloc &alloc, Operation *root,
+                                    const LaunchSites &sites) {
+  for (OpOperand *use : alloc.kernelOperands) {
+    auto launch = cast<gpu::LaunchFuncOp>(use->getOwner());
+    gpu::GPUFuncOp kernel = getKernel(launch, root);
+    if (kernel) {
+      if (failed(verifyRebuildable(alloc, *use, kernel, sites.lookup(kernel))))
+        return failure();
+    } else if (!alloc.isLeft) {
+      leave(alloc, "its kernel is outside of the operation that the pass runs "
+                   "on");
+    }
+  }
+  return success();
 }
 
 /// Decides what becomes of `alloc`, or says why nothing can.
 static LogicalResult decide(HostAlloc &alloc, Operation *root,
                             const LaunchSites &sites) {
-  bool isLaunched = !alloc.launches.empty() || !alloc.kernelOperands.empty();
-  if (alloc.hostUse && !isLaunched && isa<FunctionOpInterface>(root)) {
+  if (alloc.hostUse && !alloc.isLaunched() && isa<FunctionOpInterface>(root)) {
     leave(alloc, "the function may be called by a kernel outside of the "
                  "operation that the pass runs on");
     return success();
   }
   if (alloc.hostUse)
     return emitHostUseError(alloc);
+  if (alloc.isPrivate() &&
+      !cast<MemRefType>(alloc.op->getResult(0).getType()).hasStaticShape())
+    return alloc.op->emitOpError("in private memory has a size that is not "
+                                 "constant, which the stack of a thread cannot "
+                                 "provide; allocate as much as it can need");
+  if (failed(decideOperands(alloc, root, sites)))
+    return failure();
   llvm::SmallSetVector<Operation *, 4> launches(alloc.launches.begin(),
                                                 alloc.launches.end());
-  for (OpOperand *use : alloc.kernelOperands) {
-    auto launch = cast<gpu::LaunchFuncOp>(use->getOwner());
-    launches.insert(launch);
-    gpu::GPUFuncOp kernel = getKernel(launch, root);
-    if (!kernel) {
-      if (!alloc.isLeft)
-        leave(alloc, "its kernel is outside of the operation that the pass "
-                     "runs on");
-      continue;
-    }
-    if (StringRef why = getObstacle(*use, sites, kernel); !why.empty()) {
-      InFlightDiagnostic error =
-          alloc.op->emitOpError("in workgroup memory cannot move into kernel '")
-          << kernel.getName() << "': " << why;
-      error.attachNote(launch.getLoc())
-          << "passed here; run workgroup-sink-allocs before "
-             "gpu-kernel-outlining";
-      return error;
-    }
-  }
+  for (OpOperand *use : alloc.kernelOperands)
+    launches.insert(use->getOwner());
   if (launches.size() > 1 && !alloc.isLeft)
     alloc.op->emitWarning() << "buffer used by " << launches.size()
                             << " launches does not keep its contents between "
@@ -304,85 +296,38 @@ static LogicalResult decide(HostAlloc &alloc, Operation *root,
 static void sinkIntoLaunch(const HostAlloc &alloc, gpu::LaunchOp launch,
                            OpBuilder &builder) {
   IRMapping mapping;
-  auto clone = [&](Operation *op) {
-    auto isInside = [&](OpOperand &use) {
+  auto replace = [&](Operation *op, Operation *copy) {
+    mapping.map(op->getResult(0), copy->getResult(0));
+    op->getResult(0).replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
       return launch->isProperAncestor(use.getOwner());
-    };
-    Operation *copy = builder.clone(*op, mapping);
-    op->getResult(0).replaceUsesWithIf(copy->getResult(0), isInside);
+    });
   };
-  clone(alloc.op);
+  replace(alloc.op, cloneIntoKernel(builder, alloc.op));
   for (Operation *view : alloc.views)
-    clone(view);
+    replace(view, builder.clone(*view, mapping));
   // Views that this kernel does not use were cloned in vain.
   for (Operation *view : llvm::reverse(alloc.views))
     if (Operation *copy = mapping.lookup(view->getResult(0)).getDefiningOp();
         copy->use_empty())
       copy->erase();
   passedRemark(RemarkSource::SinkAllocs, "SunkIntoKernel", alloc.op)
-      << "workgroup buffer moved from the host into the kernel";
+      << (alloc.getSpaceName() + " buffer moved from the host into the kernel")
+             .str();
 }
 
-/// Rebuilds `value`, a view of constants of an allocation, at `builder`.
-static Value rebuild(Value value, OpBuilder &builder, IRMapping &mapping) {
-  if (Value done = mapping.lookupOrNull(value))
-    return done;
-  Operation *op = value.getDefiningOp();
-  for (Value operand : op->getOperands())
-    rebuild(operand, builder, mapping);
-  builder.clone(*op, mapping);
-  return mapping.lookup(value);
-}
-
-/// Erases arguments of `kernel`. The interface's method does not reckon with
-/// the buffers of the kernel, which follow the arguments in its entry block.
-static void eraseArguments(gpu::GPUFuncOp kernel,
-                           const llvm::BitVector &erased) {
-  SmallVector<DictionaryAttr> attributes;
-  for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i)
-    if (!erased.test(i))
-      attributes.push_back(kernel.getArgAttrDict(i));
-  FunctionType type = kernel.getFunctionType().getWithoutArgsAndResults(
-      erased, llvm::BitVector(kernel.getNumResults()));
-  kernel.setFunctionType(type);
-  kernel.setAllArgAttrs(attributes);
-  llvm::BitVector ofBlock = erased;
-  ofBlock.resize(kernel.front().getNumArguments());
-  kernel.front().eraseArguments(ofBlock);
-}
-
-/// Makes the workgroup buffers that launches pass to `kernel` its own.
-static void sinkIntoKernel(gpu::GPUFuncOp kernel,
-                           ArrayRef<gpu::LaunchFuncOp> launches,
-                           const DenseSet<OpOperand *> &sunk) {
-  gpu::LaunchFuncOp launch = launches.front();
-  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.front());
-  IRMapping mapping;
-  llvm::BitVector erased(kernel.getNumArguments());
-  for (auto [i, operand] : llvm::enumerate(launch.getKernelOperandsMutable())) {
-    if (!sunk.contains(&operand))
-      continue;
-    kernel.getArgument(i).replaceAllUsesWith(
-        rebuild(operand.get(), builder, mapping));
-    erased.set(i);
-    passedRemark(RemarkSource::SinkAllocs, "SunkIntoKernel", kernel)
-        << "workgroup buffer of the host made a buffer of the kernel"
-        << remark::metric("Argument", i);
+/// Replaces queries of extents by what they give.
+static void replaceDims(const HostAlloc &alloc, RewriterBase &rewriter) {
+  for (memref::DimOp dim : alloc.dims) {
+    rewriter.setInsertionPoint(dim);
+    // Asked again: it may be that of a dim which is gone by now.
+    OpFoldResult extent = getQueriedExtent(dim);
+    rewriter.replaceOp(
+        dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), extent));
   }
-  eraseArguments(kernel, erased);
-  for (gpu::LaunchFuncOp site : launches)
-    for (unsigned i = erased.size(); i-- > 0;)
-      if (erased.test(i))
-        site.getKernelOperandsMutable().erase(i);
 }
 
 /// Removes the host side of an allocation that no operation uses any more.
 static void eraseHostSide(HostAlloc &alloc, RewriterBase &rewriter) {
-  for (auto [dim, extent] : alloc.dims) {
-    rewriter.setInsertionPoint(dim);
-    rewriter.replaceOp(
-        dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), extent));
-  }
   if (alloc.isLeft)
     return;
   for (Operation *dealloc : alloc.deallocs)
@@ -397,9 +342,11 @@ static void eraseHostSide(HostAlloc &alloc, RewriterBase &rewriter) {
 /// Moves the allocations into the kernels that use them.
 static void apply(MutableArrayRef<HostAlloc> allocs, Operation *root,
                   const LaunchSites &sites) {
+  IRRewriter rewriter(root->getContext());
+  for (const HostAlloc &alloc : allocs)
+    replaceDims(alloc, rewriter);
   DenseMap<Operation *, OpBuilder> builders;
-  DenseSet<OpOperand *> sunk;
-  llvm::SmallSetVector<gpu::GPUFuncOp, 4> kernels;
+  llvm::MapVector<gpu::GPUFuncOp, llvm::BitVector> kernels;
   for (const HostAlloc &alloc : allocs) {
     for (gpu::LaunchOp launch : alloc.launches) {
       auto [it, isNew] =
@@ -411,15 +358,17 @@ static void apply(MutableArrayRef<HostAlloc> allocs, Operation *root,
     for (OpOperand *use : alloc.kernelOperands)
       if (gpu::GPUFuncOp kernel =
               getKernel(cast<gpu::LaunchFuncOp>(use->getOwner()), root)) {
-        sunk.insert(use);
-        kernels.insert(kernel);
+        llvm::BitVector &sunk = kernels[kernel];
+        sunk.resize(kernel.getNumArguments());
+        sunk.set(getArgumentIndex(*use));
       }
   }
-  for (gpu::GPUFuncOp kernel : kernels)
-    sinkIntoKernel(kernel, sites.lookup(kernel), sunk);
-  IRRewriter rewriter(root->getContext());
+  KernelGlobals globals;
+  for (auto &[kernel, sunk] : kernels)
+    rebuildArguments(kernel, sites.lookup(kernel), sunk, globals);
   for (HostAlloc &alloc : llvm::reverse(allocs))
     eraseHostSide(alloc, rewriter);
+  globals.eraseUnusedOriginals(root);
 }
 
 LogicalResult sinkAllocs(Operation *root) {
@@ -439,7 +388,8 @@ struct SinkAllocsPass final : impl::SinkAllocsPassBase<SinkAllocsPass> {
   using SinkAllocsPassBase::SinkAllocsPassBase;
 
   void runOnOperation() override {
-    if (failed(sinkAllocs(getOperation())))
+    if (failed(mapMemorySpaces(getOperation(), fromSpaces)) ||
+        failed(sinkAllocs(getOperation())))
       signalPassFailure();
   }
 };

@@ -52,7 +52,33 @@ gpu.module @kernels {
 
 // -----
 
-// Functions that call each other would need a buffer for each activation.
+// Transposed, as upstream's conversion of attributions knows it neither.
+gpu.module @kernels {
+  gpu.func @transposed() kernel {
+    // expected-error @+1 {{'memref.alloca' op in workgroup memory has a layout that is not strided}}
+    %buffer = memref.alloca() : memref<8x4xf32, affine_map<(d0, d1) -> (d1, d0)>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// A function that calls itself would need a buffer for each activation, ...
+gpu.module @kernels {
+  func.func @again(%n: index, %c: i1) {
+    scf.if %c {
+      // expected-error @+1 {{'memref.alloc' op in workgroup memory is inside recursive function 'again'}}
+      %buffer = memref.alloc() : memref<8xf32, 3>
+      func.call @again(%n, %c) : (index, i1) -> ()
+      memref.dealloc %buffer : memref<8xf32, 3>
+    }
+    return
+  }
+}
+
+// -----
+
+// ... and so would functions that call each other.
 gpu.module @kernels {
   func.func @even(%n: index) -> f32 {
     // expected-error @+1 {{'memref.alloca' op in workgroup memory is inside recursive function 'even'; its activations cannot share one buffer, so allocate it in the kernel and pass it on}}

@@ -87,129 +87,74 @@ func.func @chosen(%c: i1, %out: memref<64xf32>) {
 
 // -----
 
-// An outlined kernel cannot see what the host computes.
-module attributes {gpu.container_module} {
-  func.func @host(%n: index) {
-    %c1 = arith.constant 1 : index
-    // expected-error @+1 {{in workgroup memory cannot move into kernel 'kernel': its size or a view of it depends on values of the host}}
-    %buffer = memref.alloc(%n) : memref<?xf32, 3>
-    // expected-note @+1 {{passed here; run workgroup-sink-allocs before gpu-kernel-outlining}}
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%buffer : memref<?xf32, 3>)
-    return
+// A shape in memory may be another one by the time that the kernel runs.
+func.func @reshape(%shape: memref<2xindex>, %i: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{in workgroup memory is accessed by host code}}
+  %buffer = memref.alloc() : memref<64xf32, 3>
+  // expected-note @+1 {{used here}}
+  %view = memref.reshape %buffer(%shape) : (memref<64xf32, 3>, memref<2xindex>) -> memref<?x?xf32, 3>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %value = memref.load %view[%tx, %tx] : memref<?x?xf32, 3>
+    memref.store %value, %view[%tx, %tx] : memref<?x?xf32, 3>
+    gpu.terminator
   }
-  gpu.module @kernels {
-    gpu.func @kernel(%buffer: memref<?xf32, 3>) kernel {
-      gpu.return
-    }
-  }
+  return
 }
 
 // -----
 
-module attributes {gpu.container_module} {
-  func.func @host(%n: index) {
-    %c1 = arith.constant 1 : index
-    // expected-error @+1 {{its size or a view of it depends on values of the host}}
-    %buffer = memref.alloc() : memref<64xf32, 3>
-    %part = memref.subview %buffer[%n] [16] [1] : memref<64xf32, 3> to memref<16xf32, strided<[1], offset: ?>, 3>
-    // expected-note @+1 {{passed here}}
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%part : memref<16xf32, strided<[1], offset: ?>, 3>)
-    return
-  }
-  gpu.module @kernels {
-    gpu.func @kernel(%part: memref<16xf32, strided<[1], offset: ?>, 3>) kernel {
-      gpu.return
+// Buffers that a loop of the host swaps: which one a launch gets is not known.
+func.func @swapped(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{in workgroup memory is accessed by host code}}
+  %a = memref.alloc() : memref<64xf32, 3>
+  %b = memref.alloc() : memref<64xf32, 3>
+  // expected-note @+1 {{used here}}
+  %last:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (memref<64xf32, 3>, memref<64xf32, 3>) {
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+      %value = memref.load %x[%tx] : memref<64xf32, 3>
+      memref.store %value, %y[%tx] : memref<64xf32, 3>
+      gpu.terminator
     }
+    scf.yield %y, %x : memref<64xf32, 3>, memref<64xf32, 3>
   }
+  return
 }
 
 // -----
 
-// Launches of one kernel that pass buffers of different alignment.
-module attributes {gpu.container_module} {
-  func.func @host() {
-    %c1 = arith.constant 1 : index
-    // expected-error @+1 {{in workgroup memory cannot move into kernel 'kernel': launches of the kernel pass different buffers}}
-    %a = memref.alloc() : memref<64xf32, 3>
-    %b = memref.alloc() {alignment = 128 : i64} : memref<64xf32, 3>
-    // expected-note @+1 {{passed here}}
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%a : memref<64xf32, 3>)
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%b : memref<64xf32, 3>)
-    return
+// The host and a kernel do not share it.
+func.func @used_by_host(%x: f32, %i: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'memref.alloca' op in private memory is accessed by host code}}
+  %a = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+  // expected-note @+1 {{used here; only kernels can reach private memory, so give the host a buffer in the default memory space}}
+  memref.store %x, %a[%i] : memref<4xf32, #gpu.address_space<private>>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %y = memref.load %a[%tx] : memref<4xf32, #gpu.address_space<private>>
+    memref.store %y, %a[%tx] : memref<4xf32, #gpu.address_space<private>>
+    gpu.terminator
   }
-  gpu.module @kernels {
-    gpu.func @kernel(%buffer: memref<64xf32, 3>) kernel {
-      gpu.return
-    }
-  }
+  return
 }
 
 // -----
 
-// One launch passes a buffer of its own, another one what it was given.
-module attributes {gpu.container_module} {
-  func.func @host(%given: memref<64xf32, 3>) {
-    %c1 = arith.constant 1 : index
-    // expected-error @+1 {{launches of the kernel pass different buffers}}
-    %own = memref.alloc() : memref<64xf32, 3>
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%given : memref<64xf32, 3>)
-    // expected-note @+1 {{passed here}}
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%own : memref<64xf32, 3>)
-    return
+// A stack has no room for what is not known.
+func.func @dynamic(%n: index) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'memref.alloc' op in private memory has a size that is not constant, which the stack of a thread cannot provide; allocate as much as it can need}}
+  %a = memref.alloc(%n) : memref<?xf32, #gpu.address_space<private>>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %y = memref.load %a[%tx] : memref<?xf32, #gpu.address_space<private>>
+    memref.store %y, %a[%tx] : memref<?xf32, #gpu.address_space<private>>
+    gpu.terminator
   }
-  gpu.module @kernels {
-    gpu.func @kernel(%buffer: memref<64xf32, 3>) kernel {
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-// One launch passes the same buffer twice, another one two buffers: the kernel
-// cannot have both.
-module attributes {gpu.container_module} {
-  func.func @host() {
-    %c1 = arith.constant 1 : index
-    // expected-error @+1 {{in workgroup memory cannot move into kernel 'kernel': launches of the kernel pass different buffers}}
-    %a = memref.alloc() : memref<64xf32, 3>
-    %b = memref.alloc() : memref<64xf32, 3>
-    // expected-note @+1 {{passed here}}
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%a : memref<64xf32, 3>, %a : memref<64xf32, 3>)
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
-      args(%a : memref<64xf32, 3>, %b : memref<64xf32, 3>)
-    return
-  }
-  gpu.module @kernels {
-    gpu.func @kernel(%x: memref<64xf32, 3>, %y: memref<64xf32, 3>) kernel {
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-// A global of the host, for a kernel that is outlined already.
-module attributes {gpu.container_module} {
-  memref.global "private" @table : memref<64xf32, 3> = uninitialized {alignment = 16 : i64}
-  gpu.module @kernels {
-    gpu.func @kernel(%a: memref<64xf32, 3>) kernel {
-      gpu.return
-    }
-  }
-  func.func @host() {
-    %c1 = arith.constant 1 : index
-    // expected-error @+1 {{'memref.get_global' op in workgroup memory cannot move into kernel 'kernel': it is a global of the host, which the kernel's module does not have}}
-    %table = memref.get_global @table : memref<64xf32, 3>
-    // expected-note @+1 {{passed here; run workgroup-sink-allocs before gpu-kernel-outlining}}
-    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%table : memref<64xf32, 3>)
-    return
-  }
+  return
 }

@@ -53,7 +53,7 @@ module attributes {gpu.container_module} {
     return
   }
   gpu.module @kernels {
-    // expected-remark @+1 {{[Passed] SunkIntoKernel | Category:workgroup-sink-allocs | Function=write | Argument=0, Remark="workgroup buffer of the host made a buffer of the kernel"}}
+    // expected-remark @+1 {{[Passed] SunkIntoKernel | Category:workgroup-sink-allocs | Function=write | Argument=0, Remark="buffer of the host made a buffer of the kernel"}}
     gpu.func @write(%buffer: memref<64xf32, 3>, %out: memref<64xf32>) kernel {
       %c0 = arith.constant 0 : index
       %value = memref.load %out[%c0] : memref<64xf32>
@@ -65,6 +65,25 @@ module attributes {gpu.container_module} {
       %c0 = arith.constant 0 : index
       %value = memref.load %buffer[%c0] : memref<64xf32, 3>
       memref.store %value, %out[%c0] : memref<64xf32>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Values of the host that a kernel needs for its buffers are passed to it.
+module attributes {gpu.container_module} {
+  func.func @sized(%n: index) {
+    %c1 = arith.constant 1 : index
+    %buffer = memref.alloc(%n) : memref<?xf32, 3>
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%buffer : memref<?xf32, 3>)
+    return
+  }
+  gpu.module @kernels {
+    // expected-remark @+2 {{SunkIntoKernel}}
+    // expected-remark @+1 {{[Passed] PassedToKernel | Category:workgroup-sink-allocs | Function=kernel | Arguments=1, Remark="sizes and places of buffers made arguments of the kernel"}}
+    gpu.func @kernel(%buffer: memref<?xf32, 3>) kernel {
       gpu.return
     }
   }

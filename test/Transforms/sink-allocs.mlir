@@ -172,6 +172,30 @@ func.func @extents_of_view(%out: memref<64xf32>, %n: index) {
   return
 }
 
+// An extent may be that of a view whose size is an extent.
+// CHECK-LABEL: func.func @extents_of_extents
+// CHECK-SAME:    (%{{.+}}: memref<64xf32>, %[[N:.+]]: index)
+// CHECK-NOT:     memref.dim
+// CHECK:         gpu.launch
+// CHECK-SAME:      threads(%{{.+}}) in (%{{.+}} = %[[N]], %{{.+}} = %{{.+}}, %{{.+}} = %{{.+}})
+// CHECK:           %[[BUFFER:.+]] = memref.alloc(%[[N]]) : memref<?xf32, 3>
+// CHECK:           memref.subview %[[BUFFER]][0] [%[[N]]] [1]
+func.func @extents_of_extents(%out: memref<64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %buffer = memref.alloc(%n) : memref<?xf32, 3>
+  %x = memref.dim %buffer, %c0 : memref<?xf32, 3>
+  %part = memref.subview %buffer[0] [%x] [1] : memref<?xf32, 3> to memref<?xf32, strided<[1]>, 3>
+  %y = memref.dim %part, %c0 : memref<?xf32, strided<[1]>, 3>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %y, %sy = %c1, %sz = %c1) {
+    %value = memref.load %part[%tx] : memref<?xf32, strided<[1]>, 3>
+    memref.store %value, %out[%tx] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}
+
 // Without a use in a kernel there is nothing to keep.
 // CHECK-LABEL: func.func @dead
 // CHECK-NEXT:    return

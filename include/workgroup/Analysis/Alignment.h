@@ -107,6 +107,34 @@ int64_t getStatedAlignment(Value buffer);
 /// at least `alignment` bytes.
 void raiseAlignment(Value buffer, int64_t alignment);
 
+/// An access that is to be aligned to `alignment` bytes.
+struct AlignedAccess {
+  Value memref;
+  /// Of the first element; none if that is the first one of `memref`.
+  ValueRange indices;
+  int64_t alignment;
+  /// Whether the op says so, or the instruction asks for it.
+  bool isPromised = true;
+};
+
+/// What `op` promises of the alignment of its access to workgroup memory, or
+/// needs; nothing if `op` is no access of a known kind.
+std::optional<AlignedAccess> getAlignedAccess(Operation *op);
+
+/// The distance in bytes of the first element of `memref` from the start of its
+/// root buffer; nothing if it is not constant.
+std::optional<int64_t> getConstantPlace(Value memref);
+
+/// The distance in bytes of the first element that `access` touches from the
+/// start of its root buffer; nothing if it is not constant.
+std::optional<int64_t> getConstantPlace(const AlignedAccess &access);
+
+/// The alignment in bytes, a power of two, that `buffer` must have for the
+/// accesses to it to be aligned as they promise or need: those of the same
+/// function, through views, selections, branches and loops. An access at a
+/// place that no alignment of the buffer makes right asks for none.
+int64_t getNeededAlignment(Value buffer);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_ANALYSIS_ALIGNMENT_H

@@ -42,6 +42,11 @@ bool isWorkgroupSpace(Attribute attribute);
 /// True if `type` is a memref, ranked or not, in workgroup memory.
 bool isWorkgroupMemory(Type type);
 
+/// True if `type` is a memref, ranked or not, in `#gpu.address_space<private>`.
+/// Other spellings are not taken for it: upstream's lowering gives an alloca in
+/// space 5 an address that its accesses misread.
+bool isPrivateMemory(Type type);
+
 /// `#gpu.address_space<workgroup>`, the spelling this project emits.
 Attribute getWorkgroupSpace(MLIRContext *context);
 
