@@ -116,6 +116,38 @@ gpu.module @kernels {
     memref.store %v, %x[%i] : memref<64xf32, 3>
     gpu.return
   }
+  gpu.func @affine_if(%i: index, %v: f32)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    %x = affine.if affine_set<(d0) : (d0 >= 0)>(%i) -> memref<64xf32, 3> {
+      affine.yield %a : memref<64xf32, 3>
+    } else {
+      affine.yield %a : memref<64xf32, 3>
+    }
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    memref.store %v, %x[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+  gpu.func @affine_for(%i: index, %v: f32, %n: index)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    %x = affine.for %j = 0 to %n iter_args(%y = %a) -> memref<64xf32, 3> {
+      affine.yield %y : memref<64xf32, 3>
+    }
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    memref.store %v, %x[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+  gpu.func @scope(%i: index, %v: f32)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    %x = memref.alloca_scope -> memref<64xf32, 3> {
+      memref.alloca_scope.return %a : memref<64xf32, 3>
+    }
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    memref.store %v, %x[%i] : memref<64xf32, 3>
+    gpu.return
+  }
   gpu.func @block_argument(%i: index, %v: f32)
       workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
     cf.br ^next(%a : memref<64xf32, 3>)
@@ -158,6 +190,15 @@ gpu.module @kernels {
     memref.dma_start %g[%c0], %a[%c0], %i, %tag[%c0] : memref<64xf32>, memref<64xf32, 3>, memref<1xi32>
     memref.store %v, %b[%i] : memref<64xf32, 3>
     memref.dma_wait %tag[%c0], %i : memref<1xi32>
+    gpu.return
+  }
+  gpu.func @affine_transfer(%g: memref<64xf32>, %i: index, %v: f32)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    %c0 = arith.constant 0 : index
+    %tag = memref.alloca() : memref<1xi32>
+    affine.dma_start %g[0], %a[0], %tag[0], %c0 : memref<64xf32>, memref<64xf32, 3>, memref<1xi32>
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    affine.dma_wait %tag[0], %c0 : memref<1xi32>
     gpu.return
   }
 }

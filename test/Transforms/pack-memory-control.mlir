@@ -416,6 +416,48 @@ gpu.module @unstructured {
     gpu.return
   }
 
+  // A barrier after the use in one of the blocks says nothing of the other.
+  // CHECK-LABEL: gpu.func @barrier_in_one_block(
+  // CHECK:         gpu.barrier
+  // CHECK-NEXT:    cf.br ^[[JOIN:bb[0-9]+]]
+  // CHECK:       ^[[JOIN]]:
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.store
+  // CHECK-LABEL: gpu.func @barrier_in_other_block(
+  // CHECK:         gpu.barrier
+  // CHECK-NEXT:    cf.br ^[[JOIN:bb[0-9]+]]
+  // CHECK:       ^[[JOIN]]:
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.store
+  gpu.func @barrier_in_one_block(%i: index, %v: f32, %c: i1)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    cf.cond_br %c, ^one, ^two
+  ^one:
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    cf.br ^join
+  ^two:
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    gpu.barrier
+    cf.br ^join
+  ^join:
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+  gpu.func @barrier_in_other_block(%i: index, %v: f32, %c: i1)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    cf.cond_br %c, ^two, ^one
+  ^one:
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    cf.br ^join
+  ^two:
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    gpu.barrier
+    cf.br ^join
+  ^join:
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+
   // Used before the branches and after them, a buffer lives through both.
   // CHECK-LABEL: gpu.func @around_apart(
   // CHECK-SAME:    workgroup(%{{.+}} : memref<64xf32, 3>, %{{.+}} : memref<64xf32, 3>)

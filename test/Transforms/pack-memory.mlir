@@ -188,14 +188,15 @@ gpu.module @types {
   // CHECK-DAG:     memref.view {{.+}} to memref<64xi1, #gpu.address_space<workgroup>>
   // CHECK-DAG:     memref.view {{.+}} to memref<f64, #gpu.address_space<workgroup>>
   // CHECK-DAG:     memref.view {{.+}} to memref<4xindex, #gpu.address_space<workgroup>>
+  // CHECK-DAG:     memref.view {{.+}} to memref<8xcomplex<f32>, #gpu.address_space<workgroup>>
   // CHECK-DAG:     memref.view {{.+}} to memref<8xvector<3xf32>, #gpu.address_space<workgroup>>
   // CHECK-DAG:     memref.view {{.+}} to memref<3xi4, #gpu.address_space<workgroup>>
   // CHECK-DAG:     memref.view {{.+}} to memref<1xf32, #gpu.address_space<workgroup>>
   // CHECK:         gpu.return
   gpu.func @elements(%i: index, %v: f32)
       workgroup(%a: memref<8xi24, 3>, %b: memref<64xi1, 3>, %c: memref<f64, 3>,
-                %d: memref<4xindex, 3>, %f: memref<8xvector<3xf32>, 3>,
-                %g: memref<3xi4, 3>) kernel {
+                %d: memref<4xindex, 3>, %e: memref<8xcomplex<f32>, 3>,
+                %f: memref<8xvector<3xf32>, 3>, %g: memref<3xi4, 3>) kernel {
     %0 = memref.load %a[%i] : memref<8xi24, 3>
     %1 = memref.load %b[%i] : memref<64xi1, 3>
     %2 = memref.load %c[] : memref<f64, 3>
@@ -203,6 +204,7 @@ gpu.module @types {
     %5 = memref.load %f[%i] : memref<8xvector<3xf32>, 3>
     %6 = memref.load %g[%i] : memref<3xi4, 3>
     %h = memref.alloc() : memref<0xf32, 3>
+    %7 = memref.load %e[%i] : memref<8xcomplex<f32>, 3>
     %4 = memref.load %h[%i] : memref<0xf32, 3>
     gpu.return
   }
