@@ -133,7 +133,7 @@ gpu.module @sharing {
     memref.store %v, %a[%i] : memref<64xf32, 3>
     nvvm.barrier id = %id number_of_threads = %number
     memref.store %v, %b[%i] : memref<64xf32, 3>
-    %sum = gpu.all_reduce add %v {} : (f32) -> f32
+    %sum = gpu.all_reduce add %v uniform {} : (f32) -> f32
     memref.store %sum, %c[%i] : memref<64xf32, 3>
     gpu.return
   }
