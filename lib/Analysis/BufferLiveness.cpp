@@ -21,10 +21,30 @@ BufferLiveness::BufferLiveness(Operation *kernel,
 }
 
 void BufferLiveness::collectBarriers() {
-  getBody(kernel)->walk<WalkOrder::PreOrder>([&](Operation *op) {
+  // What an operation holds comes before the operation itself.
+  getBody(kernel)->walk([&](Operation *op) {
+    ProgramOrder::Range range = order.getRange(op);
     if (isBlockBarrier(op) && isUniform(op))
-      barriers[op->getBlock()].push_back(order.getRange(op).first);
+      barriers[op->getBlock()].push_back(range.first);
+    else if (isBarrierOnEveryWay(op))
+      barriers[op->getBlock()].push_back(range.last);
   });
+}
+
+/// True if `op` branches to regions each of which holds a barrier, as a whole
+/// block does that takes either arm of an `scf.if`.
+bool BufferLiveness::isBarrierOnEveryWay(Operation *op) const {
+  auto branch = dyn_cast<RegionBranchOpInterface>(op);
+  if (!branch)
+    return false;
+  SmallVector<RegionSuccessor> successors;
+  branch.getSuccessorRegions(RegionBranchPoint::parent(), successors);
+  return !successors.empty() &&
+         llvm::all_of(successors, [&](RegionSuccessor &successor) {
+           Region *region = successor.getSuccessor();
+           return region && region->hasOneBlock() &&
+                  barriers.contains(&region->front());
+         });
 }
 
 bool BufferLiveness::isUniform(Operation *op) const {
@@ -202,10 +222,21 @@ BufferLiveness::getInnermostCommonLoop(const BufferLife &life,
 
 /// True if `next` comes after `life` in the order, and control may get there
 /// without a turn of a loop.
-static bool comesAfter(const BufferLife &life, const BufferLife &next) {
-  return life.range.last < next.range.first &&
-         !(life.begin && next.begin &&
-           insideMutuallyExclusiveRegions(life.begin, next.begin));
+bool BufferLiveness::comesAfter(const BufferLife &life,
+                                const BufferLife &next) const {
+  if (life.range.last >= next.range.first)
+    return false;
+  if (!life.begin || !next.begin)
+    return true;
+  if (insideMutuallyExclusiveRegions(life.begin, next.begin))
+    return false;
+  Block *from = life.begin->getBlock(), *to = next.begin->getBlock();
+  if (from == to || from->getParent() != to->getParent())
+    return true;
+  auto [it, isNew] = reachable.try_emplace({from, to});
+  if (isNew)
+    it->second = from->isReachable(to);
+  return it->second;
 }
 
 bool BufferLiveness::mayFollow(const BufferLife &life,

@@ -11,6 +11,7 @@
 
 #include "KernelBuffers.h"
 #include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Support/Remarks.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
@@ -38,9 +39,10 @@ LogicalResult verifyBufferAlignment(Value buffer, Operation *reportAt,
 /// `gpu.func`, that upstream makes another thing of than its type says.
 LogicalResult verifyAttributions(Operation *scope);
 
-/// Emits the error that `kernel` takes `bytes` of workgroup memory where it can
-/// have `limit`, with a note for each of its `buffers`.
-LogicalResult emitCapacityError(Operation *kernel,
+/// Emits the error of the pass `source` that `kernel` takes `bytes` of
+/// workgroup memory where it can have `limit`, with a note for each of its
+/// `buffers`.
+LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
                                 int64_t limit);
 

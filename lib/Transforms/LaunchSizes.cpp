@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchSizes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/Kernel.h"
 
@@ -37,15 +38,18 @@ static bool walkGivenValues(ValueRange sizes, Operation *kernel,
   for (unsigned i = 0; i < worklist.size(); ++i) {
     Value value = worklist[i];
     Operation *op = value.getDefiningOp();
-    if (worklist.size() > kMaxValues || !value.getType().isIntOrIndex())
+    bool isGiven = isGivenAtLaunch(value, kernel);
+    bool isExtentOf = isGiven && isa<MemRefType>(value.getType());
+    if (worklist.size() > kMaxValues ||
+        !(value.getType().isIntOrIndex() || isExtentOf))
       return false;
-    if (isGivenAtLaunch(value, kernel) ||
-        isa_and_nonnull<gpu::BlockDimOp, gpu::GridDimOp>(op)) {
+    if (isGiven || isa_and_nonnull<gpu::BlockDimOp, gpu::GridDimOp>(op)) {
       visit(value);
       continue;
     }
-    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
-        op->getNumResults() != 1 || isa<gpu::GPUDialect>(op->getDialect()))
+    bool isPlain = op && (isPure(op) || isa<memref::DimOp>(op));
+    if (!isPlain || op->getNumRegions() != 0 || op->getNumResults() != 1 ||
+        isa<gpu::GPUDialect>(op->getDialect()))
       return false;
     worklist.insert_range(op->getOperands());
   }

@@ -8,10 +8,15 @@
 
 #include "PackCollector.h"
 #include "BufferTypes.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
+
+/// Larger than any multiple at which shared memory of a block could begin.
+static constexpr int64_t kMaxAlignment = int64_t(1) << 18;
 
 std::vector<PackedKernel> PackCollector::collectKernels() {
   std::vector<PackedKernel> kernels;
@@ -35,6 +40,10 @@ std::vector<PackedKernel> PackCollector::collectKernels() {
     for (Operation *reached : kernel.memory.scopes)
       ++numKernels[reached];
   }
+  for (PackedKernel &kernel : kernels)
+    for (Operation *scope : kernel.memory.scopes)
+      if (isOwnScope(scope, kernel))
+        kernel.ownScopes.push_back(scope);
   module.walk([&](memref::GetGlobalOp get) {
     if (isWorkgroupMemory(get.getType()))
       ++numGets[symbols.lookupNearestSymbolFrom(get, get.getNameAttr())];
@@ -42,25 +51,26 @@ std::vector<PackedKernel> PackCollector::collectKernels() {
   return kernels;
 }
 
-/// The functions in the module of `kernel` that something else than a call or
-/// a launch refers to.
-static DenseSet<Operation *> findAddressTaken(Operation *kernel) {
-  DenseSet<Operation *> taken;
+/// The functions in the module of `kernel` that nothing but calls and launches
+/// refers to.
+static DenseSet<Operation *> findOnlyCalled(gpu::GPUFuncOp kernel) {
+  DenseSet<Operation *> functions;
   Operation *module = kernel->getParentOp();
-  SymbolTableCollection symbols;
   auto uses = SymbolTable::getSymbolUses(&module->getRegion(0));
-  if (uses)
-    for (SymbolTable::SymbolUse use : *uses)
-      if (!isa<CallOpInterface, gpu::LaunchFuncOp>(use.getUser()))
-        taken.insert(
-            symbols.lookupNearestSymbolFrom(use.getUser(), use.getSymbolRef()));
-  return taken;
+  if (!uses)
+    return functions;
+  for (Operation &op : module->getRegion(0).getOps())
+    if (isa<FunctionOpInterface>(op))
+      functions.insert(&op);
+  SymbolTableCollection symbols;
+  for (SymbolTable::SymbolUse use : *uses)
+    if (!isa<CallOpInterface, gpu::LaunchFuncOp>(use.getUser()))
+      functions.erase(
+          symbols.lookupNearestSymbolFrom(use.getUser(), use.getSymbolRef()));
+  return functions;
 }
 
-/// True if `op` stands in `kernel`, or in a function of its module that nothing
-/// but calls from this kernel gets to.
-bool PackCollector::isOwnScope(Operation *op, const PackedKernel &kernel) {
-  Operation *scope = getExecutionScope(op);
+bool PackCollector::isOwnScope(Operation *scope, const PackedKernel &kernel) {
   if (scope == kernel.kernel)
     return true;
   auto function = dyn_cast<gpu::GPUFuncOp>(kernel.kernel);
@@ -68,10 +78,10 @@ bool PackCollector::isOwnScope(Operation *op, const PackedKernel &kernel) {
   if (!function || numKernels.lookup(scope) != 1 ||
       module != function->getParentOp())
     return false;
-  auto [it, isNew] = addressTaken.try_emplace(module);
+  auto [it, isNew] = onlyCalled.try_emplace(module);
   if (isNew)
-    it->second = findAddressTaken(function);
-  return !it->second.contains(scope);
+    it->second = findOnlyCalled(function);
+  return it->second.contains(scope);
 }
 
 /// True if `buffer`, a global, can be replaced wherever it is used.
@@ -83,7 +93,7 @@ bool PackCollector::isOwnGlobal(KernelBuffer &buffer,
          global.isUninitialized() &&
          numGets.lookup(global) == buffer.gets.size() &&
          llvm::all_of(buffer.gets, [&](memref::GetGlobalOp get) {
-           return isOwnScope(get, kernel);
+           return isInOwnScope(get, kernel);
          });
 }
 
@@ -107,7 +117,10 @@ bool PackCollector::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
   if (failed(type.getStridesAndOffset(strides, offset)))
     return false;
   std::optional<int64_t> span = getSpan(type.getShape(), strides, offset);
-  return buffer.bytes > 0 && span && *span <= type.getNumElements();
+  bool isDense = span && *span <= type.getNumElements();
+  // What is wrong with the others, verify-kernels says.
+  return buffer.bytes > 0 && isDense && llvm::isPowerOf2_64(buffer.alignment) &&
+         buffer.alignment <= kMaxAlignment;
 }
 
 /// The calls in `kernel` from which control gets to function `scope`.
@@ -166,7 +179,8 @@ void PackCollector::collectMembers(PackedKernel &kernel,
                        !liveness.isWithinTurn(life, allocation)))
       continue;
     PackedBuffer &member = kernel.members.emplace_back(buffer);
-    member.buffer.alignment = std::max(buffer.alignment, alignment);
+    member.buffer.alignment = std::max(
+        {buffer.alignment, alignment, getNeededAlignment(buffer.value)});
     member.life = life;
   }
 }

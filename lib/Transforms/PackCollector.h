@@ -10,6 +10,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_PACKCOLLECTOR_H
 
 #include "PackedKernel.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
@@ -31,9 +32,12 @@ public:
 
   /// True if `op` stands in `kernel`, or in a function of its module that
   /// nothing but calls from this kernel gets to.
-  bool isOwnScope(Operation *op, const PackedKernel &kernel);
+  bool isInOwnScope(Operation *op, const PackedKernel &kernel) {
+    return isOwnScope(getExecutionScope(op), kernel);
+  }
 
 private:
+  bool isOwnScope(Operation *scope, const PackedKernel &kernel);
   bool isMember(KernelBuffer &buffer, const PackedKernel &kernel);
   bool isOwnGlobal(KernelBuffer &buffer, const PackedKernel &kernel);
   BufferUses getUses(const KernelBuffer &buffer, PackedKernel &kernel);
@@ -45,8 +49,8 @@ private:
   DenseMap<Operation *, unsigned> numKernels;
   /// How often a global is got in all of the module.
   DenseMap<Operation *, unsigned> numGets;
-  /// Of a `gpu.module`, the functions that are not only called.
-  DenseMap<Operation *, DenseSet<Operation *>> addressTaken;
+  /// Of a `gpu.module`, the functions that are only called.
+  DenseMap<Operation *, DenseSet<Operation *>> onlyCalled;
 };
 
 } // namespace mlir::workgroup

@@ -48,7 +48,7 @@ void KernelRewriter::confineWindows() {
   if (!kernel.windowAsked)
     return;
   // Where it is lowered already, the register says how much there is.
-  for (Operation *scope : kernel.memory.scopes)
+  for (Operation *scope : kernel.ownScopes)
     scope->walk([&](NVVM::DynamicSmemSize size) {
       rewriter.setInsertionPoint(size);
       rewriter.replaceOpWithNewOp<arith::ConstantOp>(
@@ -86,13 +86,14 @@ void KernelRewriter::mapRuntimeSizes(Operation *launch, IRMapping &mapping) {
 int64_t KernelRewriter::getRuntimeAlignment() const {
   int64_t alignment = std::max(kernel.alignment, kMinBufferAlignment);
   for (Operation *alloc : kernel.runtimeSized)
-    alignment = std::max(alignment, getStatedAlignment(alloc->getResult(0)));
+    alignment = std::max({alignment, getStatedAlignment(alloc->getResult(0)),
+                          getNeededAlignment(alloc->getResult(0))});
   return alignment;
 }
 
 /// Bytes of dynamic memory before the buffers of sizes that the launch knows.
 int64_t KernelRewriter::getConstantBytes() const {
-  int64_t bytes = kernel.windowBytes + (kernel.isDynamic ? kernel.bytes : 0);
+  int64_t bytes = kernel.getDynamicBytes();
   return kernel.runtimeSized.empty()
              ? bytes
              : llvm::alignTo(bytes, getRuntimeAlignment());

@@ -24,6 +24,7 @@
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -71,38 +72,36 @@ private:
 // Decide
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Layouts of the members of one kernel.
-class LayoutFinder {
-public:
-  LayoutFinder(const PackedKernel &kernel, const BufferLiveness &liveness)
-      : kernel(kernel), liveness(liveness), items(kernel.getItems()) {}
-
-  /// With sharing wherever lives are disjoint; or only where no barrier would
-  /// have to be added.
-  MemoryLayout find(bool addBarriers) const;
-
-private:
-  bool interfere(unsigned lhs, unsigned rhs) const {
+/// A layout of the members of `kernel` in which those share bytes whose lives
+/// are disjoint.
+static MemoryLayout findTightLayout(const PackedKernel &kernel) {
+  return findLayout(kernel.getItems(), [&](unsigned lhs, unsigned rhs) {
     return kernel.members[lhs].life.range.overlaps(
         kernel.members[rhs].life.range);
-  }
-  bool needsBarrier(unsigned lhs, unsigned rhs) const {
-    const BufferLife &life = kernel.members[lhs].life,
-                     &next = kernel.members[rhs].life;
-    return liveness.mayFollow(life, next) && !liveness.isSeparated(life, next);
-  }
+  });
+}
 
-  const PackedKernel &kernel;
-  const BufferLiveness &liveness;
-  SmallVector<LayoutItem> items;
-};
-} // namespace
-
-MemoryLayout LayoutFinder::find(bool addBarriers) const {
-  return findLayout(items, [&](unsigned lhs, unsigned rhs) {
-    return interfere(lhs, rhs) ||
-           (!addBarriers && (needsBarrier(lhs, rhs) || needsBarrier(rhs, lhs)));
+/// A layout of the members of `kernel` in which those share bytes between whose
+/// lives a barrier stands already.
+static MemoryLayout findLooseLayout(const PackedKernel &kernel,
+                                    const BufferLiveness &liveness) {
+  unsigned size = kernel.members.size();
+  auto isFree = [&](const BufferLife &life, const BufferLife &next) {
+    return !liveness.mayFollow(life, next) || liveness.isSeparated(life, next);
+  };
+  // Layouts ask for the same pairs many times.
+  llvm::BitVector interfere(size * size);
+  for (unsigned lhs = 0; lhs < size; ++lhs)
+    for (unsigned rhs = 0; rhs < lhs; ++rhs) {
+      const BufferLife &a = kernel.members[lhs].life,
+                       &b = kernel.members[rhs].life;
+      if (a.range.overlaps(b.range) || !isFree(a, b) || !isFree(b, a)) {
+        interfere.set(lhs * size + rhs);
+        interfere.set(rhs * size + lhs);
+      }
+    }
+  return findLayout(kernel.getItems(), [&](unsigned lhs, unsigned rhs) {
+    return interfere.test(lhs * size + rhs);
   });
 }
 
@@ -174,7 +173,7 @@ LogicalResult MemoryPacker::placeWindow(PackedKernel &kernel) {
   else
     kernel.windowShift = llvm::alignTo(kernel.bytes, kWindowAlignment);
   for (Operation *window : kernel.memory.windows) {
-    if (!collector.isOwnScope(window, kernel))
+    if (!collector.isInOwnScope(window, kernel))
       return window->emitOpError("takes dynamic workgroup memory in a function "
                                  "that several kernels call, which cannot make "
                                  "room for the ")
@@ -211,12 +210,11 @@ MemoryLayout MemoryPacker::chooseLayout(PackedKernel &kernel,
   MemoryLayout linear = makeLinearLayout(kernel.getItems());
   if (options.reuse == Reuse::Never)
     return linear;
-  LayoutFinder finder(kernel, liveness);
-  MemoryLayout tight = finder.find(/*addBarriers=*/true);
+  MemoryLayout tight = findTightLayout(kernel);
   if (options.reuse == Reuse::Always || tight.bytes == linear.bytes ||
       getBlockShape(kernel.kernel).isSingleThread())
     return tight;
-  MemoryLayout loose = finder.find(/*addBarriers=*/false);
+  MemoryLayout loose = findLooseLayout(kernel, liveness);
   int64_t limit = options.dynamic == DynamicMemory::Never
                       ? getStaticLimit(kernel)
                       : kernel.maxBytes;
@@ -246,8 +244,8 @@ LogicalResult MemoryPacker::checkCapacity(const PackedKernel &kernel) {
   auto check = [&](int64_t bytes, int64_t limit) -> LogicalResult {
     if (bytes <= limit)
       return success();
-    return emitCapacityError(kernel.kernel, kernel.memory.buffers, bytes,
-                             limit);
+    return emitCapacityError(RemarkSource::PackMemory, kernel.kernel,
+                             kernel.memory.buffers, bytes, limit);
   };
   int64_t kept = kernel.getKeptBytes(), maxStatic = getStaticLimit(kernel);
   if (!kernel.hasArena)
@@ -315,16 +313,31 @@ void MemoryPacker::decideArena(PackedKernel &kernel,
   }
 }
 
+/// Lets allocations count as unbounded whose bound, as that of a block size, is
+/// more than there can be, if the launch knows their size.
+static void dropUselessBounds(PackedKernel &kernel) {
+  llvm::erase_if(kernel.memory.buffers, [&](const KernelBuffer &buffer) {
+    Operation *op = buffer.getAllocation();
+    bool isUseless = op && buffer.bytes > kernel.maxBytes &&
+                     op->getNumOperands() != 0 &&
+                     areKnownAtLaunch(op->getOperands(), kernel.kernel);
+    if (isUseless)
+      kernel.memory.unbounded.push_back(op);
+    return isUseless;
+  });
+}
+
 LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   const Chip *chip = resolveChip(kernel.kernel, options.chip);
   if (!chip)
     return failure();
   kernel.maxBytes =
       options.maxBytes > 0 ? options.maxBytes : chip->maxWorkgroupBytes;
+  dropUselessBounds(kernel);
   if (const KernelBuffer *large =
           findLargerThan(kernel.memory, kernel.maxBytes))
-    return emitCapacityError(kernel.kernel, *large, large->bytes,
-                             kernel.maxBytes);
+    return emitCapacityError(RemarkSource::PackMemory, kernel.kernel, *large,
+                             large->bytes, kernel.maxBytes);
   findMembers(kernel);
   BufferLiveness liveness(kernel.kernel, getUniformity());
   decideArena(kernel, chooseLayout(kernel, liveness, *chip));
@@ -366,9 +379,10 @@ struct PackMemoryPass final : impl::PackMemoryPassBase<PackMemoryPass> {
 
   LogicalResult verifyOptions() {
     Location loc = getOperation()->getLoc();
-    if (!llvm::isPowerOf2_64(alignment))
-      return emitError(loc) << "alignment must be a power of two, not "
-                            << alignment.getValue();
+    if (!llvm::isPowerOf2_64(alignment) || alignment > kWindowAlignment)
+      return emitError(loc)
+             << "alignment must be a power of two up to " << kWindowAlignment
+             << ", not " << alignment.getValue();
     for (auto [name, bytes] :
          {std::pair("max-static-bytes", maxStaticBytes.getValue()),
           std::pair("max-bytes", maxBytes.getValue())})

@@ -91,9 +91,10 @@ void reportKernel(const PackedKernel &kernel) {
   if (isLaunchUnknown)
     missedRemark(RemarkSource::PackMemory, "LaunchUnknown", kernel.kernel)
         << remark::reason("no launch of the kernel is in the module; each has "
-                          "to ask for {0} bytes of dynamic workgroup memory",
-                          kernel.windowShift + kernel.windowBytes +
-                              kernel.bytes);
+                          "to ask for {0} bytes of dynamic workgroup memory{1}",
+                          kernel.getDynamicBytes(),
+                          kernel.windowShift ? " more than it would otherwise"
+                                             : "");
 }
 
 MemoryPlacement describeKernel(const PackedKernel &kernel) {
@@ -106,9 +107,7 @@ MemoryPlacement describeKernel(const PackedKernel &kernel) {
   if (kernel.hasArena && !kernel.isDynamic)
     placement.staticBytes =
         llvm::alignTo(placement.staticBytes, kernel.alignment) + kernel.bytes;
-  if (kernel.isDynamic)
-    placement.dynamicBytes =
-        kernel.windowShift + kernel.windowBytes + kernel.bytes;
+  placement.dynamicBytes = kernel.getDynamicBytes();
   DenseMap<Value, const PackedBuffer *> members;
   if (kernel.hasArena)
     for (const PackedBuffer &member : kernel.members)

@@ -34,6 +34,8 @@ struct PackedKernel {
   Operation *kernel;
   KernelBuffers memory;
   SmallVector<gpu::LaunchFuncOp, 1> launches;
+  /// The kernel and the functions that only this kernel calls.
+  SmallVector<Operation *> ownScopes;
   /// The buffers that an arena may hold; all others stay as they are.
   SmallVector<PackedBuffer> members;
   /// Attributions without a use, which go.
@@ -60,6 +62,12 @@ struct PackedKernel {
   SmallVector<LayoutItem> getItems() const;
   /// Bytes of all members without padding.
   int64_t getSum() const;
+  /// Bytes of dynamic memory that launches have to ask for, or, where they ask
+  /// for some that is not constant, have to add.
+  int64_t getDynamicBytes() const {
+    return windowShift != 0 ? windowShift
+                            : windowBytes + (isDynamic ? bytes : 0);
+  }
   /// Bytes of static memory that packing leaves as it is.
   int64_t getKeptBytes() const;
 };

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
+#include "KernelBuffers.h"
 #include "KernelOperands.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,10 +64,6 @@ struct HostAlloc {
     return !launches.empty() || !kernelOperands.empty();
   }
 };
-
-/// Kernels that are outlined already, with their launches.
-using LaunchSites =
-    llvm::MapVector<gpu::GPUFuncOp, SmallVector<gpu::LaunchFuncOp, 1>>;
 
 } // namespace
 
@@ -175,18 +172,6 @@ static std::vector<HostAlloc> collectHostAllocs(Operation *root) {
       allocs.push_back(std::move(alloc));
   });
   return allocs;
-}
-
-static LaunchSites collectLaunchSites(Operation *root) {
-  LaunchSites sites;
-  SymbolTableCollection symbols;
-  root->walk([&](gpu::LaunchFuncOp launch) {
-    auto kernel = symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(
-        launch, launch.getKernelAttr());
-    if (kernel)
-      sites[kernel].push_back(launch);
-  });
-  return sites;
 }
 
 //===----------------------------------------------------------------------===//

@@ -102,7 +102,7 @@ LogicalResult verifyAttributions(Operation *scope) {
 // The memory of a kernel
 //===----------------------------------------------------------------------===//
 
-LogicalResult emitCapacityError(Operation *kernel,
+LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
                                 int64_t limit) {
   InFlightDiagnostic diagnostic =
@@ -114,8 +114,8 @@ LogicalResult emitCapacityError(Operation *kernel,
     diagnostic.attachNote(buffer.loc)
         << "a buffer of " << buffer.bytes << " bytes, aligned to "
         << buffer.alignment << ", is here";
-  remark::failed(kernel->getLoc(), remarkOptions(RemarkSource::VerifyKernels,
-                                                 "OutOfCapacity", kernel))
+  remark::failed(kernel->getLoc(),
+                 remarkOptions(source, "OutOfCapacity", kernel))
       << remark::metric("Required", bytes) << remark::metric("Limit", limit);
   return diagnostic;
 }
@@ -142,8 +142,8 @@ static LogicalResult verifyCapacity(Operation *kernel,
                                     const VerifyKernelsOptions &options) {
   int64_t bytes = memory.getStaticBytes();
   if (bytes > options.maxStaticBytes)
-    return emitCapacityError(kernel, memory.buffers, bytes,
-                             options.maxStaticBytes);
+    return emitCapacityError(RemarkSource::VerifyKernels, kernel,
+                             memory.buffers, bytes, options.maxStaticBytes);
   int64_t dynamic = getDynamicBytes(kernel, memory, launches);
   if (dynamic == 0)
     return success();

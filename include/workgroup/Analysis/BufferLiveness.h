@@ -99,12 +99,16 @@ private:
   bool findBarrierAfter(Operation *op, ProgramOrder::Range range) const;
   bool isUniform(Operation *op) const;
   bool isLoop(Operation *op) const;
+  bool comesAfter(const BufferLife &life, const BufferLife &next) const;
+  bool isBarrierOnEveryWay(Operation *op) const;
   void collectBarriers();
 
   Operation *kernel;
   const UniformityAnalysis *uniformity;
   ProgramOrder order;
   DominanceInfo dominance;
+  /// Whether control gets from a block to another one of the same region.
+  mutable DenseMap<std::pair<Block *, Block *>, bool> reachable;
   /// Positions of barriers that all threads reach, in ascending order.
   DenseMap<Block *, SmallVector<unsigned>> barriers;
 };
