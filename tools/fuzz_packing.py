@@ -25,7 +25,7 @@ from packing_text import print_program
 import pipeline
 from pipeline.toolchain import find_mlir_opt
 
-# The first one is what the others have to agree with; the second takes its place where it is refused.
+# The first one is what the others have to agree with, or the second where the first is refused.
 VARIANTS = {
     "hoisted": "workgroup-hoist-allocs{insert-barriers=true}",
     "separate": "workgroup-pack-memory{reuse=never dynamic=always}",
@@ -42,7 +42,9 @@ GOOD = 1.05
 # Upstream takes the next line for an operand of the form that it prints itself.
 _GROUP = re.compile(r"nvgpu\.device_async_create_group *$", re.M)
 _GENERIC_GROUP = '"nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token'
-_METRICS = re.compile(r"\[Passed\] PackedKernel .*BytesAfter=(\d+), BytesBefore=(\d+), LowerBound=(\d+)")
+_METRICS = re.compile(
+    r"\[Passed\] PackedKernel .*BytesAfter=(\d+), BytesBefore=(\d+), LowerBound=(\d+)"
+)
 
 
 @dataclass

@@ -25,6 +25,7 @@ from packing_steps import (
     place,
 )
 
+
 @dataclass
 class Scope:
     """Where steps are made: which buffers hold something, and what may stand there."""
@@ -113,7 +114,9 @@ class Generator:
             place=place,
             element=chance.choice(elements),
             shape=(chance.choice([chance.randint(1, 40), chance.randint(20, 200)]),),
-            alignment=0 if self.is_launch and place == "attribution" else chance.choice([0, 16, 128]),
+            alignment=0
+            if self.is_launch and place == "attribution"
+            else chance.choice([0, 16, 128]),
         )
         if not is_plain and self.flip(0.3):
             buffer = self._with_rank_2(buffer, is_async=is_async)
@@ -255,9 +258,7 @@ class Generator:
         other = self.private_steps(own, read, in_loop=scope.in_loop)
         return [Branch("scf", Condition("thread", self.chance.randint(0, 1)), then, other)]
 
-    def private_steps(
-        self, own: list[str], read: list[str], *, in_loop: bool
-    ) -> tuple[Step, ...]:
+    def private_steps(self, own: list[str], read: list[str], *, in_loop: bool) -> tuple[Step, ...]:
         """Return steps of single threads: with buffers of their own, or two sorts of others."""
         steps: list[Step] = []
         if self.flip(0.6):
