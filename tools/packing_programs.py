@@ -62,7 +62,7 @@ class Generator:
         self.is_launch = self.chance.random() < 0.3
         self.threads = self.chance.choice([32, 32, 33, 48, 64])
         self.extent = self.chance.randint(5, 150)
-        self.most_buffers = round(self.chance.triangular(2, 20, 2))
+        self.most_buffers = 2 + int(19 * self.chance.random() ** 4)
         self.most_ready = self.chance.randint(1, 4)
         self.buffers: dict[str, Buffer] = {}
 
