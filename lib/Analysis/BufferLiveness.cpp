@@ -23,11 +23,8 @@ BufferLiveness::BufferLiveness(Operation *kernel,
 void BufferLiveness::collectBarriers() {
   // What an operation holds comes before the operation itself.
   getBody(kernel)->walk([&](Operation *op) {
-    ProgramOrder::Range range = order.getRange(op);
-    if (isBlockBarrier(op) && isUniform(op))
-      barriers[op->getBlock()].push_back(range.first);
-    else if (isBarrierOnEveryWay(op))
-      barriers[op->getBlock()].push_back(range.last);
+    if ((isBlockBarrier(op) && isUniform(op)) || isBarrierOnEveryWay(op))
+      barriers[op->getBlock()].push_back(order.getRange(op));
   });
 }
 
@@ -269,8 +266,9 @@ bool BufferLiveness::findBarrierBefore(Operation *op, Range range) const {
     auto it = barriers.find(op->getBlock());
     if (it == barriers.end())
       continue;
-    auto after = llvm::upper_bound(it->second, position);
-    if (after != it->second.begin() && *std::prev(after) > range.first)
+    auto after = llvm::partition_point(
+        it->second, [&](Range barrier) { return barrier.last <= position; });
+    if (after != it->second.begin() && std::prev(after)->first > range.first)
       return true;
   }
   return false;
@@ -286,17 +284,20 @@ bool BufferLiveness::findBarrierAfter(Operation *op, Range range) const {
     auto it = barriers.find(op->getBlock());
     if (it == barriers.end())
       continue;
-    auto after = llvm::upper_bound(it->second, position);
-    if (after != it->second.end() && *after <= range.last)
+    auto after = llvm::partition_point(
+        it->second, [&](Range barrier) { return barrier.first <= position; });
+    if (after != it->second.end() && after->last <= range.last)
       return true;
   }
   return false;
 }
 
 void BufferLiveness::addBarrierBefore(Operation *op) {
-  SmallVector<unsigned> &positions = barriers[op->getBlock()];
+  SmallVector<Range> &ranges = barriers[op->getBlock()];
   unsigned position = order.getRange(op).first;
-  positions.insert(llvm::lower_bound(positions, position), position);
+  auto *place = llvm::partition_point(
+      ranges, [&](Range barrier) { return barrier.last < position; });
+  ranges.insert(place, Range{position, position});
 }
 
 } // namespace mlir::workgroup

@@ -35,7 +35,7 @@ func.func @types(%g: memref<8xf32, 7 : i32>, %d: memref<8xf32>, %w: memref<8xf32
 // CHECK:           memref.store %{{.+}}, %[[OWN]]
 // CHECK-NOT:     memref.dealloc
 // PIPELINE:    gpu.func @promoted_kernel
-// PIPELINE-SAME: workgroup(%{{.+}} : memref<64xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
+// PIPELINE-SAME: workgroup(%{{.+}} : memref<{{.+}}, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
 // PIPELINE:      memref.alloca() : memref<4xf32, #gpu.address_space<private>>
 // PIPELINE-NOT:  memref.alloc(
 func.func @promoted() {

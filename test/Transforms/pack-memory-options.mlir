@@ -47,8 +47,8 @@
 // CHIP:        error: 'gpu.func' op cannot be compiled for unknown chip 'sm_33'; supported are sm_75, sm_80
 // OTHER-CHIP:  error: 'gpu.module' op has a target for sm_80, but is to be compiled for sm_90; drop the target, or name its chip
 
-// ALIGNMENT:   error: alignment must be a power of two, not 3
-// ZERO:        error: alignment must be a power of two, not 0
+// ALIGNMENT:   error: alignment must be a power of two up to 1024, not 3
+// ZERO:        error: alignment must be a power of two up to 1024, not 0
 // NEGATIVE:    error: max-static-bytes must be from 0 to 2^31 - 1, not -1
 // HUGE:        error: max-bytes must be from 0 to 2^31 - 1, not 4294967296
 // REUSE:       Cannot find option named 'sometimes'

@@ -109,8 +109,9 @@ private:
   DominanceInfo dominance;
   /// Whether control gets from a block to another one of the same region.
   mutable DenseMap<std::pair<Block *, Block *>, bool> reachable;
-  /// Positions of barriers that all threads reach, in ascending order.
-  DenseMap<Block *, SmallVector<unsigned>> barriers;
+  /// Barriers that all threads reach, in ascending order: of one that has not
+  /// been put yet, the place; of a branch with a barrier on every way, all of it.
+  DenseMap<Block *, SmallVector<ProgramOrder::Range>> barriers;
 };
 
 } // namespace mlir::workgroup
