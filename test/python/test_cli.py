@@ -358,7 +358,7 @@ def test_refused_program() -> None:
 def test_kernel_that_is_too_large() -> None:
     outcome = compile_text(programs.TOO_LARGE)
     assert outcome.code == 1
-    assert "is 400000 bytes, exceeding the limit of 49152 bytes" in outcome.words
+    assert "is 400000 bytes, exceeding the limit of 166912 bytes" in outcome.words
 
 
 def test_missing_ptxas(tmp_path: Path) -> None:

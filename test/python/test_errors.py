@@ -70,7 +70,7 @@ def test_resource_error() -> None:
     error = caught.value
     assert isinstance(error, pipeline.CompileError)
     assert error.name == "workgroup memory"
-    assert (error.required, error.limit) == (400000, 49152)
+    assert (error.required, error.limit) == (400000, 166912)
     assert error.diagnostics[0].location.line == 2
     assert error.diagnostics[0].notes[0].location.line == 4
 
