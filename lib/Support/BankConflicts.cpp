@@ -1,0 +1,121 @@
+//===- BankConflicts.cpp - What shared memory accesses cost ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Support/BankConflicts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+
+namespace mlir::workgroup {
+
+static constexpr unsigned kBanks = 32, kBankBytes = 4;
+
+llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
+                                             uint32_t lanes, uint64_t bytes,
+                                             uint64_t unit) {
+  llvm::SmallVector<uint64_t, 64> units;
+  for (; lanes; lanes &= lanes - 1) {
+    uint64_t address = request.addresses[llvm::countr_zero(lanes)];
+    for (uint64_t i = address / unit; i <= (address + bytes - 1) / unit; ++i)
+      units.push_back(i);
+  }
+  llvm::sort(units);
+  units.erase(llvm::unique(units), units.end());
+  return units;
+}
+
+/// True if no bank holds two of the words that the lanes touch: the common
+/// case, found without sorting.
+static bool isOnePass(const WarpRequest &request, uint32_t lanes,
+                      uint64_t bytes) {
+  constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+  uint64_t words[kBanks];
+  std::fill(std::begin(words), std::end(words), kNone);
+  for (; lanes; lanes &= lanes - 1) {
+    uint64_t address = request.addresses[llvm::countr_zero(lanes)];
+    uint64_t last = (address + bytes - 1) / kBankBytes;
+    for (uint64_t word = address / kBankBytes; word <= last; ++word) {
+      uint64_t &held = words[word % kBanks];
+      if (held != kNone && held != word)
+        return false;
+      held = word;
+    }
+  }
+  return true;
+}
+
+/// Passes for lanes that are served together: one per distinct word in the
+/// fullest bank.
+static unsigned countPasses(const WarpRequest &request, uint32_t lanes,
+                            uint64_t bytes) {
+  if (lanes && isOnePass(request, lanes, bytes))
+    return 1;
+  unsigned perBank[kBanks] = {}, most = 0;
+  for (uint64_t word : collectUnits(request, lanes, bytes, kBankBytes))
+    most = std::max(most, ++perBank[word % kBanks]);
+  return most;
+}
+
+/// True if all lanes in `lanes` read what the lane `distance` away reads.
+static bool isPairwiseEqual(const WarpRequest &request, uint32_t lanes,
+                            unsigned distance) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    unsigned lane = llvm::countr_zero(rest), other = lane ^ distance;
+    if (!(lanes >> other & 1) ||
+        request.addresses[lane] != request.addresses[other])
+      return false;
+  }
+  return true;
+}
+
+/// Hands the lanes that are served together to `visit`, part by part.
+static void forEachPart(const WarpRequest &request, uint64_t bytes,
+                        llvm::function_ref<void(uint32_t)> visit) {
+  constexpr unsigned kLanes = WarpRequest::kLanes;
+  unsigned numParts = std::max<uint64_t>(1, bytes / kBankBytes);
+  unsigned lanesPerPart = std::max(1u, kLanes / numParts);
+  auto getLanes = [&](unsigned part) {
+    uint32_t all = lanesPerPart == kLanes ? ~0u : (1u << lanesPerPart) - 1;
+    return all << (part * lanesPerPart) & request.lanes;
+  };
+  for (unsigned part = 0; part * lanesPerPart < kLanes; ++part) {
+    uint32_t lanes = getLanes(part);
+    bool hasNext = (part + 1) * lanesPerPart < kLanes;
+    uint32_t both = hasNext ? lanes | getLanes(part + 1) : 0;
+    if (both && (isPairwiseEqual(request, both, 1) ||
+                 isPairwiseEqual(request, both, 2))) {
+      lanes = both;
+      ++part;
+    }
+    visit(lanes);
+  }
+}
+
+unsigned countWavefronts(const WarpRequest &request, uint64_t bytes) {
+  unsigned count = 0;
+  forEachPart(request, bytes, [&](uint32_t lanes) {
+    count += countPasses(request, lanes, bytes);
+  });
+  return count;
+}
+
+unsigned countIdealWavefronts(const WarpRequest &request, uint64_t bytes) {
+  size_t words = collectUnits(request, request.lanes, bytes, kBankBytes).size();
+  return llvm::divideCeil(words, kBanks);
+}
+
+unsigned countConflictFreeWavefronts(const WarpRequest &request,
+                                     uint64_t bytes) {
+  unsigned count = 0;
+  forEachPart(request, bytes, [&](uint32_t lanes) { count += lanes != 0; });
+  return count;
+}
+
+} // namespace mlir::workgroup
