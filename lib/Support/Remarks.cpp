@@ -20,6 +20,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-lower-copies";
   case RemarkSource::LowerDynamicMemory:
     return "workgroup-lower-dynamic-memory";
+  case RemarkSource::ResolveBankConflicts:
+    return "workgroup-resolve-bank-conflicts";
   case RemarkSource::VerifyKernels:
     return "workgroup-verify-kernels";
   }

@@ -28,6 +28,7 @@ enum class RemarkSource {
   HoistAllocs,
   LowerCopies,
   LowerDynamicMemory,
+  ResolveBankConflicts,
   VerifyKernels
 };
 

@@ -1,0 +1,206 @@
+//===- BankLayouts.cpp - Layouts of rows and what they cost ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Padding costs memory, swizzling an exclusive or per access, splitting more
+// instructions. Memory is what limits the blocks of a multiprocessor and the
+// stages of a pipeline, so that padding is preferred while it is small. The
+// layouts are tried in the order of preference; a later one has to be better.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BankLayouts.h"
+#include "workgroup/Support/BankConflicts.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::workgroup {
+
+/// The bytes that one pass over the banks can serve: what is farther apart by a
+/// multiple of it is in the same bank.
+static constexpr int64_t kPassBytes = 128;
+static constexpr int64_t kBankBytes = 4;
+/// Padding up to this part of a buffer is preferred to swizzling.
+static constexpr int64_t kSmallPart = 16;
+
+int64_t getPieceBytes(const BankAccess &access, int64_t elementBytes,
+                      const RowLayout &layout) {
+  int64_t bytes = access.getPieceBytes(elementBytes);
+  return access.canSplit ? std::min(bytes, layout.pieceBytes) : bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Hands each request that `sampled` makes in `layout` to `visit`.
+template <typename Fn>
+static void forEachRequest(const SampledAccess &sampled,
+                           const BankBuffer &buffer, const RowLayout &layout,
+                           Fn visit) {
+  int64_t elementBytes = buffer.elementBytes;
+  int64_t pieceBytes = getPieceBytes(*sampled.access, elementBytes, layout);
+  uint64_t rowBytes = buffer.getRowBytes() + layout.padBytes;
+  WarpRequest request;
+  for (const RowRequest &from : sampled.requests) {
+    request.lanes = from.lanes;
+    for (int64_t offset = 0; offset < sampled.bytes; offset += pieceBytes) {
+      for (uint32_t rest = from.lanes; rest; rest &= rest - 1) {
+        unsigned lane = llvm::countr_zero(rest);
+        // What is in one element stays together.
+        uint32_t column = layout.getColumn(
+            from.rows[lane], from.columns[lane] + offset / elementBytes,
+            elementBytes);
+        request.addresses[lane] = from.rows[lane] * rowBytes +
+                                  column * uint64_t(elementBytes) +
+                                  offset % elementBytes;
+      }
+      visit(request, pieceBytes);
+    }
+  }
+}
+
+/// The weighted wavefronts of `samples` in `layout`, or more than `limit`.
+static uint64_t countCost(ArrayRef<SampledAccess> samples,
+                          const BankBuffer &buffer, const RowLayout &layout,
+                          uint64_t limit) {
+  uint64_t cost = 0;
+  for (const SampledAccess &sampled : samples) {
+    uint64_t count = 0;
+    forEachRequest(sampled, buffer, layout,
+                   [&](const WarpRequest &request, int64_t bytes) {
+                     count += countWavefronts(request, bytes);
+                   });
+    cost = llvm::SaturatingMultiplyAdd(count, sampled.weight, cost);
+    if (cost > limit)
+      break;
+  }
+  return cost;
+}
+
+static uint64_t countLeast(ArrayRef<SampledAccess> samples,
+                           const BankBuffer &buffer) {
+  uint64_t least = 0;
+  for (const SampledAccess &sampled : samples) {
+    uint64_t count = 0;
+    forEachRequest(sampled, buffer, RowLayout(),
+                   [&](const WarpRequest &request, int64_t bytes) {
+                     count += countConflictFreeWavefronts(request, bytes);
+                   });
+    least = llvm::SaturatingMultiplyAdd(count, sampled.weight, least);
+  }
+  return least;
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Lists the layouts of a buffer in the order of preference.
+class CandidateList {
+public:
+  CandidateList(const BankBuffer &buffer, int64_t maxPadBytes)
+      : buffer(buffer), maxPadBytes(maxPadBytes) {}
+
+  SmallVector<RowLayout> list();
+  /// Some layouts are too large.
+  bool isHindered = false;
+
+private:
+  void addPaddings(int64_t pieceBytes, bool isSplit, bool isSmall);
+  void addSwizzles(int64_t pieceBytes, int64_t chunkBytes);
+
+  const BankBuffer &buffer;
+  int64_t maxPadBytes;
+  SmallVector<RowLayout> layouts;
+};
+} // namespace
+
+void CandidateList::addPaddings(int64_t pieceBytes, bool isSplit,
+                                bool isSmall) {
+  for (int64_t pad = pieceBytes; pad <= kPassBytes; pad += pieceBytes) {
+    if (isSplit && pad % (2 * pieceBytes) == 0)
+      continue; // possible without splitting
+    bool fits = pad * kSmallPart <= buffer.getRowBytes();
+    if (fits != isSmall)
+      continue;
+    if (pad * buffer.getRows() > maxPadBytes) {
+      isHindered = true;
+      continue;
+    }
+    RowLayout layout;
+    layout.padBytes = pad;
+    layout.pieceBytes = pieceBytes;
+    layouts.push_back(layout);
+  }
+}
+
+void CandidateList::addSwizzles(int64_t pieceBytes, int64_t chunkBytes) {
+  if (buffer.getRowBytes() % chunkBytes != 0)
+    return;
+  int64_t numChunks = buffer.getRowBytes() / chunkBytes;
+  for (int64_t period = 2;
+       numChunks % period == 0 && period * chunkBytes <= kPassBytes;
+       period *= 2)
+    for (int64_t rows = 1; rows < buffer.getRows() && rows <= 32; rows *= 2) {
+      RowLayout layout;
+      layout.chunkBytes = chunkBytes;
+      layout.period = period;
+      layout.rowsPerStep = rows;
+      layout.pieceBytes = pieceBytes;
+      layouts.push_back(layout);
+    }
+}
+
+SmallVector<RowLayout> CandidateList::list() {
+  // The widest piece, and what must not be split.
+  int64_t widest = buffer.elementBytes, fixed = buffer.elementBytes;
+  bool canSwizzle = true;
+  for (const BankAccess &access : buffer.accesses) {
+    int64_t piece = access.getPieceBytes(buffer.elementBytes);
+    widest = std::max(widest, piece);
+    fixed = std::max(fixed, access.getFixedBytes(buffer.elementBytes));
+    canSwizzle &= !access.isOfMatrix();
+  }
+  widest = std::max(widest, fixed);
+  for (int64_t piece = widest; piece >= fixed; piece /= 2) {
+    bool isSplit = piece != widest;
+    addPaddings(piece, isSplit, /*isSmall=*/true);
+    // Chunks of less than a bank change no bank; large ones leave vectors
+    // whole.
+    for (int64_t chunk = isSplit ? piece : kPassBytes / 2;
+         canSwizzle && chunk >= std::max(piece, kBankBytes); chunk /= 2)
+      addSwizzles(piece, chunk);
+    addPaddings(piece, isSplit, /*isSmall=*/false);
+  }
+  return std::move(layouts);
+}
+
+LayoutChoice chooseLayout(const BankBuffer &buffer,
+                          ArrayRef<SampledAccess> samples,
+                          int64_t maxPadBytes) {
+  LayoutChoice choice;
+  choice.before = choice.after =
+      countCost(samples, buffer, choice.layout, /*limit=*/UINT64_MAX);
+  choice.least = countLeast(samples, buffer);
+  if (choice.before <= choice.least || buffer.getRows() == 1)
+    return choice;
+  CandidateList candidates(buffer, maxPadBytes);
+  for (const RowLayout &layout : candidates.list()) {
+    uint64_t cost = countCost(samples, buffer, layout, choice.after);
+    if (cost >= choice.after)
+      continue;
+    choice.after = cost;
+    choice.layout = layout;
+    if (cost <= choice.least)
+      break;
+  }
+  choice.isHindered = candidates.isHindered;
+  return choice;
+}
+
+} // namespace mlir::workgroup
