@@ -9,187 +9,17 @@
 #include "BankBuffers.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "workgroup/Support/Kernel.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
-/// No instruction accesses more bytes at once.
-static constexpr int64_t kWidestPiece = 16;
-
-static int64_t getPowerOfTwoDivisor(int64_t value) {
-  return value == 0 ? AlignmentAnalysis::kMaxDivisor
-                    : int64_t(1) << llvm::countr_zero(uint64_t(value));
-}
-
-void LinearIndex::add(OpFoldResult index, int64_t factor) {
-  if (std::optional<int64_t> number = getConstantIntValue(index))
-    constant += *number * factor;
-  else
-    terms.emplace_back(cast<Value>(index), factor);
-}
-
-int64_t BankAccess::getPieceBytes(int64_t elementBytes) const {
-  int64_t bytes = getBytes(elementBytes);
-  if (numElements == 1)
-    return std::min(bytes, kWidestPiece);
-  return std::min(
-      {getPowerOfTwoDivisor(bytes), divisor * elementBytes, kWidestPiece});
-}
-
-int64_t BankAccess::getFixedBytes(int64_t elementBytes) const {
-  constexpr int64_t kBankBytes = 4;
-  if (canSplit)
-    return std::min(getPieceBytes(elementBytes),
-                    std::max(elementBytes, kBankBytes));
-  return isOfMatrix() ? matrixUnit : getBytes(elementBytes);
-}
-
 int64_t BankBuffer::getColumns() const {
   return type.getRank() == 0 ? 1 : type.getShape().back();
-}
-
-//===----------------------------------------------------------------------===//
-// Accesses
-//===----------------------------------------------------------------------===//
-
-/// True if vectors of `type`'s elements are laid out in memory as the elements
-/// themselves are.
-static bool hasDenseVectors(MemRefType type, int64_t elementBytes) {
-  return type.getElementType().isIntOrFloat() &&
-         int64_t(type.getElementTypeBitWidth()) == 8 * elementBytes;
-}
-
-/// The elements of the vector `vectorType` that an access transfers; nothing if
-/// it is not a run of consecutive elements.
-static std::optional<int64_t> getRun(VectorType vectorType, MemRefType type,
-                                     int64_t elementBytes) {
-  if (vectorType == type.getElementType())
-    return 1;
-  if (vectorType.getRank() != 1 || vectorType.isScalable() ||
-      !hasDenseVectors(type, elementBytes))
-    return std::nullopt;
-  return vectorType.getNumElements();
-}
-
-static bool isPlainTransfer(VectorTransferOpInterface transfer) {
-  return transfer.getVectorType().getRank() == 1 && !transfer.getMask() &&
-         transfer.getPermutationMap().isMinorIdentity() &&
-         !transfer.hasOutOfBoundsDim();
-}
-
-/// Describes the matrix of type `matrix` that `access` loads or stores.
-static bool describeMatrix(BankAccess &access, gpu::MMAMatrixType matrix,
-                           const APInt &lead, bool isTransposed,
-                           MemRefType type) {
-  if (type.getElementType() != matrix.getElementType())
-    return false;
-  ArrayRef<int64_t> shape = matrix.getShape();
-  access.numElements = shape[isTransposed ? 0 : 1];
-  access.numMatrixRows = shape[isTransposed ? 1 : 0];
-  access.leadDimension = lead.getSExtValue();
-  return true;
-}
-
-/// What an op does with the memref that it accesses, as far as it is
-/// understood.
-namespace {
-struct AccessBuilder {
-  OpOperand &use;
-  int64_t elementBytes;
-  BankAccess access;
-
-  using Result = bool;
-  MemRefType getType() const { return cast<MemRefType>(use.get().getType()); }
-
-  template <typename Op>
-  Result ofElement(Op op) {
-    access.alignment = op.getAlignment().value_or(1);
-    return &op.getMemrefMutable() == &use;
-  }
-
-  template <typename Op>
-  Result ofVector(Op op, bool canSplit) {
-    std::optional<int64_t> run =
-        getRun(op.getVectorType(), getType(), elementBytes);
-    access.alignment = op.getAlignment().value_or(1);
-    access.numElements = run.value_or(1);
-    access.canSplit = canSplit && access.numElements > 1;
-    return run && &op.getBaseMutable() == &use;
-  }
-
-  template <typename Op>
-  Result ofTransfer(Op op) {
-    std::optional<int64_t> run =
-        getRun(op.getVectorType(), getType(), elementBytes);
-    access.numElements = run.value_or(1);
-    access.canSplit = access.numElements > 1;
-    return run && isPlainTransfer(op) && &op.getBaseMutable() == &use;
-  }
-
-  Result ofRows(nvgpu::LdMatrixOp op) {
-    constexpr int64_t kRowBytes = 16, kRows = 8;
-    access.numElements = kRowBytes / elementBytes;
-    access.numLanes = kRows * op.getNumTiles();
-    return kRowBytes % elementBytes == 0 && access.numLanes <= 32;
-  }
-
-  Result ofCopy(nvgpu::DeviceAsyncCopyOp op) {
-    access.numElements = op.getDstElements().getSExtValue();
-    return access.numElements > 0;
-  }
-
-  Result build(Operation *op) {
-    access.use = &use;
-    return llvm::TypeSwitch<Operation *, Result>(op)
-        .Case<memref::LoadOp, memref::StoreOp>(
-            [&](auto op) { return ofElement(op); })
-        .Case([&](memref::AtomicRMWOp op) {
-          return &op.getMemrefMutable() == &use;
-        })
-        .Case<vector::LoadOp, vector::StoreOp>(
-            [&](auto op) { return ofVector(op, /*canSplit=*/true); })
-        .Case<vector::MaskedLoadOp, vector::MaskedStoreOp>(
-            [&](auto op) { return ofVector(op, /*canSplit=*/false); })
-        .Case<vector::TransferReadOp, vector::TransferWriteOp>(
-            [&](auto op) { return ofTransfer(op); })
-        .Case([&](nvgpu::LdMatrixOp op) { return ofRows(op); })
-        .Case([&](nvgpu::DeviceAsyncCopyOp op) { return ofCopy(op); })
-        .Case([&](gpu::SubgroupMmaLoadMatrixOp op) {
-          return describeMatrix(access, cast<gpu::MMAMatrixType>(op.getType()),
-                                op.getLeadDimension(),
-                                op.getTranspose().value_or(false), getType());
-        })
-        .Case([&](gpu::SubgroupMmaStoreMatrixOp op) {
-          return describeMatrix(access,
-                                cast<gpu::MMAMatrixType>(op.getSrc().getType()),
-                                op.getLeadDimension(),
-                                op.getTranspose().value_or(false), getType());
-        })
-        .Default([](Operation *) { return false; });
-  }
-};
-} // namespace
-
-MutableOperandRange getAccessIndices(OpOperand &use) {
-  return llvm::TypeSwitch<Operation *, MutableOperandRange>(use.getOwner())
-      .Case([&](nvgpu::DeviceAsyncCopyOp op) {
-        return &use == &op.getDstMutable() ? op.getDstIndicesMutable()
-                                           : op.getSrcIndicesMutable();
-      })
-      .Case<memref::LoadOp, memref::StoreOp, memref::AtomicRMWOp,
-            vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
-            vector::MaskedStoreOp, vector::TransferReadOp,
-            vector::TransferWriteOp, nvgpu::LdMatrixOp,
-            gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp>(
-          [](auto op) { return op.getIndicesMutable(); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,12 +98,11 @@ static std::optional<Alias> getReinterpreted(memref::ReinterpretCastOp op) {
   Alias alias;
   SmallVector<OpFoldResult> strides = op.getMixedStrides();
   alias.offset.add(op.getMixedOffsets().front(), 1);
-  for (auto [size, stride] : llvm::zip_equal(op.getMixedSizes(), strides)) {
-    std::optional<int64_t> extent = getConstantIntValue(size);
+  alias.extents = llvm::to_vector(op.getStaticSizes());
+  for (OpFoldResult stride : strides) {
     std::optional<int64_t> step = getConstantIntValue(stride);
-    if (!extent || !step)
+    if (!step)
       return std::nullopt;
-    alias.extents.push_back(*extent);
     alias.strides.push_back(*step);
   }
   if (!alias.offset.terms.empty())
@@ -310,18 +139,6 @@ static std::optional<Alias> getView(const Alias &source, Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<int64_t> getStaticExtent(Value value, int64_t dim) {
-  auto type = cast<MemRefType>(value.getType());
-  if (dim < 0 || dim >= type.getRank())
-    return std::nullopt;
-  if (!type.isDynamicDim(dim))
-    return type.getDimSize(dim);
-  auto castOp = value.getDefiningOp<memref::CastOp>();
-  if (!castOp || !isa<MemRefType>(castOp.getSource().getType()))
-    return std::nullopt;
-  return getStaticExtent(castOp.getSource(), dim);
-}
-
 //===----------------------------------------------------------------------===//
 // Uses of a buffer
 //===----------------------------------------------------------------------===//
@@ -340,7 +157,7 @@ private:
   bool visitView(Operation *op, const Alias &source);
   bool visitAccess(OpOperand &use, const Alias &source);
   int64_t getColumnDivisor(const BankAccess &access);
-  int64_t getMatrixUnit(OpOperand &use);
+  int64_t getMatrixUnit(const BankAccess &access);
   bool staysInRow(const BankAccess &access);
   void refuse(const Twine &why) { buffer.obstacle = why.str(); }
 
@@ -356,6 +173,7 @@ void UseCollector::collect() {
     Alias alias;
     alias.extents = llvm::to_vector(buffer.type.getShape());
     alias.strides = llvm::to_vector(computeSuffixProduct(alias.extents));
+    buffer.extents[root] = alias.extents;
     aliases[root] = alias;
     worklist.push_back(root);
   }
@@ -381,7 +199,8 @@ bool UseCollector::visit(OpOperand &use) {
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     std::optional<int64_t> number = dim.getConstantIndex();
     buffer.dims.push_back(op);
-    return number && getStaticExtent(use.get(), *number).has_value();
+    return number && *number >= 0 && *number < int64_t(source.extents.size()) &&
+           !ShapedType::isDynamic(source.extents[*number]);
   }
   if (getViewSource(op) == use.get())
     return visitView(op, source);
@@ -397,6 +216,7 @@ bool UseCollector::visitView(Operation *op, const Alias &source) {
     buffer.roots.push_back(view);
   else
     buffer.views.push_back(op);
+  buffer.extents[view] = alias->extents;
   aliases[view] = std::move(*alias);
   worklist.push_back(view);
   return true;
@@ -415,7 +235,7 @@ int64_t UseCollector::getColumnDivisor(const BankAccess &access) {
     divisor = std::min(divisor, ofTerm);
   }
   // A promise says as much, of a buffer that is known to be aligned so.
-  int64_t natural = getNaturalAlignment(buffer.type, access.getOp());
+  int64_t natural = getNaturalAlignment(buffer.type, access.op);
   int64_t known = std::max(natural, getStatedAlignment(buffer.roots.front()));
   int64_t promised = std::min({access.alignment, known,
                                getPowerOfTwoDivisor(buffer.getRowBytes())}) /
@@ -423,14 +243,15 @@ int64_t UseCollector::getColumnDivisor(const BankAccess &access) {
   return std::max(divisor, promised);
 }
 
-/// What the bytes of a row have to be a multiple of for the matrix at `use` to
-/// be where its instruction can address it. A matrix begins at multiples of 32
-/// bytes, its rows at multiples of 16.
-int64_t UseCollector::getMatrixUnit(OpOperand &use) {
+/// What the bytes of a row have to be a multiple of for the matrix of `access`
+/// to be where its instruction can address it. A matrix begins at multiples of
+/// 32 bytes, its rows at multiples of 16.
+int64_t UseCollector::getMatrixUnit(const BankAccess &access) {
   constexpr int64_t kRowUnit = 16, kMatrixUnit = 32;
-  if (!buffer.isRoot(use.get()) || buffer.type.getRank() != 2)
+  if (!buffer.isRoot(getAccessMemref(access).get()) ||
+      buffer.type.getRank() != 2)
     return kMatrixUnit;
-  Value row = getAccessIndices(use)[0].get();
+  Value row = getAccessIndices(access)[0].get();
   return alignments.getDivisor(row) * kRowUnit >= kMatrixUnit ? kRowUnit
                                                               : kMatrixUnit;
 }
@@ -453,17 +274,18 @@ bool UseCollector::staysInRow(const BankAccess &access) {
 }
 
 bool UseCollector::visitAccess(OpOperand &use, const Alias &source) {
-  AccessBuilder builder{use, buffer.elementBytes, {}};
-  if (!isa<MemRefType>(use.get().getType()) || !builder.build(use.getOwner()))
+  std::optional<BankAccess> described =
+      describeAccess(use, buffer.elementBytes);
+  if (!described)
     return false;
-  BankAccess access = builder.access;
+  BankAccess access = std::move(*described);
   access.place = source.offset;
-  MutableOperandRange indices = getAccessIndices(use);
+  MutableOperandRange indices = getAccessIndices(access);
   for (auto [index, stride] : llvm::zip_equal(indices, source.strides))
     access.place.add(getAsOpFoldResult(index.get()), stride);
   access.divisor = getColumnDivisor(access);
   if (access.isOfMatrix())
-    access.matrixUnit = getMatrixUnit(use);
+    access.matrixUnit = getMatrixUnit(access);
   bool isRun = source.strides.empty() || source.strides.back() == 1;
   if (access.numElements > 1 && !isRun)
     return false;

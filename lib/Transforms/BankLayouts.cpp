@@ -19,9 +19,6 @@
 
 namespace mlir::workgroup {
 
-/// The bytes that one pass over the banks can serve: what is farther apart by a
-/// multiple of it is in the same bank.
-static constexpr int64_t kPassBytes = 128;
 static constexpr int64_t kBankBytes = 4;
 /// Padding up to this part of a buffer is preferred to swizzling.
 static constexpr int64_t kSmallPart = 16;
@@ -112,7 +109,7 @@ public:
 
 private:
   void addPaddings(int64_t pieceBytes, bool isSplit, bool isSmall);
-  void addSwizzles(int64_t pieceBytes, int64_t chunkBytes);
+  void addSwizzles(int64_t pieceBytes, int64_t chunkBytes, int64_t fold);
 
   const BankBuffer &buffer;
   int64_t maxPadBytes;
@@ -139,18 +136,22 @@ void CandidateList::addPaddings(int64_t pieceBytes, bool isSplit,
   }
 }
 
-void CandidateList::addSwizzles(int64_t pieceBytes, int64_t chunkBytes) {
+void CandidateList::addSwizzles(int64_t pieceBytes, int64_t chunkBytes,
+                                int64_t fold) {
   if (buffer.getRowBytes() % chunkBytes != 0)
     return;
   int64_t numChunks = buffer.getRowBytes() / chunkBytes;
-  for (int64_t period = 2;
+  constexpr int64_t kMaxRowsPerStep = 32;
+  for (int64_t period = std::max<int64_t>(2, 2 * fold);
        numChunks % period == 0 && period * chunkBytes <= kPassBytes;
        period *= 2)
-    for (int64_t rows = 1; rows < buffer.getRows() && rows <= 32; rows *= 2) {
+    for (int64_t rows = 1; rows < buffer.getRows() && rows <= kMaxRowsPerStep;
+         rows *= 2) {
       RowLayout layout;
       layout.chunkBytes = chunkBytes;
       layout.period = period;
       layout.rowsPerStep = rows;
+      layout.fold = fold;
       layout.pieceBytes = pieceBytes;
       layouts.push_back(layout);
     }
@@ -167,16 +168,24 @@ SmallVector<RowLayout> CandidateList::list() {
     canSwizzle &= !access.isOfMatrix();
   }
   widest = std::max(widest, fixed);
+  // Chunks of less than a bank change no bank; large ones leave vectors whole.
+  auto addAllSwizzles = [&](int64_t piece, int64_t fold) {
+    if (!canSwizzle)
+      return;
+    for (int64_t chunk = piece != widest ? piece : kPassBytes / 2;
+         chunk >= std::max(piece, kBankBytes); chunk /= 2)
+      addSwizzles(piece, chunk, fold);
+  };
   for (int64_t piece = widest; piece >= fixed; piece /= 2) {
     bool isSplit = piece != widest;
     addPaddings(piece, isSplit, /*isSmall=*/true);
-    // Chunks of less than a bank change no bank; large ones leave vectors
-    // whole.
-    for (int64_t chunk = isSplit ? piece : kPassBytes / 2;
-         canSwizzle && chunk >= std::max(piece, kBankBytes); chunk /= 2)
-      addSwizzles(piece, chunk);
+    addAllSwizzles(piece, /*fold=*/0);
     addPaddings(piece, isSplit, /*isSmall=*/false);
   }
+  if (buffer.getRowBytes() > kPassBytes)
+    for (int64_t piece = widest; piece >= fixed; piece /= 2)
+      for (int64_t fold : {1, 2, 4, 8})
+        addAllSwizzles(piece, fold);
   return std::move(layouts);
 }
 

@@ -13,15 +13,21 @@
 
 namespace mlir::workgroup {
 
+/// The bytes that one pass over the banks can serve: what is farther apart by a
+/// multiple of it is in the same bank.
+constexpr int64_t kPassBytes = 128;
+
 /// A layout of the rows of a buffer. Chunk `c` of row `r` of a swizzled buffer
-/// is in place of chunk `c xor (r / rowsPerStep) mod period`, which is in the
-/// row because `period`, a power of two, divides the number of its chunks.
+/// takes the place of chunk `c xor s` where `s = (r / rowsPerStep) mod period`.
+/// That is in the row because `period`, a power of two, divides the number of
+/// its chunks. If `fold` is not zero, the pass `p` of the row that the chunk is
+/// in takes part: `s = (r / rowsPerStep xor p * fold) mod period`.
 struct RowLayout {
   /// Bytes behind each row.
   int64_t padBytes = 0;
   /// Bytes of a chunk, a power of two.
   int64_t chunkBytes = 0;
-  int64_t period = 1, rowsPerStep = 1;
+  int64_t period = 1, rowsPerStep = 1, fold = 0;
   /// Accesses of more bytes that can be split are split into this many.
   int64_t pieceBytes = 16;
 
@@ -31,8 +37,12 @@ struct RowLayout {
   /// The column, in elements, where that of number `column` of row `row` is.
   uint32_t getColumn(uint32_t row, uint32_t column,
                      int64_t elementBytes) const {
-    uint32_t step = row / uint32_t(rowsPerStep) & uint32_t(period - 1);
-    return column ^ step * uint32_t(chunkBytes / elementBytes);
+    if (!isSwizzled())
+      return column;
+    uint32_t pass = column * elementBytes / kPassBytes;
+    uint32_t step = row / uint32_t(rowsPerStep) ^ pass * uint32_t(fold);
+    return column ^
+           (step & uint32_t(period - 1)) * uint32_t(chunkBytes / elementBytes);
   }
 };
 

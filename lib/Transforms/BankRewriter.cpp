@@ -84,14 +84,12 @@ static Indices getExpandedIndices(IndexBuilder &index, memref::ExpandShapeOp op,
 
 static Indices getCollapsedIndices(IndexBuilder &index,
                                    memref::CollapseShapeOp op,
-                                   ArrayRef<OpFoldResult> indices) {
+                                   ArrayRef<OpFoldResult> indices,
+                                   ArrayRef<int64_t> extents) {
   Indices results;
-  SmallVector<int64_t> extents;
-  for (int64_t dim = 0; dim < op.getSrcType().getRank(); ++dim)
-    extents.push_back(*getStaticExtent(op.getSrc(), dim));
   for (auto [i, group] : llvm::enumerate(op.getReassociationIndices()))
-    delinearize(index, indices[i],
-                ArrayRef(extents).slice(group.front(), group.size()), results);
+    delinearize(index, indices[i], extents.slice(group.front(), group.size()),
+                results);
   // A buffer of one element has no groups.
   results.resize(extents.size(), index.builder.getIndexAttr(0));
   return results;
@@ -123,7 +121,8 @@ static Value resolveViews(IndexBuilder &index, const BankBuffer &buffer,
           indices = getExpandedIndices(index, op, indices);
         })
         .Case([&](memref::CollapseShapeOp op) {
-          indices = getCollapsedIndices(index, op, indices);
+          indices = getCollapsedIndices(index, op, indices,
+                                        buffer.extents.lookup(source));
         })
         .Case([&](memref::TransposeOp op) {
           Indices results(indices.size());
@@ -160,12 +159,12 @@ public:
 private:
   bool needsSplit(const BankAccess &access) const;
   int64_t getAlignment(int64_t promised) const;
-  OpFoldResult getShift(IndexBuilder &index, const Indices &indices);
+  OpFoldResult getStep(IndexBuilder &index, const Indices &indices);
   Indices getPieceIndices(IndexBuilder &index, const Indices &indices,
-                          OpFoldResult shift, int64_t offset);
+                          OpFoldResult step, int64_t offset);
   void replaceInPlace(BankAccess &access, Value root, const Indices &indices);
   void split(BankAccess &access, Value root, const Indices &indices,
-             OpFoldResult shift);
+             OpFoldResult step);
 
   RewriterBase &rewriter;
   BankBuffer &buffer;
@@ -201,9 +200,20 @@ int64_t AccessRewriter::getAlignment(int64_t promised) const {
   return promised;
 }
 
-/// What the column at `indices` has to be combined with by exclusive or.
-OpFoldResult AccessRewriter::getShift(IndexBuilder &index,
-                                      const Indices &indices) {
+static OpFoldResult createXor(IndexBuilder &index, OpFoldResult lhs,
+                              OpFoldResult rhs) {
+  auto a = getConstantIntValue(lhs), b = getConstantIntValue(rhs);
+  if (a && b)
+    return index.builder.getIndexAttr(*a ^ *b);
+  if (a == 0 || b == 0)
+    return a == 0 ? rhs : lhs;
+  return index.create<arith::XOrIOp>(lhs, rhs);
+}
+
+/// The number of steps by which the row at `indices` is swizzled, but for whole
+/// periods.
+OpFoldResult AccessRewriter::getStep(IndexBuilder &index,
+                                     const Indices &indices) {
   OpBuilder &builder = index.builder;
   int64_t turn = layout.rowsPerStep * layout.period, factor = 1;
   OpFoldResult row = builder.getIndexAttr(0);
@@ -214,30 +224,33 @@ OpFoldResult AccessRewriter::getShift(IndexBuilder &index,
           index.add(index.mul(indices[dim], builder.getIndexAttr(factor)), row);
     factor *= buffer.type.getDimSize(dim);
   }
-  OpFoldResult step =
-      index.rem(index.div(row, builder.getIndexAttr(layout.rowsPerStep)),
-                builder.getIndexAttr(layout.period));
-  return index.mul(
-      step, builder.getIndexAttr(layout.chunkBytes / buffer.elementBytes));
+  return index.div(row, builder.getIndexAttr(layout.rowsPerStep));
 }
 
-/// The indices of the element `offset` elements behind that at `indices`.
+/// The indices of the element `offset` elements behind that at `indices`, in a
+/// row that is swizzled by `step`.
 Indices AccessRewriter::getPieceIndices(IndexBuilder &index,
                                         const Indices &indices,
-                                        OpFoldResult shift, int64_t offset) {
+                                        OpFoldResult step, int64_t offset) {
   Indices results = indices;
   if (indices.empty())
     return results;
-  OpBuilder &builder = index.builder;
+  auto constant = [&](int64_t value) -> OpFoldResult {
+    return index.builder.getIndexAttr(value);
+  };
   OpFoldResult &column = results.back();
-  column = index.add(column, builder.getIndexAttr(offset));
+  column = index.add(column, constant(offset));
   if (!layout.isSwizzled())
     return results;
-  auto a = getConstantIntValue(column), b = getConstantIntValue(shift);
-  if (a && b)
-    column = builder.getIndexAttr(*a ^ *b);
-  else if (b != 0)
-    column = index.create<arith::XOrIOp>(column, shift);
+  if (layout.fold != 0) {
+    OpFoldResult pass =
+        index.div(column, constant(kPassBytes / buffer.elementBytes));
+    step = createXor(index, step, index.mul(pass, constant(layout.fold)));
+  }
+  OpFoldResult shift =
+      index.mul(index.rem(step, constant(layout.period)),
+                constant(layout.chunkBytes / buffer.elementBytes));
+  column = createXor(index, column, shift);
   return results;
 }
 
@@ -249,17 +262,15 @@ static SmallVector<Value> getValues(IndexBuilder &index,
 
 /// Makes `op`, a transfer without bounds to check, a plain load or store, whose
 /// form does not depend on the rank of the memref.
-static OpOperand *simplifyTransfer(RewriterBase &rewriter, Operation *op) {
+static Operation *simplifyTransfer(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto read = dyn_cast<vector::TransferReadOp>(op)) {
-    auto load = rewriter.replaceOpWithNewOp<vector::LoadOp>(
+    return rewriter.replaceOpWithNewOp<vector::LoadOp>(
         read, read.getVectorType(), read.getBase(), read.getIndices());
-    return &load.getBaseMutable();
   }
   if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
-    auto store = rewriter.replaceOpWithNewOp<vector::StoreOp>(
+    return rewriter.replaceOpWithNewOp<vector::StoreOp>(
         write, write.getVector(), write.getBase(), write.getIndices());
-    return &store.getBaseMutable();
   }
   return nullptr;
 }
@@ -273,19 +284,19 @@ static void setAlignment(Operation *op, int64_t alignment) {
 
 void AccessRewriter::replaceInPlace(BankAccess &access, Value root,
                                     const Indices &indices) {
-  Operation *op = access.getOp();
+  Operation *op = access.op;
   IndexBuilder index{rewriter, op->getLoc()};
   SmallVector<Value> values = getValues(index, indices);
   rewriter.modifyOpInPlace(op, [&] {
-    getAccessIndices(*access.use).assign(values);
-    access.use->set(root);
+    getAccessMemref(access).set(root);
+    getAccessIndices(access).assign(values);
   });
 }
 
 /// Replaces `access` by accesses of a piece each.
 void AccessRewriter::split(BankAccess &access, Value root,
-                           const Indices &indices, OpFoldResult shift) {
-  Operation *op = access.getOp();
+                           const Indices &indices, OpFoldResult step) {
+  Operation *op = access.op;
   IndexBuilder index{rewriter, op->getLoc()};
   Location loc = op->getLoc();
   auto load = dyn_cast<vector::LoadOp>(op);
@@ -302,7 +313,7 @@ void AccessRewriter::split(BankAccess &access, Value root,
                      : store.getValueToStore();
   for (int64_t at = 0; at < access.numElements; at += length) {
     SmallVector<Value> values =
-        getValues(index, getPieceIndices(index, indices, shift, at));
+        getValues(index, getPieceIndices(index, indices, step, at));
     if (load) {
       Value piece = vector::LoadOp::create(rewriter, loc, pieceType, root,
                                            values, isNontemporal, alignment);
@@ -324,25 +335,26 @@ void AccessRewriter::split(BankAccess &access, Value root,
 
 void AccessRewriter::rewrite(BankAccess &access) {
   bool isSplit = needsSplit(access);
-  if (!isSplit && !layout.isSwizzled() && buffer.isRoot(access.use->get())) {
-    setAlignment(access.getOp(), getAlignment(access.alignment));
+  Value memref = getAccessMemref(access).get();
+  if (!isSplit && !layout.isSwizzled() && buffer.isRoot(memref)) {
+    setAlignment(access.op, getAlignment(access.alignment));
     return;
   }
-  if (OpOperand *use = simplifyTransfer(rewriter, access.getOp()))
-    access.use = use;
-  Operation *op = access.getOp();
+  if (Operation *simple = simplifyTransfer(rewriter, access.op))
+    access.op = simple;
+  Operation *op = access.op;
   rewriter.setInsertionPoint(op);
   IndexBuilder index{rewriter, op->getLoc()};
   Indices indices;
-  for (OpOperand &i : getAccessIndices(*access.use))
+  for (OpOperand &i : getAccessIndices(access))
     indices.push_back(getAsOpFoldResult(i.get()));
-  Value root = resolveViews(index, buffer, access.use->get(), indices);
-  OpFoldResult shift = rewriter.getIndexAttr(0);
+  Value root = resolveViews(index, buffer, memref, indices);
+  OpFoldResult step = rewriter.getIndexAttr(0);
   if (layout.isSwizzled())
-    shift = getShift(index, indices);
+    step = getStep(index, indices);
   if (isSplit)
-    return split(access, root, indices, shift);
-  replaceInPlace(access, root, getPieceIndices(index, indices, shift, 0));
+    return split(access, root, indices, step);
+  replaceInPlace(access, root, getPieceIndices(index, indices, step, 0));
   setAlignment(op, getAlignment(access.alignment));
 }
 
@@ -357,7 +369,7 @@ static void setLeadDimension(RewriterBase &rewriter, const BankAccess &access,
   int64_t pad = layout.padBytes / buffer.elementBytes;
   int64_t rows = access.leadDimension / buffer.getColumns();
   IntegerAttr lead = rewriter.getIndexAttr(access.leadDimension + rows * pad);
-  Operation *op = access.getOp();
+  Operation *op = access.op;
   rewriter.modifyOpInPlace(op, [&] {
     if (auto load = dyn_cast<gpu::SubgroupMmaLoadMatrixOp>(op))
       load.setLeadDimensionAttr(lead);
@@ -396,7 +408,7 @@ void applyLayout(RewriterBase &rewriter, BankBuffer &buffer,
     auto dim = cast<memref::DimOp>(op);
     rewriter.setInsertionPoint(op);
     rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(
-        op, *getStaticExtent(dim.getSource(), *dim.getConstantIndex()));
+        op, buffer.extents.lookup(dim.getSource())[*dim.getConstantIndex()]);
   }
   AccessRewriter accesses(rewriter, buffer, layout);
   for (BankAccess &access : buffer.accesses) {

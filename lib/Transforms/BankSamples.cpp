@@ -269,10 +269,10 @@ std::optional<SampledAccess> BankSampler::sample(const BankBuffer &buffer,
   bool isSame = llvm::all_of(
       places, [&](const auto &other) { return *other == *places[0]; });
   unsigned numSamples = isSame ? 1 : kMaxSamples;
-  sampled.weight = llvm::SaturatingMultiply<uint64_t>(getWeight(access.getOp()),
+  sampled.weight = llvm::SaturatingMultiply<uint64_t>(getWeight(access.op),
                                                       kWeightUnit / numSamples);
   for (unsigned i = 0; i < numSamples; ++i) {
-    SmallVector<bool, 0> isActive = getActiveThreads(access.getOp(), i);
+    SmallVector<bool, 0> isActive = getActiveThreads(access.op, i);
     if (!access.isOfMatrix()) {
       addRequests(sampled, buffer, *places[i], isActive);
       continue;

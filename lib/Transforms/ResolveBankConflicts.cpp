@@ -158,7 +158,7 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
     if (std::optional<SampledAccess> sampled = sampler.sample(buffer, access))
       samples.push_back(std::move(*sampled));
     else if (!unknown)
-      unknown = access.getOp();
+      unknown = access.op;
   }
   int64_t reserved = getReservedBytes(buffer.getBytes());
   int64_t rest = std::max<int64_t>(0, capacity - used);
