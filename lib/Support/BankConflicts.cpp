@@ -16,6 +16,8 @@
 namespace mlir::workgroup {
 
 static constexpr unsigned kBanks = 32, kBankBytes = 4;
+/// The most bytes a lane that one instruction accesses.
+static constexpr uint64_t kMaxBytes = 16;
 
 llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
                                              uint32_t lanes, uint64_t bytes,
@@ -75,12 +77,13 @@ static bool isPairwiseEqual(const WarpRequest &request, uint32_t lanes,
   return true;
 }
 
-/// Hands the lanes that are served together to `visit`, part by part.
+/// Hands the lanes of an instruction that are served together to `visit`, part
+/// by part.
 static void forEachPart(const WarpRequest &request, uint64_t bytes,
                         llvm::function_ref<void(uint32_t)> visit) {
   constexpr unsigned kLanes = WarpRequest::kLanes;
   unsigned numParts = std::max<uint64_t>(1, bytes / kBankBytes);
-  unsigned lanesPerPart = std::max(1u, kLanes / numParts);
+  unsigned lanesPerPart = kLanes / numParts;
   auto getLanes = [&](unsigned part) {
     uint32_t all = lanesPerPart == kLanes ? ~0u : (1u << lanesPerPart) - 1;
     return all << (part * lanesPerPart) & request.lanes;
@@ -98,10 +101,26 @@ static void forEachPart(const WarpRequest &request, uint64_t bytes,
   }
 }
 
+/// Hands the instructions that make `request` to `visit`, with their bytes.
+static void forEachInstruction(
+    const WarpRequest &request, uint64_t bytes,
+    llvm::function_ref<void(const WarpRequest &, uint64_t)> visit) {
+  if (bytes <= kMaxBytes)
+    return visit(request, bytes);
+  WarpRequest piece = request;
+  for (uint64_t offset = 0; offset < bytes; offset += kMaxBytes) {
+    visit(piece, std::min(kMaxBytes, bytes - offset));
+    for (uint64_t &address : piece.addresses)
+      address += kMaxBytes;
+  }
+}
+
 unsigned countWavefronts(const WarpRequest &request, uint64_t bytes) {
   unsigned count = 0;
-  forEachPart(request, bytes, [&](uint32_t lanes) {
-    count += countPasses(request, lanes, bytes);
+  forEachInstruction(request, bytes, [&](const auto &piece, uint64_t size) {
+    forEachPart(piece, size, [&](uint32_t lanes) {
+      count += countPasses(piece, lanes, size);
+    });
   });
   return count;
 }
@@ -114,7 +133,9 @@ unsigned countIdealWavefronts(const WarpRequest &request, uint64_t bytes) {
 unsigned countConflictFreeWavefronts(const WarpRequest &request,
                                      uint64_t bytes) {
   unsigned count = 0;
-  forEachPart(request, bytes, [&](uint32_t lanes) { count += lanes != 0; });
+  forEachInstruction(request, bytes, [&](const auto &piece, uint64_t size) {
+    forEachPart(piece, size, [&](uint32_t lanes) { count += lanes != 0; });
+  });
   return count;
 }
 

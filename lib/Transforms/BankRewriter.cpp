@@ -239,7 +239,8 @@ Indices AccessRewriter::getPieceIndices(IndexBuilder &index,
     return index.builder.getIndexAttr(value);
   };
   OpFoldResult &column = results.back();
-  column = index.add(column, constant(offset));
+  if (offset != 0)
+    column = index.add(column, constant(offset));
   if (!layout.isSwizzled())
     return results;
   if (layout.fold != 0) {
@@ -347,7 +348,7 @@ void AccessRewriter::rewrite(BankAccess &access) {
   IndexBuilder index{rewriter, op->getLoc()};
   Indices indices;
   for (OpOperand &i : getAccessIndices(access))
-    indices.push_back(getAsOpFoldResult(i.get()));
+    indices.push_back(i.get());
   Value root = resolveViews(index, buffer, memref, indices);
   OpFoldResult step = rewriter.getIndexAttr(0);
   if (layout.isSwizzled())

@@ -17,6 +17,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_BANKSAMPLES_H
 
 #include "BankBuffers.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Analysis/ThreadEvaluator.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include <array>

@@ -13,12 +13,12 @@ gpu.module @kernels [#nvvm.target<chip = "sm_86">] {
   // Padding takes 128 bytes more than static memory has with the other buffer.
   // CHECK-LABEL: gpu.func @full
   // STATIC-SAME:   workgroup(%[[W:.+]] : memref<32x32xf32, 3>, %{{.+}} : memref<45056xi8, 3>)
-  // STATIC:        arith.xori
+  // STATIC:        arith.remui
   // STATIC:        memref.load %[[W]]
   // LARGE-SAME:    workgroup(%{{.+}} : memref<32x33xf32, 3>,
-  // LARGE-NOT:     arith.xori
+  // LARGE-NOT:     arith.remui
   // SMALL-SAME:    workgroup(%{{.+}} : memref<32x32xf32, 3>, %{{.+}} : memref<45056xi8, 3>)
-  // SMALL:         arith.xori
+  // SMALL:         arith.remui
   gpu.func @full() -> f32
       workgroup(%w: memref<32x32xf32, 3>, %rest: memref<45056xi8, 3>)
       attributes {known_block_size = array<i32: 32, 1, 1>} {

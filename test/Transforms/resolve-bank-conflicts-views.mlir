@@ -127,8 +127,8 @@ gpu.module @kernels {
   // CHECK:         vector.load %[[W]]
   // CHECK:         arith.xori
   // CHECK:         vector.maskedload %[[W]]
-  // CHECK:         arith.xori
-  // CHECK:         memref.atomic_rmw addf %{{.+}}, %[[W]]
+  // CHECK:         %[[SHIFT:.+]] = arith.muli
+  // CHECK:         memref.atomic_rmw addf %{{.+}}, %[[W]][%{{.+}}, %[[SHIFT]]]
   gpu.func @vectors(%m: vector<4xi1>) -> (vector<4xf32>, vector<4xf32>)
       workgroup(%w: memref<64x32xf32, 3>)
       attributes {known_block_size = array<i32: 64, 1, 1>} {

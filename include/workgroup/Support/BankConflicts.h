@@ -36,7 +36,8 @@ llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
 /// Passes over the 32 banks that a request for `bytes` bytes a lane takes.
 /// Accesses of 8 bytes go in two halves of the warp, of 16 bytes in four
 /// quarters; neighbouring parts are one if every lane in them reads what its
-/// neighbour, or every second neighbour, reads.
+/// neighbour, or every second neighbour, reads. More than 16 bytes take several
+/// instructions.
 unsigned countWavefronts(const WarpRequest &request, uint64_t bytes);
 
 /// The fewest passes that could serve the distinct words of a request.
