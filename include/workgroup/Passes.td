@@ -262,7 +262,9 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     - rows padded by up to 128 bytes;
     - the same with wide `vector.load`, `vector.store` and transfers split into
       accesses of 8 or 4 bytes, where rows read by vectors are also read by
-      columns of single elements.
+      columns of single elements;
+    - rows of more than 128 bytes swizzled by which 128 of its row a chunk is in
+      as well.
 
     Padding keeps a kernel within `max-bytes`. The default is the 48 KiB of static
     memory or, for a kernel that has more, the memory of the chip.
