@@ -426,28 +426,72 @@ static Number computeBinary(AffineExprKind kind, int64_t a, int64_t b) {
   }
 }
 
+/// Combines each of `lhs` with the number that `getRhs` returns for its index.
+template <typename Fn>
+static bool combineInPlace(AffineExprKind kind, ThreadValues &lhs, Fn getRhs) {
+  for (size_t i = 0, e = lhs.size(); i < e; ++i) {
+    Number number = computeBinary(kind, lhs[i], getRhs(i));
+    if (!number)
+      return false;
+    lhs[i] = *number;
+  }
+  return true;
+}
+
+/// The values of `expr` if it is an operand; null otherwise, or if it has none.
+const ThreadValues *ThreadEvaluator::evaluateOperand(AffineExpr expr,
+                                                     ValueRange operands,
+                                                     unsigned numDims) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return evaluate(operands[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return evaluate(operands[numDims + symbol.getPosition()]);
+  return nullptr;
+}
+
+/// Makes `lhs` what `kind` computes of it and `rhs`; false if that is not
+/// known.
+bool ThreadEvaluator::applyBinary(AffineExprKind kind, ThreadValues &lhs,
+                                  AffineExpr rhs, ValueRange operands,
+                                  unsigned numDims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(rhs)) {
+    int64_t value = constant.getValue();
+    // Shifts and masks are many times as fast as divisions.
+    bool isPower = llvm::isPowerOf2_64(value) && value > 0;
+    if (isPower && kind == AffineExprKind::FloorDiv) {
+      for (int64_t &number : lhs)
+        number >>= llvm::Log2_64(value);
+      return true;
+    }
+    if (isPower && kind == AffineExprKind::Mod) {
+      for (int64_t &number : lhs)
+        number &= value - 1;
+      return true;
+    }
+    return combineInPlace(kind, lhs, [&](size_t) { return value; });
+  }
+  if (const ThreadValues *found = evaluateOperand(rhs, operands, numDims))
+    return combineInPlace(kind, lhs, [&](size_t i) { return (*found)[i]; });
+  Result computed = computeExpr(rhs, operands, numDims);
+  return computed &&
+         combineInPlace(kind, lhs, [&](size_t i) { return (*computed)[i]; });
+}
+
 ThreadEvaluator::Result ThreadEvaluator::computeExpr(AffineExpr expr,
                                                      ValueRange operands,
                                                      unsigned numDims) {
-  auto ofOperand = [&](unsigned position) -> Result {
-    const ThreadValues *found = evaluate(operands[position]);
-    return found ? Result(*found) : std::nullopt;
-  };
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return splat(constant.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return ofOperand(dim.getPosition());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return ofOperand(numDims + symbol.getPosition());
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  Result lhs = computeExpr(binary.getLHS(), operands, numDims);
-  Result rhs =
-      lhs ? computeExpr(binary.getRHS(), operands, numDims) : std::nullopt;
-  if (!rhs)
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary) {
+    const ThreadValues *found = evaluateOperand(expr, operands, numDims);
+    return found ? Result(*found) : std::nullopt;
+  }
+  Result values = computeExpr(binary.getLHS(), operands, numDims);
+  if (!values ||
+      !applyBinary(expr.getKind(), *values, binary.getRHS(), operands, numDims))
     return std::nullopt;
-  return combine(*lhs, *rhs, [&](int64_t a, int64_t b) {
-    return computeBinary(expr.getKind(), a, b);
-  });
+  return values;
 }
 
 ThreadEvaluator::Result ThreadEvaluator::evaluateMixed(OpFoldResult index) {

@@ -33,35 +33,36 @@ llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
   return units;
 }
 
-/// True if no bank holds two of the words that the lanes touch: the common
-/// case, found without sorting.
-static bool isOnePass(const WarpRequest &request, uint32_t lanes,
-                      uint64_t bytes) {
-  constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
-  uint64_t words[kBanks];
-  std::fill(std::begin(words), std::end(words), kNone);
+/// Passes for lanes that are served together: one per distinct word in the
+/// fullest bank. Not by `collectUnits`: sorting takes longer than the few words
+/// of a bank.
+static unsigned countPasses(const WarpRequest &request, uint32_t lanes,
+                            uint64_t bytes) {
+  constexpr unsigned kMaxWords =
+      WarpRequest::kLanes * (kMaxBytes / kBankBytes + 1);
+  constexpr uint8_t kNone = std::numeric_limits<uint8_t>::max();
+  static_assert(kMaxWords < kNone, "words are numbered by bytes");
+  // The words of each bank, as lists.
+  uint64_t words[kMaxWords];
+  uint8_t next[kMaxWords], first[kBanks], perBank[kBanks] = {};
+  std::fill(std::begin(first), std::end(first), kNone);
+  unsigned numWords = 0, most = 0;
   for (; lanes; lanes &= lanes - 1) {
     uint64_t address = request.addresses[llvm::countr_zero(lanes)];
     uint64_t last = (address + bytes - 1) / kBankBytes;
     for (uint64_t word = address / kBankBytes; word <= last; ++word) {
-      uint64_t &held = words[word % kBanks];
-      if (held != kNone && held != word)
-        return false;
-      held = word;
+      unsigned bank = word % kBanks;
+      uint8_t same = first[bank];
+      while (same != kNone && words[same] != word)
+        same = next[same];
+      if (same != kNone)
+        continue;
+      words[numWords] = word;
+      next[numWords] = first[bank];
+      first[bank] = numWords++;
+      most = std::max<unsigned>(most, ++perBank[bank]);
     }
   }
-  return true;
-}
-
-/// Passes for lanes that are served together: one per distinct word in the
-/// fullest bank.
-static unsigned countPasses(const WarpRequest &request, uint32_t lanes,
-                            uint64_t bytes) {
-  if (lanes && isOnePass(request, lanes, bytes))
-    return 1;
-  unsigned perBank[kBanks] = {}, most = 0;
-  for (uint64_t word : collectUnits(request, lanes, bytes, kBankBytes))
-    most = std::max(most, ++perBank[word % kBanks]);
   return most;
 }
 

@@ -189,26 +189,53 @@ SmallVector<RowLayout> CandidateList::list() {
   return std::move(layouts);
 }
 
+/// Some of the requests of `samples`, if there are very many of them.
+static SmallVector<SampledAccess> thin(ArrayRef<SampledAccess> samples) {
+  constexpr size_t kMaxRequests = 2048;
+  size_t numRequests = 0;
+  for (const SampledAccess &sampled : samples)
+    numRequests += sampled.requests.size();
+  SmallVector<SampledAccess> some(samples);
+  if (size_t step = llvm::divideCeil(numRequests, kMaxRequests); step > 1)
+    for (SampledAccess &sampled : some) {
+      size_t size = 0;
+      for (size_t i = 0; i < sampled.requests.size(); i += step)
+        sampled.requests[size++] = sampled.requests[i];
+      sampled.requests.truncate(size);
+    }
+  return some;
+}
+
 LayoutChoice chooseLayout(const BankBuffer &buffer,
                           ArrayRef<SampledAccess> samples,
                           int64_t maxPadBytes) {
+  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
   LayoutChoice choice;
   choice.before = choice.after =
-      countCost(samples, buffer, choice.layout, /*limit=*/UINT64_MAX);
+      countCost(samples, buffer, RowLayout(), kNoLimit);
   choice.least = countLeast(samples, buffer);
   if (choice.before <= choice.least || buffer.getRows() == 1)
     return choice;
+  SmallVector<SampledAccess> some = thin(samples);
+  uint64_t best = countCost(some, buffer, RowLayout(), kNoLimit);
+  uint64_t least = countLeast(some, buffer);
   CandidateList candidates(buffer, maxPadBytes);
+  RowLayout found;
   for (const RowLayout &layout : candidates.list()) {
-    uint64_t cost = countCost(samples, buffer, layout, choice.after);
-    if (cost >= choice.after)
+    uint64_t cost = countCost(some, buffer, layout, best);
+    if (cost >= best)
       continue;
-    choice.after = cost;
-    choice.layout = layout;
-    if (cost <= choice.least)
+    best = cost;
+    found = layout;
+    if (cost <= least)
       break;
   }
   choice.isHindered = candidates.isHindered;
+  uint64_t after = countCost(samples, buffer, found, kNoLimit);
+  if (after < choice.before) {
+    choice.after = after;
+    choice.layout = found;
+  }
   return choice;
 }
 

@@ -159,21 +159,25 @@ uint64_t BankSampler::getWeight(Operation *op) {
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// Which threads get to `op`, where loops and conditions that tell threads
+/// Which threads get to `block`, where loops and conditions that tell threads
 /// apart can be evaluated; else all do.
-SmallVector<bool, 0> BankSampler::getActiveThreads(Operation *op,
-                                                   unsigned sample) {
-  SmallVector<bool, 0> isActive(threads.size(), true);
+ArrayRef<bool> BankSampler::getActiveThreads(Block *block, unsigned sample) {
+  auto [it, isNew] = activeThreads[sample].try_emplace(block);
+  SmallVector<bool, 0> &isActive = it->second;
+  if (!isNew)
+    return isActive;
+  isActive.assign(threads.size(), true);
   ThreadEvaluator &evaluator = getEvaluator(sample, Turns);
-  for (; op != scope; op = op->getParentOp()) {
-    Operation *parent = op->getParentOp();
+  for (Region *region = block->getParent(); region->getParentOp() != scope;
+       region = region->getParentRegion()) {
+    Operation *parent = region->getParentOp();
     if (auto branch = dyn_cast<scf::IfOp>(parent)) {
       const ThreadValues *conditions =
           evaluator.evaluate(branch.getCondition());
       // Threads that go together go there.
       if (!conditions || llvm::all_equal(*conditions))
         continue;
-      bool isThen = op->getParentRegion() == &branch.getThenRegion();
+      bool isThen = region == &branch.getThenRegion();
       for (auto [active, condition] : llvm::zip_equal(isActive, *conditions))
         active &= (condition != 0) == isThen;
     } else if (isa<scf::ForOp, affine::AffineForOp>(parent)) {
@@ -197,16 +201,16 @@ std::optional<ThreadValues> BankSampler::getPlaces(const LinearIndex &place,
     const ThreadValues *values = evaluator.evaluate(value);
     if (!values)
       return std::nullopt;
-    for (auto [sum, term] : llvm::zip_equal(places, *values))
-      sum = uint64_t(sum) + uint64_t(term) * uint64_t(factor);
+    for (size_t i = 0, e = places.size(); i < e; ++i)
+      places[i] = uint64_t(places[i]) + uint64_t((*values)[i]) * factor;
   }
   return places;
 }
 
 /// True if `place` is one in `buffer`; that of a thread that does not get there
 /// may be anything.
-static bool isInside(const BankBuffer &buffer, int64_t place) {
-  return place >= 0 && place < buffer.type.getNumElements();
+static bool isInside(int64_t place, int64_t numElements) {
+  return place >= 0 && place < numElements;
 }
 
 void BankSampler::addRequests(SampledAccess &sampled, const BankBuffer &buffer,
@@ -214,12 +218,13 @@ void BankSampler::addRequests(SampledAccess &sampled, const BankBuffer &buffer,
                               ArrayRef<bool> isActive) {
   RowRequest request;
   uint32_t columns = buffer.getColumns();
+  int64_t numElements = buffer.type.getNumElements();
   for (size_t i = 0; i < threads.size(); ++i) {
     unsigned lane = threads[i] % kWarpSize;
     if (lane == 0)
       request.lanes = 0;
     if (isActive[i] && lane < sampled.access->numLanes &&
-        isInside(buffer, places[i])) {
+        isInside(places[i], numElements)) {
       request.lanes |= 1u << lane;
       request.rows[lane] = uint32_t(places[i]) / columns;
       request.columns[lane] = uint32_t(places[i]) % columns;
@@ -241,7 +246,7 @@ void BankSampler::addMatrixRequests(SampledAccess &sampled,
   for (int64_t run = 0; run < access.numElements; run += step)
     for (int64_t row = 0; row < access.numMatrixRows; ++row) {
       int64_t at = place + row * access.leadDimension + run;
-      if (!isInside(buffer, at))
+      if (!isInside(at, buffer.type.getNumElements()))
         continue;
       request.lanes |= 1u << lane;
       request.rows[lane] = uint32_t(at) / columns;
@@ -262,6 +267,12 @@ std::optional<SampledAccess> BankSampler::sample(const BankBuffer &buffer,
   sampled.pieceBytes = access.getPieceBytes(buffer.elementBytes);
   sampled.bytes = access.isOfMatrix() ? sampled.pieceBytes
                                       : access.getBytes(buffer.elementBytes);
+  // Values of long kernels would fill the memory.
+  constexpr size_t kMaxCached = 512;
+  for (auto &ofSample : evaluators)
+    for (std::unique_ptr<ThreadEvaluator> &evaluator : ofSample)
+      if (evaluator && evaluator->getNumCached() > kMaxCached)
+        evaluator.reset();
   std::array<std::optional<ThreadValues>, kMaxSamples> places;
   for (unsigned i = 0; i < kMaxSamples; ++i)
     if (!(places[i] = getPlaces(access.place, i)))
@@ -272,7 +283,7 @@ std::optional<SampledAccess> BankSampler::sample(const BankBuffer &buffer,
   sampled.weight = llvm::SaturatingMultiply<uint64_t>(getWeight(access.op),
                                                       kWeightUnit / numSamples);
   for (unsigned i = 0; i < numSamples; ++i) {
-    SmallVector<bool, 0> isActive = getActiveThreads(access.op, i);
+    ArrayRef<bool> isActive = getActiveThreads(access.op->getBlock(), i);
     if (!access.isOfMatrix()) {
       addRequests(sampled, buffer, *places[i], isActive);
       continue;

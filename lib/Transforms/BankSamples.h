@@ -71,7 +71,7 @@ private:
                                      ThreadEvaluator &evaluator);
   std::optional<ThreadValues> getPlaces(const LinearIndex &place,
                                         unsigned sample);
-  SmallVector<bool, 0> getActiveThreads(Operation *op, unsigned sample);
+  ArrayRef<bool> getActiveThreads(Block *block, unsigned sample);
   std::optional<int64_t> getTripCount(Operation *loop);
   uint64_t getWeight(Operation *op);
   void addRequests(SampledAccess &sampled, const BankBuffer &buffer,
@@ -91,6 +91,8 @@ private:
   AlignmentAnalysis alignments;
   std::array<std::array<std::unique_ptr<ThreadEvaluator>, 2>, kMaxSamples>
       evaluators;
+  std::array<DenseMap<Block *, SmallVector<bool, 0>>, kMaxSamples>
+      activeThreads;
   DenseMap<Operation *, std::optional<int64_t>> tripCounts;
 };
 

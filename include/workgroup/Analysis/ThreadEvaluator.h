@@ -59,6 +59,9 @@ public:
   /// The linear ids of the evaluated threads.
   ArrayRef<int64_t> getThreads() const { return threads; }
 
+  /// How many values are held, each of as many integers as there are threads.
+  size_t getNumCached() const { return values.size(); }
+
   /// The value `value` in every thread.
   ThreadValues splat(int64_t value) const {
     return ThreadValues(threads.size(), value);
@@ -80,6 +83,10 @@ private:
   Result computeLinearized(affine::AffineLinearizeIndexOp op);
   Result fold(Operation *op, unsigned result);
   Result evaluateMixed(OpFoldResult index);
+  bool applyBinary(AffineExprKind kind, ThreadValues &lhs, AffineExpr rhs,
+                   ValueRange operands, unsigned numDims);
+  const ThreadValues *evaluateOperand(AffineExpr expr, ValueRange operands,
+                                      unsigned numDims);
   Result generate(function_ref<int64_t(int64_t)> getValue) const;
 
   Operation *scope;
