@@ -206,6 +206,14 @@ static SmallVector<SampledAccess> thin(ArrayRef<SampledAccess> samples) {
   return some;
 }
 
+/// True if a layout of cost `after` saves a good part of what conflicts cost:
+/// of small gains one cannot tell, from a few turns of loops, whether they are
+/// any.
+static bool isWorthwhile(uint64_t before, uint64_t after, uint64_t least) {
+  constexpr uint64_t kPart = 8;
+  return after < before && before - after >= (before - least) / kPart;
+}
+
 LayoutChoice chooseLayout(const BankBuffer &buffer,
                           ArrayRef<SampledAccess> samples,
                           int64_t maxPadBytes) {
@@ -232,7 +240,7 @@ LayoutChoice chooseLayout(const BankBuffer &buffer,
   }
   choice.isHindered = candidates.isHindered;
   uint64_t after = countCost(samples, buffer, found, kNoLimit);
-  if (after < choice.before) {
+  if (isWorthwhile(choice.before, after, choice.least)) {
     choice.after = after;
     choice.layout = found;
   }

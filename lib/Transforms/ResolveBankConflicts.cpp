@@ -121,7 +121,8 @@ static void remarkConflicts(const BankBuffer &buffer, Operation *scope,
                         conflicts + ", but padded rows would exceed the " +
                             Twine(capacity) +
                             " bytes of workgroup memory that the kernel has");
-  remarkMissed(buffer, scope, conflicts + ", in any layout of its rows");
+  remarkMissed(buffer, scope,
+               conflicts + ", and no layout of its rows is clearly better");
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,7 +37,7 @@ gpu.module @kernels {
         %columns: memref<32x?xf32, 3>,
         // expected-remark @+1 {{Reason="it has no elements"}}
         %empty: memref<0xf32, 3>,
-        // expected-remark @+1 {{Reason="its accesses take 32.00 times as long as without bank conflicts, in any layout of its rows"}}
+        // expected-remark @+1 {{Reason="its accesses take 32.00 times as long as without bank conflicts, and no layout of its rows is clearly better"}}
         %line: memref<1024xf32, 3>,
         // expected-remark @+1 {{Reason="its layout is not that of its shape"}}
         %strided: memref<32x32xf32, strided<[64, 1]>, 3>,
@@ -92,7 +92,7 @@ gpu.module @kernels {
   // In all layouts a wavefront serves one lane.
   gpu.func @hopeless(%v: vector<4xf32>, %u: f32)
       workgroup(
-        // expected-remark @+1 {{Function=hopeless | Reason="its accesses take 2.00 times as long as without bank conflicts, in any layout of its rows"}}
+        // expected-remark @+1 {{Function=hopeless | Reason="its accesses take 2.00 times as long as without bank conflicts, and no layout of its rows is clearly better"}}
         %w: memref<1x256xf32, 3>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %x = gpu.thread_id x
     %c0 = arith.constant 0 : index
