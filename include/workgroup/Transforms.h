@@ -117,6 +117,21 @@ struct MemoryPlacement {
 LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options = {},
                          std::vector<MemoryPlacement> *placements = nullptr);
 
+struct ResolveBankConflictsOptions {
+  /// Workgroup memory in bytes that a kernel may have when its rows are padded;
+  /// 0 means what static memory can have or, for a kernel that has more, the
+  /// chip.
+  int64_t maxBytes = 0;
+  /// The chip to compile for; empty means the module's target, else sm_80.
+  std::string chip;
+};
+
+/// Gives workgroup buffers in device code inside `root` layouts with fewer bank
+/// conflicts. See pass `workgroup-resolve-bank-conflicts`.
+LogicalResult
+resolveBankConflicts(Operation *root,
+                     const ResolveBankConflictsOptions &options = {});
+
 struct VerifyKernelsOptions {
   /// Reject barriers in divergent control flow.
   bool verifyBarriers = true;

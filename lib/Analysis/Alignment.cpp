@@ -76,7 +76,8 @@ int64_t AlignmentAnalysis::computeDivisor(Value index) {
       .Case<arith::MulIOp>(
           [&](auto) { return multiply(ofOperand(0), ofOperand(1)); })
       .Case<arith::AddIOp, arith::SubIOp, arith::OrIOp, arith::XOrIOp,
-            arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp>(
+            arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp,
+            arith::RemSIOp, arith::RemUIOp>(
           [&](auto) { return std::min(ofOperand(0), ofOperand(1)); })
       .Case<arith::AndIOp>(
           [&](auto) { return std::max(ofOperand(0), ofOperand(1)); })
@@ -92,6 +93,14 @@ int64_t AlignmentAnalysis::computeDivisor(Value index) {
       })
       .Case<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
           [&](auto affine) { return ofMap(affine.getAffineMap()); })
+      .Case<affine::AffineDelinearizeIndexOp>([&](auto delinearize) {
+        // The last result is a remainder.
+        SmallVector<OpFoldResult> basis = delinearize.getEffectiveBasis();
+        bool isLast = index == delinearize.getResults().back();
+        return isLast && !basis.empty()
+                   ? std::min(ofOperand(0), getDivisor(basis.back()))
+                   : 1;
+      })
       .Case<gpu::BlockDimOp>([&](gpu::BlockDimOp dim) {
         BlockShape shape = getBlockShape(getExecutionScope(dim));
         auto size = shape.sizes[static_cast<unsigned>(dim.getDimension())];

@@ -8,8 +8,6 @@
 
 #include "Statistics.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallSet.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,77 +16,14 @@ namespace mlir::workgroup::emulator {
 /// Requests of a warp at a site that are looked at between two barriers.
 static constexpr uint32_t kMaxVisits = 4096;
 
-static constexpr unsigned kBanks = 32, kBankBytes = 4, kSectorBytes = 32;
-
-/// The distinct multiples of `unit` that the lanes in `lanes` touch, by number.
-static llvm::SmallVector<uint64_t, 64>
-collect(const Request &request, uint32_t lanes, uint64_t bytes, uint64_t unit) {
-  llvm::SmallVector<uint64_t, 64> units;
-  for (; lanes; lanes &= lanes - 1) {
-    uint64_t address = request.addresses[llvm::countr_zero(lanes)];
-    for (uint64_t i = address / unit; i <= (address + bytes - 1) / unit; ++i)
-      units.push_back(i);
-  }
-  llvm::sort(units);
-  units.erase(llvm::unique(units), units.end());
-  return units;
-}
-
-/// Passes for lanes that are served together: one per distinct word in the
-/// fullest bank.
-static unsigned countPasses(const Request &request, uint32_t lanes,
-                            uint64_t bytes) {
-  unsigned perBank[kBanks] = {}, most = 0;
-  for (uint64_t word : collect(request, lanes, bytes, kBankBytes))
-    most = std::max(most, ++perBank[word % kBanks]);
-  return most;
-}
-
-/// True if all lanes in `lanes` read what the lane `distance` away reads.
-static bool isPairwiseEqual(const Request &request, uint32_t lanes,
-                            unsigned distance) {
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    unsigned lane = llvm::countr_zero(rest), other = lane ^ distance;
-    if (!(lanes >> other & 1) ||
-        request.addresses[lane] != request.addresses[other])
-      return false;
-  }
-  return true;
-}
-
-unsigned countWavefronts(const Request &request, uint64_t bytes) {
-  unsigned numParts = std::max<uint64_t>(1, bytes / kBankBytes);
-  unsigned lanesPerPart = std::max(1u, kWarpSize / numParts);
-  auto getLanes = [&](unsigned part) {
-    uint32_t all = lanesPerPart == kWarpSize ? ~0u : (1u << lanesPerPart) - 1;
-    return all << (part * lanesPerPart) & request.lanes;
-  };
-  unsigned count = 0;
-  for (unsigned part = 0; part * lanesPerPart < kWarpSize; ++part) {
-    uint32_t lanes = getLanes(part);
-    bool hasNext = (part + 1) * lanesPerPart < kWarpSize;
-    uint32_t both = hasNext ? lanes | getLanes(part + 1) : 0;
-    if (both && (isPairwiseEqual(request, both, 1) ||
-                 isPairwiseEqual(request, both, 2))) {
-      lanes = both;
-      ++part;
-    }
-    count += countPasses(request, lanes, bytes);
-  }
-  return count;
-}
-
-unsigned countIdealWavefronts(const Request &request, uint64_t bytes) {
-  size_t words = collect(request, request.lanes, bytes, kBankBytes).size();
-  return llvm::divideCeil(words, kBanks);
-}
+static constexpr unsigned kSectorBytes = 32;
 
 unsigned countSectors(const Request &request, uint64_t bytes) {
-  return collect(request, request.lanes, bytes, kSectorBytes).size();
+  return collectUnits(request, request.lanes, bytes, kSectorBytes).size();
 }
 
 unsigned countDenseSectors(const Request &request, uint64_t bytes) {
-  size_t touched = collect(request, request.lanes, bytes, 1).size();
+  size_t touched = collectUnits(request, request.lanes, bytes, 1).size();
   return llvm::divideCeil(touched, kSectorBytes);
 }
 

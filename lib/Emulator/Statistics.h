@@ -10,6 +10,7 @@
 #define WORKGROUP_EMULATOR_STATISTICS_H
 
 #include "Tables.h"
+#include "workgroup/Support/BankConflicts.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <vector>
 
@@ -20,20 +21,7 @@ struct BlockCounters {
   uint64_t instructions = 0, barriers = 0, warpOperations = 0;
 };
 
-/// The addresses of the lanes that make one request; `lanes` tells which.
-struct Request {
-  uint64_t addresses[kWarpSize] = {};
-  uint32_t lanes = 0;
-};
-
-/// Passes over the 32 banks that a request for `bytes` bytes a lane takes.
-/// Accesses of 8 bytes go in two halves of the warp, of 16 bytes in four
-/// quarters; neighbouring parts are one if every lane in them reads what its
-/// neighbour, or every second neighbour, reads.
-unsigned countWavefronts(const Request &request, uint64_t bytes);
-
-/// The fewest passes that could serve the distinct words of a request.
-unsigned countIdealWavefronts(const Request &request, uint64_t bytes);
+using Request = WarpRequest;
 
 /// Sectors of 32 bytes that a request touches, and the fewest that its distinct
 /// bytes could lie in.

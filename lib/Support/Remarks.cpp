@@ -22,6 +22,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-lower-dynamic-memory";
   case RemarkSource::PackMemory:
     return "workgroup-pack-memory";
+  case RemarkSource::ResolveBankConflicts:
+    return "workgroup-resolve-bank-conflicts";
   case RemarkSource::VerifyKernels:
     return "workgroup-verify-kernels";
   }

@@ -11,46 +11,14 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Analysis/ThreadEvaluator.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
 namespace {
-
-/// An integer per thread of a block, in the order of linear ids.
-using ThreadValues = SmallVector<Attribute>;
-
-/// Evaluates index arithmetic for every thread of a block.
-class ThreadEvaluator {
-public:
-  ThreadEvaluator(Operation *scope, std::array<int64_t, 3> shape)
-      : scope(scope), shape(shape), numThreads(shape[0] * shape[1] * shape[2]) {
-  }
-
-  /// Null if `value` depends on more than constants and thread ids.
-  const ThreadValues *evaluate(Value value);
-
-  /// The ids of thread number `linear`.
-  std::array<int64_t, 3> getIds(int64_t linear) const {
-    return {linear % shape[0], linear / shape[0] % shape[1],
-            linear / shape[0] / shape[1]};
-  }
-
-private:
-  std::optional<ThreadValues> compute(Value value);
-  std::optional<ThreadValues> fold(Operation *op, unsigned result);
-  ThreadValues generate(function_ref<int64_t(int64_t)> getIndex) const;
-
-  Operation *scope;
-  std::array<int64_t, 3> shape;
-  int64_t numThreads;
-  unsigned depth = 0;
-  // By pointer, so that what `evaluate` returns stays where it is.
-  DenseMap<Value, std::unique_ptr<ThreadValues>> values;
-};
 
 /// An access to memory on behalf of a matrix instruction.
 struct MatrixAccess {
@@ -64,99 +32,6 @@ struct MatrixAccess {
 };
 
 } // namespace
-
-const ThreadValues *ThreadEvaluator::evaluate(Value value) {
-  if (auto it = values.find(value); it != values.end())
-    return it->second.get();
-  // Deep chains of operations are not worth the stack.
-  constexpr unsigned kMaxDepth = 256;
-  if (depth == kMaxDepth)
-    return nullptr;
-  ++depth;
-  std::optional<ThreadValues> computed = compute(value);
-  --depth;
-  auto &entry = values[value];
-  if (computed)
-    entry = std::make_unique<ThreadValues>(std::move(*computed));
-  return entry.get();
-}
-
-ThreadValues
-ThreadEvaluator::generate(function_ref<int64_t(int64_t)> getIndex) const {
-  Builder builder(scope->getContext());
-  ThreadValues results;
-  for (int64_t thread = 0; thread < numThreads; ++thread)
-    results.push_back(builder.getIndexAttr(getIndex(thread)));
-  return results;
-}
-
-std::optional<ThreadValues> ThreadEvaluator::compute(Value value) {
-  IntegerAttr constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    return ThreadValues(numThreads, constant);
-  if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
-    gpu::KernelDim3 ids = launch.getThreadIds();
-    gpu::KernelDim3 sizes = launch.getBlockSize();
-    for (auto [dim, id, size] :
-         llvm::enumerate(std::array{ids.x, ids.y, ids.z},
-                         std::array{sizes.x, sizes.y, sizes.z})) {
-      if (value == id)
-        return generate([&](int64_t thread) { return getIds(thread)[dim]; });
-      if (value == size)
-        return generate([&](int64_t) { return shape[dim]; });
-    }
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return std::nullopt;
-  if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
-    auto dim = static_cast<unsigned>(id.getDimension());
-    return generate([&](int64_t thread) { return getIds(thread)[dim]; });
-  }
-  if (auto size = dyn_cast<gpu::BlockDimOp>(op))
-    return generate([&](int64_t) {
-      return shape[static_cast<unsigned>(size.getDimension())];
-    });
-  if (isa<gpu::LaneIdOp>(op))
-    return generate([](int64_t thread) { return thread % kWarpSize; });
-  return fold(op, cast<OpResult>(value).getResultNumber());
-}
-
-std::optional<ThreadValues> ThreadEvaluator::fold(Operation *op,
-                                                  unsigned result) {
-  if (op->getNumRegions() != 0 || op->getNumOperands() == 0 ||
-      !isMemoryEffectFree(op))
-    return std::nullopt;
-  SmallVector<const ThreadValues *> operands;
-  for (Value operand : op->getOperands()) {
-    if (!operand.getType().isIntOrIndex())
-      return std::nullopt;
-    operands.push_back(evaluate(operand));
-    if (!operands.back())
-      return std::nullopt;
-  }
-
-  // The operation's own folding knows widths and overflow. It may change the
-  // operation, so a copy is folded.
-  OwningOpRef<Operation *> copy(op->clone());
-  ThreadValues results;
-  for (int64_t thread = 0; thread < numThreads; ++thread) {
-    SmallVector<Attribute> constants;
-    for (const ThreadValues *operand : operands)
-      constants.push_back((*operand)[thread]);
-    SmallVector<OpFoldResult> folded;
-    if (failed(copy->fold(constants, folded)) || folded.size() <= result)
-      return std::nullopt;
-    Attribute constant = dyn_cast<Attribute>(folded[result]);
-    if (auto value = dyn_cast<Value>(folded[result]))
-      if (const ThreadValues *same = evaluate(value))
-        constant = (*same)[thread];
-    if (!isa_and_nonnull<IntegerAttr>(constant))
-      return std::nullopt;
-    results.push_back(constant);
-  }
-  return results;
-}
 
 /// Adds the loads that `value`, an operand of a matrix instruction, is made of.
 static void collectLoads(Value value, SmallVectorImpl<MatrixAccess> &accesses) {
@@ -214,8 +89,7 @@ static LogicalResult verifyBounds(const MatrixAccess &access, unsigned dim,
                                   const ThreadValues &indices,
                                   const ThreadEvaluator &evaluator) {
   int64_t extent = cast<MemRefType>(access.memref.getType()).getDimSize(dim);
-  for (auto [thread, index] : llvm::enumerate(indices)) {
-    int64_t value = cast<IntegerAttr>(index).getInt();
+  for (auto [thread, value] : llvm::enumerate(indices)) {
     bool isUsed = static_cast<int64_t>(thread) % kWarpSize < access.numLanes;
     if (!isUsed || (value >= 0 && value < extent))
       continue;
@@ -250,7 +124,7 @@ static LogicalResult verifyAlignment(const MatrixAccess &access,
   for (size_t thread = 0, e = indices.front()->size(); thread < e; ++thread) {
     int64_t byte = *place;
     for (auto [index, stride] : llvm::zip_equal(indices, strides))
-      byte += cast<IntegerAttr>((*index)[thread]).getInt() * stride * *bytes;
+      byte += (*index)[thread] * stride * *bytes;
     bool isUsed = static_cast<int64_t>(thread) % kWarpSize < access.numLanes;
     if (!isUsed || byte % access.alignment == 0)
       continue;

@@ -29,6 +29,7 @@ enum class RemarkSource {
   LowerCopies,
   LowerDynamicMemory,
   PackMemory,
+  ResolveBankConflicts,
   VerifyKernels
 };
 

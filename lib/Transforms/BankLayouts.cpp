@@ -1,0 +1,250 @@
+//===- BankLayouts.cpp - Layouts of rows and what they cost ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Padding costs memory, swizzling an exclusive or per access, splitting more
+// instructions. Memory is what limits the blocks of a multiprocessor and the
+// stages of a pipeline, so that padding is preferred while it is small. The
+// layouts are tried in the order of preference; a later one has to be better.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BankLayouts.h"
+#include "workgroup/Support/BankConflicts.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::workgroup {
+
+static constexpr int64_t kBankBytes = 4;
+/// Padding up to this part of a buffer is preferred to swizzling.
+static constexpr int64_t kSmallPart = 16;
+
+int64_t getPieceBytes(const BankAccess &access, int64_t elementBytes,
+                      const RowLayout &layout) {
+  int64_t bytes = access.getPieceBytes(elementBytes);
+  return access.canSplit ? std::min(bytes, layout.pieceBytes) : bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Hands each request that `sampled` makes in `layout` to `visit`.
+template <typename Fn>
+static void forEachRequest(const SampledAccess &sampled,
+                           const BankBuffer &buffer, const RowLayout &layout,
+                           Fn visit) {
+  int64_t elementBytes = buffer.elementBytes;
+  int64_t pieceBytes = getPieceBytes(*sampled.access, elementBytes, layout);
+  uint64_t rowBytes = buffer.getRowBytes() + layout.padBytes;
+  WarpRequest request;
+  for (const RowRequest &from : sampled.requests) {
+    request.lanes = from.lanes;
+    for (int64_t offset = 0; offset < sampled.bytes; offset += pieceBytes) {
+      for (uint32_t rest = from.lanes; rest; rest &= rest - 1) {
+        unsigned lane = llvm::countr_zero(rest);
+        // What is in one element stays together.
+        uint32_t column = layout.getColumn(
+            from.rows[lane], from.columns[lane] + offset / elementBytes,
+            elementBytes);
+        request.addresses[lane] = from.rows[lane] * rowBytes +
+                                  column * uint64_t(elementBytes) +
+                                  offset % elementBytes;
+      }
+      visit(request, pieceBytes);
+    }
+  }
+}
+
+/// The weighted wavefronts of `samples` in `layout`, or more than `limit`.
+static uint64_t countCost(ArrayRef<SampledAccess> samples,
+                          const BankBuffer &buffer, const RowLayout &layout,
+                          uint64_t limit) {
+  uint64_t cost = 0;
+  for (const SampledAccess &sampled : samples) {
+    uint64_t count = 0;
+    forEachRequest(sampled, buffer, layout,
+                   [&](const WarpRequest &request, int64_t bytes) {
+                     count += countWavefronts(request, bytes);
+                   });
+    cost = llvm::SaturatingMultiplyAdd(count, sampled.weight, cost);
+    if (cost > limit)
+      break;
+  }
+  return cost;
+}
+
+static uint64_t countLeast(ArrayRef<SampledAccess> samples,
+                           const BankBuffer &buffer) {
+  uint64_t least = 0;
+  for (const SampledAccess &sampled : samples) {
+    uint64_t count = 0;
+    forEachRequest(sampled, buffer, RowLayout(),
+                   [&](const WarpRequest &request, int64_t bytes) {
+                     count += countConflictFreeWavefronts(request, bytes);
+                   });
+    least = llvm::SaturatingMultiplyAdd(count, sampled.weight, least);
+  }
+  return least;
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Lists the layouts of a buffer in the order of preference.
+class CandidateList {
+public:
+  CandidateList(const BankBuffer &buffer, int64_t maxPadBytes)
+      : buffer(buffer), maxPadBytes(maxPadBytes) {}
+
+  SmallVector<RowLayout> list();
+  /// Some layouts are too large.
+  bool isHindered = false;
+
+private:
+  void addPaddings(int64_t pieceBytes, bool isSplit, bool isSmall);
+  void addSwizzles(int64_t pieceBytes, int64_t chunkBytes, int64_t fold);
+
+  const BankBuffer &buffer;
+  int64_t maxPadBytes;
+  SmallVector<RowLayout> layouts;
+};
+} // namespace
+
+void CandidateList::addPaddings(int64_t pieceBytes, bool isSplit,
+                                bool isSmall) {
+  for (int64_t pad = pieceBytes; pad <= kPassBytes; pad += pieceBytes) {
+    if (isSplit && pad % (2 * pieceBytes) == 0)
+      continue; // possible without splitting
+    bool fits = pad * kSmallPart <= buffer.getRowBytes();
+    if (fits != isSmall)
+      continue;
+    if (pad * buffer.getRows() > maxPadBytes) {
+      isHindered = true;
+      continue;
+    }
+    RowLayout layout;
+    layout.padBytes = pad;
+    layout.pieceBytes = pieceBytes;
+    layouts.push_back(layout);
+  }
+}
+
+void CandidateList::addSwizzles(int64_t pieceBytes, int64_t chunkBytes,
+                                int64_t fold) {
+  if (buffer.getRowBytes() % chunkBytes != 0)
+    return;
+  int64_t numChunks = buffer.getRowBytes() / chunkBytes;
+  constexpr int64_t kMaxRowsPerStep = 32;
+  for (int64_t period = std::max<int64_t>(2, 2 * fold);
+       numChunks % period == 0 && period * chunkBytes <= kPassBytes;
+       period *= 2)
+    for (int64_t rows = 1; rows < buffer.getRows() && rows <= kMaxRowsPerStep;
+         rows *= 2) {
+      RowLayout layout;
+      layout.chunkBytes = chunkBytes;
+      layout.period = period;
+      layout.rowsPerStep = rows;
+      layout.fold = fold;
+      layout.pieceBytes = pieceBytes;
+      layouts.push_back(layout);
+    }
+}
+
+SmallVector<RowLayout> CandidateList::list() {
+  // The widest piece, and what must not be split.
+  int64_t widest = buffer.elementBytes, fixed = buffer.elementBytes;
+  bool canSwizzle = true;
+  for (const BankAccess &access : buffer.accesses) {
+    int64_t piece = access.getPieceBytes(buffer.elementBytes);
+    widest = std::max(widest, piece);
+    fixed = std::max(fixed, access.getFixedBytes(buffer.elementBytes));
+    canSwizzle &= !access.isOfMatrix();
+  }
+  widest = std::max(widest, fixed);
+  // Chunks of less than a bank change no bank; large ones leave vectors whole.
+  auto addAllSwizzles = [&](int64_t piece, int64_t fold) {
+    if (!canSwizzle)
+      return;
+    for (int64_t chunk = piece != widest ? piece : kPassBytes / 2;
+         chunk >= std::max(piece, kBankBytes); chunk /= 2)
+      addSwizzles(piece, chunk, fold);
+  };
+  for (int64_t piece = widest; piece >= fixed; piece /= 2) {
+    bool isSplit = piece != widest;
+    addPaddings(piece, isSplit, /*isSmall=*/true);
+    addAllSwizzles(piece, /*fold=*/0);
+    addPaddings(piece, isSplit, /*isSmall=*/false);
+  }
+  if (buffer.getRowBytes() > kPassBytes)
+    for (int64_t piece = widest; piece >= fixed; piece /= 2)
+      for (int64_t fold : {1, 2, 4, 8})
+        addAllSwizzles(piece, fold);
+  return std::move(layouts);
+}
+
+/// Some of the requests of `samples`, if there are very many of them.
+static SmallVector<SampledAccess> thin(ArrayRef<SampledAccess> samples) {
+  constexpr size_t kMaxRequests = 2048;
+  size_t numRequests = 0;
+  for (const SampledAccess &sampled : samples)
+    numRequests += sampled.requests.size();
+  SmallVector<SampledAccess> some(samples);
+  if (size_t step = llvm::divideCeil(numRequests, kMaxRequests); step > 1)
+    for (SampledAccess &sampled : some) {
+      size_t size = 0;
+      for (size_t i = 0; i < sampled.requests.size(); i += step)
+        sampled.requests[size++] = sampled.requests[i];
+      sampled.requests.truncate(size);
+    }
+  return some;
+}
+
+/// True if a layout of cost `after` saves a good part of what conflicts cost:
+/// of small gains one cannot tell, from a few turns of loops, whether they are
+/// any.
+static bool isWorthwhile(uint64_t before, uint64_t after, uint64_t least) {
+  constexpr uint64_t kPart = 8;
+  return after < before && before - after >= (before - least) / kPart;
+}
+
+LayoutChoice chooseLayout(const BankBuffer &buffer,
+                          ArrayRef<SampledAccess> samples,
+                          int64_t maxPadBytes) {
+  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+  LayoutChoice choice;
+  choice.before = choice.after =
+      countCost(samples, buffer, RowLayout(), kNoLimit);
+  choice.least = countLeast(samples, buffer);
+  if (choice.before <= choice.least || buffer.getRows() == 1)
+    return choice;
+  SmallVector<SampledAccess> some = thin(samples);
+  uint64_t best = countCost(some, buffer, RowLayout(), kNoLimit);
+  uint64_t least = countLeast(some, buffer);
+  CandidateList candidates(buffer, maxPadBytes);
+  RowLayout found;
+  for (const RowLayout &layout : candidates.list()) {
+    uint64_t cost = countCost(some, buffer, layout, best);
+    if (cost >= best)
+      continue;
+    best = cost;
+    found = layout;
+    if (cost <= least)
+      break;
+  }
+  choice.isHindered = candidates.isHindered;
+  uint64_t after = countCost(samples, buffer, found, kNoLimit);
+  if (isWorthwhile(choice.before, after, choice.least)) {
+    choice.after = after;
+    choice.layout = found;
+  }
+  return choice;
+}
+
+} // namespace mlir::workgroup

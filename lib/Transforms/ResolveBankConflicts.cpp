@@ -1,0 +1,262 @@
+//===- ResolveBankConflicts.cpp - Layouts without bank conflicts ----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Collect finds the workgroup buffers of a kernel with everything that uses
+// them, decide counts what their accesses cost in this layout and in others,
+// apply rewrites the buffers for which another layout is better.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BankRewriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Transforms.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_RESOLVEBANKCONFLICTSPASS
+#include "workgroup/Passes.h.inc"
+
+//===----------------------------------------------------------------------===//
+// Capacity
+//===----------------------------------------------------------------------===//
+
+/// Bytes that are set aside for a buffer of `bytes` bytes.
+static int64_t getReservedBytes(int64_t bytes) {
+  return llvm::alignTo(bytes, kRuntimeAlignment);
+}
+
+/// The workgroup memory in bytes that `scope` may have, given that it has
+/// `used` bytes; nothing after an error.
+static FailureOr<int64_t>
+getCapacity(Operation *scope, int64_t used,
+            const ResolveBankConflictsOptions &options) {
+  if (options.maxBytes > 0)
+    return options.maxBytes;
+  auto module = scope->getParentOfType<gpu::GPUModuleOp>();
+  NVVM::NVVMTargetAttr target = module ? getTarget(module) : nullptr;
+  if (target && !options.chip.empty() && target.getChip() != options.chip)
+    return module.emitOpError("has a target for ")
+           << target.getChip() << ", but is to be compiled for " << options.chip
+           << "; drop the target, or name its chip";
+  StringRef name = options.chip.empty() && target ? target.getChip()
+                                                  : StringRef(options.chip);
+  const Chip *chip = name.empty() ? &getDefaultChip() : findChip(name);
+  if (!chip)
+    return scope->emitOpError("cannot be compiled for unknown chip '")
+           << name << "'; supported are " << listChips();
+  // More than static memory can have makes the kernel need dynamic memory.
+  return used <= kMaxStaticWorkgroupBytes ? kMaxStaticWorkgroupBytes
+                                          : chip->maxWorkgroupBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+/// The options of a remark about a buffer of `scope`.
+static remark::RemarkOpts getOptions(StringRef name, Operation *scope) {
+  return remarkOptions(RemarkSource::ResolveBankConflicts, name, scope);
+}
+
+static Location getLocation(const BankBuffer &buffer) {
+  return buffer.definition ? buffer.definition->getLoc()
+                           : buffer.roots.front().getLoc();
+}
+
+static void remarkMissed(const BankBuffer &buffer, Operation *scope,
+                         const Twine &reason) {
+  remark::missed(getLocation(buffer), getOptions("NotResolved", scope))
+      << remark::reason("{0}", reason.str());
+}
+
+/// The wavefronts of all warps that a weighted count of the sampled ones
+/// stands for.
+static uint64_t getWavefronts(uint64_t count, const BankSampler &sampler) {
+  return count / BankSampler::kWeightUnit * sampler.getWarpFactor() /
+         sampler.getWarpDivisor();
+}
+
+static void remarkPassed(const BankBuffer &buffer, Operation *scope,
+                         const LayoutChoice &choice,
+                         const BankSampler &sampler) {
+  const RowLayout &layout = choice.layout;
+  bool isSwizzled = layout.isSwizzled();
+  remark::passed(getLocation(buffer),
+                 getOptions(isSwizzled ? "Swizzled" : "Padded", scope))
+      << (isSwizzled
+              ? llvm::formatv("rows swizzled in chunks of {0} bytes",
+                              layout.chunkBytes)
+              : llvm::formatv("rows padded by {0} bytes", layout.padBytes))
+             .str()
+      << remark::metric("WavefrontsBefore",
+                        getWavefronts(choice.before, sampler))
+      << remark::metric("WavefrontsAfter", getWavefronts(choice.after, sampler))
+      << remark::metric("Bytes",
+                        buffer.getBytes() + layout.padBytes * buffer.getRows());
+}
+
+/// Says why a buffer with conflicts is left as it is.
+static void remarkConflicts(const BankBuffer &buffer, Operation *scope,
+                            const LayoutChoice &choice, int64_t capacity) {
+  double ratio = double(choice.before) / double(choice.least);
+  std::string conflicts =
+      llvm::formatv("its accesses take {0:f2} times as long as without bank "
+                    "conflicts",
+                    ratio);
+  if (choice.isHindered)
+    return remarkMissed(buffer, scope,
+                        conflicts + ", but padded rows would exceed the " +
+                            Twine(capacity) +
+                            " bytes of workgroup memory that the kernel has");
+  remarkMissed(buffer, scope,
+               conflicts + ", and no layout of its rows is clearly better");
+}
+
+//===----------------------------------------------------------------------===//
+// Decide and apply
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Resolves the conflicts in one kernel.
+class KernelResolver {
+public:
+  KernelResolver(Operation *root, Operation *scope,
+                 const ResolveBankConflictsOptions &options)
+      : root(root), scope(scope), options(options) {}
+
+  /// One round over all buffers. True if another one may find more.
+  FailureOr<bool> resolve(bool isFirst);
+
+private:
+  std::optional<LayoutChoice> decide(BankBuffer &buffer, BankSampler &sampler,
+                                     bool isFirst);
+
+  Operation *root, *scope;
+  const ResolveBankConflictsOptions &options;
+  int64_t used = 0, capacity = 0;
+};
+} // namespace
+
+/// The layout for `buffer`, if it is to get another one.
+std::optional<LayoutChoice>
+KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
+  SmallVector<SampledAccess> samples;
+  Operation *unknown = nullptr;
+  for (const BankAccess &access : buffer.accesses) {
+    if (std::optional<SampledAccess> sampled = sampler.sample(buffer, access))
+      samples.push_back(std::move(*sampled));
+    else if (!unknown)
+      unknown = access.op;
+  }
+  int64_t reserved = getReservedBytes(buffer.getBytes());
+  int64_t rest = std::max<int64_t>(0, capacity - used);
+  LayoutChoice choice =
+      chooseLayout(buffer, samples, reserved - buffer.getBytes() + rest);
+  if (!choice.layout.isIdentity()) {
+    used += getReservedBytes(buffer.getBytes() +
+                             choice.layout.padBytes * buffer.getRows()) -
+            reserved;
+    return choice;
+  }
+  if (!isFirst)
+    return std::nullopt;
+  if (choice.before > choice.least)
+    remarkConflicts(buffer, scope, choice, capacity);
+  else if (unknown)
+    remarkMissed(buffer, scope,
+                 "it is not known what the threads address by '" +
+                     unknown->getName().getStringRef() + "'");
+  return std::nullopt;
+}
+
+FailureOr<bool> KernelResolver::resolve(bool isFirst) {
+  SmallVector<BankBuffer, 0> buffers = collectBankBuffers(root, scope);
+  BlockShape shape = getBlockShape(scope);
+  constexpr int64_t kMaxThreads = 1024;
+  bool isKnown = shape.getNumThreads().value_or(kMaxThreads + 1) <= kMaxThreads;
+  used = 0;
+  for (const BankBuffer &buffer : buffers)
+    if (buffer.elementBytes > 0 && buffer.type.hasStaticShape())
+      used += getReservedBytes(buffer.getBytes());
+  for (BankBuffer &buffer : buffers) {
+    if (buffer.obstacle.empty() && !isKnown)
+      buffer.obstacle = "the shape of the block is not known; launch blocks of "
+                        "constant sizes, or set known_block_size";
+    if (!buffer.obstacle.empty() && isFirst)
+      remarkMissed(buffer, scope, buffer.obstacle);
+  }
+  llvm::erase_if(buffers, [](const BankBuffer &buffer) {
+    return !buffer.obstacle.empty();
+  });
+  if (buffers.empty())
+    return false;
+  FailureOr<int64_t> limit = getCapacity(scope, used, options);
+  if (failed(limit))
+    return failure();
+  capacity = *limit;
+
+  BankSampler sampler(root, scope,
+                      {*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
+  SmallVector<std::pair<BankBuffer *, LayoutChoice>> choices;
+  for (BankBuffer &buffer : buffers)
+    if (std::optional<LayoutChoice> choice = decide(buffer, sampler, isFirst))
+      choices.emplace_back(&buffer, *choice);
+  IRRewriter rewriter(root->getContext());
+  bool hasConflicts = false;
+  for (auto &[buffer, choice] : choices) {
+    remarkPassed(*buffer, scope, choice, sampler);
+    applyLayout(rewriter, *buffer, choice.layout);
+    hasConflicts |= choice.after > choice.least;
+  }
+  return hasConflicts;
+}
+
+LogicalResult resolveBankConflicts(Operation *root,
+                                   const ResolveBankConflictsOptions &options) {
+  // A layout that is better and not good may be improved once more, so that
+  // running the pass again changes nothing.
+  constexpr unsigned kMaxRounds = 4;
+  for (Operation *scope : collectDeviceScopes(root)) {
+    KernelResolver resolver(root, scope, options);
+    for (unsigned round = 0; round < kMaxRounds; ++round) {
+      FailureOr<bool> isUnfinished = resolver.resolve(round == 0);
+      if (failed(isUnfinished))
+        return failure();
+      if (!*isUnfinished)
+        break;
+    }
+  }
+  return success();
+}
+
+namespace {
+struct ResolveBankConflictsPass final
+    : impl::ResolveBankConflictsPassBase<ResolveBankConflictsPass> {
+  using ResolveBankConflictsPassBase::ResolveBankConflictsPassBase;
+
+  void runOnOperation() override {
+    if (!chip.empty() && !findChip(chip)) {
+      emitError(getOperation()->getLoc())
+          << "unknown chip '" << chip << "'; supported are " << listChips();
+      return signalPassFailure();
+    }
+    if (failed(resolveBankConflicts(getOperation(), {maxBytes, chip})))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup
