@@ -338,6 +338,8 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::memref::MemRefDialect"
+  ];
+}
 
 def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
   let summary = "Pad or swizzle rows of workgroup buffers against bank conflicts";

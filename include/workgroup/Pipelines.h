@@ -37,6 +37,10 @@ struct MemoryPipelineOptions
       llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
                      "of the host may be assumed to have"),
       llvm::cl::init(1)};
+  PassOptions::Option<bool> resolveBankConflicts{
+      *this, "resolve-bank-conflicts",
+      llvm::cl::desc("Pad or swizzle rows of workgroup buffers"),
+      llvm::cl::init(true)};
   PassOptions::Option<Reuse> reuse{
       *this, "reuse", llvm::cl::desc("Where workgroup buffers share bytes"),
       llvm::cl::init(Reuse::Auto),

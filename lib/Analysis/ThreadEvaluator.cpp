@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/ThreadEvaluator.h"
+#include "IntegerArithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -21,164 +22,6 @@ namespace mlir::workgroup {
 
 /// Deep chains of operations are not worth the stack.
 static constexpr unsigned kMaxDepth = 256;
-
-//===----------------------------------------------------------------------===//
-// Arithmetic of a width
-//===----------------------------------------------------------------------===//
-
-static constexpr unsigned kIndexBits = 64;
-
-/// The bits of integers of `type`; 0 if it is none that is evaluated.
-static unsigned getWidth(Type type) {
-  if (isa<IndexType>(type))
-    return kIndexBits;
-  auto integer = dyn_cast<IntegerType>(type);
-  return integer && integer.getWidth() <= kIndexBits ? integer.getWidth() : 0;
-}
-
-/// The low `width` bits of `value`, as a signed and as an unsigned number.
-static int64_t wrap(uint64_t value, unsigned width) {
-  return llvm::SignExtend64(value, width);
-}
-static uint64_t toUnsigned(int64_t value, unsigned width) {
-  return static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(width);
-}
-
-using Number = std::optional<int64_t>;
-/// What an operation on two integers of a width computes; nothing where it is
-/// undefined. The caller wraps the result.
-using BinaryFn = Number (*)(int64_t lhs, int64_t rhs, unsigned width);
-
-/// True if `lhs / rhs` is a number of that width.
-static bool canDivide(int64_t lhs, int64_t rhs, unsigned width) {
-  return rhs != 0 && !(rhs == -1 && lhs == llvm::minIntN(width));
-}
-
-static bool canShift(int64_t bits, unsigned width) {
-  return toUnsigned(bits, width) < width;
-}
-
-static BinaryFn getLinearFn(Operation *op) {
-  using U = uint64_t;
-  return llvm::TypeSwitch<Operation *, BinaryFn>(op)
-      .Case([](arith::AddIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) -> Number {
-          return U(a) + U(b);
-        };
-      })
-      .Case([](arith::SubIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) -> Number {
-          return U(a) - U(b);
-        };
-      })
-      .Case([](arith::MulIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) -> Number {
-          return U(a) * U(b);
-        };
-      })
-      .Case([](arith::MinSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) -> Number {
-          return std::min(a, b);
-        };
-      })
-      .Case([](arith::MaxSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) -> Number {
-          return std::max(a, b);
-        };
-      })
-      .Case([](arith::MinUIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) -> Number {
-          return toUnsigned(a, w) < toUnsigned(b, w) ? a : b;
-        };
-      })
-      .Case([](arith::MaxUIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) -> Number {
-          return toUnsigned(a, w) < toUnsigned(b, w) ? b : a;
-        };
-      })
-      .Default([](Operation *) -> BinaryFn { return nullptr; });
-}
-
-static BinaryFn getDivisionFn(Operation *op) {
-  return llvm::TypeSwitch<Operation *, BinaryFn>(op)
-      .Case([](arith::DivSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canDivide(a, b, w) ? Number(a / b) : Number();
-        };
-      })
-      .Case([](arith::RemSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canDivide(a, b, w) ? Number(a % b) : Number();
-        };
-      })
-      .Case([](arith::DivUIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return b ? Number(toUnsigned(a, w) / toUnsigned(b, w)) : Number();
-        };
-      })
-      .Case([](arith::RemUIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return b ? Number(toUnsigned(a, w) % toUnsigned(b, w)) : Number();
-        };
-      })
-      .Case([](arith::FloorDivSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canDivide(a, b, w) ? Number(llvm::divideFloorSigned(a, b))
-                                    : Number();
-        };
-      })
-      .Case([](arith::CeilDivSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canDivide(a, b, w) ? Number(llvm::divideCeilSigned(a, b))
-                                    : Number();
-        };
-      })
-      .Case([](arith::CeilDivUIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return b ? Number(
-                         llvm::divideCeil(toUnsigned(a, w), toUnsigned(b, w)))
-                   : Number();
-        };
-      })
-      .Default([](Operation *) -> BinaryFn { return nullptr; });
-}
-
-static BinaryFn getBitwiseFn(Operation *op) {
-  return llvm::TypeSwitch<Operation *, BinaryFn>(op)
-      .Case([](arith::AndIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) { return Number(a & b); };
-      })
-      .Case([](arith::OrIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) { return Number(a | b); };
-      })
-      .Case([](arith::XOrIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned) { return Number(a ^ b); };
-      })
-      .Case([](arith::ShLIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canShift(b, w) ? Number(uint64_t(a) << b) : Number();
-        };
-      })
-      .Case([](arith::ShRUIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canShift(b, w) ? Number(toUnsigned(a, w) >> b) : Number();
-        };
-      })
-      .Case([](arith::ShRSIOp) -> BinaryFn {
-        return [](int64_t a, int64_t b, unsigned w) {
-          return canShift(b, w) ? Number(a >> b) : Number();
-        };
-      })
-      .Default([](Operation *) -> BinaryFn { return nullptr; });
-}
-
-static BinaryFn getBinaryFn(Operation *op) {
-  if (BinaryFn fn = getLinearFn(op))
-    return fn;
-  if (BinaryFn fn = getDivisionFn(op))
-    return fn;
-  return getBitwiseFn(op);
-}
 
 /// `fn` of each thread's values; nothing if it is undefined in one.
 template <typename Fn>
@@ -333,34 +176,6 @@ ThreadEvaluator::Result ThreadEvaluator::computeCast(Operation *op) {
   return ThreadValues(llvm::map_range(*values, [&](int64_t value) {
     return wrap(isUnsigned ? toUnsigned(value, from) : value, to);
   }));
-}
-
-static bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b,
-                    unsigned width) {
-  uint64_t x = toUnsigned(a, width), y = toUnsigned(b, width);
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-    return a < b;
-  case arith::CmpIPredicate::sle:
-    return a <= b;
-  case arith::CmpIPredicate::sgt:
-    return a > b;
-  case arith::CmpIPredicate::sge:
-    return a >= b;
-  case arith::CmpIPredicate::ult:
-    return x < y;
-  case arith::CmpIPredicate::ule:
-    return x <= y;
-  case arith::CmpIPredicate::ugt:
-    return x > y;
-  case arith::CmpIPredicate::uge:
-    return x >= y;
-  }
-  llvm_unreachable("unknown predicate");
 }
 
 ThreadEvaluator::Result ThreadEvaluator::computeCompare(Operation *op) {

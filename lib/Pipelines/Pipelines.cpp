@@ -39,6 +39,10 @@ void buildMemoryPipeline(OpPassManager &pm,
                                     options.assumeAlignment, /*unrollLimit=*/8,
                                     /*vectorBits=*/128}));
 
+  // Every access is explicit now, and launches still tell their block sizes.
+  if (options.resolveBankConflicts)
+    pm.addPass(createResolveBankConflictsPass({/*maxBytes=*/0, options.chip}));
+
   // Constants that were hoisted out of launches become parameters otherwise.
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
   pm.addPass(createGpuKernelOutliningPass());

@@ -142,4 +142,34 @@ gpu.module @kernels {
     %2 = memref.atomic_rmw addf %f, %w[%x, %c0] : (f32, memref<64x32xf32, 3>) -> f32
     gpu.return %0, %1 : vector<4xf32>, vector<4xf32>
   }
+
+  // Both sides of a copy change, and the number of their indices.
+  // CHECK-LABEL: gpu.func @both_sides
+  // CHECK-SAME:    workgroup(%[[A:.+]] : memref<32x32xf32, 3>, %[[B:.+]] : memref<64x32xf32, 3>)
+  // CHECK:         nvgpu.device_async_copy %[[A]][%{{.+}}, %{{.+}}], %[[B]][%{{.+}}, %{{.+}}], 4
+  gpu.func @both_sides()
+      workgroup(%a: memref<32x32xf32, 3>, %b: memref<64x32xf32, 3>)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %x = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %i = arith.muli %x, %c32 : index
+    %from = memref.collapse_shape %a [[0, 1]] : memref<32x32xf32, 3> into memref<1024xf32, 3>
+    %to = memref.expand_shape %b [[0], [1, 2]] output_shape [64, 4, 8] : memref<64x32xf32, 3> into memref<64x4x8xf32, 3>
+    %0 = nvgpu.device_async_copy %from[%i], %to[%x, %c0, %c0], 4 : memref<1024xf32, 3> to memref<64x4x8xf32, 3>
+    gpu.return
+  }
+
+  // Elements that are vectors are no runs of a row.
+  // CHECK-LABEL: gpu.func @vector_elements
+  // CHECK-SAME:    workgroup(%[[W:.+]] : memref<32x17xvector<2xf32>, 3>)
+  // CHECK:         vector.load %[[W]][%{{.+}}, %{{.+}}] : memref<32x17xvector<2xf32>, 3>, vector<2xf32>
+  gpu.func @vector_elements()
+      workgroup(%w: memref<32x16xvector<2xf32>, 3>)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %x = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %0 = vector.load %w[%x, %c0] : memref<32x16xvector<2xf32>, 3>, vector<2xf32>
+    gpu.return
+  }
 }
