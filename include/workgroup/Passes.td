@@ -399,6 +399,13 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     Example: `test/Transforms/resolve-bank-conflicts.mlir`.
   }];
   let options = [
+    Option<"swizzle", "swizzle", "::mlir::workgroup::Swizzle",
+           /*default=*/"::mlir::workgroup::Swizzle::Always",
+           "When rows are swizzled", [{::llvm::cl::values(
+             clEnumValN(::mlir::workgroup::Swizzle::Always, "always",
+                        "where it saves wavefronts"),
+             clEnumValN(::mlir::workgroup::Swizzle::Auto, "auto",
+                        "where they are worth its arithmetic"))}]>,
     Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
            "Workgroup memory in bytes that a kernel may have when its rows are "
            "padded; 0 means 48 KiB or, for a kernel that has more, what the chip "

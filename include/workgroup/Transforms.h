@@ -117,7 +117,12 @@ struct MemoryPlacement {
 LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options = {},
                          std::vector<MemoryPlacement> *placements = nullptr);
 
+/// When rows of workgroup buffers are swizzled.
+enum class Swizzle { Always, Auto };
+
 struct ResolveBankConflictsOptions {
+  /// Whether wavefronts alone count, or the arithmetic of a swizzle as well.
+  Swizzle swizzle = Swizzle::Always;
   /// Workgroup memory in bytes that a kernel may have when its rows are padded;
   /// 0 means what static memory can have or, for a kernel that has more, the
   /// chip.

@@ -224,6 +224,13 @@ LogicalResult Compilation::checkHasKernel() {
 
 LogicalResult Compilation::lowerMemory() {
   MemoryPipelineOptions pipeline;
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  if (failed(pipeline.parseFromString(options.memoryOptions, stream)))
+    return emitError(module->getLoc())
+           << "these are no options of the pipeline workgroup-memory: '"
+           << options.memoryOptions << "': " << complaint
+           << "; see mlir-opt --help";
   pipeline.chip = options.chip;
   pipeline.insertBarriers = options.insertBarriers;
   pipeline.assumeAlignment = options.assumeAlignment;

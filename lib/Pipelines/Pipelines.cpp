@@ -41,7 +41,8 @@ void buildMemoryPipeline(OpPassManager &pm,
 
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)
-    pm.addPass(createResolveBankConflictsPass({/*maxBytes=*/0, options.chip}));
+    pm.addPass(createResolveBankConflictsPass(
+        {Swizzle::Auto, /*maxBytes=*/0, options.chip}));
 
   // Constants that were hoisted out of launches become parameters otherwise.
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());

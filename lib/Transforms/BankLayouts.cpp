@@ -20,8 +20,12 @@
 namespace mlir::workgroup {
 
 static constexpr int64_t kBankBytes = 4;
-/// Padding up to this part of a buffer is preferred to swizzling.
-static constexpr int64_t kSmallPart = 16;
+/// Padding up to this part of a row is preferred to swizzling; where swizzling
+/// has to pay, up to the other one.
+static constexpr int64_t kSmallPart = 16, kCheapPart = 4;
+/// What a wavefront costs. A multiprocessor serves one in a cycle, and in the
+/// same time issues four instructions, two of them on integers.
+static constexpr uint64_t kWavefrontCost = 4;
 
 int64_t getPieceBytes(const BankAccess &access, int64_t elementBytes,
                       const RowLayout &layout) {
@@ -60,16 +64,29 @@ static void forEachRequest(const SampledAccess &sampled,
   }
 }
 
-/// The weighted wavefronts of `samples` in `layout`, or more than `limit`.
+/// What an access costs in `layout` besides its wavefronts: the arithmetic of a
+/// swizzle, or, as much, memory that other blocks could have had.
+static uint64_t getSurcharge(const BankBuffer &buffer,
+                             const RowLayout &layout) {
+  constexpr uint64_t kSwizzle = 2 * kWavefrontCost, kFold = kWavefrontCost;
+  if (layout.isSwizzled())
+    return kSwizzle + (layout.fold != 0 ? kFold : 0);
+  return layout.padBytes * kCheapPart > buffer.getRowBytes() ? kSwizzle : 0;
+}
+
+/// The weighted cost of `samples` in `layout`, or more than `limit`; each
+/// request costs `perRequest` besides its wavefronts.
 static uint64_t countCost(ArrayRef<SampledAccess> samples,
                           const BankBuffer &buffer, const RowLayout &layout,
+                          uint64_t wavefront, uint64_t perRequest,
                           uint64_t limit) {
   uint64_t cost = 0;
   for (const SampledAccess &sampled : samples) {
     uint64_t count = 0;
     forEachRequest(sampled, buffer, layout,
                    [&](const WarpRequest &request, int64_t bytes) {
-                     count += countWavefronts(request, bytes);
+                     count += countWavefronts(request, bytes) * wavefront +
+                              perRequest;
                    });
     cost = llvm::SaturatingMultiplyAdd(count, sampled.weight, cost);
     if (cost > limit)
@@ -78,6 +95,15 @@ static uint64_t countCost(ArrayRef<SampledAccess> samples,
   return cost;
 }
 
+/// The weighted wavefronts of `samples` in `layout`.
+static uint64_t countWavefrontsOf(ArrayRef<SampledAccess> samples,
+                                  const BankBuffer &buffer,
+                                  const RowLayout &layout) {
+  return countCost(samples, buffer, layout, /*wavefront=*/1, /*perRequest=*/0,
+                   std::numeric_limits<uint64_t>::max());
+}
+
+/// The weighted wavefronts of `samples` without conflicts.
 static uint64_t countLeast(ArrayRef<SampledAccess> samples,
                            const BankBuffer &buffer) {
   uint64_t least = 0;
@@ -100,8 +126,10 @@ namespace {
 /// Lists the layouts of a buffer in the order of preference.
 class CandidateList {
 public:
-  CandidateList(const BankBuffer &buffer, int64_t maxPadBytes)
-      : buffer(buffer), maxPadBytes(maxPadBytes) {}
+  /// Padding up to part `smallPart` of a row comes before swizzling.
+  CandidateList(const BankBuffer &buffer, int64_t maxPadBytes,
+                int64_t smallPart)
+      : buffer(buffer), maxPadBytes(maxPadBytes), smallPart(smallPart) {}
 
   SmallVector<RowLayout> list();
   /// Some layouts are too large.
@@ -112,7 +140,7 @@ private:
   void addSwizzles(int64_t pieceBytes, int64_t chunkBytes, int64_t fold);
 
   const BankBuffer &buffer;
-  int64_t maxPadBytes;
+  int64_t maxPadBytes, smallPart;
   SmallVector<RowLayout> layouts;
 };
 } // namespace
@@ -122,7 +150,7 @@ void CandidateList::addPaddings(int64_t pieceBytes, bool isSplit,
   for (int64_t pad = pieceBytes; pad <= kPassBytes; pad += pieceBytes) {
     if (isSplit && pad % (2 * pieceBytes) == 0)
       continue; // possible without splitting
-    bool fits = pad * kSmallPart <= buffer.getRowBytes();
+    bool fits = pad * smallPart <= buffer.getRowBytes();
     if (fits != isSmall)
       continue;
     if (pad * buffer.getRows() > maxPadBytes) {
@@ -206,40 +234,54 @@ static SmallVector<SampledAccess> thin(ArrayRef<SampledAccess> samples) {
   return some;
 }
 
-/// True if a layout of cost `after` saves a good part of what conflicts cost:
-/// of small gains one cannot tell, from a few turns of loops, whether they are
-/// any.
+/// True if a layout of `after` wavefronts saves a good part of what conflicts
+/// cost: of small gains one cannot tell, from a few turns of loops, whether
+/// they are any.
 static bool isWorthwhile(uint64_t before, uint64_t after, uint64_t least) {
   constexpr uint64_t kPart = 8;
   return after < before && before - after >= (before - least) / kPart;
 }
 
+/// The cheapest of `layouts`, the first one among equals: the one with the
+/// fewest wavefronts or, if swizzling has to pay, with the least cost.
+static RowLayout findCheapest(ArrayRef<SampledAccess> samples,
+                              const BankBuffer &buffer,
+                              ArrayRef<RowLayout> layouts, Swizzle swizzle) {
+  auto cost = [&](const RowLayout &layout, uint64_t limit) {
+    if (swizzle == Swizzle::Always)
+      return countCost(samples, buffer, layout, 1, 0, limit);
+    // Accesses that are split take instructions: one more for each piece.
+    return countCost(samples, buffer, layout, kWavefrontCost,
+                     1 + getSurcharge(buffer, layout), limit);
+  };
+  RowLayout cheapest;
+  uint64_t best = cost(cheapest, std::numeric_limits<uint64_t>::max());
+  for (const RowLayout &layout : layouts) {
+    uint64_t next = cost(layout, best);
+    if (next >= best)
+      continue;
+    best = next;
+    cheapest = layout;
+  }
+  return cheapest;
+}
+
 LayoutChoice chooseLayout(const BankBuffer &buffer,
-                          ArrayRef<SampledAccess> samples,
-                          int64_t maxPadBytes) {
-  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+                          ArrayRef<SampledAccess> samples, int64_t maxPadBytes,
+                          Swizzle swizzle) {
   LayoutChoice choice;
   choice.before = choice.after =
-      countCost(samples, buffer, RowLayout(), kNoLimit);
+      countWavefrontsOf(samples, buffer, RowLayout());
   choice.least = countLeast(samples, buffer);
   if (choice.before <= choice.least || buffer.getRows() == 1)
     return choice;
-  SmallVector<SampledAccess> some = thin(samples);
-  uint64_t best = countCost(some, buffer, RowLayout(), kNoLimit);
-  uint64_t least = countLeast(some, buffer);
-  CandidateList candidates(buffer, maxPadBytes);
-  RowLayout found;
-  for (const RowLayout &layout : candidates.list()) {
-    uint64_t cost = countCost(some, buffer, layout, best);
-    if (cost >= best)
-      continue;
-    best = cost;
-    found = layout;
-    if (cost <= least)
-      break;
-  }
+  CandidateList candidates(buffer, maxPadBytes,
+                           swizzle == Swizzle::Always ? kSmallPart
+                                                      : kCheapPart);
+  RowLayout found =
+      findCheapest(thin(samples), buffer, candidates.list(), swizzle);
   choice.isHindered = candidates.isHindered;
-  uint64_t after = countCost(samples, buffer, found, kNoLimit);
+  uint64_t after = countWavefrontsOf(samples, buffer, found);
   if (isWorthwhile(choice.before, after, choice.least)) {
     choice.after = after;
     choice.layout = found;

@@ -10,6 +10,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_BANKLAYOUTS_H
 
 #include "BankSamples.h"
+#include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
@@ -60,9 +61,10 @@ struct LayoutChoice {
 };
 
 /// Chooses the layout of `buffer` for its accesses `samples`. It may get
-/// `maxPadBytes` bytes larger.
+/// `maxPadBytes` bytes larger; `swizzle` says whether wavefronts alone count.
 LayoutChoice chooseLayout(const BankBuffer &buffer,
-                          ArrayRef<SampledAccess> samples, int64_t maxPadBytes);
+                          ArrayRef<SampledAccess> samples, int64_t maxPadBytes,
+                          Swizzle swizzle);
 
 } // namespace mlir::workgroup
 

@@ -163,8 +163,8 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
   }
   int64_t reserved = getReservedBytes(buffer.getBytes());
   int64_t rest = std::max<int64_t>(0, capacity - used);
-  LayoutChoice choice =
-      chooseLayout(buffer, samples, reserved - buffer.getBytes() + rest);
+  LayoutChoice choice = chooseLayout(
+      buffer, samples, reserved - buffer.getBytes() + rest, options.swizzle);
   if (!choice.layout.isIdentity()) {
     used += getReservedBytes(buffer.getBytes() +
                              choice.layout.padBytes * buffer.getRows()) -
@@ -253,7 +253,7 @@ struct ResolveBankConflictsPass final
           << "unknown chip '" << chip << "'; supported are " << listChips();
       return signalPassFailure();
     }
-    if (failed(resolveBankConflicts(getOperation(), {maxBytes, chip})))
+    if (failed(resolveBankConflicts(getOperation(), {swizzle, maxBytes, chip})))
       signalPassFailure();
   }
 };

@@ -159,6 +159,13 @@ def _add_compile(
     parser.add_argument(
         "--no-verify", action="store_true", help="accept barriers in divergent control flow"
     )
+    parser.add_argument(
+        "--memory-options",
+        metavar="OPTIONS",
+        default="",
+        help="further options of the pipeline workgroup-memory, as mlir-opt takes them: "
+        "'reuse=never resolve-bank-conflicts=false'",
+    )
     parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
     parser.add_argument("--timing", action="store_true", help="print the time of each stage")
     parser.add_argument(
@@ -194,6 +201,7 @@ def _compile(options: argparse.Namespace) -> int:
                 schedule=_schedule(options.schedule),
                 sync=options.sync,
                 verify=not options.no_verify,
+                memory_options=options.memory_options,
                 until=until,
                 keep_texts=options.save_temps is not None,
                 color=_use_color(options.color),

@@ -43,6 +43,7 @@ class Request:
     schedule: tuple[str, str] | None
     use_own_schedule: bool
     verify: bool
+    memory_options: str
     until: Stage
     keep_texts: bool
     snapshots: bool
@@ -56,6 +57,7 @@ def compile(
     schedule: str | Path | None = None,
     sync: Sync = "insert",
     verify: bool = True,
+    memory_options: str = "",
     until: Stage = "ptx",
     keep_texts: bool = False,
     snapshots: bool = False,
@@ -71,6 +73,8 @@ def compile(
     sync: ``insert`` and ``keep`` leave the program's barriers alone and add those that the
         compiler's own rewrites need.
     verify: reject barriers that not all threads of a block reach together.
+    memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
+        them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``.
     until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
     keep_texts: keep the text of every stage in ``texts``, not only of the last.
     snapshots: keep what each pass changed in ``snapshots``.
@@ -95,6 +99,7 @@ def compile(
         schedule=_read_schedule(schedule),
         use_own_schedule=schedule != "none",
         verify=verify,
+        memory_options=memory_options,
         until=until,
         keep_texts=keep_texts,
         snapshots=snapshots,
@@ -146,6 +151,7 @@ def _options(request: Request) -> _native.CompileOptions:
     if request.schedule:
         options.schedule = _native.SourceText(*request.schedule)
     options.use_own_schedule = request.use_own_schedule
+    options.memory_options = request.memory_options
     options.verify_barriers = request.verify
     options.libdevice = str(find_libdevice() or "")
     options.last_stage = _native.Stage[request.until.upper()]
@@ -194,6 +200,8 @@ def _reproduce(request: Request) -> str:
     lines = [f"// python -m pipeline compile {request.name}"]
     lines[0] += f" --chip {request.chip}" if request.chip else ""
     lines[0] += f" --emit {request.until}" + ("" if request.verify else " --no-verify")
+    if request.memory_options:
+        lines[0] += f" --memory-options '{request.memory_options}'"
     if request.schedule:
         lines.append(f"// --schedule {request.schedule[1]}:")
         lines += [f"// {line}" for line in request.schedule[0].splitlines()]

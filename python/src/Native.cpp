@@ -111,6 +111,7 @@ static void bindCompile(nb::module_ &m) {
       .def_rw("schedule", &CompileOptions::schedule, nb::arg().none())
       .def_rw("use_own_schedule", &CompileOptions::useOwnSchedule)
       .def_rw("insert_barriers", &CompileOptions::insertBarriers)
+      .def_rw("memory_options", &CompileOptions::memoryOptions)
       .def_rw("verify_barriers", &CompileOptions::verifyBarriers)
       .def_rw("assume_alignment", &CompileOptions::assumeAlignment)
       .def_rw("libdevice", &CompileOptions::libdevice)

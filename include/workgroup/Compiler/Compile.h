@@ -57,6 +57,9 @@ struct CompileOptions {
   /// Put the barriers that the rewrites of the passes need.
   bool insertBarriers = true;
   /// Reject barriers in divergent control flow.
+  /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
+  /// them: `reuse=never from-spaces=1:workgroup`.
+  std::string memoryOptions;
   bool verifyBarriers = true;
   /// Alignment in bytes that memref arguments are assumed to have.
   int64_t assumeAlignment = 16;
