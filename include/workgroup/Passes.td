@@ -275,16 +275,21 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
     hand values from turn to turn. The contents of an allocation are undefined
     whenever it executes, so it lives within a turn of the loop it stands in: run
     this pass before `workgroup-hoist-allocs`. A buffer that `cp.async` writes lives
-    until a wait that is known to cover the copy; one that TMA, a warpgroup or
-    unknown code has got lives until the kernel ends. Buffers of the branches of an
+    until a wait that is known to cover the copy, else until the kernel ends. What
+    TMA, a warpgroup or unknown code has got lives as long as the kernel: their
+    accesses are not ordered by barriers alone. Buffers of the branches of an
     `scf.if` share bytes only if the whole block takes the same branch.
+    Allocations of other functions, and those in loops whose activations a barrier
+    cannot separate, are left to hoisting.
 
     **Sharing** is possible where all threads of the block pass a point between two
     lives together. `reuse` says where it happens: `always`; `never`; `auto`, where a
     barrier stands there already, or where it brings the kernel under the chip's
     limit or lets one more block be resident on a multiprocessor. With
     `insert-barriers`, a `gpu.barrier` is put where a life begins in bytes that
-    another one may have used, unless one stands on every way there.
+    another one may have used, unless one stands on every way there. Where no bytes
+    are shared there is no arena: less padding alone is not worth that the compiler
+    cannot tell the buffers apart any more.
 
     **Dynamic memory.** What does not fit into `max-static-bytes` becomes dynamic
     (`dynamic`: `auto`, `always`, `never`): the arena is then behind an `.extern`
@@ -328,7 +333,7 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
            "Largest number of bytes of workgroup memory of a kernel; 0 means "
            "that of the chip">,
     Option<"alignment", "alignment", "int64_t", /*default=*/"16",
-           "Smallest alignment in bytes of buffers in the arena">,
+           "Smallest alignment in bytes of buffers in the arena; 16 at least">,
     Option<"insertBarriers", "insert-barriers", "bool", /*default=*/"true",
            "Put barriers between lives that share bytes">,
     Option<"chip", "chip", "std::string", /*default=*/"",
@@ -371,8 +376,14 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     - rows of more than 128 bytes swizzled by which 128 of its row a chunk is in
       as well.
 
-    Padding keeps a kernel within `max-bytes`. The default is the 48 KiB of static
-    memory or, for a kernel that has more, the memory of the chip.
+    Padding keeps a kernel, with all functions that it calls, within `max-bytes`.
+    The default is the 48 KiB of static memory: padding must not turn it into
+    dynamic memory. Buffers of functions that others call are swizzled
+    only.
+
+    With `swizzle=auto`, as in the pipeline, padding by up to a quarter of a row is
+    preferred to swizzling, and in loops of more than 64 turns the arithmetic of a
+    swizzle counts as a wavefront for each access of less than 16 bytes.
 
     Accesses through views (`memref.subview`, `cast`, `memory_space_cast`,
     `expand_shape`, `collapse_shape`, `transpose`, constant `reinterpret_cast`)
@@ -380,6 +391,7 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     `nvgpu.device_async_copy` keep their 16 bytes together;
     `gpu.subgroup_mma_load_matrix` and its store allow padding only. A promised
     alignment stays true. Vectors have to be proved to stay within a row.
+    An index beyond its extent (undefined) reaches another element than before.
     Induction variables are taken for up to four turns; other values that the
     whole block agrees on, as ids of blocks, for zero and the first three
     multiples of what is known to divide them. Accesses in loops count as often
@@ -408,11 +420,7 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
                         "where they are worth its arithmetic"))}]>,
     Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
            "Workgroup memory in bytes that a kernel may have when its rows are "
-           "padded; 0 means 48 KiB or, for a kernel that has more, what the chip "
-           "has">,
-    Option<"chip", "chip", "std::string", /*default=*/"",
-           "The chip to compile for, as `sm_90a`; empty means the module's "
-           "target, else sm_80">,
+           "padded; 0 means 48 KiB">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

@@ -41,6 +41,13 @@ struct MemoryPipelineOptions
       *this, "resolve-bank-conflicts",
       llvm::cl::desc("Pad or swizzle rows of workgroup buffers"),
       llvm::cl::init(true)};
+  PassOptions::Option<Swizzle> swizzle{
+      *this, "swizzle", llvm::cl::desc("When rows are swizzled"),
+      llvm::cl::init(Swizzle::Auto),
+      llvm::cl::values(
+          clEnumValN(Swizzle::Always, "always", "where it saves wavefronts"),
+          clEnumValN(Swizzle::Auto, "auto",
+                     "where they are worth its arithmetic"))};
   PassOptions::Option<Reuse> reuse{
       *this, "reuse", llvm::cl::desc("Where workgroup buffers share bytes"),
       llvm::cl::init(Reuse::Auto),

@@ -124,18 +124,14 @@ struct ResolveBankConflictsOptions {
   /// Whether wavefronts alone count, or the arithmetic of a swizzle as well.
   Swizzle swizzle = Swizzle::Always;
   /// Workgroup memory in bytes that a kernel may have when its rows are padded;
-  /// 0 means what static memory can have or, for a kernel that has more, the
-  /// chip.
+  /// 0 means what static memory can have.
   int64_t maxBytes = 0;
-  /// The chip to compile for; empty means the module's target, else sm_80.
-  std::string chip;
 };
 
 /// Gives workgroup buffers in device code inside `root` layouts with fewer bank
 /// conflicts. See pass `workgroup-resolve-bank-conflicts`.
-LogicalResult
-resolveBankConflicts(Operation *root,
-                     const ResolveBankConflictsOptions &options = {});
+void resolveBankConflicts(Operation *root,
+                          const ResolveBankConflictsOptions &options = {});
 
 struct VerifyKernelsOptions {
   /// Reject barriers in divergent control flow.

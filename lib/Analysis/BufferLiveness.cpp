@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/BufferLiveness.h"
+#include "mlir/IR/RegionGraphTraits.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/DepthFirstIterator.h"
 
 namespace mlir::workgroup {
 
@@ -150,7 +152,6 @@ bool BufferLiveness::isWithinTurn(const BufferLife &life,
 bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
                                 BufferLife &life) {
   SmallVector<Operation *> ops;
-  std::optional<Range> cycle;
   Range cover{~0u, 0};
   auto extend = [&](Range range) {
     cover = {std::min(cover.first, range.first),
@@ -230,10 +231,12 @@ bool BufferLiveness::comesAfter(const BufferLife &life,
   Block *from = life.begin->getBlock(), *to = next.begin->getBlock();
   if (from == to || from->getParent() != to->getParent())
     return true;
-  auto [it, isNew] = reachable.try_emplace({from, to});
+  auto [it, isNew] = reachable.try_emplace(from);
   if (isNew)
-    it->second = from->isReachable(to);
-  return it->second;
+    for (Block *successor : from->getSuccessors())
+      for (Block *block : llvm::depth_first_ext(successor, it->second))
+        (void)block; // the set is what counts
+  return it->second.contains(to);
 }
 
 bool BufferLiveness::mayFollow(const BufferLife &life,

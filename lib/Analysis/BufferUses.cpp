@@ -57,9 +57,8 @@ namespace {
 /// Follows the memory of a buffer through its aliases.
 class UseCollector {
 public:
-  UseCollector(Operation *scope, SymbolTableCollection &symbols,
-               BufferUses &uses)
-      : scope(scope), symbols(symbols), uses(uses) {}
+  UseCollector(SymbolTableCollection &symbols, BufferUses &uses)
+      : symbols(symbols), uses(uses) {}
 
   void run(Value buffer, Operation *site);
 
@@ -79,7 +78,6 @@ private:
       uses.escape = op;
   }
 
-  Operation *scope;
   SymbolTableCollection &symbols;
   BufferUses &uses;
   /// Of the buffer; null if it is an argument.
@@ -170,9 +168,9 @@ bool UseCollector::visitRegionFlow(OpOperand &use, Operation *site) {
   return true;
 }
 
-void collectBufferUses(Value buffer, Operation *scope, Operation *site,
+void collectBufferUses(Value buffer, Operation *site,
                        SymbolTableCollection &symbols, BufferUses &uses) {
-  UseCollector(scope, symbols, uses).run(buffer, site);
+  UseCollector(symbols, uses).run(buffer, site);
 }
 
 } // namespace mlir::workgroup

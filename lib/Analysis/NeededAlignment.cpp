@@ -149,6 +149,19 @@ std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
         return AlignedAccess{load.getSrcMemref(), load.getIndices(), kRowBytes,
                              /*isPromised=*/false};
       })
+      .Case<gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp>(
+          [](auto access) -> Result {
+            // Of the first element of a fragment (PTX ISA, wmma.load).
+            constexpr int64_t kFragmentBytes = 32;
+            Value memref;
+            if constexpr (std::is_same_v<decltype(access),
+                                         gpu::SubgroupMmaLoadMatrixOp>)
+              memref = access.getSrcMemref();
+            else
+              memref = access.getDstMemref();
+            return AlignedAccess{memref, access.getIndices(), kFragmentBytes,
+                                 /*isPromised=*/false};
+          })
       .Case<nvgpu::TmaAsyncLoadOp>([](nvgpu::TmaAsyncLoadOp load) -> Result {
         Type map = load.getTensorMapDescriptor().getType();
         return AlignedAccess{

@@ -42,7 +42,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)
     pm.addPass(createResolveBankConflictsPass(
-        {Swizzle::Auto, /*maxBytes=*/0, options.chip}));
+        {options.swizzle, /*maxBytes=*/0}));
 
   // Constants that were hoisted out of launches become parameters otherwise.
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());

@@ -39,11 +39,17 @@ static std::optional<Alias> getSubview(const Alias &source,
                                        memref::SubViewOp op) {
   Alias alias;
   alias.offset = source.offset;
+  // Which dimensions a view of lower rank drops is not to be had by
+  // getDroppedDims() if it has steps.
+  bool isReduced = op.getType().getRank() < op.getSourceType().getRank();
+  if (isReduced && llvm::any_of(op.getStaticStrides(),
+                                [](int64_t step) { return step != 1; }))
+    return std::nullopt;
   llvm::SmallBitVector dropped = op.getDroppedDims();
   for (auto [dim, offset, stride] :
        llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
     std::optional<int64_t> step = getConstantIntValue(stride);
-    if (!step)
+    if (!step || *step < 0)
       return std::nullopt;
     alias.offset.add(offset, source.strides[dim]);
     if (dropped.test(dim))
@@ -101,7 +107,7 @@ static std::optional<Alias> getReinterpreted(memref::ReinterpretCastOp op) {
   alias.extents = llvm::to_vector(op.getStaticSizes());
   for (OpFoldResult stride : strides) {
     std::optional<int64_t> step = getConstantIntValue(stride);
-    if (!step)
+    if (!step || *step < 0)
       return std::nullopt;
     alias.strides.push_back(*step);
   }
@@ -334,6 +340,14 @@ static void collectGlobals(Operation *root, Operation *scope,
             symbols.lookupNearestSymbolFrom(get, get.getNameAttr()))
       globals[global].push_back(get.getResult());
   });
+  if (globals.empty())
+    return;
+  DenseMap<StringAttr, size_t> numUses;
+  std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(
+      &globals.front().first->getParentOp()->getRegion(0));
+  if (uses)
+    for (SymbolTable::SymbolUse use : *uses)
+      ++numUses[use.getSymbolRef().getLeafReference()];
   for (auto &[op, gets] : globals) {
     auto global = dyn_cast<memref::GlobalOp>(op);
     if (!global || !root->isProperAncestor(global))
@@ -342,11 +356,11 @@ static void collectGlobals(Operation *root, Operation *scope,
     buffer.roots = gets;
     buffer.definition = global;
     buffer.type = global.getType();
-    std::optional<SymbolTable::UseRange> uses =
-        SymbolTable::getSymbolUses(global, global->getParentOp());
     if (!global.isPrivate() || !uses)
       buffer.obstacle = "it is not private to its module";
-    else if (size_t(llvm::range_size(*uses)) != gets.size())
+    else if (!global.isUninitialized())
+      buffer.obstacle = "it has an initial value";
+    else if (numUses.lookup(global.getSymNameAttr()) != gets.size())
       buffer.obstacle = "other kernels or functions use it too";
     buffers.push_back(std::move(buffer));
   }

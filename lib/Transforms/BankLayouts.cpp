@@ -23,8 +23,8 @@ static constexpr int64_t kBankBytes = 4;
 /// Padding up to this part of a row is preferred to swizzling; where swizzling
 /// has to pay, up to the other one.
 static constexpr int64_t kSmallPart = 16, kCheapPart = 4;
-/// What a wavefront costs. A multiprocessor serves one in a cycle, and in the
-/// same time issues four instructions, two of them on integers.
+/// What a wavefront costs, in instructions: a multiprocessor serves one in a
+/// cycle, in which it issues four instructions.
 static constexpr uint64_t kWavefrontCost = 4;
 
 int64_t getPieceBytes(const BankAccess &access, int64_t elementBytes,
@@ -65,28 +65,38 @@ static void forEachRequest(const SampledAccess &sampled,
 }
 
 /// What an access costs in `layout` besides its wavefronts: the arithmetic of a
-/// swizzle, or, as much, memory that other blocks could have had.
-static uint64_t getSurcharge(const BankBuffer &buffer,
-                             const RowLayout &layout) {
-  constexpr uint64_t kSwizzle = 2 * kWavefrontCost, kFold = kWavefrontCost;
+/// swizzle, or, as much, memory that other blocks could have had. That counts
+/// for accesses of less than 16 bytes in loops of many turns. Of others, which
+/// pass on what comes from global memory, the arithmetic is a small part.
+static uint64_t getSurcharge(const BankBuffer &buffer, const RowLayout &layout,
+                             const SampledAccess &sampled) {
+  constexpr int64_t kWide = 16;
+  constexpr uint64_t kFewTurns = 64;
+  if (sampled.weight <= kFewTurns * BankSampler::kWeightUnit ||
+      sampled.bytes >= kWide)
+    return 0;
   if (layout.isSwizzled())
-    return kSwizzle + (layout.fold != 0 ? kFold : 0);
-  return layout.padBytes * kCheapPart > buffer.getRowBytes() ? kSwizzle : 0;
+    return kWavefrontCost + (layout.fold != 0 ? kWavefrontCost / 2 : 0);
+  return layout.padBytes * kCheapPart > buffer.getRowBytes() ? kWavefrontCost
+                                                             : 0;
 }
 
 /// The weighted cost of `samples` in `layout`, or more than `limit`; each
 /// request costs `perRequest` besides its wavefronts.
 static uint64_t countCost(ArrayRef<SampledAccess> samples,
                           const BankBuffer &buffer, const RowLayout &layout,
-                          uint64_t wavefront, uint64_t perRequest,
-                          uint64_t limit) {
+                          Swizzle swizzle, uint64_t limit) {
   uint64_t cost = 0;
   for (const SampledAccess &sampled : samples) {
-    uint64_t count = 0;
+    uint64_t count = 0, wavefront = 1, instruction = 0;
+    if (swizzle == Swizzle::Auto) {
+      wavefront = kWavefrontCost;
+      instruction = 1 + getSurcharge(buffer, layout, sampled);
+    }
     forEachRequest(sampled, buffer, layout,
                    [&](const WarpRequest &request, int64_t bytes) {
                      count += countWavefronts(request, bytes) * wavefront +
-                              perRequest;
+                              instruction;
                    });
     cost = llvm::SaturatingMultiplyAdd(count, sampled.weight, cost);
     if (cost > limit)
@@ -99,7 +109,7 @@ static uint64_t countCost(ArrayRef<SampledAccess> samples,
 static uint64_t countWavefrontsOf(ArrayRef<SampledAccess> samples,
                                   const BankBuffer &buffer,
                                   const RowLayout &layout) {
-  return countCost(samples, buffer, layout, /*wavefront=*/1, /*perRequest=*/0,
+  return countCost(samples, buffer, layout, Swizzle::Always,
                    std::numeric_limits<uint64_t>::max());
 }
 
@@ -248,11 +258,7 @@ static RowLayout findCheapest(ArrayRef<SampledAccess> samples,
                               const BankBuffer &buffer,
                               ArrayRef<RowLayout> layouts, Swizzle swizzle) {
   auto cost = [&](const RowLayout &layout, uint64_t limit) {
-    if (swizzle == Swizzle::Always)
-      return countCost(samples, buffer, layout, 1, 0, limit);
-    // Accesses that are split take instructions: one more for each piece.
-    return countCost(samples, buffer, layout, kWavefrontCost,
-                     1 + getSurcharge(buffer, layout), limit);
+    return countCost(samples, buffer, layout, swizzle, limit);
   };
   RowLayout cheapest;
   uint64_t best = cost(cheapest, std::numeric_limits<uint64_t>::max());

@@ -94,8 +94,12 @@ KernelBuffer *BufferCollector::add(KernelBuffer::Kind kind, MemRefType type,
   std::optional<int64_t> bytes = getStaticBytes(type, scope);
   if (!bytes)
     return nullptr;
-  int64_t alignment =
-      std::max(getStatedAlignment(value), getNaturalAlignment(type, scope));
+  // Hoisting and the lowering to NVVM align every buffer to as much. One that
+  // states no power of two is wrong, and stays so.
+  int64_t alignment = getStatedAlignment(value);
+  if (alignment == 0 || llvm::isPowerOf2_64(alignment))
+    alignment = std::max(
+        {alignment, getNaturalAlignment(type, scope), kMinBufferAlignment});
   memory.buffers.push_back({kind, *bytes, alignment, value.getLoc(), value});
   return &memory.buffers.back();
 }

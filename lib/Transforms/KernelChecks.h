@@ -44,7 +44,7 @@ LogicalResult verifyAttributions(Operation *scope);
 /// `buffers`.
 LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
-                                int64_t limit);
+                                int64_t limit, int64_t dynamicBytes = 0);
 
 /// Emits an error for each kernel of `scopes` whose dynamic memory upstream
 /// would put over its static buffers, and for each that needs more memory than

@@ -143,12 +143,33 @@ static bool shareBuffer(Value lhs, Value rhs) {
   return get && other ? get.getNameAttr() == other.getNameAttr() : lhs == rhs;
 }
 
+/// True if `value` is a view of a global of the host, and the module of the
+/// kernel that `launch` launches uses one of the same name.
+static bool isGlobalOfBoth(Value value, gpu::LaunchFuncOp launch) {
+  auto get = getRootBuffer(value).getDefiningOp<memref::GetGlobalOp>();
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      launch, launch.getKernelAttr());
+  auto module =
+      kernel ? kernel->getParentOfType<gpu::GPUModuleOp>() : gpu::GPUModuleOp();
+  if (!get || !module)
+    return false;
+  auto found = module.lookupSymbol<memref::GlobalOp>(
+      get.getNameAttr().getLeafReference());
+  return found && !SymbolTable::symbolKnownUseEmpty(found, module);
+}
+
 std::optional<RebuildObstacle>
 findRebuildObstacle(ArrayRef<gpu::LaunchFuncOp> launches, unsigned index) {
   SiteValues values = getArguments(launches, index);
   if (std::optional<RebuildObstacle> obstacle = compare(values, launches))
     return obstacle;
   gpu::LaunchFuncOp first = launches.front();
+  if (isGlobalOfBoth(values.front(), first))
+    return RebuildObstacle{
+        "the kernel uses a global of the same name in its own "
+        "module, and it cannot be told whether that is the "
+        "same buffer",
+        {}};
   unsigned numOperands = first.getNumKernelOperands();
   for (unsigned i = 0; i < numOperands; ++i) {
     SiteValues others = getArguments(launches, i);

@@ -20,7 +20,8 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// An access to memory on behalf of a matrix instruction.
+/// An access to memory on behalf of a matrix instruction, or one that promises
+/// an alignment.
 struct MatrixAccess {
   Operation *op;
   Value memref;
@@ -29,6 +30,8 @@ struct MatrixAccess {
   int64_t numLanes = kWarpSize;
   /// What the address has to be a multiple of, in bytes.
   int64_t alignment = 1;
+  /// Whether a matrix instruction takes part.
+  bool isOfMatrix = true;
 };
 
 } // namespace
@@ -79,6 +82,10 @@ static SmallVector<MatrixAccess> collectAccesses(Operation *scope) {
       for (Value operand : mma->getOperands())
         collectLoads(operand, accesses);
       collectStores(mma.getResult(), accesses);
+    } else if (std::optional<AlignedAccess> access = getAlignedAccess(op)) {
+      if (access->alignment > 1 && isWorkgroupMemory(access->memref.getType()))
+        accesses.push_back({op, access->memref, access->indices, kWarpSize,
+                            access->alignment, /*isOfMatrix=*/false});
     }
   });
   return accesses;
@@ -129,21 +136,27 @@ static LogicalResult verifyAlignment(const MatrixAccess &access,
     if (!isUsed || byte % access.alignment == 0)
       continue;
     std::array<int64_t, 3> ids = evaluator.getIds(thread);
-    return access.op->emitOpError("needs rows aligned to ")
-           << access.alignment << " bytes, but reads from byte " << byte
-           << " of its buffer in thread (" << ids[0] << ", " << ids[1] << ", "
-           << ids[2] << "); pad the rows to a multiple of it";
+    return access.op->emitOpError()
+           << (access.isOfMatrix ? "needs rows aligned to "
+                                 : "has to be aligned to ")
+           << access.alignment << " bytes, but "
+           << (access.isOfMatrix ? "reads from" : "accesses") << " byte "
+           << byte << " of its buffer in thread (" << ids[0] << ", " << ids[1]
+           << ", " << ids[2] << "); pad the rows to a multiple of it"
+           << (access.isOfMatrix ? "" : ", or promise less");
   }
   return success();
 }
 
 static LogicalResult verifyAccess(const MatrixAccess &access,
                                   ThreadEvaluator &evaluator) {
-  auto type = cast<MemRefType>(access.memref.getType());
+  auto type = dyn_cast<MemRefType>(access.memref.getType());
+  if (!type)
+    return success();
   SmallVector<const ThreadValues *> indices;
   for (auto [dim, index] : llvm::enumerate(access.indices)) {
     indices.push_back(evaluator.evaluate(index));
-    if (indices.back() && !type.isDynamicDim(dim) &&
+    if (access.isOfMatrix && indices.back() && !type.isDynamicDim(dim) &&
         failed(verifyBounds(access, dim, *indices.back(), evaluator)))
       return failure();
   }

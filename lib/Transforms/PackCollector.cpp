@@ -123,11 +123,10 @@ bool PackCollector::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
          buffer.alignment <= kMaxAlignment;
 }
 
-/// The calls in `kernel` from which control gets to function `scope`.
-static SmallVector<Operation *> getCallSites(Operation *kernel,
-                                             Operation *scope,
+/// For each function, the calls in `kernel` from which control gets to it.
+static PackCollector::CallSites getCallSites(Operation *kernel,
                                              SymbolTableCollection &symbols) {
-  SmallVector<Operation *> sites;
+  PackCollector::CallSites sites;
   getBody(kernel)->walk([&](CallOpInterface site) {
     SetVector<Operation *> reached;
     auto reach = [&](CallOpInterface call) {
@@ -137,23 +136,24 @@ static SmallVector<Operation *> getCallSites(Operation *kernel,
     reach(site);
     for (unsigned i = 0; i < reached.size(); ++i)
       reached[i]->walk(reach);
-    if (reached.contains(scope))
-      sites.push_back(site);
+    for (Operation *function : reached)
+      sites[function].push_back(site);
   });
   return sites;
 }
 
 BufferUses PackCollector::getUses(const KernelBuffer &buffer,
-                                  PackedKernel &kernel) {
+                                  PackedKernel &kernel,
+                                  const CallSites &sites) {
   BufferUses uses;
   auto collectFrom = [&](Value value) {
     Operation *scope =
         getExecutionScope(value.getParentRegion()->getParentOp());
     if (scope == kernel.kernel)
-      return collectBufferUses(value, kernel.kernel, nullptr, symbols, uses);
-    for (Operation *site : getCallSites(kernel.kernel, scope, symbols)) {
+      return collectBufferUses(value, /*site=*/nullptr, symbols, uses);
+    for (Operation *site : sites.lookup(scope)) {
       uses.ops.insert(site);
-      collectBufferUses(value, kernel.kernel, site, symbols, uses);
+      collectBufferUses(value, site, symbols, uses);
     }
   };
   if (buffer.gets.empty())
@@ -166,17 +166,19 @@ BufferUses PackCollector::getUses(const KernelBuffer &buffer,
 void PackCollector::collectMembers(PackedKernel &kernel,
                                    const UniformityAnalysis *uniformity) {
   BufferLiveness liveness(kernel.kernel, uniformity);
+  CallSites sites = getCallSites(kernel.kernel, symbols);
   kernel.members.clear();
   for (KernelBuffer &buffer : kernel.memory.buffers) {
     if (!isMember(buffer, kernel))
       continue;
-    BufferUses uses = getUses(buffer, kernel);
+    BufferUses uses = getUses(buffer, kernel, sites);
     Operation *allocation = buffer.getAllocation();
     BufferLife life = liveness.getLife(uses, allocation);
     // Hoisting says what is wrong with an allocation whose activations cannot
     // share one buffer, or cannot be told apart by a barrier.
-    if (allocation && (uses.isOutOfSight || uses.carrier ||
-                       !liveness.isWithinTurn(life, allocation)))
+    if (allocation && isInLoop(allocation, kernel.kernel) &&
+        (uses.isOutOfSight || uses.carrier ||
+         !liveness.isWithinTurn(life, allocation)))
       continue;
     PackedBuffer &member = kernel.members.emplace_back(buffer);
     member.buffer.alignment = std::max(

@@ -18,6 +18,9 @@ namespace mlir::workgroup {
 /// that an arena may hold, and their lives.
 class PackCollector {
 public:
+  /// Functions with the calls in a kernel from which control gets to them.
+  using CallSites = DenseMap<Operation *, SmallVector<Operation *>>;
+
   /// `alignment` is the smallest one of a buffer in the arena.
   PackCollector(ModuleOp module, int64_t alignment)
       : module(module), alignment(alignment) {}
@@ -40,7 +43,8 @@ private:
   bool isOwnScope(Operation *scope, const PackedKernel &kernel);
   bool isMember(KernelBuffer &buffer, const PackedKernel &kernel);
   bool isOwnGlobal(KernelBuffer &buffer, const PackedKernel &kernel);
-  BufferUses getUses(const KernelBuffer &buffer, PackedKernel &kernel);
+  BufferUses getUses(const KernelBuffer &buffer, PackedKernel &kernel,
+                     const CallSites &sites);
 
   ModuleOp module;
   int64_t alignment;

@@ -82,21 +82,12 @@ void KernelRewriter::mapRuntimeSizes(Operation *launch, IRMapping &mapping) {
     mapSizes(alloc->getOperands(), kernel.kernel, launch, mapping);
 }
 
-/// The alignment of every buffer of a size that the launch knows.
-int64_t KernelRewriter::getRuntimeAlignment() const {
-  int64_t alignment = std::max(kernel.alignment, kMinBufferAlignment);
-  for (Operation *alloc : kernel.runtimeSized)
-    alignment = std::max({alignment, getStatedAlignment(alloc->getResult(0)),
-                          getNeededAlignment(alloc->getResult(0))});
-  return alignment;
-}
-
 /// Bytes of dynamic memory before the buffers of sizes that the launch knows.
 int64_t KernelRewriter::getConstantBytes() const {
   int64_t bytes = kernel.getDynamicBytes();
   return kernel.runtimeSized.empty()
              ? bytes
-             : llvm::alignTo(bytes, getRuntimeAlignment());
+             : llvm::alignTo(bytes, kernel.getRuntimeAlignment());
 }
 
 /// Gives the buffers of sizes that the launch knows their places, behind all
@@ -108,7 +99,7 @@ void KernelRewriter::placeRuntimeSized() {
   rewriter.setInsertionPointToStart(&getBody(kernel.kernel)->front());
   IRMapping mapping;
   mapRuntimeSizes(/*launch=*/nullptr, mapping);
-  int64_t alignment = getRuntimeAlignment();
+  int64_t alignment = kernel.getRuntimeAlignment();
   Value end = arith::ConstantIndexOp::create(rewriter, loc, getConstantBytes());
   SmallVector<Value> offsets;
   for (Operation *alloc : kernel.runtimeSized) {
@@ -138,7 +129,8 @@ Value KernelRewriter::createRuntimeWindow(Location loc, Value bytes) {
   MemRefType type = getBytesType(rewriter.getContext(), ShapedType::kDynamic);
   if (!module)
     return gpu::DynamicSharedMemoryOp::create(rewriter, loc, type);
-  memref::GlobalOp symbol = getDynamicSymbol(module, getRuntimeAlignment());
+  memref::GlobalOp symbol =
+      getDynamicSymbol(module, kernel.getRuntimeAlignment());
   Value start = memref::GetGlobalOp::create(rewriter, loc, symbol.getType(),
                                             symbol.getSymName());
   return memref::ReinterpretCastOp::create(
@@ -163,7 +155,8 @@ Value KernelRewriter::createLaunchSize(Operation *launch, Value asked,
   }
   Value needed = constant(getConstantBytes());
   for (Operation *alloc : kernel.runtimeSized) {
-    Value bytes = createRuntimeBytes(alloc, getRuntimeAlignment(), mapping);
+    Value bytes =
+        createRuntimeBytes(alloc, kernel.getRuntimeAlignment(), mapping);
     bytes = arith::IndexCastUIOp::create(rewriter, loc, rewriter.getI32Type(),
                                          bytes);
     needed = arith::AddIOp::create(rewriter, loc, needed, bytes);

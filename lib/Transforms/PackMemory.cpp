@@ -159,9 +159,10 @@ static std::optional<int64_t> getLaunchBytes(const PackedKernel &kernel) {
 LogicalResult MemoryPacker::placeWindow(PackedKernel &kernel) {
   if (!kernel.isDynamic && kernel.runtimeSized.empty())
     return success();
-  if (isa<gpu::LaunchOp>(kernel.kernel) && kernel.alignment > kWindowAlignment)
+  int64_t alignment = kernel.getRuntimeAlignment();
+  if (isa<gpu::LaunchOp>(kernel.kernel) && alignment > kWindowAlignment)
     return kernel.kernel->emitOpError("has a workgroup buffer aligned to ")
-           << kernel.alignment
+           << alignment
            << " bytes that does not fit into static memory, where dynamic "
               "memory is aligned to "
            << kWindowAlignment << "; run gpu-kernel-outlining before";

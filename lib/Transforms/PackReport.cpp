@@ -8,6 +8,7 @@
 
 #include "BufferTypes.h"
 #include "PackedKernel.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -43,6 +44,29 @@ int64_t PackedKernel::getKeptBytes() const {
   return kept.getStaticBytes();
 }
 
+int64_t PackedKernel::getLowerBoundWithPadding() const {
+  // Each buffer begins at a multiple of the smallest alignment, so that all but
+  // the highest one take whole multiples of it.
+  SmallVector<LayoutItem> items = getItems();
+  int64_t unit = std::numeric_limits<int64_t>::max(), slack = 0;
+  for (const LayoutItem &item : items)
+    unit = std::min(unit, item.alignment);
+  for (LayoutItem &item : items) {
+    int64_t whole = llvm::alignTo(item.bytes, unit);
+    slack = std::max(slack, whole - item.bytes);
+    item.bytes = whole;
+  }
+  return std::max<int64_t>(0, getLowerBound(items) - slack);
+}
+
+int64_t PackedKernel::getRuntimeAlignment() const {
+  int64_t result = std::max(alignment, kMinBufferAlignment);
+  for (Operation *op : runtimeSized)
+    result = std::max({result, getStatedAlignment(op->getResult(0)),
+                       getNeededAlignment(op->getResult(0))});
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Remarks and records
 //===----------------------------------------------------------------------===//
@@ -59,13 +83,22 @@ static void reportMember(const PackedBuffer &member,
       << remark::metric("Alignment", member.buffer.alignment);
 }
 
+static void reportRuntimeSized(const PackedKernel &kernel) {
+  for (Operation *op : kernel.runtimeSized)
+    passedRemark(RemarkSource::PackMemory, "SizedByLaunch", op)
+        << "workgroup buffer made a part of dynamic memory whose size the "
+           "launch computes"
+        << remark::metric("Alignment", kernel.getRuntimeAlignment());
+}
+
 void reportKernel(const PackedKernel &kernel) {
+  reportRuntimeSized(kernel);
   int64_t bytes = makeLinearLayout(kernel.getItems()).bytes;
-  int64_t bound = getLowerBound(kernel.getItems());
+  int64_t bound = kernel.getLowerBoundWithPadding();
   if (!kernel.hasArena) {
     if (kernel.members.size() > 1)
       missedRemark(RemarkSource::PackMemory, "NotPacked", kernel.kernel)
-          << remark::reason(bound < bytes
+          << remark::reason(getLowerBound(kernel.getItems()) < kernel.getSum()
                                 ? "no two lives are disjoint, or barriers "
                                   "between them would not pay"
                                 : "all buffers are in use at the same time")
@@ -115,7 +148,10 @@ MemoryPlacement describeKernel(const PackedKernel &kernel) {
   for (const KernelBuffer &buffer : kernel.memory.buffers) {
     auto type =
         buffer.value ? cast<MemRefType>(buffer.value.getType()) : MemRefType();
-    BufferPlacement place{buffer.loc, type, buffer.bytes, buffer.alignment, {}};
+    // What is not packed, hoisting aligns.
+    BufferPlacement place{buffer.loc, type, buffer.bytes,
+                          std::max(buffer.alignment, kMinBufferAlignment),
+                          std::nullopt};
     if (const PackedBuffer *member = members.lookup(buffer.value)) {
       place.offset = kernel.windowBytes + member->offset;
       place.alignment = member->buffer.alignment;
@@ -126,7 +162,7 @@ MemoryPlacement describeKernel(const PackedKernel &kernel) {
   for (Operation *op : kernel.runtimeSized)
     placement.buffers.push_back(
         {op->getLoc(), cast<MemRefType>(op->getResult(0).getType()),
-         std::nullopt, kMinBufferAlignment, std::nullopt});
+         std::nullopt, kernel.getRuntimeAlignment(), std::nullopt});
   return placement;
 }
 

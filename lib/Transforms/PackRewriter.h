@@ -44,7 +44,6 @@ private:
   void placeRuntimeSized();
   void updateLaunches();
   void mapRuntimeSizes(Operation *launch, IRMapping &mapping);
-  int64_t getRuntimeAlignment() const;
   int64_t getConstantBytes() const;
   Value createRuntimeWindow(Location loc, Value bytes);
   Value createRuntimeBytes(Operation *alloc, int64_t alignment,

@@ -62,6 +62,11 @@ struct PackedKernel {
   SmallVector<LayoutItem> getItems() const;
   /// Bytes of all members without padding.
   int64_t getSum() const;
+  /// A number of bytes that no layout goes below, the alignment of buffers that
+  /// live together included.
+  int64_t getLowerBoundWithPadding() const;
+  /// The alignment of every buffer of a size that the launch knows.
+  int64_t getRuntimeAlignment() const;
   /// Bytes of dynamic memory that launches have to ask for, or, where they ask
   /// for some that is not constant, have to add.
   int64_t getDynamicBytes() const {

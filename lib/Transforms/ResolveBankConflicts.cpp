@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankRewriter.h"
+#include "KernelBuffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -23,6 +24,7 @@
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -38,28 +40,23 @@ static int64_t getReservedBytes(int64_t bytes) {
   return llvm::alignTo(bytes, kRuntimeAlignment);
 }
 
-/// The workgroup memory in bytes that `scope` may have, given that it has
-/// `used` bytes; nothing after an error.
-static FailureOr<int64_t>
-getCapacity(Operation *scope, int64_t used,
-            const ResolveBankConflictsOptions &options) {
-  if (options.maxBytes > 0)
-    return options.maxBytes;
-  auto module = scope->getParentOfType<gpu::GPUModuleOp>();
-  NVVM::NVVMTargetAttr target = module ? getTarget(module) : nullptr;
-  if (target && !options.chip.empty() && target.getChip() != options.chip)
-    return module.emitOpError("has a target for ")
-           << target.getChip() << ", but is to be compiled for " << options.chip
-           << "; drop the target, or name its chip";
-  StringRef name = options.chip.empty() && target ? target.getChip()
-                                                  : StringRef(options.chip);
-  const Chip *chip = name.empty() ? &getDefaultChip() : findChip(name);
-  if (!chip)
-    return scope->emitOpError("cannot be compiled for unknown chip '")
-           << name << "'; supported are " << listChips();
-  // More than static memory can have makes the kernel need dynamic memory.
-  return used <= kMaxStaticWorkgroupBytes ? kMaxStaticWorkgroupBytes
-                                          : chip->maxWorkgroupBytes;
+/// The workgroup memory in bytes that `scope` may have. Padding must not make
+/// dynamic memory of static memory, which takes other launches.
+static int64_t getCapacity(const ResolveBankConflictsOptions &options) {
+  return options.maxBytes > 0 ? options.maxBytes : kMaxStaticWorkgroupBytes;
+}
+
+/// More bytes than any memory has.
+static constexpr int64_t kMuch = int64_t(1) << 62;
+
+/// The bytes that `scope` and the functions that it calls have set aside.
+static int64_t getUsedBytes(Operation *scope) {
+  int64_t used = 0;
+  for (const KernelBuffer &buffer : collectKernelBuffers(scope).buffers)
+    used = buffer.bytes < kMaxStaticWorkgroupBytes && used < kMuch
+               ? used + getReservedBytes(buffer.bytes)
+               : kMuch;
+  return used;
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,18 +130,19 @@ namespace {
 /// Resolves the conflicts in one kernel.
 class KernelResolver {
 public:
-  KernelResolver(Operation *root, Operation *scope,
+  KernelResolver(Operation *root, Operation *scope, bool isCalled,
                  const ResolveBankConflictsOptions &options)
-      : root(root), scope(scope), options(options) {}
+      : root(root), scope(scope), isCalled(isCalled), options(options) {}
 
   /// One round over all buffers. True if another one may find more.
-  FailureOr<bool> resolve(bool isFirst);
+  bool resolve(bool isFirst);
 
 private:
   std::optional<LayoutChoice> decide(BankBuffer &buffer, BankSampler &sampler,
                                      bool isFirst);
 
   Operation *root, *scope;
+  bool isCalled;
   const ResolveBankConflictsOptions &options;
   int64_t used = 0, capacity = 0;
 };
@@ -162,13 +160,14 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
       unknown = access.op;
   }
   int64_t reserved = getReservedBytes(buffer.getBytes());
-  int64_t rest = std::max<int64_t>(0, capacity - used);
+  int64_t rest = used < capacity ? capacity - used : 0;
   LayoutChoice choice = chooseLayout(
       buffer, samples, reserved - buffer.getBytes() + rest, options.swizzle);
   if (!choice.layout.isIdentity()) {
-    used += getReservedBytes(buffer.getBytes() +
-                             choice.layout.padBytes * buffer.getRows()) -
-            reserved;
+    if (choice.layout.padBytes > 0)
+      used += getReservedBytes(buffer.getBytes() +
+                               choice.layout.padBytes * buffer.getRows()) -
+              reserved;
     return choice;
   }
   if (!isFirst)
@@ -182,19 +181,16 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
   return std::nullopt;
 }
 
-FailureOr<bool> KernelResolver::resolve(bool isFirst) {
+bool KernelResolver::resolve(bool isFirst) {
   SmallVector<BankBuffer, 0> buffers = collectBankBuffers(root, scope);
   BlockShape shape = getBlockShape(scope);
   constexpr int64_t kMaxThreads = 1024;
   bool isKnown = shape.getNumThreads().value_or(kMaxThreads + 1) <= kMaxThreads;
-  used = 0;
-  for (const BankBuffer &buffer : buffers)
-    if (buffer.elementBytes > 0 && buffer.type.hasStaticShape())
-      used += getReservedBytes(buffer.getBytes());
   for (BankBuffer &buffer : buffers) {
     if (buffer.obstacle.empty() && !isKnown)
-      buffer.obstacle = "the shape of the block is not known; launch blocks of "
-                        "constant sizes, or set known_block_size";
+      buffer.obstacle =
+          "the shape of the block is not known; launch blocks of "
+          "constant sizes before outlining, or set known_block_size";
     if (!buffer.obstacle.empty() && isFirst)
       remarkMissed(buffer, scope, buffer.obstacle);
   }
@@ -203,10 +199,9 @@ FailureOr<bool> KernelResolver::resolve(bool isFirst) {
   });
   if (buffers.empty())
     return false;
-  FailureOr<int64_t> limit = getCapacity(scope, used, options);
-  if (failed(limit))
-    return failure();
-  capacity = *limit;
+  capacity = getCapacity(options);
+  // What else the callers of a function have is not looked at.
+  used = isCalled ? kMuch : getUsedBytes(scope);
 
   BankSampler sampler(root, scope,
                       {*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
@@ -224,22 +219,22 @@ FailureOr<bool> KernelResolver::resolve(bool isFirst) {
   return hasConflicts;
 }
 
-LogicalResult resolveBankConflicts(Operation *root,
-                                   const ResolveBankConflictsOptions &options) {
+void resolveBankConflicts(Operation *root,
+                          const ResolveBankConflictsOptions &options) {
   // A layout that is better and not good may be improved once more, so that
   // running the pass again changes nothing.
   constexpr unsigned kMaxRounds = 4;
-  for (Operation *scope : collectDeviceScopes(root)) {
-    KernelResolver resolver(root, scope, options);
-    for (unsigned round = 0; round < kMaxRounds; ++round) {
-      FailureOr<bool> isUnfinished = resolver.resolve(round == 0);
-      if (failed(isUnfinished))
-        return failure();
-      if (!*isUnfinished)
+  SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
+  SmallVector<Operation *> scopes = collectDeviceScopes(root, &calls);
+  DenseSet<Operation *> called;
+  for (auto [call, callee] : calls)
+    called.insert(callee);
+  for (Operation *scope : scopes) {
+    KernelResolver resolver(root, scope, called.contains(scope), options);
+    for (unsigned round = 0; round < kMaxRounds; ++round)
+      if (!resolver.resolve(round == 0))
         break;
-    }
   }
-  return success();
 }
 
 namespace {
@@ -248,13 +243,7 @@ struct ResolveBankConflictsPass final
   using ResolveBankConflictsPassBase::ResolveBankConflictsPassBase;
 
   void runOnOperation() override {
-    if (!chip.empty() && !findChip(chip)) {
-      emitError(getOperation()->getLoc())
-          << "unknown chip '" << chip << "'; supported are " << listChips();
-      return signalPassFailure();
-    }
-    if (failed(resolveBankConflicts(getOperation(), {swizzle, maxBytes, chip})))
-      signalPassFailure();
+    resolveBankConflicts(getOperation(), {swizzle, maxBytes});
   }
 };
 } // namespace

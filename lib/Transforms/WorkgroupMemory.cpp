@@ -104,12 +104,14 @@ LogicalResult verifyAttributions(Operation *scope) {
 
 LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
-                                int64_t limit) {
+                                int64_t limit, int64_t dynamicBytes) {
   InFlightDiagnostic diagnostic =
       emitError(kernel->getLoc(), "workgroup memory of kernel '")
-      << getScopeName(kernel) << "' is " << bytes
-      << " bytes, exceeding the limit of " << limit
-      << " bytes; make its tiles smaller";
+      << getScopeName(kernel) << "' is " << bytes << " bytes";
+  if (dynamicBytes > 0)
+    diagnostic << ", " << dynamicBytes << " of them dynamic";
+  diagnostic << ", exceeding the limit of " << limit
+             << " bytes; make its tiles smaller";
   for (const KernelBuffer &buffer : buffers)
     diagnostic.attachNote(buffer.loc)
         << "a buffer of " << buffer.bytes << " bytes, aligned to "
@@ -156,12 +158,8 @@ static LogicalResult verifyCapacity(Operation *kernel,
   }
   if (bytes + dynamic <= limit)
     return success();
-  InFlightDiagnostic diagnostic =
-      emitError(kernel->getLoc(), "workgroup memory of kernel '")
-      << getScopeName(kernel) << "' is " << bytes + dynamic << " bytes, "
-      << dynamic << " of them dynamic, exceeding the limit of " << limit
-      << " bytes; make its tiles smaller";
-  return diagnostic;
+  return emitCapacityError(RemarkSource::VerifyKernels, kernel, memory.buffers,
+                           bytes + dynamic, limit, dynamic);
 }
 
 LogicalResult verifyWorkgroupMemory(ModuleOp module,

@@ -3,12 +3,12 @@
 
 // Blocks of 256 threads compute 64x64 tiles of C; for every 32 columns of A and
 // rows of B they copy both to workgroup memory, together. Buffers are allocated
-// once, copies stay in the loop, and barriers stand on both sides of each run of
+// once, copies stay in the loop, rows of A are padded against bank conflicts, and barriers stand on both sides of each run of
 // copies: all have to be done before anybody reads, all reads before the next turn
 // overwrites.
 
 // CHECK-LABEL: gpu.func @main_kernel
-// CHECK-SAME:    workgroup(%[[B:.+]] : memref<32x64xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[A:.+]] : memref<64x32xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+// CHECK-SAME:    workgroup(%[[B:.+]] : memref<32x64xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[A:.+]] : memref<64x36xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK:         scf.for
 // CHECK:           gpu.barrier
 // CHECK-COUNT-2:   vector.load {{.*}} {alignment = 16 : i64} {{.*}} vector<4xf32>

@@ -173,7 +173,7 @@ module attributes {transform.with_named_sequence} {
 // CHECK:         gpu.launch_func @[[FIRST:.+]]::@two_launches_kernel
 // CHECK:         gpu.launch_func @[[SECOND:.+]]::@two_launches_kernel
 // CHECK:         gpu.module @[[FIRST]]
-// CHECK:           workgroup(%{{[^:]+}} : memref<16x32xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
+// CHECK:           workgroup(%{{[^:]+}} : memref<16x33xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
 // CHECK:         gpu.module @[[SECOND]]
 // CHECK:           workgroup(%{{[^:]+}} : memref<32xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
 func.func @two_launches(%a: memref<16x32xf32>, %b: memref<64xf16>) {

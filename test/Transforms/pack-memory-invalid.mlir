@@ -4,9 +4,9 @@
 gpu.module @sm_90 [#nvvm.target<chip = "sm_90">] {
   // expected-error @+1 {{workgroup memory of kernel 'kernel' is 307200 bytes, exceeding the limit of 232448 bytes; make its tiles smaller}}
   gpu.func @kernel(%i: index, %v: f32)
-      // expected-note @+1 {{a buffer of 204800 bytes, aligned to 4, is here}}
+      // expected-note @+1 {{a buffer of 204800 bytes, aligned to 16, is here}}
       workgroup(%a: memref<51200xf32, 3>,
-                // expected-note @+1 {{a buffer of 102400 bytes, aligned to 4, is here}}
+                // expected-note @+1 {{a buffer of 102400 bytes, aligned to 16, is here}}
                 %b: memref<25600xf32, 3>) kernel {
     memref.store %v, %a[%i] : memref<51200xf32, 3>
     memref.store %v, %b[%i] : memref<25600xf32, 3>

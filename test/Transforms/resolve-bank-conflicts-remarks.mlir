@@ -81,7 +81,7 @@ gpu.module @kernels {
 
   gpu.func @unknown_block(%v: f32)
       workgroup(
-        // expected-remark @+1 {{Function=unknown_block | Reason="the shape of the block is not known; launch blocks of constant sizes, or set known_block_size"}}
+        // expected-remark @+1 {{Function=unknown_block | Reason="the shape of the block is not known; launch blocks of constant sizes before outlining, or set known_block_size"}}
         %w: memref<32x32xf32, 3>) kernel {
     %x = gpu.thread_id x
     %c0 = arith.constant 0 : index

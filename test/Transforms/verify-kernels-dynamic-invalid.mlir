@@ -7,6 +7,7 @@ module attributes {gpu.container_module} {
   gpu.module @kernels {
     // expected-error @+1 {{workgroup memory of kernel 'too_much' is 166928 bytes, 166000 of them dynamic, exceeding the limit of 166912 bytes; make its tiles smaller}}
     gpu.func @too_much()
+        // expected-note @+1 {{a buffer of 928 bytes, aligned to 16, is here}}
         workgroup(%a: memref<928xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel {
       %c0 = arith.constant 0 : index
       %x = memref.load %a[%c0] : memref<928xi8, #gpu.address_space<workgroup>>
@@ -57,6 +58,7 @@ gpu.module @sm_90 [#nvvm.target<chip = "sm_90">] {
   memref.global @dynamic : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 16 : i64}
   // expected-error @+1 {{workgroup memory of kernel 'too_much' is 232464 bytes, 232448 of them dynamic, exceeding the limit of 232448 bytes}}
   gpu.func @too_much(%i: index, %v: i8)
+      // expected-note @+1 {{a buffer of 1 bytes, aligned to 16, is here}}
       workgroup(%a: memref<1xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel {
     %start = memref.get_global @dynamic : memref<0xi8, #gpu.address_space<workgroup>>
     %window = memref.reinterpret_cast %start to offset: [0], sizes: [232448], strides: [1] : memref<0xi8, #gpu.address_space<workgroup>> to memref<232448xi8, #gpu.address_space<workgroup>>

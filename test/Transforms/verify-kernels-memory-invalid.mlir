@@ -239,7 +239,7 @@ func.func @main() {
   // expected-error @+1 {{workgroup memory of kernel 'main' is 50000 bytes, exceeding the limit of 49152 bytes}}
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1)
-             // expected-note @+1 {{a buffer of 50000 bytes, aligned to 4, is here}}
+             // expected-note @+1 {{a buffer of 50000 bytes, aligned to 16, is here}}
              workgroup(%a : memref<12500xf32, #gpu.address_space<workgroup>>) {
     gpu.terminator
   }

@@ -71,9 +71,11 @@ def random(shape: Sequence[int], kind: str) -> Array:
     return bits.reshape(shape).astype(kind)
 
 
-def measure(text: str, tile: Tile) -> tuple[Array, float]:
+def measure(
+    text: str, tile: Tile, options: str = "resolve-bank-conflicts=false"
+) -> tuple[Array, float]:
     """Return what the kernel makes of random numbers, and its wavefronts by the fewest."""
-    kernel = pipeline.compile(text, until="llvm").kernels["k"]
+    kernel = pipeline.compile(text, until="llvm", memory_options=options).kernels["k"]
     source = random(tile.shape, tile.kind)
     result = np.zeros(tuple(tile.results or reversed(tile.shape)), tile.kind)
     launch = {"grid": (1, 1, 1), "block": tile.block, "workers": 1}
@@ -220,6 +222,15 @@ def test_conflicts_vanish(tile: Tile) -> None:
     if "transpose" in tile.name:
         np.testing.assert_array_equal(found, random(tile.shape, tile.kind).T)
     assert resolve(resolved) == resolved
+
+
+@pytest.mark.parametrize("tile", CONFLICTING, ids=lambda tile: tile.name)
+def test_conflicts_vanish_in_the_pipeline(tile: Tile) -> None:
+    """The compiler, where swizzles have to pay, leaves none of these conflicts either."""
+    expected, _ = measure(tile.text, tile)
+    found, after = measure(tile.text, tile, options="")
+    assert after == 1
+    np.testing.assert_array_equal(found, expected)
 
 
 ODD = [

@@ -26,6 +26,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "workgroup/Analysis/ProgramOrder.h"
 #include "workgroup/Analysis/Uniformity.h"
+#include "llvm/ADT/DepthFirstIterator.h"
 
 namespace mlir::workgroup {
 
@@ -45,10 +46,10 @@ struct BufferUses {
   Operation *carrier = nullptr;
 };
 
-/// Collects the uses of `buffer` and of every alias of it. `scope` is the
-/// kernel; `site` is the call in it that reaches the definition of `buffer`, or
-/// null if that stands in the kernel itself.
-void collectBufferUses(Value buffer, Operation *scope, Operation *site,
+/// Collects the uses of `buffer` and of every alias of it. `site` is
+/// the call in the kernel that reaches the definition of `buffer`, or null if
+/// that stands in the kernel itself.
+void collectBufferUses(Value buffer, Operation *site,
                        SymbolTableCollection &symbols, BufferUses &uses);
 
 /// The life of a buffer.
@@ -107,10 +108,11 @@ private:
   const UniformityAnalysis *uniformity;
   ProgramOrder order;
   DominanceInfo dominance;
-  /// Whether control gets from a block to another one of the same region.
-  mutable DenseMap<std::pair<Block *, Block *>, bool> reachable;
+  /// The blocks of the same region that control gets to from a block.
+  mutable DenseMap<Block *, llvm::df_iterator_default_set<Block *>> reachable;
   /// Barriers that all threads reach, in ascending order: of one that has not
-  /// been put yet, the place; of a branch with a barrier on every way, all of it.
+  /// been put yet, the place; of a branch with a barrier on every way, all of
+  /// it.
   DenseMap<Block *, SmallVector<ProgramOrder::Range>> barriers;
 };
 

@@ -57,10 +57,11 @@ struct CompileOptions {
   /// Put the barriers that the rewrites of the passes need.
   bool insertBarriers = true;
   /// Reject barriers in divergent control flow.
-  /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
-  /// them: `reuse=never from-spaces=1:workgroup`.
-  std::string memoryOptions;
   bool verifyBarriers = true;
+  /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
+  /// them: `reuse=never from-spaces=1:workgroup`. What has an option of its own
+  /// here is not among them.
+  std::string memoryOptions;
   /// Alignment in bytes that memref arguments are assumed to have.
   int64_t assumeAlignment = 16;
   /// Path of NVIDIA's libdevice; empty if there is none.
