@@ -144,7 +144,7 @@ static bool shareBuffer(Value lhs, Value rhs) {
 }
 
 /// True if `value` is a view of a global of the host, and the module of the
-/// kernel that `launch` launches uses one of the same name.
+/// kernel that `launch` launches uses one of the same name and type.
 static bool isGlobalOfBoth(Value value, gpu::LaunchFuncOp launch) {
   auto get = getRootBuffer(value).getDefiningOp<memref::GetGlobalOp>();
   auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
@@ -155,7 +155,8 @@ static bool isGlobalOfBoth(Value value, gpu::LaunchFuncOp launch) {
     return false;
   auto found = module.lookupSymbol<memref::GlobalOp>(
       get.getNameAttr().getLeafReference());
-  return found && !SymbolTable::symbolKnownUseEmpty(found, module);
+  return found && found.getType() == get.getType() &&
+         !SymbolTable::symbolKnownUseEmpty(found, module);
 }
 
 std::optional<RebuildObstacle>

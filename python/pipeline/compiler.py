@@ -16,10 +16,10 @@ from .diagnostics import (
     snapshot_from_native,
 )
 from .emulator import Emulation, SharedBuffer
-from .memory import memory_from_native
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
 from .findings import Dim3
+from .memory import memory_from_native
 from .module import Argument, Assembly, Kernel, Module, Parameter, Part, index_by_name
 from .program import Entry, Launch, Operand
 from .toolchain import find_libdevice, load_native

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class BufferPlacement:
     """Where a workgroup buffer has its bytes; sizes and offsets are in bytes.
 
-    ``type`` is as in ``64x64xf32``, and empty for what the lowering of an operation takes. ``bytes``
-    is None if only the launch knows. ``offset`` counts from the start of the memory that buffers are
-    packed into, and is None for a variable of its own. ``is_shared``: other buffers have some of
-    the bytes before or after it.
+    ``type`` is as in ``64x64xf32``, and empty for what the lowering of an operation takes.
+    ``bytes`` is None if only the launch knows. ``offset`` counts from the start of the memory that
+    buffers are packed into, and is None for a variable of its own. ``is_shared``: other buffers
+    have some of the bytes before or after it.
     """
 
     type: str
@@ -34,10 +34,10 @@ class BufferPlacement:
 class WorkgroupMemory:
     """The workgroup memory of a kernel, as packing leaves it; sizes in bytes.
 
-    ``dynamic_bytes`` is what launches have to ask for, besides buffers of sizes that only they know;
-    ``max_bytes`` what a block of the chip can have in all. ``is_packed_dynamic``: the memory that
-    buffers are packed into is dynamic. What later lowerings add is not in it: the final
-    number of static bytes is ``Kernel.static_shared_bytes``.
+    ``dynamic_bytes`` is what launches have to ask for, besides buffers of sizes that only they
+    know; ``max_bytes`` what a block of the chip can have in all. ``is_packed_dynamic``: the memory
+    that buffers are packed into is dynamic. What later lowerings add or remove is not in it: the
+    final number of static bytes is ``Kernel.static_shared_bytes``.
     """
 
     kernel: str

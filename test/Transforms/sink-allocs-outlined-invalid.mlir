@@ -178,3 +178,29 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+// Whose buffer is it? Outlining would have made the kernel's from the host's; somebody
+// else may have given two buffers one name.
+module attributes {gpu.container_module} {
+  memref.global "private" @table : memref<64xf32, 3> = uninitialized
+  func.func @host() {
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{'memref.get_global' op in workgroup memory cannot move into kernel 'kernel': the kernel uses a global of the same name in its own module, and it cannot be told whether that is the same buffer}}
+    %table = memref.get_global @table : memref<64xf32, 3>
+    // expected-note @+1 {{passed here; run workgroup-sink-allocs before gpu-kernel-outlining}}
+    gpu.launch_func @kernels::@kernel blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%table : memref<64xf32, 3>)
+    return
+  }
+  gpu.module @kernels {
+    memref.global "private" @table : memref<64xf32, 3> = uninitialized
+    gpu.func @kernel(%table: memref<64xf32, 3>) kernel {
+      %c0 = arith.constant 0 : index
+      %own = memref.get_global @table : memref<64xf32, 3>
+      %x = memref.load %own[%c0] : memref<64xf32, 3>
+      memref.store %x, %table[%c0] : memref<64xf32, 3>
+      gpu.return
+    }
+  }
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def measure(
     kernel = pipeline.compile(text, until="llvm", memory_options=options).kernels["k"]
     source = random(tile.shape, tile.kind)
     result = np.zeros(tuple(tile.results or reversed(tile.shape)), tile.kind)
-    launch = {"grid": (1, 1, 1), "block": tile.block, "workers": 1}
+    launch: dict[str, Any] = {"grid": (1, 1, 1), "block": tile.block, "workers": 1}
     kernel.run(source, result, check="all", **launch)
     statistics = kernel.run(source, result.copy(), statistics=True, **launch).statistics
     assert statistics is not None
