@@ -521,6 +521,7 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - variables (`memref.global`, not constant) that several modules of kernels,
       or the host, use (upstream: each has one of its own);
     - copies that were not lowered;
+    - functions that return a global (upstream: its address is lost);
     - more workgroup memory than a block can have.
 
     `verify-barriers=false` turns off the check of barriers.

@@ -351,9 +351,11 @@ struct HoistAllocsPass final : impl::HoistAllocsPassBase<HoistAllocsPass> {
   using HoistAllocsPassBase::HoistAllocsPassBase;
 
   void runOnOperation() override {
-    if (!llvm::isPowerOf2_64(defaultAlignment)) {
+    constexpr int64_t kMaxAlignment = int64_t(1) << 16;
+    if (!llvm::isPowerOf2_64(defaultAlignment) ||
+        defaultAlignment > kMaxAlignment) {
       emitError(getOperation()->getLoc())
-          << "default-alignment must be a power of two, not "
+          << "default-alignment must be a power of two up to 65536, not "
           << defaultAlignment.getValue();
       return signalPassFailure();
     }

@@ -170,23 +170,18 @@ Value KernelRewriter::createLaunchSize(Operation *launch, Value asked,
 void KernelRewriter::updateLaunches() {
   if (!kernel.isDynamic && kernel.runtimeSized.empty())
     return;
-  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel.kernel)) {
+  auto update = [&](auto launch) {
     rewriter.setInsertionPoint(launch);
     IRMapping mapping;
     mapRuntimeSizes(launch, mapping);
     Value size =
         createLaunchSize(launch, launch.getDynamicSharedMemorySize(), mapping);
     launch.getDynamicSharedMemorySizeMutable().assign(size);
-    return;
-  }
-  for (gpu::LaunchFuncOp launch : kernel.launches) {
-    rewriter.setInsertionPoint(launch);
-    IRMapping mapping;
-    mapRuntimeSizes(launch, mapping);
-    Value size =
-        createLaunchSize(launch, launch.getDynamicSharedMemorySize(), mapping);
-    launch.getDynamicSharedMemorySizeMutable().assign(size);
-  }
+  };
+  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel.kernel))
+    update(launch);
+  for (gpu::LaunchFuncOp launch : kernel.launches)
+    update(launch);
 }
 
 } // namespace mlir::workgroup

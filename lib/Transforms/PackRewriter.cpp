@@ -207,14 +207,14 @@ void KernelRewriter::eraseAttributions() {
         erased.set(cast<BlockArgument>(member.buffer.value).getArgNumber());
   if (erased.none())
     return;
-  auto count = [&](StringRef name, int64_t number) {
+  auto erase = [&](StringRef name, int64_t number) {
     rewriter.modifyOpInPlace(kernel.kernel, [&] {
       kernel.kernel->setAttr(name, rewriter.getI64IntegerAttr(number));
       entry.eraseArguments(erased);
     });
   };
   if (auto launch = dyn_cast<gpu::LaunchOp>(kernel.kernel))
-    return count(launch.getNumWorkgroupAttributionsAttrName(),
+    return erase(launch.getNumWorkgroupAttributionsAttrName(),
                  launch.getNumWorkgroupAttributions() - erased.count());
   auto function = cast<gpu::GPUFuncOp>(kernel.kernel);
   SmallVector<Attribute> attributes;
@@ -224,7 +224,7 @@ void KernelRewriter::eraseAttributions() {
         attributes.push_back(attribute);
   function.setWorkgroupAttribAttrsAttr(
       attributes.empty() ? ArrayAttr() : rewriter.getArrayAttr(attributes));
-  count(function.getNumWorkgroupAttributionsAttrName(),
+  erase(function.getNumWorkgroupAttributionsAttrName(),
         function.getNumWorkgroupAttributions() - erased.count());
 }
 

@@ -243,6 +243,11 @@ struct ResolveBankConflictsPass final
   using ResolveBankConflictsPassBase::ResolveBankConflictsPassBase;
 
   void runOnOperation() override {
+    if (maxBytes < 0) {
+      emitError(getOperation()->getLoc())
+          << "max-bytes must not be negative, but is " << maxBytes.getValue();
+      return signalPassFailure();
+    }
     resolveBankConflicts(getOperation(), {swizzle, maxBytes});
   }
 };

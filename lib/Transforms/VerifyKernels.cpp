@@ -50,6 +50,7 @@ private:
   void verifyLaunch(gpu::LaunchOp launch);
   void verifyFunction(gpu::GPUFuncOp function);
   void verifyBuffers(Operation *scope);
+  void verifyReturn(Operation *op);
   void verifyMapping(Operation *op, ArrayAttr mapping);
   void verifyBarrier(Operation *op);
   void verifyCopy(Operation *op);
@@ -117,6 +118,21 @@ void KernelVerifier::verifyFunction(gpu::GPUFuncOp function) {
             << i
             << ", which no launch can pass; run workgroup-sink-allocs, or make "
                "it a workgroup attribution";
+}
+
+/// Upstream's bare pointer of what `memref.get_global` gives is the one to
+/// free, which a global has none of (0xdeadbeef stands for it).
+void KernelVerifier::verifyReturn(Operation *op) {
+  if (!op->hasTrait<OpTrait::ReturnLike>() ||
+      !isa_and_nonnull<FunctionOpInterface>(op->getParentOp()) ||
+      !isInDeviceCode(op))
+    return;
+  for (Value operand : op->getOperands())
+    if (isa<BaseMemRefType>(operand.getType()) &&
+        isa_and_nonnull<memref::GetGlobalOp>(
+            getRootBuffer(operand).getDefiningOp()))
+      error(op, "returns a global, whose address the lowering would lose; take "
+                "it by memref.get_global in the caller");
 }
 
 void KernelVerifier::verifyBuffers(Operation *scope) {
@@ -243,6 +259,7 @@ void KernelVerifier::verifyOp(Operation *op) {
   hasFailed |= failed(verifyAccessAlignment(op, options));
   verifyBarrier(op);
   verifyCopy(op);
+  verifyReturn(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -309,6 +326,13 @@ struct VerifyKernelsPass final
   using VerifyKernelsPassBase::VerifyKernelsPassBase;
 
   void runOnOperation() override {
+    if (maxStaticBytes < 0 || maxBytes < 0 ||
+        !llvm::isPowerOf2_64(assumeBufferAlignment)) {
+      emitError(getOperation()->getLoc())
+          << "max-static-bytes and max-bytes must not be negative, and "
+             "assume-buffer-alignment must be a power of two";
+      return signalPassFailure();
+    }
     if (failed(
             verifyKernels(getOperation(), {verifyBarriers, maxStaticBytes,
                                            maxBytes, assumeBufferAlignment})))
