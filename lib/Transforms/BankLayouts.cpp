@@ -229,7 +229,7 @@ SmallVector<RowLayout> CandidateList::list() {
 
 /// Some of the requests of `samples`, if there are very many of them.
 static SmallVector<SampledAccess> thin(ArrayRef<SampledAccess> samples) {
-  constexpr size_t kMaxRequests = 2048;
+  constexpr size_t kMaxRequests = 256;
   size_t numRequests = 0;
   for (const SampledAccess &sampled : samples)
     numRequests += sampled.requests.size();
@@ -252,21 +252,41 @@ static bool isWorthwhile(uint64_t before, uint64_t after, uint64_t least) {
   return after < before && before - after >= (before - least) / kPart;
 }
 
+/// What `samples` cost in `layout` at the least, `least` being the weighted
+/// wavefronts without conflicts.
+static uint64_t getCostFloor(ArrayRef<SampledAccess> samples,
+                             const BankBuffer &buffer, const RowLayout &layout,
+                             uint64_t least) {
+  uint64_t cost = least * kWavefrontCost;
+  for (const SampledAccess &sampled : samples) {
+    int64_t piece = getPieceBytes(*sampled.access, buffer.elementBytes, layout);
+    uint64_t numPieces =
+        sampled.requests.size() * llvm::divideCeil(sampled.bytes, piece);
+    uint64_t each = 1 + getSurcharge(buffer, layout, sampled);
+    cost = llvm::SaturatingMultiplyAdd(numPieces * each, sampled.weight, cost);
+  }
+  return cost;
+}
+
 /// The cheapest of `layouts`, the first one among equals: the one with the
 /// fewest wavefronts or, if swizzling has to pay, with the least cost.
 static RowLayout findCheapest(ArrayRef<SampledAccess> samples,
                               const BankBuffer &buffer,
                               ArrayRef<RowLayout> layouts, Swizzle swizzle) {
-  auto cost = [&](const RowLayout &layout, uint64_t limit) {
-    return countCost(samples, buffer, layout, swizzle, limit);
-  };
+  uint64_t least = countLeast(samples, buffer);
   RowLayout cheapest;
-  uint64_t best = cost(cheapest, std::numeric_limits<uint64_t>::max());
+  uint64_t best = countCost(samples, buffer, cheapest, swizzle,
+                            std::numeric_limits<uint64_t>::max());
   for (const RowLayout &layout : layouts) {
-    uint64_t next = cost(layout, best);
-    if (next >= best)
+    uint64_t floor = swizzle == Swizzle::Always
+                         ? least
+                         : getCostFloor(samples, buffer, layout, least);
+    if (floor >= best)
       continue;
-    best = next;
+    uint64_t cost = countCost(samples, buffer, layout, swizzle, best);
+    if (cost >= best)
+      continue;
+    best = cost;
     cheapest = layout;
   }
   return cheapest;

@@ -28,25 +28,25 @@ gpu.module @kernels {
     %c1 = arith.constant 1 : index
     %t = gpu.thread_id x
     %u = arith.subi %c1, %t : index
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=16,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=16,
     %b0 = memref.alloc() : memref<4xf32, 3>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=5,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=5,
     %b1 = memref.alloca() : memref<5xi1, #gpu.address_space<workgroup>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=20,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=20,
     %b2 = memref.alloc() : memref<5xi24, #nvvm.memory_space<shared>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=32,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=32,
     %b3 = memref.alloca() : memref<4xcomplex<f32>, 3>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=32,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=32,
     %b4 = memref.alloc() : memref<4xvector<3xf16>, #gpu.address_space<workgroup>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=32,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=32,
     %b5 = memref.alloca() : memref<4xindex, #nvvm.memory_space<shared>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=10,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=10,
     %b6 = memref.alloc() : memref<5xbf16, 3>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=7,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=7,
     %b7 = memref.alloc() : memref<7xi8, #gpu.address_space<workgroup>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=96,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=96,
     %b8 = memref.alloc() : memref<2x3xvector<3xf32>, #nvvm.memory_space<shared>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=24,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=elements | Alignment=16, Bytes=24,
     %b9 = memref.alloca() : memref<3xf64, 3>
     %x0 = memref.load %a0[%t] : memref<64xf32>
     memref.store %x0, %b0[%t] : memref<4xf32, 3>
@@ -102,15 +102,15 @@ gpu.module @kernels {
     %c1 = arith.constant 1 : index
     %t = gpu.thread_id x
     %u = arith.subi %c1, %t : index
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=small | Alignment=16, Bytes=4,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=small | Alignment=16, Bytes=4,
     %empty = memref.alloc() : memref<0xf32, 3>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Bytes=4,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Bytes=4,
     %scalar = memref.alloc() : memref<f32, #gpu.address_space<workgroup>>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Bytes=4,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Bytes=4,
     %flat = memref.alloca() : memref<3x0xf32, 3>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Bytes=5,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Bytes=5,
     %nibbles = memref.alloca() : memref<5xi4, 3>
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Bytes=7,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Bytes=7,
     %f8 = memref.alloc() : memref<7xf8E4M3FN, 3>
     %n = memref.dim %empty, %c0 : memref<0xf32, 3>
     %x = memref.load %f[%t] : memref<64xf32>
@@ -142,7 +142,7 @@ gpu.module @kernels {
   // A function that a kernel calls declares its own, of the same size.
   // CHECK-DAG: .shared .align 16 .b8 helper_buffer[20];
   func.func @helper(%x: i24, %t: index, %u: index) -> i24 {
-    // REMARK: :[[@LINE+1]]:{{[0-9]+}}: remark: {{.*}} Function=helper | Alignment=16, Bytes=20,
+    // REMARK: :{{[0-9]+}}:{{[0-9]+}}: remark: {{.*}} Function=helper | Alignment=16, Bytes=20,
     %a = memref.alloca() : memref<5xi24, 3>
     memref.store %x, %a[%t] : memref<5xi24, 3>
     gpu.barrier
