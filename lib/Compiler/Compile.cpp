@@ -224,13 +224,7 @@ LogicalResult Compilation::checkHasKernel() {
 
 LogicalResult Compilation::lowerMemory() {
   MemoryPipelineOptions pipeline;
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
-  if (failed(pipeline.parseFromString(options.memoryOptions, stream)))
-    return emitError(module->getLoc())
-           << "these are no options of the pipeline workgroup-memory: '"
-           << options.memoryOptions << "': " << complaint
-           << "; see mlir-opt --help";
+  (void)pipeline.parseFromString(options.memoryOptions); // checked before
   pipeline.chip = options.chip;
   pipeline.insertBarriers = options.insertBarriers;
   pipeline.assumeAlignment = options.assumeAlignment;
@@ -344,6 +338,21 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
   if (!crash.hasReturned)
     recordCrash(result, crash.reason);
   return result;
+}
+
+std::string checkMemoryOptions(const std::string &options) {
+  MemoryPipelineOptions parsed;
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  if (failed(parsed.parseFromString(options, stream)))
+    return complaint.empty() ? "an option has a value that it does not take"
+                             : StringRef(complaint).trim().str();
+  bool isOther = parsed.chip.hasValue() || parsed.insertBarriers.hasValue() ||
+                 parsed.assumeAlignment.hasValue() ||
+                 parsed.verifyBarriers.hasValue();
+  return isOther ? "chip, barriers and the alignment of arguments are not set "
+                   "this way"
+                 : "";
 }
 
 std::vector<std::string> getChipNames() {

@@ -69,8 +69,10 @@ int64_t Chip::getResidentBlocks(int64_t bytes, int64_t numThreads) const {
   return std::min({maxBlocks, byMemory, byThreads});
 }
 
-const Chip *resolveChip(Operation *kernel, StringRef name) {
-  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+const Chip *resolveChip(Operation *op, StringRef name) {
+  auto module = dyn_cast<gpu::GPUModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<gpu::GPUModuleOp>();
   NVVM::NVVMTargetAttr target =
       module ? getTarget(module) : NVVM::NVVMTargetAttr();
   if (target && !name.empty() && target.getChip() != name) {
@@ -84,7 +86,7 @@ const Chip *resolveChip(Operation *kernel, StringRef name) {
                                      : StringRef(getDefaultChip().name);
   const Chip *chip = findChip(wanted);
   if (!chip)
-    kernel->emitOpError("cannot be compiled for unknown chip '")
+    op->emitOpError("cannot be compiled for unknown chip '")
         << wanted << "'; supported are " << listChips();
   return chip;
 }

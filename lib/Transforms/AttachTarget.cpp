@@ -16,19 +16,10 @@ namespace mlir::workgroup {
 #include "workgroup/Passes.h.inc"
 
 static LogicalResult attachTarget(gpu::GPUModuleOp module, StringRef chipName) {
-  NVVM::NVVMTargetAttr existing = getTarget(module);
-  StringRef name = !chipName.empty() ? chipName
-                   : existing        ? existing.getChip()
-                                     : StringRef(getDefaultChip().name);
-  const Chip *chip = findChip(name);
+  const Chip *chip = resolveChip(module, chipName);
   if (!chip)
-    return module.emitOpError("cannot be compiled for unknown chip '")
-           << name << "'; supported are " << listChips();
-  if (existing && existing.getChip() != name)
-    return module.emitOpError("has a target for ")
-           << existing.getChip() << ", but is to be compiled for " << name
-           << "; drop the target, or name its chip";
-  if (existing)
+    return failure();
+  if (getTarget(module))
     return success();
   MLIRContext *context = module.getContext();
   auto features = StringAttr::get(context, "+ptx" + Twine(chip->ptxVersion));

@@ -100,6 +100,10 @@ bool PackCollector::isOwnGlobal(KernelBuffer &buffer,
 /// True if `buffer` belongs to `kernel` alone and can be made a view of a
 /// larger one.
 bool PackCollector::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
+  // What is wrong with an alignment, verify-kernels says.
+  if (!llvm::isPowerOf2_64(buffer.alignment) ||
+      buffer.alignment > kMaxAlignment)
+    return false;
   switch (buffer.kind) {
   case KernelBuffer::Kind::Lowering:
     return false;
@@ -118,9 +122,7 @@ bool PackCollector::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
     return false;
   std::optional<int64_t> span = getSpan(type.getShape(), strides, offset);
   bool isDense = span && *span <= type.getNumElements();
-  // What is wrong with the others, verify-kernels says.
-  return buffer.bytes > 0 && isDense && llvm::isPowerOf2_64(buffer.alignment) &&
-         buffer.alignment <= kMaxAlignment;
+  return buffer.bytes > 0 && isDense;
 }
 
 /// For each function, the calls in `kernel` from which control gets to it.

@@ -86,6 +86,9 @@ static MemoryLayout findTightLayout(const PackedKernel &kernel) {
 static MemoryLayout findLooseLayout(const PackedKernel &kernel,
                                     const BufferLiveness &liveness) {
   unsigned size = kernel.members.size();
+  constexpr unsigned kMaxPairedMembers = 1 << 14;
+  if (size > kMaxPairedMembers) // too many pairs to look at
+    return makeLinearLayout(kernel.getItems());
   auto isFree = [&](const BufferLife &life, const BufferLife &next) {
     return !liveness.mayFollow(life, next) || liveness.isSeparated(life, next);
   };
@@ -154,11 +157,31 @@ static std::optional<int64_t> getLaunchBytes(const PackedKernel &kernel) {
   return common;
 }
 
+/// Emits an error for a launch of `kernel` that asks for a negative number of
+/// bytes, to which none can be added.
+static LogicalResult verifyLaunches(PackedKernel &kernel) {
+  auto verify = [](Operation *launch, Value asked) -> LogicalResult {
+    if (!asked || getConstantIntValue(asked).value_or(0) >= 0)
+      return success();
+    return launch->emitOpError(
+        "asks for a negative number of bytes of dynamic "
+        "workgroup memory; ask for what the kernel uses");
+  };
+  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel.kernel))
+    return verify(launch, launch.getDynamicSharedMemorySize());
+  for (gpu::LaunchFuncOp launch : kernel.launches)
+    if (failed(verify(launch, launch.getDynamicSharedMemorySize())))
+      return failure();
+  return success();
+}
+
 /// Makes room in dynamic memory for the arena and for what `kernel` itself does
 /// with dynamic memory.
 LogicalResult MemoryPacker::placeWindow(PackedKernel &kernel) {
   if (!kernel.isDynamic && kernel.runtimeSized.empty())
     return success();
+  if (failed(verifyLaunches(kernel)))
+    return failure();
   int64_t alignment = kernel.getRuntimeAlignment();
   if (isa<gpu::LaunchOp>(kernel.kernel) && alignment > kWindowAlignment)
     return kernel.kernel->emitOpError("has a workgroup buffer aligned to ")

@@ -46,19 +46,6 @@ static int64_t getCapacity(const ResolveBankConflictsOptions &options) {
   return options.maxBytes > 0 ? options.maxBytes : kMaxStaticWorkgroupBytes;
 }
 
-/// More bytes than any memory has.
-static constexpr int64_t kMuch = int64_t(1) << 62;
-
-/// The bytes that `scope` and the functions that it calls have set aside.
-static int64_t getUsedBytes(Operation *scope) {
-  int64_t used = 0;
-  for (const KernelBuffer &buffer : collectKernelBuffers(scope).buffers)
-    used = buffer.bytes < kMaxStaticWorkgroupBytes && used < kMuch
-               ? used + getReservedBytes(buffer.bytes)
-               : kMuch;
-  return used;
-}
-
 //===----------------------------------------------------------------------===//
 // Remarks
 //===----------------------------------------------------------------------===//
@@ -201,7 +188,9 @@ bool KernelResolver::resolve(bool isFirst) {
     return false;
   capacity = getCapacity(options);
   // What else the callers of a function have is not looked at.
-  used = isCalled ? kMuch : getUsedBytes(scope);
+  used = isCalled
+             ? capacity
+             : getReservedBytes(collectKernelBuffers(scope).getStaticBytes());
 
   BankSampler sampler(root, scope,
                       {*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});

@@ -74,7 +74,8 @@ def compile(
         compiler's own rewrites need.
     verify: reject barriers that not all threads of a block reach together.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
-        them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``.
+        them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
+        barriers, which are set as above.
     until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
     keep_texts: keep the text of every stage in ``texts``, not only of the last.
     snapshots: keep what each pass changed in ``snapshots``.
@@ -136,6 +137,8 @@ def _run(request: Request) -> Module:
     chips = _native.chip_names()
     if request.chip is not None and request.chip not in chips:
         raise UsageError(f"error: unknown chip '{request.chip}'; there are {', '.join(chips)}")
+    if complaint := _native.check_memory_options(request.memory_options):
+        raise UsageError.of_option("memory_options", f"cannot be used: {complaint}")
     source = _native.SourceText(request.text, request.name)
     result = _native.compile(source, _options(request))
     if result.succeeded:

@@ -153,6 +153,7 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("reproducer", &CompileResult::reproducer)
       .def_ro("needs_libdevice", &CompileResult::needsLibdevice)
       .def_ro("crash", &CompileResult::crash);
+  m.def("check_memory_options", &checkMemoryOptions, "options"_a);
   m.def("compile", &compile, "source"_a, "options"_a,
         nb::call_guard<nb::gil_scoped_release>(),
         "Compile a source text; see workgroup/Compiler/Compile.h.");

@@ -355,6 +355,29 @@ def test_refused_program() -> None:
     assert kinds == ["error:", "note:", "note:"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    ["reuse=sometimes", "reuse", "nonsense=1", "{", "chip=sm_90", "verify-barriers=false"],
+)
+def test_memory_options_that_there_are_not(options: str) -> None:
+    outcome = run(
+        *("compile", "-", "--memory-options", options, "-o", "out.ptx"),
+        stdin=programs.STORE.encode(),
+    )
+    assert outcome.code == 2
+    assert "error: --memory-options cannot be used: " in outcome.words
+
+
+def test_memory_options() -> None:
+    outcome = run(
+        *("compile", "-", "--memory-options", "dynamic=always reuse=never", "--remarks", "pack"),
+        stdin=programs.buffers("64xi32").encode(),
+    )
+    assert outcome.code == 0
+    assert ".extern .shared" in outcome.text
+    assert "workgroup memory of kernel 'buffers': 0 bytes static, 256 dynamic" in outcome.words
+
+
 def test_kernel_that_is_too_large() -> None:
     outcome = compile_text(programs.TOO_LARGE)
     assert outcome.code == 1

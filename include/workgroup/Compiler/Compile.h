@@ -215,6 +215,10 @@ struct CompileResult {
   std::optional<std::string> crash;
 };
 
+/// What is wrong with `options` as `CompileOptions::memoryOptions`; empty if
+/// nothing is.
+std::string checkMemoryOptions(const std::string &options);
+
 /// Compiles `source`.
 CompileResult compile(const SourceText &source, const CompileOptions &options);
 

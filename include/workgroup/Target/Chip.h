@@ -64,11 +64,10 @@ std::string getPTXName(StringRef name);
 /// The NVVM target of `module`; null if it has none.
 NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module);
 
-/// The chip that `kernel`, or any other operation in a `gpu.module`, is
-/// compiled for: that of the module's target, else the one named `name`, else
-/// the default. Null after an error: the chip is unknown, or `name` is another
-/// than the target's.
-const Chip *resolveChip(Operation *kernel, StringRef name);
+/// The chip that `op`, a `gpu.module` or a kernel, is compiled for: that of the
+/// module's target, else the one named `name`, else the default. Null after an
+/// error: the chip is unknown, or `name` is another than the target's.
+const Chip *resolveChip(Operation *op, StringRef name);
 
 } // namespace mlir::workgroup
 
