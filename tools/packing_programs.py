@@ -12,6 +12,7 @@ from packing_steps import (
     Alloc,
     Branch,
     Buffer,
+    Call,
     Choose,
     Condition,
     Dealloc,
@@ -139,7 +140,7 @@ class Generator:
         unused = [
             name
             for name, buffer in self.buffers.items()
-            if buffer.place != "alloc" and not scope.has_contents(name)
+            if buffer.place not in ("alloc", "function") and not scope.has_contents(name)
         ]
         is_async = self.flip(0.2)
         if unused and not is_async and self.flip(0.25):
@@ -178,9 +179,10 @@ class Generator:
     def step(self, scope: Scope) -> list[Step]:
         """Return one step, with what it needs."""
         kinds = [self.introduce, self.access, self.wait, self.loop, self.branch]
-        kinds += [self.divergent, self.swap, self.choose]
+        kinds += [self.divergent, self.swap, self.choose, self.call]
         is_deep = scope.depth >= 3 or len(self.buffers) >= self.most_buffers
         weights = [5, 6, 2, 0 if is_deep else 2, 0 if is_deep else 2, 1.5, 0.5, 0.7]
+        weights.append(0 if self.is_launch else 0.7)
         return self.chance.choices(kinds, weights)[0](scope)
 
     def access(self, scope: Scope) -> list[Step]:
@@ -197,6 +199,15 @@ class Generator:
         name = scope.pending.pop(0)
         scope.ready.append(name)
         return [Wait(len(scope.pending), name), self.touch("read", name)]
+
+    def call(self, _: Scope) -> list[Step]:
+        """Call a function that has a buffer: one of those that there are, or a new one."""
+        workers = [name for name, buffer in self.buffers.items() if buffer.place == "function"]
+        if workers and self.flip():
+            return [Call(self.chance.choice(workers), 7)]
+        buffer = replace(self.buffer(), place="function", extent=None)
+        self.buffers[buffer.name] = buffer
+        return [Call(buffer.name, 7)]
 
     def loop(self, scope: Scope) -> list[Step]:
         """Return a loop, whose turns may hand a buffer on."""
@@ -286,7 +297,9 @@ class Generator:
     def swap(self, scope: Scope) -> list[Step]:
         """Return a loop that carries two buffers and swaps them."""
         first, second, steps = self.pair()
-        return [*steps, Swap(first.name, second.name, self.chance.randint(2, 4), self.salt())]
+        form: Literal["for", "cf"] = "cf" if scope.is_flat and self.flip() else "for"
+        turns = self.chance.randint(2, 4)
+        return [*steps, Swap(first.name, second.name, turns, self.salt(), form)]
 
     def choose(self, scope: Scope) -> list[Step]:
         """Return a choice of two buffers."""

@@ -22,7 +22,7 @@ class Buffer:
     """Memory of a block. With `extent`, the size at run time is the smaller of it and `shape`."""
 
     name: str
-    place: Literal["attribution", "alloc", "global"]
+    place: Literal["attribution", "alloc", "global", "function"]
     element: Element
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None = None
@@ -105,6 +105,7 @@ class Swap:
     second: str
     turns: int
     salt: int
+    form: Literal["for", "cf"] = "for"
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,14 @@ class Choose:
     first: str
     second: str
     condition: Condition
+    salt: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call a function that exchanges values by way of a buffer that it allocates."""
+
+    buffer: str
     salt: int
 
 
@@ -137,7 +146,7 @@ class Branch:
     other: tuple[Step, ...]
 
 
-Step = Touch | Start | Wait | Barrier | Alloc | Dealloc | Swap | Choose | Loop | Branch
+Step = Touch | Start | Wait | Barrier | Alloc | Dealloc | Swap | Choose | Call | Loop | Branch
 
 
 @dataclass(frozen=True)
@@ -217,6 +226,8 @@ def _after(step: Step, state: State) -> State:
             return state | {(name, "read")}
         case Touch("exchange", name):
             return frozenset({(name, "read")})
+        case Call():
+            return frozenset()
         case Touch(_, name) | Start(name) | Wait(_, name):
             return state | {(name, "write")}
         case Choose(first, second):

@@ -8,6 +8,7 @@ from packing_steps import (
     Barrier,
     Branch,
     Buffer,
+    Call,
     Choose,
     Condition,
     Dealloc,
@@ -159,6 +160,9 @@ class Body:
                 case Dealloc(name):
                     buffer = self.printer.program.buffers[name]
                     self.lines.append(f"memref.dealloc {self.memory(buffer)} : {self.type(buffer)}")
+                case Call(name, salt):
+                    function = self.printer.worker(self.printer.program.buffers[name], salt)
+                    total = self.emit(f"func.call @{function}({total}) : (i64) -> i64")
                 case Swap():
                     total = self.swap(step, total)
                 case Choose():
@@ -239,16 +243,33 @@ class Body:
         kind = self.type(first)
         result, turn, carried, this, other = (self.printer.name() for _ in range(5))
         turns, zero, one = self.constant(step.turns), self.constant(0), self.constant(1)
+        if step.form == "cf":
+            head, end = self.printer.label(), self.printer.label()
+            kinds = f"i64, index, {kind}, {kind}"
+            at_first = f"{total}, {zero}, {self.memory(first)}, {self.memory(second)}"
+            self.lines.append(f"cf.br {head}({at_first} : {kinds})")
+            arguments = f"{carried}: i64, {turn}: index, {this}: {kind}, {other}: {kind}"
+            self.lines.append(f"{head}({arguments}):")
+            total = self.swapped(first, this, carried, step.salt)
+            following = self.emit(f"arith.addi {turn}, {one} : index")
+            more = self.emit(f"arith.cmpi ult, {following}, {turns} : index")
+            back = f"{head}({total}, {following}, {other}, {this} : {kinds})"
+            self.lines += [f"cf.cond_br {more}, {back}, {end}", f"{end}:"]
+            return total
         self.lines.append(
             f"{result}:3 = scf.for {turn} = {zero} to {turns} step {one} iter_args("
             f"{carried} = {total}, {this} = {self.memory(first)}, {other} = {self.memory(second)}"
             f") -> (i64, {kind}, {kind}) {{"
         )
-        self.write(first, this, carried, step.salt, add=False)
-        self.lines.append("gpu.barrier")
-        total = self.read(first, this, carried, step.salt)
+        total = self.swapped(first, this, carried, step.salt)
         self.lines += [f"scf.yield {total}, {other}, {this} : i64, {kind}, {kind}", "}"]
         return f"{result}#0"
+
+    def swapped(self, buffer: Buffer, memory: str, total: str, salt: int) -> str:
+        """Write a turn of that loop."""
+        self.write(buffer, memory, total, salt, add=False)
+        self.lines.append("gpu.barrier")
+        return self.read(buffer, memory, total, salt)
 
     def choose(self, step: Choose, total: str, turn: str) -> str:
         """Write a read of one of two buffers."""
@@ -378,12 +399,19 @@ class Printer:
 
     def function(self, step: Touch, buffer: Buffer) -> str:
         """Return the name of a function that does a step."""
-        name = f"{step.what}_{buffer.name}"
+        memory = "" if buffer.place == "global" else f", %{buffer.name}: {self.type(buffer)}"
+        inline = Touch(step.what, step.buffer, step.salt)
+        return self._function(f"{step.what}_{buffer.name}", (inline,), memory)
+
+    def worker(self, buffer: Buffer, salt: int) -> str:
+        """Return the name of a function that exchanges values in a buffer of its own."""
+        steps = (Alloc(buffer.name), Touch("exchange", buffer.name, salt))
+        return self._function(f"work_in_{buffer.name}", steps, "")
+
+    def _function(self, name: str, steps: tuple[Step, ...], memory: str) -> str:
         if name not in self.functions:
             body = Body(self)
-            inline = Touch(step.what, step.buffer, step.salt)
-            total = body.steps((inline,), "%total", "")
-            memory = "" if buffer.place == "global" else f", %{buffer.name}: {self.type(buffer)}"
+            total = body.steps(steps, "%total", "")
             self.functions[name] = [
                 f"func.func private @{name}(%total: i64{memory}) -> i64 {{",
                 "%thread = gpu.thread_id x",

@@ -52,6 +52,13 @@ static bool isSynchronousAccess(Operation *op) {
              nvgpu::LdMatrixOp, linalg::LinalgOp>(op);
 }
 
+bool mayBeInUseAt(BlockArgument argument, Operation *op,
+                  DominanceInfo &dominance) {
+  Block *block = argument.getOwner();
+  Block *at = block->getParent()->findAncestorBlockInRegion(*op->getBlock());
+  return at && dominance.dominates(block, at);
+}
+
 namespace {
 
 /// Follows the memory of a buffer through its aliases.
@@ -65,6 +72,7 @@ public:
 private:
   void visit(OpOperand &use, Operation *site);
   void visitCall(CallOpInterface call, OpOperand &use, Operation *site);
+  void visitBranch(BranchOpInterface branch, OpOperand &use, Operation *site);
   bool visitRegionFlow(OpOperand &use, Operation *site);
   void add(ValueRange aliases, Operation *site) {
     for (Value alias : aliases)
@@ -80,6 +88,7 @@ private:
 
   SymbolTableCollection &symbols;
   BufferUses &uses;
+  DominanceInfo dominance;
   /// Of the buffer; null if it is an argument.
   Operation *definition = nullptr;
   /// An alias, and the call by which the kernel gets to it.
@@ -124,8 +133,22 @@ void UseCollector::visit(OpOperand &use, Operation *site) {
     uses.ops.insert(at);
     return;
   }
+  if (auto branch = dyn_cast<BranchOpInterface>(user))
+    return visitBranch(branch, use, site);
   if (!visitRegionFlow(use, site))
     escape(at);
+}
+
+/// Follows `use` to the arguments of the block that it is passed to.
+void UseCollector::visitBranch(BranchOpInterface branch, OpOperand &use,
+                               Operation *site) {
+  std::optional<BlockArgument> argument =
+      branch.getSuccessorBlockArgument(use.getOperandNumber());
+  if (!argument)
+    return escape(site ? site : branch.getOperation());
+  if (definition && mayBeInUseAt(*argument, definition, dominance))
+    uses.carrier = branch;
+  add(*argument, site);
 }
 
 /// Follows `use` into the arguments of the callee. What the callee returns is

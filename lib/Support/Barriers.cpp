@@ -49,9 +49,13 @@ static bool isOrderedAfter(Operation *op) {
   return isKernelBoundary(block, /*atEnd=*/true);
 }
 
+bool needsBarrierBefore(Operation *op) {
+  return !isOrderedBefore(op) && !isOrderedAfter(op);
+}
+
 static bool insertBarrierAt(RewriterBase &rewriter, Operation *op,
                             Location loc) {
-  if (isOrderedBefore(op) || isOrderedAfter(op))
+  if (!needsBarrierBefore(op))
     return false;
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Support/Kernel.h"
+#include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/SCCIterator.h"
 
 namespace mlir::workgroup {
 
@@ -107,6 +109,17 @@ SmallVector<Operation *> collectDeviceScopes(
         calls->emplace_back(call, callee);
     });
   return scopes.takeVector();
+}
+
+DenseSet<Operation *> findRecursiveFunctions(Operation *root) {
+  DenseSet<Operation *> recursive;
+  CallGraph graph(root);
+  for (auto scc = llvm::scc_begin(&std::as_const(graph)); !scc.isAtEnd(); ++scc)
+    if (scc.hasCycle())
+      for (const CallGraphNode *node : *scc)
+        if (!node->isExternal())
+          recursive.insert(node->getCallableRegion()->getParentOp());
+  return recursive;
 }
 
 static BlockShape getLaunchShape(gpu::LaunchOp launch) {

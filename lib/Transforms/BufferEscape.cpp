@@ -11,17 +11,37 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "workgroup/Analysis/BufferLiveness.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::workgroup {
 
+/// The arguments that `use`, an operand of `branch`, is passed to; nothing if
+/// it is not passed on. Fails if `alloc` may be executed again while they
+/// are in use.
+static FailureOr<SmallVector<Value>> followBranch(OpOperand &use,
+                                                  BranchOpInterface branch,
+                                                  Operation *alloc,
+                                                  DominanceInfo &dominance) {
+  std::optional<BlockArgument> argument =
+      branch.getSuccessorBlockArgument(use.getOperandNumber());
+  if (!argument)
+    return SmallVector<Value>();
+  if (mayBeInUseAt(*argument, alloc, dominance))
+    return failure();
+  return SmallVector<Value>{*argument};
+}
+
 /// Where the memory of `use` goes on in regions, results of region operations
 /// and views; nothing if it does not. `alloc` is where it comes from.
-static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc) {
+static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc,
+                                            DominanceInfo &dominance) {
   Operation *user = use.getOwner();
   if (isa<arith::SelectOp>(user) || getViewSource(user) == use.get())
     return SmallVector<Value>(user->getResults());
+  if (auto branch = dyn_cast<BranchOpInterface>(user))
+    return followBranch(use, branch, alloc, dominance);
   bool isYield = user->hasTrait<OpTrait::IsTerminator>();
   auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
       isYield ? user->getParentOp() : user);
@@ -43,11 +63,12 @@ static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc) {
 }
 
 Operation *findEscape(Operation *alloc) {
+  DominanceInfo dominance; // takes no time unless it is asked
   llvm::SmallSetVector<Value, 8> worklist;
   worklist.insert(alloc->getResult(0));
   for (unsigned i = 0; i < worklist.size(); ++i)
     for (OpOperand &use : worklist[i].getUses()) {
-      FailureOr<SmallVector<Value>> next = follow(use, alloc);
+      FailureOr<SmallVector<Value>> next = follow(use, alloc, dominance);
       if (failed(next))
         return use.getOwner();
       worklist.insert(next->begin(), next->end());

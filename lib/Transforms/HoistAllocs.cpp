@@ -18,7 +18,6 @@
 
 #include "BufferEscape.h"
 #include "BufferTypes.h"
-#include "mlir/Analysis/CallGraph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,7 +29,6 @@
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Transforms.h"
-#include "llvm/ADT/SCCIterator.h"
 
 namespace mlir::workgroup {
 
@@ -88,18 +86,6 @@ static SmallVector<HoistedAlloc> collectAllocs(ArrayRef<Operation *> scopes) {
         allocs.push_back({op, scope, {}});
     });
   return allocs;
-}
-
-/// The functions inside `root` that can call themselves, directly or not.
-static DenseSet<Operation *> findRecursiveFunctions(Operation *root) {
-  DenseSet<Operation *> recursive;
-  CallGraph graph(root);
-  for (auto scc = llvm::scc_begin(&std::as_const(graph)); !scc.isAtEnd(); ++scc)
-    if (scc.hasCycle())
-      for (const CallGraphNode *node : *scc)
-        if (!node->isExternal())
-          recursive.insert(node->getCallableRegion()->getParentOp());
-  return recursive;
 }
 
 //===----------------------------------------------------------------------===//

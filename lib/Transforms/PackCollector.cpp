@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackCollector.h"
+#include "BufferEscape.h"
 #include "BufferTypes.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/Kernel.h"
@@ -108,8 +109,7 @@ bool PackCollector::isMember(KernelBuffer &buffer, const PackedKernel &kernel) {
   case KernelBuffer::Kind::Lowering:
     return false;
   case KernelBuffer::Kind::Allocation:
-    // Each call of a function would be a turn; hoisting deals with them.
-    return getExecutionScope(buffer.value.getDefiningOp()) == kernel.kernel;
+    return isInOwnScope(buffer.value.getDefiningOp(), kernel);
   case KernelBuffer::Kind::Global:
     return isOwnGlobal(buffer, kernel);
   case KernelBuffer::Kind::Attribution:
@@ -165,6 +165,44 @@ BufferUses PackCollector::getUses(const KernelBuffer &buffer,
   return uses;
 }
 
+/// True if no two activations of `allocation` are in use together, as far as a
+/// barrier there separates them. Hoisting says what is wrong with the others.
+bool PackCollector::canBeRefilled(Operation *allocation) {
+  if (!recursive)
+    recursive = findRecursiveFunctions(module);
+  return !recursive->contains(getExecutionScope(allocation)) &&
+         !findEscape(allocation);
+}
+
+/// `buffer` as a member of `kernel`, or nothing if it cannot be one.
+std::optional<PackedBuffer>
+PackCollector::makeMember(const KernelBuffer &buffer, PackedKernel &kernel,
+                          const CallSites &sites, BufferLiveness &liveness,
+                          const UniformityAnalysis *uniformity) {
+  PackedBuffer member(buffer);
+  member.buffer.alignment =
+      std::max({buffer.alignment, alignment, getNeededAlignment(buffer.value)});
+  BufferUses uses = getUses(buffer, kernel, sites);
+  Operation *allocation = buffer.getAllocation();
+  bool isElsewhere =
+      allocation && getExecutionScope(allocation) != kernel.kernel;
+  member.life = liveness.getLife(uses, isElsewhere ? nullptr : allocation);
+  bool isRepeated =
+      isElsewhere || (allocation && isInLoop(allocation, kernel.kernel));
+  if (!isRepeated)
+    return member;
+  if (uses.isOutOfSight || uses.carrier)
+    return std::nullopt;
+  if (!isElsewhere && liveness.isWithinTurn(member.life, allocation))
+    return member;
+  bool isUniform = !uniformity || uniformity->isUniformPoint(allocation);
+  if (!isUniform || !canBeRefilled(allocation))
+    return std::nullopt;
+  member.life = liveness.getLife(uses, /*allocation=*/nullptr);
+  member.refill = allocation;
+  return member;
+}
+
 void PackCollector::collectMembers(PackedKernel &kernel,
                                    const UniformityAnalysis *uniformity) {
   BufferLiveness liveness(kernel.kernel, uniformity);
@@ -173,19 +211,9 @@ void PackCollector::collectMembers(PackedKernel &kernel,
   for (KernelBuffer &buffer : kernel.memory.buffers) {
     if (!isMember(buffer, kernel))
       continue;
-    BufferUses uses = getUses(buffer, kernel, sites);
-    Operation *allocation = buffer.getAllocation();
-    BufferLife life = liveness.getLife(uses, allocation);
-    // Hoisting says what is wrong with an allocation whose activations cannot
-    // share one buffer, or cannot be told apart by a barrier.
-    if (allocation && isInLoop(allocation, kernel.kernel) &&
-        (uses.isOutOfSight || uses.carrier ||
-         !liveness.isWithinTurn(life, allocation)))
-      continue;
-    PackedBuffer &member = kernel.members.emplace_back(buffer);
-    member.buffer.alignment = std::max(
-        {buffer.alignment, alignment, getNeededAlignment(buffer.value)});
-    member.life = life;
+    if (std::optional<PackedBuffer> member =
+            makeMember(buffer, kernel, sites, liveness, uniformity))
+      kernel.members.push_back(std::move(*member));
   }
 }
 

@@ -43,6 +43,12 @@ private:
   bool isOwnScope(Operation *scope, const PackedKernel &kernel);
   bool isMember(KernelBuffer &buffer, const PackedKernel &kernel);
   bool isOwnGlobal(KernelBuffer &buffer, const PackedKernel &kernel);
+  bool canBeRefilled(Operation *allocation);
+  std::optional<PackedBuffer> makeMember(const KernelBuffer &buffer,
+                                         PackedKernel &kernel,
+                                         const CallSites &sites,
+                                         BufferLiveness &liveness,
+                                         const UniformityAnalysis *uniformity);
   BufferUses getUses(const KernelBuffer &buffer, PackedKernel &kernel,
                      const CallSites &sites);
 
@@ -53,6 +59,7 @@ private:
   DenseMap<Operation *, unsigned> numKernels;
   /// How often a global is got in all of the module.
   DenseMap<Operation *, unsigned> numGets;
+  std::optional<DenseSet<Operation *>> recursive;
   /// Of a `gpu.module`, the functions that are only called.
   DenseMap<Operation *, DenseSet<Operation *>> onlyCalled;
 };

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
@@ -133,8 +134,21 @@ static void findBarriers(PackedKernel &kernel, BufferLiveness &liveness) {
     }
     if (!needsBarrier)
       continue;
-    kernel.barriers.push_back(member.life.begin);
+    kernel.barriers.insert(member.life.begin);
     liveness.addBarrierBefore(member.life.begin);
+  }
+}
+
+/// Finds the places where buffers are filled once more within their lives.
+static void findRefills(PackedKernel &kernel) {
+  for (const PackedBuffer &member : kernel.members) {
+    if (!member.refill)
+      continue;
+    Operation *op = member.refill->getNextNode();
+    while (isFreeOfAccesses(op) && op->getNextNode())
+      op = op->getNextNode();
+    if (needsBarrierBefore(op))
+      kernel.barriers.insert(op);
   }
 }
 
@@ -293,7 +307,8 @@ bool MemoryPacker::mayNeedBarriers(const PackedKernel &kernel) const {
   bool isRepeated =
       llvm::any_of(kernel.members, [&](const PackedBuffer &member) {
         Operation *allocation = member.buffer.getAllocation();
-        return allocation && isInLoop(allocation, kernel.kernel);
+        return member.refill ||
+               (allocation && isInLoop(allocation, kernel.kernel));
       });
   return isRepeated || (options.reuse != Reuse::Never &&
                         getLowerBound(kernel.getItems()) < kernel.getSum());
@@ -368,8 +383,10 @@ LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   collectRuntimeSized(kernel);
   if (failed(placeWindow(kernel)) || failed(checkCapacity(kernel)))
     return failure();
-  if (kernel.hasArena)
+  if (kernel.hasArena) {
     findBarriers(kernel, liveness);
+    findRefills(kernel);
+  }
   if (!options.insertBarriers || getBlockShape(kernel.kernel).isSingleThread())
     kernel.barriers.clear();
   return success();

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/BitVector.h"
@@ -248,10 +249,8 @@ void KernelRewriter::eraseDeallocs() {
 //===----------------------------------------------------------------------===//
 
 void KernelRewriter::run() {
-  for (Operation *op : kernel.barriers) {
-    rewriter.setInsertionPoint(op);
-    gpu::BarrierOp::create(rewriter, op->getLoc());
-  }
+  for (Operation *op : kernel.barriers)
+    insertBarrierBefore(rewriter, op);
   updateLaunches(); // while the allocations still say what they need
   if (kernel.isDynamic || !kernel.runtimeSized.empty())
     confineWindows();

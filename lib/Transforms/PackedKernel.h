@@ -23,6 +23,9 @@ struct PackedBuffer {
 
   KernelBuffer buffer;
   BufferLife life;
+  /// The allocation whose activations fill the buffer several times within its
+  /// life; null if there is none.
+  Operation *refill = nullptr;
   /// In bytes, from the start of the arena.
   int64_t offset = 0;
   /// Whether it shares bytes with another buffer.
@@ -55,8 +58,9 @@ struct PackedKernel {
   int64_t windowShift = 0;
   /// What the kernel can have in all.
   int64_t maxBytes = 0;
-  /// Operations before which a life begins in bytes that were used before.
-  SmallVector<Operation *> barriers;
+  /// Operations before which a life begins in bytes that were used before, or
+  /// a buffer is filled once more.
+  llvm::SmallSetVector<Operation *, 4> barriers;
 
   /// The members for the layout; what nobody uses takes nothing.
   SmallVector<LayoutItem> getItems() const;

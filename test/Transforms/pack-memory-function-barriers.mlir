@@ -1,20 +1,33 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-pack-memory,workgroup-hoist-allocs{insert-barriers=true})' | FileCheck %s
 
-// The barriers that hoisting puts are not lost to packing: a second call must not
-// fill the buffer while others still read what the first one left, nor a turn of a
-// loop of blocks.
+// A second call must not fill the buffer while others still read what the first
+// one left, nor a turn of a loop of blocks: a barrier stands where the allocation
+// did, whether hoisting puts it or packing. What follows such a buffer in its bytes
+// comes after another one.
 // CHECK-LABEL: func.func private @function(
-// CHECK:         memref.get_global
+// CHECK:         memref.view
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    memref.store
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    memref.load
-// CHECK-LABEL: gpu.func @loop(
-// CHECK:       ^[[LOOP:bb[0-9]+]]:
-// CHECK-NEXT:    gpu.barrier
+// CHECK-LABEL: gpu.func @kernel(
 // CHECK:         memref.store
 // CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    func.call
+// CHECK-NEXT:    func.call
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    memref.store
+// CHECK-LABEL: gpu.func @loop(
+// CHECK-SAME:    workgroup(%{{.+}} : memref<256xi8
+// CHECK:       ^[[LOOP:bb[0-9]+]]:
+// CHECK-NEXT:    memref.view
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    memref.store
+// CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    memref.load
+// CHECK:       ^[[NEXT:bb[0-9]+]]:
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    memref.store
 gpu.module @kernels {
   func.func private @function(%thread: index, %i: index, %v: f32, %out: memref<64xf32>) {
     %buffer = memref.alloc() : memref<64xf32, 3>

@@ -194,14 +194,30 @@ gpu.module @arguments {
   }
 }
 
-// An allocation of a function is for hoisting, which knows what a call means for
-// it; the attributions of the kernel share without it.
+// An allocation of a function lives while the kernel is in a call that may get to
+// it; a barrier separates the activations. One that barriers stand around needs none
+// more.
 // CHECK-LABEL: gpu.module @allocations
 // CHECK:         func.func @function(
-// CHECK:           memref.alloc() : memref<64xf32, 3>
-// CHECK:           memref.dealloc
+// CHECK:           memref.get_global @kernel_arena : memref<256xi8
+// CHECK-NEXT:      memref.view
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      memref.store
+// CHECK-NOT:       memref.dealloc
+// CHECK:           return
+// CHECK:         func.func @with_barrier(
+// CHECK:           memref.view
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      memref.store
 // CHECK:         gpu.func @kernel(
-// CHECK-SAME:      workgroup(%{{.+}} : memref<256xi8
+// CHECK-SAME:      %{{.+}}: index, %{{.+}}: f32) kernel
+// CHECK:           memref.store
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      func.call @function
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      func.call @with_barrier
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      memref.store
 gpu.module @allocations {
   func.func @function(%i: index, %v: f32) {
     %a = memref.alloc() : memref<64xf32, 3>
@@ -209,11 +225,52 @@ gpu.module @allocations {
     memref.dealloc %a : memref<64xf32, 3>
     return
   }
+  func.func @with_barrier(%i: index, %v: f32) {
+    %a = memref.alloc() : memref<64xf32, 3>
+    gpu.barrier
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    return
+  }
   gpu.func @kernel(%i: index, %v: f32)
       workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
     memref.store %v, %a[%i] : memref<64xf32, 3>
     func.call @function(%i, %v) : (index, f32) -> ()
+    func.call @with_barrier(%i, %v) : (index, f32) -> ()
     memref.store %v, %b[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+}
+
+// That of a function that two kernels call stays.
+// CHECK-LABEL: gpu.module @shared_function
+// CHECK:         func.func @shared(
+// CHECK:           memref.alloc
+// CHECK:         func.func @handed_on(
+// CHECK-NOT:       memref.alloc
+// CHECK:           return
+gpu.module @shared_function {
+  func.func @shared(%i: index, %v: f32) {
+    %a = memref.alloc() : memref<64xf32, 3>
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    return
+  }
+  func.func @handed_on(%i: index, %v: f32, %c: i1) {
+    %a = memref.alloc() : memref<64xf32, 3>
+    cf.br ^next(%a : memref<64xf32, 3>)
+  ^next(%b: memref<64xf32, 3>):
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    return
+  }
+  gpu.func @kernel(%i: index, %v: f32, %c: i1)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    func.call @shared(%i, %v) : (index, f32) -> ()
+    func.call @handed_on(%i, %v, %c) : (index, f32, i1) -> ()
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+  gpu.func @other(%i: index, %v: f32) kernel {
+    func.call @shared(%i, %v) : (index, f32) -> ()
     gpu.return
   }
 }

@@ -91,6 +91,26 @@ gpu.module @kernels {
 
 // -----
 
+// So would a caller that gets the buffer.
+gpu.module @kernels {
+  func.func @returned() -> memref<64xf32, 3> {
+    // expected-error @+1 {{'memref.alloc' op in workgroup memory leaves its function, whose calls cannot share one buffer}}
+    %buffer = memref.alloc() : memref<64xf32, 3>
+    // expected-note @+1 {{carried here; allocate the buffer in the caller and pass it on}}
+    return %buffer : memref<64xf32, 3>
+  }
+  gpu.func @kernel(%i: index, %v: f32)
+      workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    %0 = func.call @returned() : () -> memref<64xf32, 3>
+    memref.store %v, %0[%i] : memref<64xf32, 3>
+    memref.store %v, %b[%i] : memref<64xf32, 3>
+    gpu.return
+  }
+}
+
+// -----
+
 // Threads are in different turns: no barrier can keep these apart.
 gpu.module @kernels {
   gpu.func @divergent_loop(%i: index, %v: f32, %n: index)

@@ -52,6 +52,11 @@ struct BufferUses {
 void collectBufferUses(Value buffer, Operation *site,
                        SymbolTableCollection &symbols, BufferUses &uses);
 
+/// True if `argument` may still be in use when `op` is executed. What is in use
+/// at an operation is defined on every way to it.
+bool mayBeInUseAt(BlockArgument argument, Operation *op,
+                  DominanceInfo &dominance);
+
 /// The life of a buffer.
 struct BufferLife {
   ProgramOrder::Range range;

@@ -22,6 +22,10 @@ namespace mlir::workgroup {
 /// True if `op` neither reads nor writes memory; allocation does neither.
 bool isFreeOfAccesses(Operation *op);
 
+/// True if all that precedes `op` in its kernel is not ordered before `op` yet
+/// by a barrier next to it.
+bool needsBarrierBefore(Operation *op);
+
 /// Orders all that precedes `op` in its kernel before `op` and all that
 /// follows. `op` must be a block-uniform point. Returns true if a barrier was
 /// created.

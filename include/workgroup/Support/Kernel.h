@@ -66,6 +66,9 @@ SmallVector<Operation *> collectDeviceScopes(
     SmallVectorImpl<std::pair<CallOpInterface, FunctionOpInterface>> *calls =
         nullptr);
 
+/// The functions inside `root` that can call themselves, directly or not.
+DenseSet<Operation *> findRecursiveFunctions(Operation *root);
+
 /// The block shape of the kernel or device function `scope`, from the constant
 /// launch operands or from `known_block_size`.
 BlockShape getBlockShape(Operation *scope);
