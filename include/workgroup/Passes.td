@@ -278,9 +278,11 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
     until a wait that is known to cover the copy, else until the kernel ends. What
     TMA, a warpgroup or unknown code has got lives as long as the kernel: their
     accesses are not ordered by barriers alone. Buffers of the branches of an
-    `scf.if` share bytes only if the whole block takes the same branch.
-    Allocations of other functions, and those in loops whose activations a barrier
-    cannot separate, are left to hoisting.
+    `scf.if` share bytes only if the whole block takes the same branch. In a loop of
+    blocks, or in a function that only this kernel calls, an allocation lives from
+    the first turn or call to the last one, and a barrier separates its activations.
+    Allocations of other functions, and those whose activations a barrier cannot
+    separate, are left to hoisting.
 
     **Sharing** is possible where all threads of the block pass a point between two
     lives together. `reuse` says where it happens: `always`; `never`; `auto`, where a
