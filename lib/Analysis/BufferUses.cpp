@@ -6,16 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "workgroup/Analysis/BufferAliases.h"
 #include "workgroup/Analysis/BufferLiveness.h"
-#include "workgroup/Support/Kernel.h"
-#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -37,43 +32,20 @@ static Operation *findWait(nvgpu::DeviceAsyncCopyOp copy) {
   return nullptr;
 }
 
-/// True if `op` is done with the memory of its operands when it is done, and
-/// hands on nothing by which the memory could be found.
-static bool isSynchronousAccess(Operation *op) {
-  return isa<memref::LoadOp, memref::StoreOp, memref::AtomicRMWOp,
-             memref::GenericAtomicRMWOp, memref::CopyOp, memref::PrefetchOp,
-             affine::AffineLoadOp, affine::AffineStoreOp,
-             affine::AffineVectorLoadOp, affine::AffineVectorStoreOp,
-             affine::AffinePrefetchOp, vector::LoadOp, vector::StoreOp,
-             vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExpandLoadOp,
-             vector::CompressStoreOp, vector::TransferReadOp,
-             vector::TransferWriteOp, vector::GatherOp, vector::ScatterOp,
-             gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp,
-             nvgpu::LdMatrixOp, linalg::LinalgOp>(op);
-}
-
-bool mayBeInUseAt(BlockArgument argument, Operation *op,
-                  DominanceInfo &dominance) {
-  Block *block = argument.getOwner();
-  Block *at = block->getParent()->findAncestorBlockInRegion(*op->getBlock());
-  return at && dominance.dominates(block, at);
-}
-
 namespace {
 
 /// Follows the memory of a buffer through its aliases.
 class UseCollector {
 public:
-  UseCollector(SymbolTableCollection &symbols, BufferUses &uses)
-      : symbols(symbols), uses(uses) {}
+  UseCollector(SymbolTableCollection &symbols, DominanceInfo &dominance,
+               BufferUses &uses)
+      : symbols(symbols), dominance(dominance), uses(uses) {}
 
   void run(Value buffer, Operation *site);
 
 private:
   void visit(OpOperand &use, Operation *site);
   void visitCall(CallOpInterface call, OpOperand &use, Operation *site);
-  void visitBranch(BranchOpInterface branch, OpOperand &use, Operation *site);
-  bool visitRegionFlow(OpOperand &use, Operation *site);
   void add(ValueRange aliases, Operation *site) {
     for (Value alias : aliases)
       if (isa<BaseMemRefType>(alias.getType()))
@@ -87,8 +59,8 @@ private:
   }
 
   SymbolTableCollection &symbols;
+  DominanceInfo &dominance;
   BufferUses &uses;
-  DominanceInfo dominance;
   /// Of the buffer; null if it is an argument.
   Operation *definition = nullptr;
   /// An alias, and the call by which the kernel gets to it.
@@ -112,9 +84,6 @@ void UseCollector::visit(OpOperand &use, Operation *site) {
   Operation *at = site ? site : user;
   if (isa<memref::DeallocOp, memref::DimOp>(user))
     return; // no access
-  if (isa<arith::SelectOp, memref::ExtractStridedMetadataOp>(user) ||
-      getViewSource(user) == use.get())
-    return add(user->getResults(), site);
   if (auto call = dyn_cast<CallOpInterface>(user))
     return visitCall(call, use, site);
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(user)) {
@@ -133,22 +102,12 @@ void UseCollector::visit(OpOperand &use, Operation *site) {
     uses.ops.insert(at);
     return;
   }
-  if (auto branch = dyn_cast<BranchOpInterface>(user))
-    return visitBranch(branch, use, site);
-  if (!visitRegionFlow(use, site))
+  if (definition && isHandedOn(use, definition, dominance))
+    uses.carrier = user;
+  SmallVector<Value> aliases = getAliases(use);
+  if (aliases.empty())
     escape(at);
-}
-
-/// Follows `use` to the arguments of the block that it is passed to.
-void UseCollector::visitBranch(BranchOpInterface branch, OpOperand &use,
-                               Operation *site) {
-  std::optional<BlockArgument> argument =
-      branch.getSuccessorBlockArgument(use.getOperandNumber());
-  if (!argument)
-    return escape(site ? site : branch.getOperation());
-  if (definition && mayBeInUseAt(*argument, definition, dominance))
-    uses.carrier = branch;
-  add(*argument, site);
+  add(aliases, site);
 }
 
 /// Follows `use` into the arguments of the callee. What the callee returns is
@@ -168,32 +127,10 @@ void UseCollector::visitCall(CallOpInterface call, OpOperand &use,
       add(argument, at);
 }
 
-/// Follows `use` to the arguments and results of a region operation; false if
-/// it is not handed on that way.
-bool UseCollector::visitRegionFlow(OpOperand &use, Operation *site) {
-  Operation *user = use.getOwner();
-  bool isTerminator = user->hasTrait<OpTrait::IsTerminator>();
-  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
-      isTerminator ? user->getParentOp() : user);
-  if (!branch)
-    return false;
-  bool isNextTurn =
-      isTerminator && definition && branch->isAncestor(definition) &&
-      branch.isRepetitiveRegion(user->getParentRegion()->getRegionNumber());
-  if (isNextTurn)
-    uses.carrier = user;
-  RegionBranchSuccessorMapping mapping;
-  branch.getSuccessorOperandInputMapping(mapping);
-  auto it = mapping.find(&use);
-  if (it == mapping.end())
-    return false;
-  add(it->second, site);
-  return true;
-}
-
 void collectBufferUses(Value buffer, Operation *site,
-                       SymbolTableCollection &symbols, BufferUses &uses) {
-  UseCollector(symbols, uses).run(buffer, site);
+                       SymbolTableCollection &symbols, DominanceInfo &dominance,
+                       BufferUses &uses) {
+  UseCollector(symbols, dominance, uses).run(buffer, site);
 }
 
 } // namespace mlir::workgroup

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Analysis/BufferAliases.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -209,25 +209,6 @@ std::optional<int64_t> getConstantPlace(const AlignedAccess &access) {
 // What a buffer needs
 //===----------------------------------------------------------------------===//
 
-/// The values through which the memory of `use` goes on in its function.
-static SmallVector<Value> getAliases(OpOperand &use) {
-  Operation *user = use.getOwner();
-  if (isa<arith::SelectOp>(user) || getViewSource(user) == use.get())
-    return user->getResults();
-  if (auto branch = dyn_cast<BranchOpInterface>(user)) {
-    std::optional<BlockArgument> argument =
-        branch.getSuccessorBlockArgument(use.getOperandNumber());
-    return argument ? SmallVector<Value>{*argument} : SmallVector<Value>();
-  }
-  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
-      user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user);
-  if (!branch)
-    return {};
-  RegionBranchSuccessorMapping mapping;
-  branch.getSuccessorOperandInputMapping(mapping);
-  return mapping.lookup(&use);
-}
-
 /// The alignment in bytes that the user of `use`, an alias of `buffer`, asks
 /// of the buffer; 1 if none.
 static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
@@ -243,6 +224,23 @@ static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
   return access->alignment;
 }
 
+/// The argument of a function that `use`, an operand of a call, is passed to;
+/// null if there is none.
+static Value getCalleeArgument(OpOperand &use) {
+  auto call = dyn_cast<CallOpInterface>(use.getOwner());
+  auto callee =
+      call ? dyn_cast_or_null<CallableOpInterface>(call.resolveCallable())
+           : nullptr;
+  Region *body = callee ? callee.getCallableRegion() : nullptr;
+  if (!body || body->empty())
+    return Value();
+  for (auto [operand, argument] :
+       llvm::zip(call.getArgOperands(), body->getArguments()))
+    if (operand == use.get())
+      return argument;
+  return Value();
+}
+
 int64_t getNeededAlignment(Value buffer) {
   int64_t alignment = 1;
   llvm::SmallSetVector<Value, 8> aliases;
@@ -250,9 +248,9 @@ int64_t getNeededAlignment(Value buffer) {
   for (unsigned i = 0; i < aliases.size(); ++i)
     for (OpOperand &use : aliases[i].getUses()) {
       alignment = std::max(alignment, getNeededAlignment(use, buffer));
-      for (Value alias : getAliases(use))
-        if (isa<BaseMemRefType>(alias.getType()))
-          aliases.insert(alias);
+      aliases.insert_range(getAliases(use));
+      if (Value argument = getCalleeArgument(use))
+        aliases.insert(argument);
     }
   return alignment;
 }

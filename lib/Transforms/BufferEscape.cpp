@@ -7,71 +7,36 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferEscape.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "workgroup/Analysis/BufferLiveness.h"
-#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Analysis/BufferAliases.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::workgroup {
 
-/// The arguments that `use`, an operand of `branch`, is passed to; nothing if
-/// it is not passed on. Fails if `alloc` may be executed again while they
-/// are in use.
-static FailureOr<SmallVector<Value>> followBranch(OpOperand &use,
-                                                  BranchOpInterface branch,
-                                                  Operation *alloc,
-                                                  DominanceInfo &dominance) {
-  std::optional<BlockArgument> argument =
-      branch.getSuccessorBlockArgument(use.getOperandNumber());
-  if (!argument)
-    return SmallVector<Value>();
-  if (mayBeInUseAt(*argument, alloc, dominance))
-    return failure();
-  return SmallVector<Value>{*argument};
-}
-
-/// Where the memory of `use` goes on in regions, results of region operations
-/// and views; nothing if it does not. `alloc` is where it comes from.
-static FailureOr<SmallVector<Value>> follow(OpOperand &use, Operation *alloc,
-                                            DominanceInfo &dominance) {
+/// True if the user of `use`, which passes the memory on to no alias in its
+/// function, may pass it on elsewhere.
+static bool mayEscapeBy(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (isa<arith::SelectOp>(user) || getViewSource(user) == use.get())
-    return SmallVector<Value>(user->getResults());
-  if (auto branch = dyn_cast<BranchOpInterface>(user))
-    return followBranch(use, branch, alloc, dominance);
-  bool isYield = user->hasTrait<OpTrait::IsTerminator>();
-  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
-      isYield ? user->getParentOp() : user);
-  if (!branch ||
-      (isYield && branch->isAncestor(alloc) &&
-       branch.isRepetitiveRegion(user->getParentRegion()->getRegionNumber()))) {
-    auto store = dyn_cast<memref::StoreOp>(user);
-    bool carries =
-        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
-        isYield || user->getNumRegions() != 0 ||
-        (store && store.getValueToStore() == use.get());
-    if (carries)
-      return failure();
-    return SmallVector<Value>();
-  }
-  RegionBranchSuccessorMapping mapping;
-  branch.getSuccessorOperandInputMapping(mapping);
-  return SmallVector<Value>(mapping.lookup(&use));
+  auto store = dyn_cast<memref::StoreOp>(user);
+  if (store && store.getValueToStore() == use.get())
+    return true;
+  return !isSynchronousAccess(user) &&
+         (user->hasTrait<OpTrait::IsTerminator>() ||
+          user->getNumRegions() != 0 ||
+          llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>));
 }
 
-Operation *findEscape(Operation *alloc) {
-  DominanceInfo dominance; // takes no time unless it is asked
+Operation *findEscape(Operation *alloc, DominanceInfo &dominance) {
   llvm::SmallSetVector<Value, 8> worklist;
   worklist.insert(alloc->getResult(0));
   for (unsigned i = 0; i < worklist.size(); ++i)
     for (OpOperand &use : worklist[i].getUses()) {
-      FailureOr<SmallVector<Value>> next = follow(use, alloc, dominance);
-      if (failed(next))
+      SmallVector<Value> aliases = getAliases(use);
+      if (isHandedOn(use, alloc, dominance) ||
+          (aliases.empty() && mayEscapeBy(use)))
         return use.getOwner();
-      worklist.insert(next->begin(), next->end());
+      worklist.insert_range(aliases);
     }
   return nullptr;
 }

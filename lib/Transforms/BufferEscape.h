@@ -15,13 +15,13 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_BUFFERESCAPE_H
 #define WORKGROUP_LIB_TRANSFORMS_BUFFERESCAPE_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/Dominance.h"
 
 namespace mlir::workgroup {
 
 /// The use through which the buffer of an allocation could meet a later
 /// activation of the same op, or null.
-Operation *findEscape(Operation *alloc);
+Operation *findEscape(Operation *alloc, DominanceInfo &dominance);
 
 /// Says that allocation `op` in `space` memory leaves through `escape`.
 LogicalResult emitEscapeError(Operation *op, Operation *escape,

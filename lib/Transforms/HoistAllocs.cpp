@@ -113,7 +113,8 @@ static LogicalResult emitSpanError(Operation *op) {
 
 static LogicalResult decide(HoistedAlloc &alloc,
                             const HoistAllocsOptions &options,
-                            const DenseSet<Operation *> &recursive) {
+                            const DenseSet<Operation *> &recursive,
+                            DominanceInfo &dominance) {
   Operation *op = alloc.op;
   if (recursive.contains(alloc.scope))
     return op->emitOpError("in workgroup memory is inside recursive function '")
@@ -122,7 +123,7 @@ static LogicalResult decide(HoistedAlloc &alloc,
               "the kernel and pass it on";
   alloc.isRepeated = isInLoop(op, alloc.scope) || !isKernel(alloc.scope);
   if (alloc.isRepeated)
-    if (Operation *escape = findEscape(op))
+    if (Operation *escape = findEscape(op, dominance))
       return emitEscapeError(op, escape, "workgroup");
   std::optional<int64_t> span = getBufferSpan(op);
   if (!span)
@@ -307,9 +308,10 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
   DenseSet<Operation *> recursive;
   if (!allocs.empty())
     recursive = findRecursiveFunctions(root);
+  DominanceInfo dominance;
   bool hasFailed = false;
   for (HoistedAlloc &alloc : allocs)
-    hasFailed |= failed(decide(alloc, options, recursive));
+    hasFailed |= failed(decide(alloc, options, recursive, dominance));
   if (hasFailed)
     return failure();
   llvm::erase_if(allocs, [&](const HoistedAlloc &alloc) {

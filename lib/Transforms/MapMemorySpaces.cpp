@@ -130,10 +130,11 @@ static LogicalResult placePrivateAllocs(Operation *root,
     return device.contains(getExecutionScope(op)) &&
            cast<MemRefType>(op->getResult(0).getType()).hasStaticShape();
   };
+  DominanceInfo dominance;
   for (Operation *op : llvm::make_filter_range(allocs, isPlaced)) {
     Operation *scope = getExecutionScope(op);
     if (isInLoop(op, scope) || !isKernel(scope))
-      if (Operation *escape = findEscape(op))
+      if (Operation *escape = findEscape(op, dominance))
         return emitEscapeError(op, escape, "private");
   }
   IRRewriter rewriter(root->getContext());

@@ -152,10 +152,11 @@ BufferUses PackCollector::getUses(const KernelBuffer &buffer,
     Operation *scope =
         getExecutionScope(value.getParentRegion()->getParentOp());
     if (scope == kernel.kernel)
-      return collectBufferUses(value, /*site=*/nullptr, symbols, uses);
+      return collectBufferUses(value, /*site=*/nullptr, symbols, dominance,
+                               uses);
     for (Operation *site : sites.lookup(scope)) {
       uses.ops.insert(site);
-      collectBufferUses(value, site, symbols, uses);
+      collectBufferUses(value, site, symbols, dominance, uses);
     }
   };
   if (buffer.gets.empty())
@@ -171,7 +172,7 @@ bool PackCollector::canBeRefilled(Operation *allocation) {
   if (!recursive)
     recursive = findRecursiveFunctions(module);
   return !recursive->contains(getExecutionScope(allocation)) &&
-         !findEscape(allocation);
+         !findEscape(allocation, dominance);
 }
 
 /// `buffer` as a member of `kernel`, or nothing if it cannot be one.
@@ -182,6 +183,9 @@ PackCollector::makeMember(const KernelBuffer &buffer, PackedKernel &kernel,
   PackedBuffer member(buffer);
   member.buffer.alignment =
       std::max({buffer.alignment, alignment, getNeededAlignment(buffer.value)});
+  for (memref::GetGlobalOp get : buffer.gets)
+    member.buffer.alignment =
+        std::max(member.buffer.alignment, getNeededAlignment(get));
   BufferUses uses = getUses(buffer, kernel, sites);
   Operation *allocation = buffer.getAllocation();
   bool isElsewhere =

@@ -55,6 +55,7 @@ private:
   ModuleOp module;
   int64_t alignment;
   SymbolTableCollection symbols;
+  DominanceInfo dominance;
   /// How many kernels get to a function.
   DenseMap<Operation *, unsigned> numKernels;
   /// How often a global is got in all of the module.

@@ -275,6 +275,43 @@ gpu.module @shared_function {
   }
 }
 
+// What functions do with a buffer, and what is done with a global wherever it is
+// got, counts for the alignment.
+// CHECK-LABEL: gpu.module @alignments
+// CHECK:         memref.global "private" @kernel_arena : {{.+}} {alignment = 64 : i64}
+gpu.module @alignments {
+  memref.global "private" @table : memref<64xf32, 3> = uninitialized
+  func.func @function(%i: index, %v: i32) -> i32 {
+    %a = memref.alloc() : memref<64xi32, 3>
+    memref.store %v, %a[%i] : memref<64xi32, 3>
+    %x = memref.generic_atomic_rmw %a[%i] : memref<64xi32, 3> {
+    ^bb0(%old: i32):
+      %sum = arith.addi %old, %v : i32
+      memref.atomic_yield %sum : i32
+    }
+    return %x : i32
+  }
+  func.func @wide(%a: memref<64xf32, 3>) -> f32 {
+    %c0 = arith.constant 0 : index
+    %x = vector.load %a[%c0] {alignment = 64 : i64} : memref<64xf32, 3>, vector<8xf32>
+    %0 = vector.reduction <add>, %x : vector<8xf32> into f32
+    return %0 : f32
+  }
+  gpu.func @kernel(%i: index, %j: i32, %v: f32, %out: memref<64xf32>) kernel {
+    %c8 = arith.constant 8 : index
+    %0 = memref.get_global @table : memref<64xf32, 3>
+    memref.store %v, %0[%i] : memref<64xf32, 3>
+    gpu.barrier
+    %1 = memref.get_global @table : memref<64xf32, 3>
+    %x = vector.load %1[%c8] {alignment = 32 : i64} : memref<64xf32, 3>, vector<8xf32>
+    %y = func.call @wide(%1) : (memref<64xf32, 3>) -> f32
+    vector.store %x, %out[%c8] : memref<64xf32>, vector<8xf32>
+    memref.store %y, %out[%i] : memref<64xf32>
+    %2 = func.call @function(%i, %j) : (index, i32) -> i32
+    gpu.return
+  }
+}
+
 // A function that something else than a call refers to may run at any time.
 // CHECK-LABEL: gpu.module @by_address
 // CHECK:         memref.global "private" @table : memref<64xf32, 3>

@@ -50,12 +50,8 @@ struct BufferUses {
 /// the call in the kernel that reaches the definition of `buffer`, or null if
 /// that stands in the kernel itself.
 void collectBufferUses(Value buffer, Operation *site,
-                       SymbolTableCollection &symbols, BufferUses &uses);
-
-/// True if `argument` may still be in use when `op` is executed. What is in use
-/// at an operation is defined on every way to it.
-bool mayBeInUseAt(BlockArgument argument, Operation *op,
-                  DominanceInfo &dominance);
+                       SymbolTableCollection &symbols, DominanceInfo &dominance,
+                       BufferUses &uses);
 
 /// The life of a buffer.
 struct BufferLife {
