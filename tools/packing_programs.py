@@ -200,7 +200,7 @@ class Generator:
         scope.ready.append(name)
         return [Wait(len(scope.pending), name), self.touch("read", name)]
 
-    def call(self, _: Scope) -> list[Step]:
+    def call(self, scope: Scope) -> list[Step]:
         """Call a function that has a buffer: one of those that there are, or a new one."""
         workers = [name for name, buffer in self.buffers.items() if buffer.place == "function"]
         if workers and self.flip():
