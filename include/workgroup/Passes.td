@@ -209,6 +209,13 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     so; `memref.assume_alignment` or the option then helps. Element conversions of
     `linalg.copy` are kept.
 
+    On sm_80 and later, what the block copies from global to workgroup memory goes
+    by cp.async (`nvgpu.device_async_copy`) where accesses are of 4, 8 or 16 bytes
+    and contiguous on both sides; `strategy` says otherwise. The copies of a run are
+    one group, and are waited for right after the last one: nothing that reads a
+    target or writes a source comes between. A remark tells why another copy from
+    global to workgroup memory is not asynchronous.
+
     With `insert-barriers`, copies done by the whole block are surrounded by
     barriers: before, so that nothing is overwritten that a thread still reads,
     and after, so that every thread finds all of it. A run of copies that do not
@@ -233,11 +240,26 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
            "Accesses per thread up to which a copy becomes straight-line code">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"128",
            "Widest access in bits, a power of two from 8 to 128">,
+    Option<"strategy", "strategy", "::mlir::workgroup::CopyStrategy",
+           /*default=*/"::mlir::workgroup::CopyStrategy::Auto",
+           "How copies from global to workgroup memory are done",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::workgroup::CopyStrategy::Auto, "auto",
+                        "by cp.async where chip and operands allow"),
+             clEnumValN(::mlir::workgroup::CopyStrategy::Sync, "sync",
+                        "by loads and stores"),
+             clEnumValN(::mlir::workgroup::CopyStrategy::CpAsync, "cp-async",
+                        "as auto, with a remark where the chip has none"))}]>,
+    Option<"bypassL1", "bypass-l1", "bool", /*default=*/"true",
+           "Keep what cp.async copies by 16 bytes out of the L1 cache">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "The chip to compile for; empty means the target of the gpu.module, "
+           "else sm_80">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"
+    "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -37,6 +37,16 @@ struct MemoryPipelineOptions
       llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
                      "of the host may be assumed to have"),
       llvm::cl::init(1)};
+  PassOptions::Option<CopyStrategy> copies{
+      *this, "copies",
+      llvm::cl::desc("How copies from global to workgroup memory are done"),
+      llvm::cl::init(CopyStrategy::Auto),
+      llvm::cl::values(
+          clEnumValN(CopyStrategy::Auto, "auto",
+                     "by cp.async where chip and operands allow"),
+          clEnumValN(CopyStrategy::Sync, "sync", "by loads and stores"),
+          clEnumValN(CopyStrategy::CpAsync, "cp-async",
+                     "as auto, with a remark where the chip has none"))};
   PassOptions::Option<bool> resolveBankConflicts{
       *this, "resolve-bank-conflicts",
       llvm::cl::desc("Pad or swizzle rows of workgroup buffers"),

@@ -41,6 +41,10 @@ struct HoistAllocsOptions {
 LogicalResult hoistAllocs(Operation *root,
                           const HoistAllocsOptions &options = {});
 
+/// How copies from global to workgroup memory are done: by loads and stores, by
+/// cp.async, or by the latter where chip and operands allow.
+enum class CopyStrategy { Auto, Sync, CpAsync };
+
 struct LowerCopiesOptions {
   /// Surround copies done by the whole block by barriers.
   bool insertBarriers = true;
@@ -50,6 +54,11 @@ struct LowerCopiesOptions {
   int64_t unrollLimit = 8;
   /// Widest access in bytes.
   int64_t vectorBytes = 16;
+  CopyStrategy strategy = CopyStrategy::Auto;
+  /// Whether what is copied by cp.async does not stay in the L1 cache.
+  bool bypassL1 = true;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
 };
 
 /// Lowers copies in device code inside `root` to loads and stores. See pass

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -135,7 +136,8 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
   Writes &written = writes[isKernel(scope) ? scope : nullptr];
   scope->walk([&](Operation *op) {
     if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
-        isa<gpu::PrintfOp, cf::AssertOp>(op))
+        isa<gpu::PrintfOp, cf::AssertOp, nvgpu::DeviceAsyncCreateGroupOp,
+            nvgpu::DeviceAsyncWaitOp>(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {

@@ -37,7 +37,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
-                                    /*vectorBits=*/128}));
+                                    /*vectorBits=*/128, options.copies,
+                                    /*bypassL1=*/true, options.chip}));
 
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)

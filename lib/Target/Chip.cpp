@@ -61,6 +61,13 @@ NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module) {
   return {};
 }
 
+bool Chip::hasAsyncCopies() const {
+  constexpr unsigned kAmpere = 80;
+  unsigned version = 0;
+  StringRef digits = StringRef(name).drop_front(StringRef("sm_").size());
+  return !digits.consumeInteger(10, version) && version >= kAmpere;
+}
+
 int64_t Chip::getResidentBlocks(int64_t bytes, int64_t numThreads) const {
   constexpr int64_t kGranularity = 256, kWarp = 32;
   int64_t taken = llvm::alignTo(bytes + systemBytesPerBlock, kGranularity);

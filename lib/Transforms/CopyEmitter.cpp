@@ -10,12 +10,17 @@
 #include "CopyShape.h"
 #include "IndexBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
+
+/// The most bytes that one cp.async copies, and the only number that may bypass
+/// the L1 cache.
+static constexpr int64_t kMaxAsyncBytes = 16;
 
 namespace {
 
@@ -36,7 +41,7 @@ private:
   bool isAligned(Value memref, Value original, int64_t length) {
     return alignment.getAlignment(original) >= length * getBytes(memref);
   }
-  EmittedCopy chooseVectorLength();
+  void chooseVectorLength();
   /// True if elements are left over after accesses of `vectorLength`.
   bool leavesRest() {
     return vectorLength > 1 && shape.extents.size() == 1 &&
@@ -54,7 +59,12 @@ private:
   Value applyPayload(Value value, int64_t length);
   Value load(ArrayRef<OpFoldResult> indices, int64_t length);
   void store(Value value, ArrayRef<OpFoldResult> indices, int64_t length);
+  /// True if accesses of `length` elements are done by cp.async.
+  bool isAsync(int64_t length);
+  void startAsync(ArrayRef<OpFoldResult> indices, int64_t length);
   void move(ArrayRef<OpFoldResult> indices, int64_t length) {
+    if (isAsync(length))
+      return startAsync(indices, length);
     store(load(indices, length), indices, length);
   }
   void emitIf(OpFoldResult lhs, OpFoldResult rhs, function_ref<void()> body);
@@ -73,6 +83,7 @@ private:
   Location loc;
 
   CopyShape shape;
+  EmittedCopy emitted;
   /// Elements per access; the innermost extent need not be a multiple of it if
   /// the copy has one dimension.
   int64_t vectorLength = 1;
@@ -146,23 +157,21 @@ void CopyEmitter::raiseBuffer(Value memref, int64_t bytes) {
     raiseAlignment(buffer, bytes);
 }
 
-EmittedCopy CopyEmitter::chooseVectorLength() {
+void CopyEmitter::chooseVectorLength() {
   vectorLength = getVectorLength(true, true);
   if (vectorLength > 1)
     for (Value memref : {shape.source, shape.target})
       raiseBuffer(memref, vectorLength * getBytes(memref));
 
-  EmittedCopy emitted;
   int64_t bytes = std::max(getBytes(shape.source), getBytes(shape.target));
   emitted.accessBytes = vectorLength * bytes;
   int64_t possible = getVectorLength(false, false);
   emitted.possibleBytes = possible * bytes;
   if (possible == vectorLength)
-    return emitted;
+    return;
   emitted.unaligned = getVectorLength(false, true) == possible   ? "source"
                       : getVectorLength(true, false) == possible ? "target"
                                                                  : "operands";
-  return emitted;
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,6 +225,33 @@ void CopyEmitter::store(Value value, ArrayRef<OpFoldResult> indices,
     vector::StoreOp::create(rewriter, loc, value, shape.target, values,
                             /*nontemporal=*/false,
                             llvm::Align(length * getBytes(shape.target)));
+}
+
+bool CopyEmitter::isAsync(int64_t length) {
+  if (!copy.mayBeAsync || shape.extents.empty())
+    return false;
+  for (MemRefType type : {shape.getSourceType(), shape.getTargetType()})
+    if (!type.getElementType().isIntOrFloat() || !hasDenseElements(type) ||
+        getStrides(type).back() != 1)
+      return false;
+  int64_t bytes = length * getBytes(shape.target);
+  return bytes == 4 || bytes == 8 || bytes == kMaxAsyncBytes;
+}
+
+/// Begins to copy `length` elements.
+void CopyEmitter::startAsync(ArrayRef<OpFoldResult> indices, int64_t length) {
+  SmallVector<Value> values =
+      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
+  bool bypassesL1 =
+      options.bypassL1 && length * getBytes(shape.target) == kMaxAsyncBytes;
+  auto started = nvgpu::DeviceAsyncCopyOp::create(
+      rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
+      shape.target, values, shape.source, values, rewriter.getIndexAttr(length),
+      /*srcElements=*/Value(),
+      bypassesL1 ? rewriter.getUnitAttr() : UnitAttr());
+  emitted.isAsync = true;
+  if (started->getBlock() == copy.op->getBlock())
+    emitted.tokens.push_back(started);
 }
 
 /// The indices of access number `linear` of `counts` accesses per dimension, of
@@ -297,9 +333,13 @@ void CopyEmitter::emitForBlock(OpFoldResult first,
           index.add(indices.front().front(), rewriter.getIndexAttr(rows));
     }
     SmallVector<Value> loaded;
-    for (ArrayRef<OpFoldResult> access : indices)
-      loaded.push_back(load(access, length));
-    for (auto [value, access] : llvm::zip_equal(loaded, indices))
+    for (ArrayRef<OpFoldResult> access : indices) {
+      if (isAsync(length))
+        startAsync(access, length);
+      else
+        loaded.push_back(load(access, length));
+    }
+    for (auto [value, access] : llvm::zip(loaded, indices))
       store(value, access, length);
     int64_t done = numFull * *staticThreads;
     if (done < *staticTotal)
@@ -344,7 +384,7 @@ EmittedCopy CopyEmitter::emit() {
   shape = simplifyCopy(rewriter, loc, copy.source, copy.target, followTarget);
   if (shape.isEmpty())
     return {};
-  EmittedCopy emitted = chooseVectorLength();
+  chooseVectorLength();
   if (!copy.isCooperative) {
     emitForThread();
     return emitted;

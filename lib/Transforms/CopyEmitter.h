@@ -39,6 +39,8 @@ struct Copy {
   Value filling = nullptr;
   /// Done once by all threads of the block, instead of whole by each thread.
   bool isCooperative = false;
+  /// To be done by cp.async if the width of accesses allows.
+  bool mayBeAsync = false;
 };
 
 /// What was emitted for a copy.
@@ -49,6 +51,10 @@ struct EmittedCopy {
   int64_t possibleBytes = 0;
   /// Whose alignment is not known well enough for them; empty if it is.
   StringRef unaligned;
+  /// Whether it is done by cp.async, which somebody has to wait for.
+  bool isAsync = false;
+  /// The copies by cp.async that stand in the block of the op.
+  SmallVector<Value> tokens;
 };
 
 /// Emits the loads and stores of `copy` before its op, which is left in place.

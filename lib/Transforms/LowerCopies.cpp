@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
@@ -27,6 +28,7 @@
 #include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
 
@@ -189,8 +191,34 @@ static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
   return failure(hasFailed);
 }
 
+/// Decides which copies are to be asynchronous.
+static LogicalResult decideStrategy(MutableArrayRef<Copy> copies,
+                                    const LowerCopiesOptions &options) {
+  if (options.strategy == CopyStrategy::Sync)
+    return success();
+  DenseMap<Operation *, const Chip *> chips;
+  for (Copy &copy : copies) {
+    bool isCandidate = copy.isCooperative && !copy.filling && !copy.payload &&
+                       getMemorySpace(copy.source) == MemorySpace::Global &&
+                       getMemorySpace(copy.target) == MemorySpace::Workgroup;
+    if (!isCandidate)
+      continue;
+    const Chip *&chip = chips[getExecutionScope(copy.op)];
+    if (!chip)
+      chip = resolveChip(getExecutionScope(copy.op), options.chip);
+    if (!chip)
+      return failure();
+    copy.mayBeAsync = chip->hasAsyncCopies();
+    if (!copy.mayBeAsync && options.strategy == CopyStrategy::CpAsync)
+      missedRemark(RemarkSource::LowerCopies, "NotAsync", copy.op)
+          << remark::reason("cp.async not used: {0} does not have it",
+                            chip->name.str());
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
-// Barriers
+// Runs of copies, and barriers
 //===----------------------------------------------------------------------===//
 
 /// True if `second` may run while some threads are still busy with `first`.
@@ -204,6 +232,8 @@ static bool areIndependent(const Copy &first, const Copy &second) {
 /// nothing but address arithmetic between them.
 static size_t getRunLength(ArrayRef<Copy> copies) {
   size_t length = 1;
+  if (!copies.front().isCooperative)
+    return length;
   for (; length < copies.size(); ++length) {
     const Copy &next = copies[length];
     Operation *op = copies[length - 1].op->getNextNode();
@@ -218,24 +248,28 @@ static size_t getRunLength(ArrayRef<Copy> copies) {
   return length;
 }
 
-/// Surrounds each run of copies by the whole block by barriers.
-static void insertBarriers(ArrayRef<Copy> copies, RewriterBase &rewriter) {
+/// Divides `copies` into those that the block may do all at a time.
+static SmallVector<ArrayRef<Copy>> findRuns(ArrayRef<Copy> copies) {
+  SmallVector<ArrayRef<Copy>> runs;
+  while (!copies.empty()) {
+    runs.push_back(copies.take_front(getRunLength(copies)));
+    copies = copies.drop_front(runs.back().size());
+  }
+  return runs;
+}
+
+/// Surrounds a run of copies by the whole block by barriers.
+static void insertBarriers(ArrayRef<Copy> run, RewriterBase &rewriter) {
   auto report = [](const Copy &copy, StringRef remark) {
     passedRemark(RemarkSource::LowerCopies, "InsertedBarrier", copy.op)
         << remark.str();
   };
-  while (!copies.empty()) {
-    if (!copies.front().isCooperative) {
-      copies = copies.drop_front();
-      continue;
-    }
-    size_t length = getRunLength(copies);
-    if (insertBarrierBefore(rewriter, copies.front().op))
-      report(copies.front(), "barrier before the copy");
-    if (insertBarrierAfter(rewriter, copies[length - 1].op))
-      report(copies[length - 1], "barrier after the copy");
-    copies = copies.drop_front(length);
-  }
+  if (!run.front().isCooperative)
+    return;
+  if (insertBarrierBefore(rewriter, run.front().op))
+    report(run.front(), "barrier before the copy");
+  if (insertBarrierAfter(rewriter, run.back().op))
+    report(run.back(), "barrier after the copy");
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,10 +311,16 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
   passedRemark(RemarkSource::LowerCopies,
                copy.filling ? "LoweredFill" : "LoweredCopy", copy.op)
       << (copy.filling         ? "fill spread over the block"
+          : emitted.isAsync    ? "copy spread over the block by cp.async"
           : copy.isCooperative ? "copy spread over the block"
                                : "copy done by each thread")
       << remark::metric("BytesPerAccess", emitted.accessBytes)
       << remark::metric("Threads", numThreads.value_or(0));
+  if (copy.mayBeAsync && !emitted.isAsync && emitted.accessBytes > 0)
+    missedRemark(RemarkSource::LowerCopies, "NotAsync", copy.op)
+        << remark::reason("cp.async not used: it copies 4, 8 or 16 bytes that "
+                          "are contiguous on both sides, not {0}",
+                          emitted.accessBytes);
   if (emitted.unaligned.empty())
     return;
   missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
@@ -289,6 +329,31 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
                         emitted.unaligned, emitted.possibleBytes)
       << remark::suggest("state it by memref.assume_alignment, or by the "
                          "option assume-alignment");
+}
+
+/// Lowers a run of copies, and waits for those of them that are asynchronous.
+static void lowerRun(ArrayRef<Copy> run, AlignmentAnalysis &alignment,
+                     const LowerCopiesOptions &options,
+                     RewriterBase &rewriter) {
+  bool isAsync = false;
+  SmallVector<Value> tokens;
+  for (const Copy &copy : run) {
+    EmittedCopy emitted = emitCopy(rewriter, copy, alignment, options);
+    reportCopy(copy, emitted);
+    isAsync |= emitted.isAsync;
+    llvm::append_range(tokens, emitted.tokens);
+  }
+  Location loc = run.back().op->getLoc();
+  rewriter.setInsertionPointAfter(run.back().op);
+  for (const Copy &copy : run)
+    rewriter.eraseOp(copy.op);
+  if (!isAsync)
+    return;
+  // No later than here: what follows may read the targets or write the sources.
+  Value group = nvgpu::DeviceAsyncCreateGroupOp::create(
+      rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
+      tokens);
+  nvgpu::DeviceAsyncWaitOp::create(rewriter, loc, group, /*numGroups=*/nullptr);
 }
 
 LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
@@ -316,15 +381,18 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   if (hasFailed)
     return failure();
 
+  if (failed(decideStrategy(copies, options)))
+    return failure();
+
   releaseLaunchBuffers(copies, rewriter);
+  SmallVector<ArrayRef<Copy>> runs = findRuns(copies);
   if (options.insertBarriers)
-    insertBarriers(copies, rewriter);
+    for (ArrayRef<Copy> run : runs)
+      insertBarriers(run, rewriter);
   AlignmentAnalysis alignment(
       {options.assumeAlignment, options.vectorBytes, root});
-  for (const Copy &copy : copies) {
-    reportCopy(copy, emitCopy(rewriter, copy, alignment, options));
-    rewriter.eraseOp(copy.op);
-  }
+  for (ArrayRef<Copy> run : runs)
+    lowerRun(run, alignment, options, rewriter);
   return success();
 }
 
@@ -334,8 +402,9 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
 
   void runOnOperation() override {
     if (failed(checkOptions()) ||
-        failed(lowerCopies(getOperation(), {insertBarriers, assumeAlignment,
-                                            unrollLimit, vectorBits / 8})))
+        failed(lowerCopies(getOperation(),
+                           {insertBarriers, assumeAlignment, unrollLimit,
+                            vectorBits / 8, strategy, bypassL1, chip})))
       signalPassFailure();
   }
 

@@ -11,16 +11,15 @@
 // CHECK-SAME:    workgroup(%[[B:.+]] : memref<32x64xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[A:.+]] : memref<64x36xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK:         scf.for
 // CHECK:           gpu.barrier
-// CHECK-COUNT-2:   vector.load {{.*}} {alignment = 16 : i64} {{.*}} vector<4xf32>
-// CHECK-COUNT-2:   vector.store %{{.+}}, %[[A]][{{.*}}] {alignment = 16 : i64}
-// CHECK-COUNT-2:   vector.load {{.*}} {alignment = 16 : i64} {{.*}} vector<4xf32>
-// CHECK-COUNT-2:   vector.store %{{.+}}, %[[B]][{{.*}}] {alignment = 16 : i64}
-// CHECK:           gpu.barrier
+// CHECK-COUNT-2:   nvgpu.device_async_copy %{{.+}}[{{.*}}], %[[A]][{{.*}}], 4 {bypassL1}
+// CHECK-COUNT-2:   nvgpu.device_async_copy %{{.+}}[{{.*}}], %{{.+}}[{{.*}}], 4 {bypassL1} {{.+}} to memref<32x64xf32, {{.+}}>
+// CHECK:           nvgpu.device_async_wait
+// CHECK-NEXT:      gpu.barrier
 // CHECK:           scf.for
 
 // PTX:     .maxntid 16, 16, 1
-// PTX:     ld.global.v4.b32
-// PTX:     st.shared.v4.b32
+// PTX:     cp.async.cg.shared.global
+// PTX:     cp.async.wait_group
 
 func.func @main(%A: memref<1024x1024xf32>, %B: memref<1024x1024xf32>, %C: memref<1024x1024xf32>) {
   linalg.matmul ins(%A, %B : memref<1024x1024xf32>, memref<1024x1024xf32>)

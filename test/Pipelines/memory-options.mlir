@@ -4,17 +4,16 @@
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{chip=sm_33})' 2>&1 | FileCheck %s --check-prefix=CHIP
 
 // CHECK:         gpu.module @copy_kernel [#nvvm.target<{{.*}}chip = "sm_80"
-// CHECK:         memref.load %{{.+}} : memref<256xf32>
-// CHECK:         memref.store %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
-// CHECK:         gpu.barrier
+// CHECK:         nvgpu.device_async_copy %{{.+}}, 1 : memref<256xf32> to memref<256xf32, #gpu.address_space<workgroup>>
+// CHECK:         nvgpu.device_async_wait
+// CHECK-NEXT:    gpu.barrier
 // CHECK:         memref.load %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
 // CHECK:         scf.if
 // CHECK-NEXT:      gpu.barrier
 
 // Nothing but what the program says; wider accesses.
 // OPTIONS:       gpu.module @copy_kernel [#nvvm.target<{{.*}}chip = "sm_90a"
-// OPTIONS:       vector.load {{.*}} {alignment = 16 : i64} : memref<256xf32>, vector<4xf32>
-// OPTIONS:       vector.store {{.*}} {alignment = 16 : i64} : memref<256xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+// OPTIONS:       nvgpu.device_async_copy %{{.+}}, 4 {bypassL1} : memref<256xf32> to memref<256xf32, #gpu.address_space<workgroup>>
 // OPTIONS-NOT:   gpu.barrier
 // OPTIONS:       memref.load %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
 // OPTIONS:       scf.if
@@ -22,7 +21,14 @@
 
 // VERIFIED:      error: barrier in divergent control flow
 
-// CHIP:          error: unknown chip 'sm_33'; supported are sm_75, sm_80
+// Loads and stores where they are asked for, and where the chip has nothing else.
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false copies=sync})' | FileCheck %s --check-prefix=SYNC
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false chip=sm_75})' | FileCheck %s --check-prefix=SYNC
+// SYNC:          memref.load %{{.+}} : memref<256xf32>
+// SYNC:          memref.store %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
+// SYNC:          gpu.barrier
+
+// CHIP:          error: {{.*}}unknown chip 'sm_33'; supported are sm_75, sm_80
 
 func.func @copy(%a: memref<256xf32>, %n: index) {
   %c1 = arith.constant 1 : index

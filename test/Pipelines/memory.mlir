@@ -22,8 +22,9 @@
 // CHECK-NOT:     memref.copy
 // CHECK:         scf.for
 // CHECK:           gpu.barrier
-// CHECK:           memref.store %{{.+}} : memref<{{.+}}, #gpu.address_space<workgroup>>
-// CHECK:           gpu.barrier
+// CHECK:           nvgpu.device_async_copy {{.+}} to memref<{{.+}}, #gpu.address_space<workgroup>>
+// CHECK:           nvgpu.device_async_wait
+// CHECK-NEXT:      gpu.barrier
 // CHECK-NOT:     memref.copy
 // CHECK:         gpu.return
 // CHECK-NOT:   memref.copy
@@ -59,7 +60,7 @@ module attributes {transform.with_named_sequence} {
 // CHECK-SAME:      workgroup(%{{[^:]+}} : memref<{{[0-9x]+}}xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %{{[^:]+}} : memref<{{[0-9x]+}}xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %{{[^:]+}} : memref<{{[0-9x]+}}xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
 // CHECK-NOT:     memref.alloc
 // CHECK-NOT:     memref.copy
-// CHECK:         memref.load %[[C:.+]][%{{.+}}, %{{.+}}] : memref<32x32xf32, strided<[64, 1], offset: ?>>
+// CHECK:         nvgpu.device_async_copy %[[C:.+]][%{{.+}}, %{{.+}}], %{{[^:]+}} : memref<32x32xf32, strided<[64, 1], offset: ?>>
 // CHECK-NOT:     %[[C]][
 // CHECK:         gpu.barrier
 // CHECK-NOT:     %[[C]][

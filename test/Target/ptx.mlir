@@ -59,8 +59,9 @@ gpu.module @kernels {
 
   // Accesses of 16 bytes on both sides of a copy, also of narrow elements.
   // CHECK:     .visible .entry copies(
-  // CHECK-DAG: ld.global.v4.b32
-  // CHECK-DAG: st.shared.v4.b32
+  // CHECK:     cp.async.cg.shared.global
+  // CHECK:     cp.async.commit_group
+  // CHECK:     cp.async.wait_group
   // CHECK:     bar.sync
   // CHECK-DAG: ld.shared.v4.b32
   // CHECK-DAG: st.global.v4.b32

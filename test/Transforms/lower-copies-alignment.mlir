@@ -1,6 +1,6 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{insert-barriers=false})' | FileCheck %s
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{insert-barriers=false assume-alignment=16})' | FileCheck %s --check-prefix=ASSUME
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(workgroup-lower-copies{insert-barriers=false})))' | FileCheck %s --check-prefix=FUNCTION
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync insert-barriers=false})' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync insert-barriers=false assume-alignment=16})' | FileCheck %s --check-prefix=ASSUME
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(workgroup-lower-copies{strategy=sync insert-barriers=false})))' | FileCheck %s --check-prefix=FUNCTION
 
 // Accesses are as wide as their alignment is proved to be, and no wider.
 

@@ -1,6 +1,6 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{vector-bits=32})' | FileCheck %s
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{vector-bits=32})' -o %t.once
-// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies{vector-bits=32})' -o %t.twice
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync vector-bits=32})' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync vector-bits=32})' -o %t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync vector-bits=32})' -o %t.twice
 // RUN: diff %t.once %t.twice
 
 // Each copy here is one load and one store for each of 64 threads: what stands

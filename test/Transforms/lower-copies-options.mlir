@@ -1,9 +1,9 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies)' | FileCheck %s --check-prefix=DEFAULT
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{vector-bits=64})' | FileCheck %s --check-prefix=NARROW
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{vector-bits=8})' | FileCheck %s --check-prefix=SCALAR
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{unroll-limit=0})' | FileCheck %s --check-prefix=LOOP
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{insert-barriers=false})' | FileCheck %s --check-prefix=BARE
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{assume-alignment=16})' | FileCheck %s --check-prefix=ASSUME
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' | FileCheck %s --check-prefix=DEFAULT
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync vector-bits=64})' | FileCheck %s --check-prefix=NARROW
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync vector-bits=8})' | FileCheck %s --check-prefix=SCALAR
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync unroll-limit=0})' | FileCheck %s --check-prefix=LOOP
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync insert-barriers=false})' | FileCheck %s --check-prefix=BARE
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync assume-alignment=16})' | FileCheck %s --check-prefix=ASSUME
 
 // DEFAULT:         vector.load {{.*}} vector<4xf32>
 // DEFAULT-NOT:     scf.for

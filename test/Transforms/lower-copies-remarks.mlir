@@ -1,4 +1,4 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies)' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 
 gpu.module @kernels {
   // How a copy was done: by whom, how wide, and between which barriers.

@@ -1,6 +1,6 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies)' | FileCheck %s
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies)' -o %t.once
-// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies)' -o %t.twice
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' -o %t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' -o %t.twice
 // RUN: diff %t.once %t.twice
 
 gpu.module @threads {

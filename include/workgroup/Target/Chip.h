@@ -38,6 +38,9 @@ struct Chip {
   int64_t maxBlocks;
   int64_t maxThreads;
 
+  /// True if threads can copy from global to workgroup memory asynchronously.
+  bool hasAsyncCopies() const;
+
   /// How many blocks of `numThreads` threads that take `bytes` bytes of
   /// workgroup memory are resident on a multiprocessor, registers aside.
   int64_t getResidentBlocks(int64_t bytes, int64_t numThreads) const;
