@@ -28,8 +28,8 @@ DTYPES: dict[str, Any] = {
     "complex<f64>": np.complex128,
 }
 SPACES = {
-    "workgroup": ("#gpu.address_space<workgroup>", "3"),
-    "private": ("#gpu.address_space<private>", "5"),
+    "workgroup": ("#gpu.address_space<workgroup>", "3", "#nvvm.memory_space<shared>"),
+    "private": ("#gpu.address_space<private>", "5", "#gpu.address_space<private>"),
 }
 
 
@@ -108,7 +108,7 @@ class Writer:
         self.rng = rng
         self.extents: Extents = rng.choice(["static", "static", "constant", "argument"])
         self.has_dynamic_offsets = rng.random() < 0.3
-        self.spelling = rng.randrange(2)
+        self.spelling = rng.randrange(3)
         self.lines: list[str] = []
         self.indices: list[int] = []
         self.names = 0

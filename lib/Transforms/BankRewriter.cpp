@@ -384,6 +384,10 @@ static void setType(RewriterBase &rewriter, BankBuffer &buffer, int64_t pad) {
   SmallVector<int64_t> shape = llvm::to_vector(buffer.type.getShape());
   shape.back() += pad;
   MemRefType type = MemRefType::Builder(buffer.type).setShape(shape);
+  // Asynchronous copies, of views so far, do not take every spelling.
+  if (!nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))
+    type = MemRefType::Builder(type).setMemorySpace(
+        getWorkgroupSpace(rewriter.getContext()));
   if (auto global = dyn_cast_or_null<memref::GlobalOp>(buffer.definition))
     rewriter.modifyOpInPlace(global, [&] { global.setType(type); });
   for (Value root : buffer.roots)

@@ -7,7 +7,7 @@
 // Before outlining, an attribution and an allocation in one spelling each.
 // CHECK-LABEL:  func.func @launch
 // CHECK:          workgroup(%[[W:.+]] : memref<32x33xf32, #gpu.address_space<workgroup>>)
-// CHECK:          %[[V:.+]] = memref.alloc() : memref<32x33xf32, #nvvm.memory_space<shared>>
+// CHECK:          %[[V:.+]] = memref.alloc() : memref<32x33xf32, #gpu.address_space<workgroup>>
 // CHECK:          memref.load %[[W]]
 // CHECK:          memref.store %{{.+}}, %[[V]]
 // NARROW-LABEL: func.func @launch

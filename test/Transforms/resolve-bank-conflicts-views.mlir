@@ -98,8 +98,8 @@ gpu.module @kernels {
   // Extents that are asked for are those before; deallocations follow; stated
   // alignments stay.
   // CHECK-LABEL: gpu.func @other_uses
-  // CHECK:         %[[W:.+]] = memref.alloca() {alignment = 128 : i64, name = "tile"} : memref<32x33xf32, #nvvm.memory_space<shared>>
-  // CHECK:         %[[A:.+]] = memref.assume_alignment %[[W]], 16 : memref<32x33xf32, #nvvm.memory_space<shared>>
+  // CHECK:         %[[W:.+]] = memref.alloca() {alignment = 128 : i64, name = "tile"} : memref<32x33xf32, #gpu.address_space<workgroup>>
+  // CHECK:         %[[A:.+]] = memref.assume_alignment %[[W]], 16 : memref<32x33xf32, #gpu.address_space<workgroup>>
   // CHECK-NOT:     memref.cast
   // CHECK:         %[[C32:.+]] = arith.constant 32 : index
   // CHECK:         arith.muli %[[C32]], %{{.+}}

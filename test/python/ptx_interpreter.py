@@ -147,6 +147,9 @@ class Memory:
 
 # --- execution ------------------------------------------------------------------------------------
 
+# Where bytes go in shared memory, and the bytes.
+Landing = tuple[int, npt.NDArray[np.uint8]]
+
 _GLOBAL_BASE = 1 << 32
 _GLOBAL_STEP = 1 << 32
 
@@ -175,6 +178,9 @@ class Block:
         self.counters = np.zeros(self.count, np.int64)
         self.finished = np.zeros(self.count, np.bool_)
         self.barriers = 0
+        # Of each thread, what cp.async began to copy (place and bytes), and its groups.
+        self.started: list[list[Landing]] = [[] for _ in range(self.count)]
+        self.groups: list[list[list[Landing]]] = [[] for _ in range(self.count)]
 
     def run(self, step_limit: int = 5_000_000) -> None:
         """Run all threads to their end."""
@@ -248,6 +254,8 @@ class Block:
         kind = modifiers[-1] if modifiers else ""
         if name in ("ld", "st"):
             return self.access(name, modifiers, operands, taken)
+        if name == "cp":
+            return self.copy(modifiers[1], operands, taken)
         if name == "mov" or name == "cvta":
             return self.move(operands, kind, taken)
         if name == "setp":
@@ -364,9 +372,7 @@ class Block:
         if space == "param":
             words = np.full(self.count, self.parameters[address[1:-1]] & (2**64 - 1), np.uint64)
             return self.assign(registers[0], words, taken)
-        base, _, offset = address[1:-1].partition("+")
-        addresses = self.value(base).astype(np.int64) + (int(offset) if offset else 0)
-        memory, offsets = self.find_memory(space, addresses[taken])
+        memory, offsets = self.find_memory(space, self.address(address)[taken])
         width = bits_of(kind) // 8
         threads = np.flatnonzero(taken)
         size = width * len(registers)
@@ -386,6 +392,33 @@ class Block:
             for register in registers
         ]
         return memory.store(offsets, np.concatenate(rows, axis=1), threads)
+
+    def address(self, operand: str) -> npt.NDArray[np.int64]:
+        """Return what is between brackets."""
+        base, _, offset = operand[1:-1].partition("+")
+        return self.value(base).astype(np.int64) + (int(offset) if offset else 0)
+
+    def copy(self, what: str, operands: list[str], taken: Mask) -> None:
+        """Begin to copy by cp.async, close a group, or wait: not before does anything arrive."""
+        threads = np.flatnonzero(taken)
+        if what == "commit_group":
+            for thread in threads:
+                self.groups[thread].append(self.started[thread])
+                self.started[thread] = []
+            return
+        if what == "wait_group":
+            for thread in threads:
+                done = len(self.groups[thread]) - int(operands[0])
+                for place, data in (x for group in self.groups[thread][:done] for x in group):
+                    self.shared.store(np.array([place]), data[None], np.array([thread]))
+                self.groups[thread] = self.groups[thread][max(done, 0) :]
+            return
+        target, source = (self.address(operand)[taken] for operand in operands[:2])
+        memory, offsets = self.find_memory("global", source)
+        for thread, place, data in zip(
+            threads, target, memory.load(offsets, int(operands[2]), threads), strict=True
+        ):
+            self.started[thread].append((int(place), data))
 
     def find_memory(
         self, space: str, addresses: npt.NDArray[np.int64]
