@@ -520,6 +520,20 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
   ];
 }
 
+def PrintUniformityPass : Pass<"workgroup-print-uniformity"> {
+  let summary = "Say what the threads of a block, and of a warp, agree on";
+  let description = [{
+    Changes nothing. Emits a remark at every operation in device code: who executes
+    it together, and who holds the same results, `block`, `warp` (32 threads, in the
+    order of x, y, z) or `thread`. What cannot be decided counts as `thread`. This is
+    what the other passes go by when they spread work over a block or place a
+    barrier.
+
+    Example: `test/Analysis/uniformity.mlir`. Source: Karrenberg and Hack, "Improving
+    Performance of OpenCL on CPUs" (CC 2012).
+  }];
+}
+
 def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Reject kernels that the lowering to NVVM would miscompile";
   let description = [{

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Uniformity.h"
+#include "WarpRules.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -66,27 +67,39 @@ static bool isStructuredControl(Operation *op) {
              memref::AllocaScopeOp>(op);
 }
 
-/// True if `op`, a `gpu.thread_id`, is zero in every thread.
-static bool isZeroThreadId(gpu::ThreadIdOp op) {
-  if (op.getUpperBound() && op.getUpperBound()->getZExtValue() == 1)
+/// True if the id along `dim` is the same in all threads of the unit.
+bool UniformityAnalysis::isUniformThreadId(unsigned dim,
+                                           Operation *scope) const {
+  if (!isKernel(scope))
+    return false;
+  BlockShape shape = getBlockShape(scope);
+  if (shape.sizes[dim] == 1)
     return true;
-  Operation *scope = getExecutionScope(op);
-  return isKernel(scope) &&
-         getBlockShape(scope).sizes[static_cast<unsigned>(op.getDimension())] ==
-             1;
+  if (unit == UniformityUnit::Block)
+    return false;
+  int64_t row = 1; // threads after which the id changes
+  for (unsigned before = 0; before < dim; ++before)
+    row *= shape.sizes[before].value_or(1) % kWarpSize;
+  return row % kWarpSize == 0;
 }
 
 /// True if the results of `op`, which has no regions, are uniform whenever all
 /// its operands are. Operations of unknown dialects are not, however pure: they
 /// may read a thread id.
-static bool isUniformFunction(Operation *op) {
+bool UniformityAnalysis::isUniformFunction(Operation *op) const {
   if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::ClusterIdOp,
           gpu::ClusterDimOp, gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp,
           gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::DynamicSharedMemoryOp,
           NVVM::DynamicSmemSize, UnrealizedConversionCastOp>(op))
     return true;
-  if (auto threadId = dyn_cast<gpu::ThreadIdOp>(op))
-    return isZeroThreadId(threadId);
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
+    bool isZero = id.getUpperBound() && id.getUpperBound()->getZExtValue() == 1;
+    return isZero || isUniformThreadId(static_cast<unsigned>(id.getDimension()),
+                                       getExecutionScope(id));
+  }
+  if (isa<gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op))
+    return unit == UniformityUnit::Warp &&
+           (isa<gpu::SubgroupIdOp>(op) || isOfWholeWarp(op));
   if (isa<memref::AllocOp, memref::AllocaOp>(op))
     return isWorkgroupMemory(op->getResult(0).getType());
   return isMemoryEffectFree(op) &&
@@ -96,11 +109,22 @@ static bool isUniformFunction(Operation *op) {
                          vector::VectorDialect>(op->getDialect());
 }
 
+/// True if the owner of `use` has the same results in all threads of the unit
+/// although the operand differs between them.
+bool UniformityAnalysis::isUniformWhatever(OpOperand &use) const {
+  Operation *op = use.getOwner();
+  if (isa<gpu::AllReduceOp>(op))
+    return true;
+  return unit == UniformityUnit::Warp && use.getOperandNumber() == 0 &&
+         (isOfWholeWarp(op) || isWarpNumber(op));
+}
+
 //===----------------------------------------------------------------------===//
 // Set-up
 //===----------------------------------------------------------------------===//
 
-UniformityAnalysis::UniformityAnalysis(Operation *root) {
+UniformityAnalysis::UniformityAnalysis(Operation *root, UniformityUnit unit)
+    : unit(unit) {
   SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
   SmallVector<Operation *> scopes = collectDeviceScopes(root, &calls);
   for (auto [call, callee] : calls)
@@ -136,8 +160,8 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
   Writes &written = writes[isKernel(scope) ? scope : nullptr];
   scope->walk([&](Operation *op) {
     if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
-        isa<gpu::PrintfOp, cf::AssertOp, nvgpu::DeviceAsyncCreateGroupOp,
-            nvgpu::DeviceAsyncWaitOp>(op))
+        isa<gpu::PrintfOp, gpu::AllReduceOp, cf::AssertOp,
+            nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp>(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {
@@ -189,10 +213,9 @@ void UniformityAnalysis::initialize(Operation *scope) {
     return;
   if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
     gpu::KernelDim3 ids = launch.getThreadIds();
-    BlockShape shape = getBlockShape(launch);
-    for (auto [id, size] : llvm::zip_equal(
-             std::array<Value, 3>{ids.x, ids.y, ids.z}, shape.sizes))
-      if (size != 1)
+    for (auto [dim, id] :
+         llvm::enumerate(std::array<Value, 3>{ids.x, ids.y, ids.z}))
+      if (!isUniformThreadId(dim, launch))
         markDivergent(id, id);
     for (BlockArgument buffer : launch.getPrivateAttributions())
       markDivergent(buffer, buffer);
@@ -258,8 +281,17 @@ void UniformityAnalysis::addCall(Operation *op) {
       break; // attributions of a gpu.func
     flows[&operands[i]].push_back(argument);
   }
-  // What a function returns is not followed.
-  markResultsDivergent(op, Value());
+  for (Block &block : *body) {
+    Operation *end = block.getTerminator();
+    if (end->getNumSuccessors() != 0)
+      continue;
+    for (auto [operand, result] :
+         llvm::zip(end->getOpOperands(), op->getResults()))
+      flows[&operand].push_back(result);
+    callsOfReturns[end].push_back(op);
+    if (divergentBlocks.contains(&block))
+      markResultsDivergent(op, Value());
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,7 +314,7 @@ void UniformityAnalysis::visitUse(OpOperand &use) {
   // An operand that is not forwarded decides where control goes.
   if (isStructuredControl(op))
     return markControlDivergent(op, use.get());
-  if (isa<gpu::AllReduceOp>(op))
+  if (isUniformWhatever(use))
     return;
   if (op->getNumSuccessors() > 1)
     return markUnstructuredDivergent(op, use.get());
@@ -311,6 +343,10 @@ void UniformityAnalysis::markBlockDivergent(Block *block, Operation *control,
     if (FunctionOpInterface callee = callees.lookup(call))
       markEntryDivergent(callee, call);
   });
+  // Threads may come back by different returns.
+  if (block->mightHaveTerminator())
+    for (Operation *call : callsOfReturns.lookup(block->getTerminator()))
+      markResultsDivergent(call, cause);
 }
 
 void UniformityAnalysis::markControlDivergent(Operation *op, Value cause) {

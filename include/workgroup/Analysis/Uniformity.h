@@ -9,7 +9,9 @@
 // A value is block-uniform if all threads of a block that reach its definition
 // together hold the same value; a program point is block-uniform if all threads
 // of the block reach it together or none does. Work may be spread over a block,
-// and a barrier may stand, only at block-uniform points.
+// and a barrier may stand, only at block-uniform points. Warp-uniformity is the
+// same with the 32 threads of each warp in the place of the block: warps hold
+// threads in the order of x, then y, then z.
 //
 // The analysis is a forward fixed point over the SSA graph, in the manner of
 // Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (CC 2012): it
@@ -36,6 +38,9 @@
 
 namespace mlir::workgroup {
 
+/// The threads that are to agree.
+enum class UniformityUnit { Block, Warp };
+
 /// Why something diverges.
 struct Divergence {
   /// True if threads are told apart by their ids: they differ, and are meant
@@ -53,12 +58,14 @@ struct Divergence {
   void explain(InFlightDiagnostic &diagnostic) const;
 };
 
-/// Block-uniformity of the values and points in all kernels and device
-/// functions inside an operation. Usable through an AnalysisManager. The result
-/// stays valid while operations are only inserted or erased.
+/// Uniformity of the values and points in all kernels and device functions
+/// inside an operation. Usable through an AnalysisManager. The result stays
+/// valid while operations are only inserted or erased. Below, "block" stands
+/// for the unit.
 class UniformityAnalysis {
 public:
-  explicit UniformityAnalysis(Operation *root);
+  explicit UniformityAnalysis(Operation *root,
+                              UniformityUnit unit = UniformityUnit::Block);
 
   /// True if all threads of the block hold the same `value`.
   bool isUniform(Value value) const;
@@ -86,6 +93,9 @@ private:
   void addCall(Operation *op);
   void collectWrites(Operation *scope);
   bool isInvariantLoad(Operation *op) const;
+  bool isUniformThreadId(unsigned dim, Operation *scope) const;
+  bool isUniformFunction(Operation *op) const;
+  bool isUniformWhatever(OpOperand &use) const;
   void propagate();
   void visitUse(OpOperand &use);
 
@@ -98,6 +108,7 @@ private:
 
   Value getSource(Value value) const;
 
+  UniformityUnit unit;
   /// Divergent values; the value that each got it from (itself at a source).
   DenseMap<Value, Value> divergentValues;
   /// Blocks that threads do not enter together; why.
@@ -107,6 +118,8 @@ private:
   DenseMap<OpOperand *, SmallVector<Value, 2>> flows;
   /// Calls in device code to functions inside the analysed operation.
   DenseMap<Operation *, FunctionOpInterface> callees;
+  /// The calls that a return may lead back to.
+  DenseMap<Operation *, SmallVector<Operation *, 1>> callsOfReturns;
   /// Functions of which `callees` holds every use.
   DenseSet<Operation *> knownFunctions;
   /// What each kernel writes and, under null, what functions write.
