@@ -119,7 +119,8 @@ class Generator:
             ]
             layout = f"strided<[{', '.join(map(str, strides))}], offset: ?>"
         kind = self.writer.base_type(dims, element, "global", layout)
-        self.types.append(f"{name}: {kind}")
+        stated = " {llvm.noalias}" if rng.random() < 0.5 else ""
+        self.types.append(f"{name}: {kind}{stated}")
         return name, strides, kind
 
     def global_view(self, name: str, array: Array, element: str, side: Side) -> tuple[str, str]:
@@ -211,7 +212,6 @@ class Generator:
         self.grid = (rng.choice([1, 2, 3]), 1, 1)
         ends = [self.add_array(*side) for side in (("%a", a, first), ("%b", b, last))]
         block = writer.emit("gpu.block_id x") if not self.has_host else "%block"
-        buffer, kind = writer.alloc(tile, first, "workgroup")
         offsets, extents = [], []
         for dim, (extent, step) in enumerate(zip(shape, tile, strict=True)):
             low, high = (writer.constant(n) for n in (0, extent))
@@ -223,6 +223,8 @@ class Generator:
             offsets.append(f"%i{dim}")
             bound = f"affine_map<(d0) -> ({step}, {extent} - d0)>"
             extents.append(writer.emit(f"affine.min {bound}(%i{dim})"))
+        turns = self.repeat()
+        buffer, kind = writer.alloc(tile, first, "workgroup")
         at, sizes_at = ", ".join(offsets), ", ".join(extents)
         ones = ", ".join("1" for _ in shape)
         views = []
@@ -242,9 +244,25 @@ class Generator:
         )
         writer.copy(views[0], part, converts=False)
         writer.copy(part, views[1], converts=self.converts)
-        writer.lines += ["}"] * rank
-        self.stored = {"global": a.size * sizes[1], "shared": a.size * sizes[0]}
-        return a, b, a.astype(DTYPES[last])
+        writer.lines += ["}"] * (rank + (turns is not None))
+        if turns is None:
+            self.stored = {"global": a.size * sizes[1], "shared": a.size * sizes[0]}
+        elif self.threads > 1:  # a copy of the same into the buffer may be done once
+            self.stored = {"global": a.size * sizes[1] * turns}
+        else:
+            self.stored = {}
+        return a, b, np.array(b) if turns == 0 else a.astype(DTYPES[last])
+
+    def repeat(self) -> int | None:
+        """Maybe enter a loop that does the same again, so many times."""
+        writer = self.writer
+        if self.rng.random() < 0.5:
+            return None
+        turns = self.rng.choice([0, 1, 2, 3])
+        low, step = writer.constant(0), writer.constant(1)
+        high = writer.argument(turns) if self.rng.random() < 0.5 else writer.constant(turns)
+        writer.lines.append(f"scf.for %again = {low} to {high} step {step} {{")
+        return turns
 
     def threads_apart(self) -> tuple[Array, Array, Array]:
         """Let each thread copy a slice of its own, maybe through memory of its own."""

@@ -38,6 +38,8 @@ class Counts:
 def count(module: pipeline.Module, counts: Counts) -> None:
     """Note how the copies of a program were lowered."""
     for remark in module.remarks:
+        if remark.name == "Hoisted" and remark.category == "workgroup-hoist-copies":
+            counts.lowered["copy hoisted out of a loop"] += 1
         if remark.name == "LoweredCopy":
             counts.lowered[remark.message.split(",")[0]] += 1
             counts.widths[int(remark.arguments["BytesPerAccess"])] += 1
@@ -88,7 +90,7 @@ def check(program: Program, counts: Counts) -> str:
     if not np.array_equal(program.arguments[1], program.expected):
         return "other numbers than NumPy's"
     stored = stored_bytes(run(program, module, statistics=True))
-    wanted = {name: program.stored[name] for name in ("global", "shared")}
+    wanted = {**stored, **program.stored}
     if np.prod(program.block) == 1:
         wanted["shared"] = stored["shared"]  # one thread may keep it in registers
     return "" if stored == wanted else f"threads stored {stored} bytes, not {wanted}"

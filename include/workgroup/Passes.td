@@ -188,6 +188,36 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   ];
 }
 
+def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
+  let summary = "Hoist copies out of loops that do not change their sources";
+  let description = [{
+    A `memref.copy` or `linalg.copy` to workgroup memory that stands in the body of
+    an `scf.for`, and copies the same elements in every turn, is done once before
+    the loop, with what computes its operands and with its buffer, if that is
+    allocated in the loop. It may leave several loops. Where it is not known that
+    the loop has a turn, the copy becomes conditional on it.
+
+    A copy stays, with a remark, if the loop may write its source; if anything else
+    in the loop writes to the buffer, reads it before the copy, or hands it on to a
+    later turn; if a barrier, an atomic or an unknown operation comes before it in
+    the turn, which may order it after what another thread writes; and if the
+    kernel's buffers would not fit side by side, as those of a loop can share bytes
+    less once one lives longer.
+
+    To be run before `workgroup-lower-copies`. Example:
+    `test/Transforms/hoist-copies.mlir`. Source: thread "Linalg matmul to GPU with
+    promotion", where a schedule copies one level too deep.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "The chip to compile for; empty means the target of the gpu.module, "
+           "else sm_80">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
   let summary = "Lower copies in kernels to loads and stores of their threads";
   let description = [{

@@ -41,6 +41,10 @@ struct HoistAllocsOptions {
 LogicalResult hoistAllocs(Operation *root,
                           const HoistAllocsOptions &options = {});
 
+/// Hoists copies in device code inside `root` out of loops that do not change
+/// their sources. See pass `workgroup-hoist-copies`.
+LogicalResult hoistCopies(Operation *root, StringRef chip = "");
+
 /// How copies from global to workgroup memory are done: by loads and stores, by
 /// cp.async, or by the latter where chip and operands allow.
 enum class CopyStrategy { Auto, Sync, CpAsync };

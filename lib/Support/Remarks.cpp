@@ -16,6 +16,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-sink-allocs";
   case RemarkSource::HoistAllocs:
     return "workgroup-hoist-allocs";
+  case RemarkSource::HoistCopies:
+    return "workgroup-hoist-copies";
   case RemarkSource::LowerCopies:
     return "workgroup-lower-copies";
   case RemarkSource::LowerDynamicMemory:

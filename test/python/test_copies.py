@@ -33,6 +33,7 @@ def test_random_copies(first: int) -> None:
     ways = ("copy spread over the block", "copy done by each thread")
     assert all(counts.lowered[way] > CHUNK // 10 for way in ways)
     assert counts.lowered["copy spread over the block by cp.async"] > 0
+    assert counts.lowered["copy hoisted out of a loop"] > 0
     assert all(counts.widths[width] > 0 for width in (1, 2, 4, 8, 16))
 
 

@@ -26,6 +26,7 @@ namespace mlir::workgroup {
 enum class RemarkSource {
   SinkAllocs,
   HoistAllocs,
+  HoistCopies,
   LowerCopies,
   LowerDynamicMemory,
   PackMemory,

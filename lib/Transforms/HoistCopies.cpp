@@ -1,0 +1,290 @@
+//===- HoistCopies.cpp - Copies at the right loop level -------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Promotion puts a copy where the operand is used. If its source does not
+// change in the loop around it, every turn fills the buffer with what is in it
+// already, and one copy before the loop does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuffers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "workgroup/Analysis/BufferAliases.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/Chip.h"
+#include "workgroup/Transforms.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_HOISTCOPIESPASS
+#include "workgroup/Passes.h.inc"
+
+namespace {
+
+/// A copy to workgroup memory in each turn of a loop.
+struct LoopCopy {
+  Operation *op;
+  Value source;
+  Value target;
+  scf::ForOp loop;
+  /// What computes the operands in the loop, in order.
+  llvm::SetVector<Operation *> chain;
+  /// Deallocations of the buffer in the loop.
+  SmallVector<Operation *> deallocs;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Collect
+//===----------------------------------------------------------------------===//
+
+/// The copy that `op` is, if it stands in the body of a loop and its target is
+/// workgroup memory.
+static std::optional<LoopCopy> matchCopy(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop)
+    return std::nullopt;
+  LoopCopy copy{op, {}, {}, loop, {}, {}};
+  if (auto plain = dyn_cast<memref::CopyOp>(op)) {
+    copy.source = plain.getSource();
+    copy.target = plain.getTarget();
+  } else if (auto converting = dyn_cast<linalg::CopyOp>(op);
+             converting && converting.hasPureBufferSemantics()) {
+    copy.source = converting.getInputs()[0];
+    copy.target = converting.getOutputs()[0];
+  } else {
+    return std::nullopt;
+  }
+  return isWorkgroupMemory(copy.target.getType()) ? std::optional(copy)
+                                                  : std::nullopt;
+}
+
+/// Adds to the chain what computes `value` in the loop; false if `value` is
+/// another one in each turn.
+static bool addToChain(Value value, LoopCopy &copy) {
+  Region &body = copy.loop.getRegion();
+  if (!body.isAncestor(value.getParentRegion()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != copy.loop.getBody() || op->getNumRegions() != 0)
+    return false;
+  bool isBuffer = isa<memref::AllocOp, memref::AllocaOp>(op) &&
+                  op->getResult(0) == getRootBuffer(copy.target);
+  if (!isBuffer && !isMemoryEffectFree(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!addToChain(operand, copy))
+      return false;
+  copy.chain.insert(op);
+  return true;
+}
+
+static bool isInvariant(LoopCopy &copy) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(copy.op->getRegions(), captured);
+  captured.insert_range(copy.op->getOperands());
+  return llvm::all_of(captured,
+                      [&](Value value) { return addToChain(value, copy); });
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+/// The memory that `op` itself writes; nothing if that is not known.
+static std::optional<SmallVector<Value>> getWrittenMemory(Operation *op) {
+  SmallVector<Value> written;
+  if (isFreeOfAccesses(op))
+    return written;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    bool isControl = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+                     op->hasTrait<OpTrait::IsTerminator>();
+    return isControl ? std::optional(written) : std::nullopt;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    if (isa<MemoryEffects::Read>(effect.getEffect()) && effect.getValue())
+      continue;
+    if (!effect.getValue() || !isa<BaseMemRefType>(effect.getValue().getType()))
+      return std::nullopt;
+    written.push_back(effect.getValue());
+  }
+  return written;
+}
+
+/// True if `op` may be what another thread waits for, or waits for one.
+static bool mayOrderThreads(Operation *op) {
+  return isBlockBarrier(op) || !getWrittenMemory(op) ||
+         isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op);
+}
+
+/// The reason why an operation of the loop forbids to copy before it, or empty.
+static StringRef getObstacleInBody(LoopCopy &copy) {
+  StringRef why;
+  copy.loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == copy.op)
+      return WalkResult::skip();
+    Operation *top = copy.loop.getBody()->findAncestorOpInBlock(*op);
+    if (top->isBeforeInBlock(copy.op) && mayOrderThreads(op))
+      why = "a barrier, an atomic or an unknown operation comes before it in "
+            "the turn";
+    if (isBlockBarrier(op))
+      return WalkResult::advance();
+    std::optional<SmallVector<Value>> written = getWrittenMemory(op);
+    if (!written || llvm::any_of(*written, [&](Value memory) {
+          return mayAlias(memory, copy.source);
+        }))
+      why = "the loop may write its source";
+    return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return why;
+}
+
+/// The reason why what the loop does with the buffer of `copy` forbids to fill
+/// it before the loop, or empty. Collects the deallocations.
+static StringRef getObstacleInBuffer(LoopCopy &copy) {
+  DominanceInfo dominance;
+  Value root = getRootBuffer(copy.target);
+  Operation *definition = root.getDefiningOp();
+  bool isOfTurn = definition && copy.chain.contains(definition);
+  llvm::SmallSetVector<Value, 8> aliases;
+  aliases.insert(root);
+  for (unsigned i = 0; i < aliases.size(); ++i)
+    for (OpOperand &use : aliases[i].getUses()) {
+      Operation *user = use.getOwner();
+      SmallVector<Value> next = getAliases(use);
+      aliases.insert_range(next);
+      if (isOfTurn && isHandedOn(use, definition, dominance))
+        return "the loop hands its buffer on to a later turn";
+      Operation *top = copy.loop.getBody()->findAncestorOpInBlock(*user);
+      if (!top || user == copy.op || !next.empty() || isa<memref::DimOp>(user))
+        continue;
+      if (isOfTurn && isa<memref::DeallocOp>(user) && top == user) {
+        copy.deallocs.push_back(user);
+        continue;
+      }
+      std::optional<SmallVector<Value>> written = getWrittenMemory(user);
+      if (!written || llvm::is_contained(*written, use.get()) ||
+          isa<memref::DeallocOp>(user))
+        return "the loop writes to its buffer";
+      if (!isOfTurn && top->isBeforeInBlock(copy.op))
+        return "the loop reads its buffer before";
+    }
+  return "";
+}
+
+/// True if the buffers of the kernel fit without sharing bytes, which those of
+/// loops can do less once they live longer.
+static FailureOr<bool> doesFit(Operation *scope, StringRef chipName) {
+  const Chip *chip = resolveChip(scope, chipName);
+  if (!chip)
+    return failure();
+  return collectKernelBuffers(scope).getStaticBytes() <=
+         chip->maxWorkgroupBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+/// True if `loop` is known to have a turn.
+static bool hasTurn(scf::ForOp loop) {
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> to = getConstantIntValue(loop.getUpperBound());
+  return from && to && *from >= 0 && *from < *to;
+}
+
+/// Moves `copy` before its loop, where it is done if the loop has a turn.
+static void hoist(LoopCopy &copy, RewriterBase &rewriter) {
+  for (Operation *op : copy.chain)
+    rewriter.moveOpBefore(op, copy.loop);
+  for (Operation *op : copy.deallocs)
+    rewriter.moveOpAfter(op, copy.loop);
+  if (hasTurn(copy.loop))
+    return rewriter.moveOpBefore(copy.op, copy.loop);
+  scf::ForOp loop = copy.loop;
+  rewriter.setInsertionPoint(loop);
+  auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                    : arith::CmpIPredicate::slt;
+  Value hasTurns =
+      arith::CmpIOp::create(rewriter, loop.getLoc(), less, loop.getLowerBound(),
+                            loop.getUpperBound());
+  auto branch = scf::IfOp::create(rewriter, copy.op->getLoc(), hasTurns);
+  rewriter.moveOpBefore(copy.op, branch.thenBlock()->getTerminator());
+}
+
+/// Hoists the copy that `op` is out of the loop around it; false if it stays.
+static FailureOr<bool> tryToHoist(Operation *op, StringRef chip,
+                                  RewriterBase &rewriter) {
+  std::optional<LoopCopy> copy = matchCopy(op);
+  if (!copy || !isInvariant(*copy))
+    return false;
+  StringRef why = getObstacleInBody(*copy);
+  if (why.empty())
+    why = getObstacleInBuffer(*copy);
+  if (why.empty()) {
+    FailureOr<bool> fits = doesFit(getExecutionScope(op), chip);
+    if (failed(fits))
+      return failure();
+    why = *fits ? "" : "its buffer would live longer than the memory allows";
+  }
+  if (!why.empty()) {
+    missedRemark(RemarkSource::HoistCopies, "NotHoisted", op)
+        << "copy of the same elements in every turn of a loop"
+        << remark::reason("{0}", why.str());
+    return false;
+  }
+  hoist(*copy, rewriter);
+  passedRemark(RemarkSource::HoistCopies, "Hoisted", op)
+      << "copy hoisted out of a loop that does not change its source";
+  return true;
+}
+
+LogicalResult hoistCopies(Operation *root, StringRef chip) {
+  IRRewriter rewriter(root->getContext());
+  SmallVector<Operation *> copies;
+  for (Operation *scope : collectDeviceScopes(root))
+    scope->walk([&](Operation *op) {
+      if (isa<memref::CopyOp, linalg::CopyOp>(op))
+        copies.push_back(op);
+    });
+  for (Operation *op : copies) {
+    FailureOr<bool> isHoisted = true;
+    while (succeeded(isHoisted) && *isHoisted)
+      isHoisted = tryToHoist(op, chip, rewriter);
+    if (failed(isHoisted))
+      return failure();
+  }
+  return success();
+}
+
+namespace {
+struct HoistCopiesPass final : impl::HoistCopiesPassBase<HoistCopiesPass> {
+  using HoistCopiesPassBase::HoistCopiesPassBase;
+
+  void runOnOperation() override {
+    if (failed(hoistCopies(getOperation(), chip)))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,140 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-hoist-copies)' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
+
+// What stays in the loop, and why; the first one does not.
+
+#wg = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  gpu.func @hoisted(%a: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{[Passed] Hoisted | Category:workgroup-hoist-copies | Function=hoisted | Remark="copy hoisted out of a loop that does not change its source"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @written_source(%a: memref<64xf32>, %b: memref<64xf32>, %x: f32, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{[Missed] NotHoisted | Category:workgroup-hoist-copies | Function=written_source | Reason="the loop may write its source", Remark="copy of the same elements in every turn of a loop"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      memref.store %x, %b[%i] : memref<64xf32>
+    }
+    gpu.return
+  }
+  gpu.func @written_by_linalg(%a: memref<64xf32>, %b: memref<64xf16>, %n: index)
+      workgroup(%v: memref<64xf32, #wg>, %w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="the loop may write its source"}}
+      memref.copy %a, %v : memref<64xf32> to memref<64xf32, #wg>
+      linalg.copy ins(%v : memref<64xf32, #wg>) outs(%b : memref<64xf16>)
+    }
+    scf.for %i = %c0 to %n step %c1 {
+      linalg.fill ins(%zero : f32) outs(%w : memref<64xf32, #wg>)
+      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @unknown(%a: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="the loop may write its source"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      func.call @anything() : () -> ()
+    }
+    gpu.return
+  }
+  func.func private @anything()
+  gpu.func @barrier_before(%a: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      gpu.barrier
+      // expected-remark @+1 {{Reason="a barrier, an atomic or an unknown operation comes before it in the turn"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @atomic_before(%a: memref<64xf32>, %flags: memref<64xi32> {llvm.noalias}, %one: i32, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %0 = memref.atomic_rmw addi %one, %flags[%i] : (i32, memref<64xi32>) -> i32
+      // expected-remark @+1 {{Reason="a barrier, an atomic or an unknown operation comes before it in the turn"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @written_buffer(%a: memref<64xf32>, %x: f32, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      %part = memref.subview %w[8] [8] [1] : memref<64xf32, #wg> to memref<8xf32, strided<[1], offset: 8>, #wg>
+      memref.store %x, %part[%i] : memref<8xf32, strided<[1], offset: 8>, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @two_copies(%a: memref<64xf32>, %b: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      memref.copy %b, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @read_before(%a: memref<64xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %w[%i] : memref<64xf32, #wg>
+      memref.store %x, %out[%i] : memref<64xf32>
+      // expected-remark @+1 {{Reason="the loop reads its buffer before"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @handed_on(%a: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%previous = %w) -> memref<64xf32, #wg> {
+      %own = memref.alloc() : memref<64xf32, #wg>
+      // expected-remark @+1 {{Reason="the loop hands its buffer on to a later turn"}}
+      memref.copy %a, %own : memref<64xf32> to memref<64xf32, #wg>
+      scf.yield %own : memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  // 60000 bytes each: as long as they share, they fit into the memory of sm_80; side
+  // by side they do not.
+  gpu.func @too_much(%a: memref<15000xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %u = memref.alloc() : memref<15000xf32, #wg>
+      // expected-remark @+1 {{Reason="its buffer would live longer than the memory allows"}}
+      memref.copy %a, %u : memref<15000xf32> to memref<15000xf32, #wg>
+      %v = memref.alloc() : memref<15000xf32, #wg>
+      // expected-remark @+1 {{Reason="its buffer would live longer than the memory allows"}}
+      memref.copy %a, %v : memref<15000xf32> to memref<15000xf32, #wg>
+      %w = memref.alloc() : memref<15000xf32, #wg>
+      // expected-remark @+1 {{Reason="its buffer would live longer than the memory allows"}}
+      memref.copy %a, %w : memref<15000xf32> to memref<15000xf32, #wg>
+    }
+    gpu.return
+  }
+}

@@ -1,0 +1,92 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-hoist-copies)' -o %t.once
+// RUN: FileCheck %s --input-file=%t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-hoist-copies)' | diff %t.once -
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies,workgroup-hoist-allocs,workgroup-verify-kernels)' -o /dev/null
+
+#wg = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  // With its buffer and the views that both need, out of both loops that do not
+  // change what it copies, not out of the one that does; the deallocation follows.
+  // CHECK-LABEL: gpu.func @two_loops
+  // CHECK:         scf.for %[[K:.+]] = %{{.+}} to %{{.+}} step
+  // CHECK-NEXT:      %[[ROW:.+]] = memref.subview %{{.+}}[%[[K]], 0]
+  // CHECK-NEXT:      %[[TILE:.+]] = memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
+  // CHECK-NEXT:      memref.copy %[[ROW]], %[[TILE]]
+  // CHECK-NEXT:      scf.for
+  // CHECK-NEXT:        scf.for
+  // CHECK-NOT:           memref.copy
+  // CHECK:               memref.load %[[TILE]]
+  // CHECK:           }
+  // CHECK:           memref.dealloc %[[TILE]]
+  // CHECK-NEXT:    }
+  gpu.func @two_loops(%a: memref<64x64xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %t = gpu.thread_id x
+    scf.for %k = %c0 to %n step %c1 {
+      scf.for %i = %c0 to %c8 step %c1 {
+        scf.for %j = %c0 to %c8 step %c1 {
+          %tile = memref.alloc() : memref<64xf32, #wg>
+          %row = memref.subview %a[%k, 0] [1, 64] [1, 1] : memref<64x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+          memref.copy %row, %tile : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, #wg>
+          %x = memref.load %tile[%j] : memref<64xf32, #wg>
+          memref.store %x, %out[%t] : memref<64xf32>
+          memref.dealloc %tile : memref<64xf32, #wg>
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // Once, if the loop has a turn; a conversion as well, of a part of a buffer from
+  // outside of the loop.
+  // CHECK-LABEL: gpu.func @maybe_no_turn
+  // CHECK:         %[[PART:.+]] = memref.subview
+  // CHECK-NEXT:    %[[ANY:.+]] = arith.cmpi slt, %{{.+}}, %{{.+}} : index
+  // CHECK-NEXT:    scf.if %[[ANY]] {
+  // CHECK-NEXT:      linalg.copy ins(%{{.+}}) outs(%[[PART]]
+  // CHECK-NEXT:    }
+  // CHECK-NEXT:    scf.for
+  // CHECK-NOT:       linalg.copy
+  // CHECK:         gpu.return
+  gpu.func @maybe_no_turn(%a: memref<32xf16>, %out: memref<64xf32> {llvm.noalias}, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %part = memref.subview %w[8] [32] [1] : memref<64xf32, #wg> to memref<32xf32, strided<[1], offset: 8>, #wg>
+      linalg.copy ins(%a : memref<32xf16>) outs(%part : memref<32xf32, strided<[1], offset: 8>, #wg>)
+      gpu.barrier
+      %x = memref.load %w[%i] : memref<64xf32, #wg>
+      memref.store %x, %out[%i] : memref<64xf32>
+    }
+    gpu.return
+  }
+
+  // Neither what is no copy to workgroup memory, nor what stands in no loop, nor what
+  // is another row in each turn.
+  // CHECK-LABEL: gpu.func @others
+  // CHECK:         memref.copy
+  // CHECK:         scf.for
+  // CHECK-COUNT-3:   memref.copy
+  // CHECK:         }
+  gpu.func @others(%a: memref<64x64xf32>, %b: memref<64xf32>, %out: memref<64xf32>, %n: index)
+      workgroup(%v: memref<64xf32, #wg>, %w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    memref.copy %b, %v : memref<64xf32> to memref<64xf32, #wg>
+    scf.for %i = %c0 to %n step %c1 {
+      %row = memref.subview %a[%i, 0] [1, 64] [1, 1] : memref<64x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+      memref.copy %row, %w : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, #wg>
+      %some = arith.cmpi eq, %i, %c1 : index
+      scf.if %some {
+        memref.copy %b, %w : memref<64xf32> to memref<64xf32, #wg>
+      }
+      memref.copy %v, %out : memref<64xf32, #wg> to memref<64xf32>
+    }
+    gpu.return
+  }
+}
