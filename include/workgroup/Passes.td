@@ -197,22 +197,18 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
     allocated in the loop. It may leave several loops. Where it is not known that
     the loop has a turn, the copy becomes conditional on it.
 
-    A copy stays, with a remark, if the loop may write its source; if anything else
-    in the loop writes to the buffer, reads it before the copy, or hands it on to a
-    later turn; if a barrier, an atomic or an unknown operation comes before it in
-    the turn, which may order it after what another thread writes; and if the
-    kernel's buffers would not fit side by side, as those of a loop can share bytes
-    less once one lives longer.
+    A copy stays, with a remark, if anything else in the loop may write its source or
+    its buffer, or read the buffer before the copy; if a buffer that is allocated in
+    the loop is handed on to a later turn; if a barrier comes before the copy in the
+    turn, or an atomic or an unknown operation stands in the loop, after which the
+    source may hold what another thread wrote; and if the kernel's buffers would not
+    fit into static memory side by side, as those of a loop can share bytes less once
+    one lives longer.
 
     To be run before `workgroup-lower-copies`. Example:
-    `test/Transforms/hoist-copies.mlir`. Source: thread "Linalg matmul to GPU with
-    promotion", where a schedule copies one level too deep.
+    `test/Transforms/hoist-copies.mlir`. Source: the thread on streaming-K, where a
+    schedule copies one level too deep.
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "The chip to compile for; empty means the target of the gpu.module, "
-           "else sm_80">,
-  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
   ];

@@ -43,7 +43,7 @@ LogicalResult hoistAllocs(Operation *root,
 
 /// Hoists copies in device code inside `root` out of loops that do not change
 /// their sources. See pass `workgroup-hoist-copies`.
-LogicalResult hoistCopies(Operation *root, StringRef chip = "");
+void hoistCopies(Operation *root);
 
 /// How copies from global to workgroup memory are done: by loads and stores, by
 /// cp.async, or by the latter where chip and operands allow.

@@ -35,7 +35,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
-  pm.addPass(createHoistCopiesPass({options.chip}));
+  pm.addPass(createHoistCopiesPass());
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
                                     /*vectorBits=*/128, options.copies,

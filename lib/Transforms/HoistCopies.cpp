@@ -86,7 +86,8 @@ static bool addToChain(Value value, LoopCopy &copy) {
     return false;
   bool isBuffer = isa<memref::AllocOp, memref::AllocaOp>(op) &&
                   op->getResult(0) == getRootBuffer(copy.target);
-  if (!isBuffer && !isMemoryEffectFree(op))
+  // It will be executed even if the loop has no turn.
+  if (!isBuffer && !isPure(op))
     return false;
   for (Value operand : op->getOperands())
     if (!addToChain(operand, copy))
@@ -107,103 +108,110 @@ static bool isInvariant(LoopCopy &copy) {
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// The memory that `op` itself writes; nothing if that is not known.
-static std::optional<SmallVector<Value>> getWrittenMemory(Operation *op) {
-  SmallVector<Value> written;
-  if (isFreeOfAccesses(op))
-    return written;
+/// The memory that an operation itself reads and writes.
+struct Accesses {
+  SmallVector<Value> read, written;
+};
+
+/// What `op` accesses; nothing if that is not known.
+static std::optional<Accesses> getAccesses(Operation *op) {
+  Accesses accesses;
+  if (isFreeOfAccesses(op) || isBlockBarrier(op))
+    return accesses;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface) {
     bool isControl = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                      op->hasTrait<OpTrait::IsTerminator>();
-    return isControl ? std::optional(written) : std::nullopt;
+    return isControl ? std::optional(accesses) : std::nullopt;
   }
   SmallVector<MemoryEffects::EffectInstance> effects;
   interface.getEffects(effects);
   for (const MemoryEffects::EffectInstance &effect : effects) {
-    if (isa<MemoryEffects::Read>(effect.getEffect()) && effect.getValue())
-      continue;
-    if (!effect.getValue() || !isa<BaseMemRefType>(effect.getValue().getType()))
+    Value memory = effect.getValue();
+    if (!memory || !isa<BaseMemRefType>(memory.getType()))
       return std::nullopt;
-    written.push_back(effect.getValue());
+    bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
+    (isRead ? accesses.read : accesses.written).push_back(memory);
   }
-  return written;
+  return accesses;
 }
 
-/// True if `op` may be what another thread waits for, or waits for one.
-static bool mayOrderThreads(Operation *op) {
-  return isBlockBarrier(op) || !getWrittenMemory(op) ||
-         isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op);
+/// True if the buffer of `copy` is another one in each turn.
+static bool isBufferOfTurn(const LoopCopy &copy) {
+  Operation *definition = getRootBuffer(copy.target).getDefiningOp();
+  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(definition) &&
+         copy.chain.contains(definition);
 }
 
-/// The reason why an operation of the loop forbids to copy before it, or empty.
+/// The reason why `op`, in the loop, forbids to copy before it, or empty.
+static StringRef getObstacle(Operation *op, LoopCopy &copy) {
+  Operation *top = copy.loop.getBody()->findAncestorOpInBlock(*op);
+  bool isBefore = top->isBeforeInBlock(copy.op);
+  std::optional<Accesses> accesses = getAccesses(op);
+  // What other threads write may become visible here.
+  if (!accesses || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op))
+    return "there is an atomic or an unknown operation in the loop";
+  if (isBefore && isBlockBarrier(op))
+    return "a barrier comes before it in the turn";
+  auto mayBeOneOf = [](Value memory, ArrayRef<Value> others) {
+    return llvm::any_of(others,
+                        [&](Value other) { return mayAlias(memory, other); });
+  };
+  if (mayBeOneOf(copy.source, accesses->written))
+    return "the loop may write its source";
+  if (mayBeOneOf(copy.target, accesses->written))
+    return "the loop may write to its buffer";
+  if (isBefore && !isBufferOfTurn(copy) &&
+      mayBeOneOf(copy.target, accesses->read))
+    return "the loop may read its buffer before";
+  return "";
+}
+
 static StringRef getObstacleInBody(LoopCopy &copy) {
   StringRef why;
   copy.loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == copy.op)
       return WalkResult::skip();
-    Operation *top = copy.loop.getBody()->findAncestorOpInBlock(*op);
-    if (top->isBeforeInBlock(copy.op) && mayOrderThreads(op))
-      why = "a barrier, an atomic or an unknown operation comes before it in "
-            "the turn";
-    if (isBlockBarrier(op))
-      return WalkResult::advance();
-    std::optional<SmallVector<Value>> written = getWrittenMemory(op);
-    if (!written || llvm::any_of(*written, [&](Value memory) {
-          return mayAlias(memory, copy.source);
-        }))
-      why = "the loop may write its source";
+    why = getObstacle(op, copy);
     return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
   });
   return why;
 }
 
-/// The reason why what the loop does with the buffer of `copy` forbids to fill
-/// it before the loop, or empty. Collects the deallocations.
+/// The reason why a buffer that is another one in each turn cannot be a single
+/// one, or empty. Collects its deallocations.
 static StringRef getObstacleInBuffer(LoopCopy &copy) {
+  if (!isBufferOfTurn(copy))
+    return "";
   DominanceInfo dominance;
   Value root = getRootBuffer(copy.target);
-  Operation *definition = root.getDefiningOp();
-  bool isOfTurn = definition && copy.chain.contains(definition);
   llvm::SmallSetVector<Value, 8> aliases;
   aliases.insert(root);
   for (unsigned i = 0; i < aliases.size(); ++i)
     for (OpOperand &use : aliases[i].getUses()) {
       Operation *user = use.getOwner();
-      SmallVector<Value> next = getAliases(use);
-      aliases.insert_range(next);
-      if (isOfTurn && isHandedOn(use, definition, dominance))
+      aliases.insert_range(getAliases(use));
+      auto store = dyn_cast<memref::StoreOp>(user);
+      if (isHandedOn(use, root.getDefiningOp(), dominance) ||
+          (store && store.getValueToStore() == use.get()))
         return "the loop hands its buffer on to a later turn";
-      Operation *top = copy.loop.getBody()->findAncestorOpInBlock(*user);
-      if (!top || user == copy.op || !next.empty() || isa<memref::DimOp>(user))
+      if (!isa<memref::DeallocOp>(user))
         continue;
-      if (isOfTurn && isa<memref::DeallocOp>(user) && top == user) {
-        copy.deallocs.push_back(user);
-        continue;
-      }
-      std::optional<SmallVector<Value>> written = getWrittenMemory(user);
-      if (!written || llvm::is_contained(*written, use.get()) ||
-          isa<memref::DeallocOp>(user))
-        return "the loop writes to its buffer";
-      if (!isOfTurn && top->isBeforeInBlock(copy.op))
-        return "the loop reads its buffer before";
+      if (use.get() != root || user->getBlock() != copy.loop.getBody())
+        return "the loop deallocates its buffer by another name, or not in "
+               "every turn";
+      copy.deallocs.push_back(user);
     }
   return "";
 }
 
-/// True if the buffers of the kernel fit without sharing bytes, which those of
-/// loops can do less once they live longer.
-static FailureOr<bool> doesFit(Operation *scope, StringRef chipName) {
-  const Chip *chip = resolveChip(scope, chipName);
-  if (!chip)
-    return failure();
-  return collectKernelBuffers(scope).getStaticBytes() <=
-         chip->maxWorkgroupBytes;
+/// True if the kernel's buffers fit into static memory without sharing bytes,
+/// which those of loops can do less once they live longer.
+static bool doesFit(Operation *scope) {
+  KernelBuffers memory = collectKernelBuffers(scope);
+  return memory.getStaticBytes() <= kMaxStaticWorkgroupBytes &&
+         memory.windows.empty() && memory.unbounded.empty();
 }
-
-//===----------------------------------------------------------------------===//
-// Apply
-//===----------------------------------------------------------------------===//
 
 /// True if `loop` is known to have a turn.
 static bool hasTurn(scf::ForOp loop) {
@@ -211,6 +219,10 @@ static bool hasTurn(scf::ForOp loop) {
   std::optional<int64_t> to = getConstantIntValue(loop.getUpperBound());
   return from && to && *from >= 0 && *from < *to;
 }
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
 
 /// Moves `copy` before its loop, where it is done if the loop has a turn.
 static void hoist(LoopCopy &copy, RewriterBase &rewriter) {
@@ -232,20 +244,15 @@ static void hoist(LoopCopy &copy, RewriterBase &rewriter) {
 }
 
 /// Hoists the copy that `op` is out of the loop around it; false if it stays.
-static FailureOr<bool> tryToHoist(Operation *op, StringRef chip,
-                                  RewriterBase &rewriter) {
+static bool tryToHoist(Operation *op, RewriterBase &rewriter) {
   std::optional<LoopCopy> copy = matchCopy(op);
   if (!copy || !isInvariant(*copy))
     return false;
   StringRef why = getObstacleInBody(*copy);
   if (why.empty())
     why = getObstacleInBuffer(*copy);
-  if (why.empty()) {
-    FailureOr<bool> fits = doesFit(getExecutionScope(op), chip);
-    if (failed(fits))
-      return failure();
-    why = *fits ? "" : "its buffer would live longer than the memory allows";
-  }
+  if (why.empty() && !doesFit(getExecutionScope(op)))
+    why = "its buffer would live longer than the memory allows";
   if (!why.empty()) {
     missedRemark(RemarkSource::HoistCopies, "NotHoisted", op)
         << "copy of the same elements in every turn of a loop"
@@ -258,7 +265,7 @@ static FailureOr<bool> tryToHoist(Operation *op, StringRef chip,
   return true;
 }
 
-LogicalResult hoistCopies(Operation *root, StringRef chip) {
+void hoistCopies(Operation *root) {
   IRRewriter rewriter(root->getContext());
   SmallVector<Operation *> copies;
   for (Operation *scope : collectDeviceScopes(root))
@@ -266,24 +273,16 @@ LogicalResult hoistCopies(Operation *root, StringRef chip) {
       if (isa<memref::CopyOp, linalg::CopyOp>(op))
         copies.push_back(op);
     });
-  for (Operation *op : copies) {
-    FailureOr<bool> isHoisted = true;
-    while (succeeded(isHoisted) && *isHoisted)
-      isHoisted = tryToHoist(op, chip, rewriter);
-    if (failed(isHoisted))
-      return failure();
-  }
-  return success();
+  for (Operation *op : copies)
+    while (tryToHoist(op, rewriter)) {
+    }
 }
 
 namespace {
 struct HoistCopiesPass final : impl::HoistCopiesPassBase<HoistCopiesPass> {
   using HoistCopiesPassBase::HoistCopiesPassBase;
 
-  void runOnOperation() override {
-    if (failed(hoistCopies(getOperation(), chip)))
-      signalPassFailure();
-  }
+  void runOnOperation() override { hoistCopies(getOperation()); }
 };
 } // namespace
 

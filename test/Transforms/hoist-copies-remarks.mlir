@@ -37,7 +37,7 @@ gpu.module @kernels {
     }
     scf.for %i = %c0 to %n step %c1 {
       linalg.fill ins(%zero : f32) outs(%w : memref<64xf32, #wg>)
-      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
     }
     gpu.return
@@ -46,7 +46,7 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-remark @+1 {{Reason="the loop may write its source"}}
+      // expected-remark @+1 {{Reason="there is an atomic or an unknown operation in the loop"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
       func.call @anything() : () -> ()
     }
@@ -58,7 +58,7 @@ gpu.module @kernels {
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
       gpu.barrier
-      // expected-remark @+1 {{Reason="a barrier, an atomic or an unknown operation comes before it in the turn"}}
+      // expected-remark @+1 {{Reason="a barrier comes before it in the turn"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
     }
     gpu.return
@@ -69,7 +69,7 @@ gpu.module @kernels {
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
       %0 = memref.atomic_rmw addi %one, %flags[%i] : (i32, memref<64xi32>) -> i32
-      // expected-remark @+1 {{Reason="a barrier, an atomic or an unknown operation comes before it in the turn"}}
+      // expected-remark @+1 {{Reason="there is an atomic or an unknown operation in the loop"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
     }
     gpu.return
@@ -78,7 +78,7 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
       %part = memref.subview %w[8] [8] [1] : memref<64xf32, #wg> to memref<8xf32, strided<[1], offset: 8>, #wg>
       memref.store %x, %part[%i] : memref<8xf32, strided<[1], offset: 8>, #wg>
@@ -89,9 +89,9 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
-      // expected-remark @+1 {{Reason="the loop writes to its buffer"}}
+      // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
       memref.copy %b, %w : memref<64xf32> to memref<64xf32, #wg>
     }
     gpu.return
@@ -103,8 +103,110 @@ gpu.module @kernels {
     scf.for %i = %c0 to %n step %c1 {
       %x = memref.load %w[%i] : memref<64xf32, #wg>
       memref.store %x, %out[%i] : memref<64xf32>
-      // expected-remark @+1 {{Reason="the loop reads its buffer before"}}
+      // expected-remark @+1 {{Reason="the loop may read its buffer before"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  // An atomic after it is before the next turn, and may let in what others wrote.
+  gpu.func @atomic_after(%a: memref<64xf32>, %flags: memref<64xi32> {llvm.noalias}, %one: i32, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="there is an atomic or an unknown operation in the loop"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      %0 = memref.atomic_rmw addi %one, %flags[%i] : (i32, memref<64xi32>) -> i32
+    }
+    gpu.return
+  }
+  // Other names of the buffer: the same global, a selection, what a call returns.
+  memref.global "private" @table : memref<64xf32, #wg> = uninitialized
+  gpu.func @same_global(%a: memref<64xf32>, %x: f32, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %w = memref.get_global @table : memref<64xf32, #wg>
+      // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      %v = memref.get_global @table : memref<64xf32, #wg>
+      memref.store %x, %v[%i] : memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @read_of_global(%a: memref<64xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %w = memref.get_global @table : memref<64xf32, #wg>
+      %x = memref.load %w[%i] : memref<64xf32, #wg>
+      memref.store %x, %out[%i] : memref<64xf32>
+      // expected-remark @+1 {{Reason="the loop may read its buffer before"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @selected(%a: memref<64xf32>, %x: f32, %n: index, %c: i1)
+      workgroup(%u: memref<64xf32, #wg>, %v: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %w = arith.select %c, %u, %v : memref<64xf32, #wg>
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      memref.store %x, %u[%i] : memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  func.func private @same(%w: memref<64xf32, #wg>) -> memref<64xf32, #wg> {
+    return %w : memref<64xf32, #wg>
+  }
+  gpu.func @returned(%a: memref<64xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %u = func.call @same(%w) : (memref<64xf32, #wg>) -> memref<64xf32, #wg>
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %u[%i] : memref<64xf32, #wg>
+      memref.store %x, %out[%i] : memref<64xf32>
+      // expected-remark @+1 {{Reason="the loop may read its buffer before"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+  gpu.func @stored(%a: memref<64xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %box = memref.alloca() : memref<1xmemref<64xf32, #wg>>
+    scf.for %i = %c0 to %n step %c1 {
+      %w = memref.alloc() : memref<64xf32, #wg>
+      // expected-remark @+1 {{Reason="the loop hands its buffer on to a later turn"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      memref.store %w, %box[%c0] : memref<1xmemref<64xf32, #wg>>
+    }
+    gpu.return
+  }
+  gpu.func @deallocated_view(%a: memref<64xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %w = memref.alloc() : memref<64xf32, #wg>
+      // expected-remark @+1 {{Reason="the loop deallocates its buffer by another name, or not in every turn"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      %v = memref.cast %w : memref<64xf32, #wg> to memref<?xf32, #wg>
+      memref.dealloc %v : memref<?xf32, #wg>
+    }
+    gpu.return
+  }
+  // What might trap is not computed where the loop has no turn.
+  gpu.func @quotient(%a: memref<?xf32>, %n: index) workgroup(%w: memref<8xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %q = arith.divui %c64, %n : index
+      %s = memref.subview %a[%q] [8] [1] : memref<?xf32> to memref<8xf32, strided<[1], offset: ?>>
+      memref.copy %s, %w : memref<8xf32, strided<[1], offset: ?>> to memref<8xf32, #wg>
     }
     gpu.return
   }
@@ -119,8 +221,7 @@ gpu.module @kernels {
     }
     gpu.return
   }
-  // 60000 bytes each: as long as they share, they fit into the memory of sm_80; side
-  // by side they do not.
+  // 60000 bytes each: as long as they share, they may fit; side by side they do not.
   gpu.func @too_much(%a: memref<15000xf32>, %n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
