@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
 #include "llvm/Config/llvm-config.h"
@@ -36,8 +38,18 @@ void workgroup::registerAll() {
   });
 }
 
+static void registerDialect(DialectRegistry *registry) {
+  registry->insert<workgroup::WorkgroupDialect>();
+}
+
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "mlir-workgroup", LLVM_VERSION_STRING,
           workgroup::registerAll};
+}
+
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT DialectPluginLibraryInfo
+mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "mlir-workgroup", LLVM_VERSION_STRING,
+          registerDialect};
 }

@@ -1,0 +1,29 @@
+//===- Workgroup.h - The dialect `workgroup` --------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_IR_WORKGROUP_H
+#define WORKGROUP_IR_WORKGROUP_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "workgroup/IR/WorkgroupDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "workgroup/IR/WorkgroupAttributes.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "workgroup/IR/WorkgroupTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "workgroup/IR/Workgroup.h.inc"
+
+#endif // WORKGROUP_IR_WORKGROUP_H

@@ -1,0 +1,177 @@
+//===- Workgroup.td - The dialect `workgroup` --------------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What upstream lacks between a loop that copies tiles to workgroup memory and
+// the asynchronous copies, waits and barriers of a pipelined one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_IR_WORKGROUP
+#define WORKGROUP_IR_WORKGROUP
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
+def Workgroup_Dialect : Dialect {
+  let name = "workgroup";
+  let cppNamespace = "::mlir::workgroup";
+  let summary = "Rings of tiles in workgroup memory";
+  let description = [{
+    A *ring* is a queue of slots in workgroup memory, each of which holds one
+    or more tiles. Who fills it takes an empty slot by `put` and hands it over by
+    `commit`; who reads it takes a full slot by `get` and gives it back by
+    `release`:
+
+    ```mlir
+    %ring = workgroup.ring : !workgroup.ring<3 slots of memref<64x32xf16, #gpu.address_space<workgroup>>>
+    scf.for %k = %c0 to %K step %c32 {
+      %source = memref.subview %A[%m, %k] [64, 32] [1, 1] : ...
+      %empty = workgroup.put %ring : !workgroup.ring<...> -> memref<64x32xf16, ...>
+      workgroup.copy %source to %empty : ...
+      workgroup.commit %ring : !workgroup.ring<...>
+      %full = workgroup.get %ring : !workgroup.ring<...> -> memref<64x32xf16, ...>
+      ... reads %full ...
+      workgroup.release %ring : !workgroup.ring<...>
+    }
+    ```
+
+    All operations are work of the block: every thread executes them, in uniform
+    control flow. Executed one after the other they are a queue, and a turn that
+    puts and gets means what its copies meant. That slots are more than one is
+    what lets `workgroup-lower-rings` run the copies ahead of their readers.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and types
+//===----------------------------------------------------------------------===//
+
+def Workgroup_TileLayoutAttr
+    : AttrDef<Workgroup_Dialect, "TileLayout",
+              [DeclareAttrInterfaceMethods<MemRefLayoutAttrInterface,
+                                           ["isIdentity", "verifyLayout",
+                                            "getStridesAndOffset"]>]> {
+  let mnemonic = "tile";
+  let summary = "Where the elements of a tile are in workgroup memory";
+  let description = [{
+    The layout of a tile of `rows` x `columns` elements, as tensor copies and
+    matrix instructions of the hardware have it. Columns are cut into boxes of
+    `width` elements, each box is `rows` x `width` row-major, and the chunk of 16
+    bytes number `c` in row `r` of a box is at chunk
+    `c ^ (((r >> shift) & mask) << scale)` of that row. `chunk` is the number of
+    elements in 16 bytes.
+
+    For elements of 2 bytes, the hardware's swizzles of 128, 64 and 32 bytes are
+    `<RxC by 64, chunk 8, xor 0, 7, 0>`, `<RxC by 32, chunk 8, xor 1, 3, 0>` and
+    `<RxC by 16, chunk 8, xor 2, 1, 0>`.
+
+    It is no strided layout: what indexes memrefs by strides refuses it. As an
+    affine map it is exact, each bit of the exclusive or being a sum modulo two.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$width,
+      "int64_t":$chunk, "int64_t":$shift, "int64_t":$mask, "int64_t":$scale);
+  let assemblyFormat = [{
+    `<` custom<TileShape>($rows, $columns) `by` $width `,` `chunk` $chunk `,`
+    `xor` $shift `,` $mask `,` $scale `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The place of the element at (`row`, `column`), in elements.
+    int64_t getPlace(int64_t row, int64_t column) const;
+  }];
+}
+
+def Workgroup_RingType : TypeDef<Workgroup_Dialect, "Ring"> {
+  let mnemonic = "ring";
+  let summary = "A queue of slots of tiles in workgroup memory";
+  let description = [{
+    `slots` slots, each of one tile of every one of `tiles`: memrefs of static
+    shape in workgroup memory.
+  }];
+  let parameters = (ins "int64_t":$slots,
+                        ArrayRefParameter<"::mlir::MemRefType">:$tiles);
+  let assemblyFormat = "`<` $slots `slots` `of` $tiles `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+class Workgroup_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Workgroup_Dialect, mnemonic, traits>;
+
+def Workgroup_RingOp : Workgroup_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Make a ring whose slots are all empty";
+  let description = [{
+    There is one ring for each block of threads. Along every path, `put` and
+    `commit` take turns; no more slots are put than there are, none is got that
+    is not committed, none released that is not got. In each turn of a loop as
+    many slots are released as put, and as many got as committed.
+  }];
+  let results = (outs Workgroup_RingType:$ring);
+  let assemblyFormat = "attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
+}
+
+class Workgroup_SlotOp<string mnemonic>
+    : Workgroup_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = (ins Workgroup_RingType:$ring);
+}
+
+class Workgroup_TakeOp<string mnemonic> : Workgroup_SlotOp<mnemonic> {
+  let results = (outs Variadic<AnyMemRef>:$tiles);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring)) `->` type($tiles)";
+  let hasVerifier = 1;
+}
+
+class Workgroup_GiveOp<string mnemonic> : Workgroup_SlotOp<mnemonic> {
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+}
+
+def Workgroup_PutOp : Workgroup_TakeOp<"put"> {
+  let summary = "Wait for an empty slot, and give its tiles for writing";
+}
+
+def Workgroup_CommitOp : Workgroup_GiveOp<"commit"> {
+  let summary = "The slot put last becomes full when the copies to it are done";
+}
+
+def Workgroup_GetOp : Workgroup_TakeOp<"get"> {
+  let summary = "Wait for the next full slot, and give its tiles for reading";
+}
+
+def Workgroup_ReleaseOp : Workgroup_GiveOp<"release"> {
+  let summary = "The slot got first of those not yet released becomes empty";
+}
+
+def Workgroup_CopyOp : Workgroup_Op<"copy"> {
+  let summary = "Fill a tile from a view, with zeros where that is smaller";
+  let description = [{
+    Element (i, j, ...) of `tile` becomes that of `source`, or zero where
+    `source` has none. The extents of `source` must not be larger than those of
+    `tile`. Done once by the block, and before the slot is got by anybody.
+
+    Shapes: equal ranks and element types; `tile` is static.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "read", [MemRead]>:$source,
+                       Arg<AnyMemRef, "written", [MemWrite]>:$tile);
+  let assemblyFormat =
+      "$source `to` $tile attr-dict `:` type($source) `to` type($tile)";
+  let hasVerifier = 1;
+}
+
+#endif // WORKGROUP_IR_WORKGROUP

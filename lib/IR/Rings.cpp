@@ -1,0 +1,228 @@
+//===- Rings.cpp - Operations on rings ------------------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A ring is right if it is a queue on every path. Each operation adds to or
+// takes from a few counters; a block is summed up by what it does to them in
+// all, and how far they go down and up on the way. Loops have to leave them as
+// they are, branches have to agree.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "llvm/ADT/DenseSet.h"
+#include <array>
+
+using namespace mlir;
+using namespace mlir::workgroup;
+
+#define GET_OP_CLASSES
+#include "workgroup/IR/Workgroup.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Slots that are being filled, that are full or being read, that are full and
+/// not yet read, and that are being read.
+enum Counter { Open, Used, Ready, Held, NumCounters };
+
+/// What some code does to a counter.
+struct Course {
+  int64_t net = 0, least = 0, most = 0;
+
+  void append(const Course &next) {
+    least = std::min(least, net + next.least);
+    most = std::max(most, net + next.most);
+    net += next.net;
+  }
+};
+
+using Courses = std::array<Course, NumCounters>;
+
+class RingChecker {
+public:
+  explicit RingChecker(RingOp ring) : ring(ring) {}
+
+  LogicalResult check();
+
+private:
+  LogicalResult collectUsers();
+  FailureOr<Courses> follow(Block &block);
+  FailureOr<Courses> followRegions(Operation *op);
+  void append(Courses &courses, Operation *user);
+
+  InFlightDiagnostic fail(Operation *where, const Twine &what) {
+    InFlightDiagnostic diagnostic = ring.emitOpError(what);
+    diagnostic.attachNote(where->getLoc()) << "here";
+    return diagnostic;
+  }
+
+  RingOp ring;
+  DenseSet<Operation *> users;
+  /// Blocks that hold users, directly or inside of their operations.
+  DenseSet<Block *> blocks;
+};
+
+} // namespace
+
+LogicalResult RingChecker::collectUsers() {
+  Region *region = ring->getParentRegion();
+  for (Operation *user : ring.getRing().getUsers()) {
+    if (!isa<PutOp, CommitOp, GetOp, ReleaseOp>(user))
+      return fail(user, "is used by what is neither put, commit, get nor "
+                        "release");
+    users.insert(user);
+    for (Block *block = user->getBlock(); block;
+         block = block->getParentOp()->getBlock()) {
+      blocks.insert(block);
+      if (block->getParent() == region)
+        break;
+    }
+  }
+  return success();
+}
+
+void RingChecker::append(Courses &courses, Operation *user) {
+  auto add = [&](Counter counter, int64_t change) {
+    courses[counter].append({change, std::min<int64_t>(change, 0),
+                             std::max<int64_t>(change, 0)});
+  };
+  if (isa<PutOp>(user)) {
+    add(Open, 1);
+    add(Used, 1);
+  } else if (isa<CommitOp>(user)) {
+    add(Open, -1);
+    add(Ready, 1);
+  } else if (isa<GetOp>(user)) {
+    add(Ready, -1);
+    add(Held, 1);
+  } else {
+    add(Held, -1);
+    add(Used, -1);
+  }
+}
+
+/// What `op`, with users in its regions, does: of a loop each turn has to leave
+/// all counters as they are, else all regions have to do the same.
+FailureOr<Courses> RingChecker::followRegions(Operation *op) {
+  std::optional<Courses> whole;
+  bool isLoop = isa<LoopLikeOpInterface>(op);
+  for (Region &region : op->getRegions()) {
+    Courses courses;
+    for (Block &block : region) {
+      FailureOr<Courses> part = follow(block);
+      if (failed(part))
+        return failure();
+      // Blocks of unstructured control flow come in any order and number.
+      bool mustBeNeutral = isLoop || !region.hasOneBlock();
+      for (auto [course, next] : llvm::zip_equal(courses, *part)) {
+        if (mustBeNeutral && next.net != 0)
+          return fail(op, "is left otherwise after a turn than before it");
+        course.append(next);
+      }
+    }
+    // A branch that is not there does nothing.
+    for (unsigned i = 0; whole && i < NumCounters; ++i) {
+      if ((*whole)[i].net != courses[i].net)
+        return fail(op, "is used otherwise in one branch than in another");
+      courses[i].least = std::min(courses[i].least, (*whole)[i].least);
+      courses[i].most = std::max(courses[i].most, (*whole)[i].most);
+    }
+    whole = courses;
+  }
+  return whole.value_or(Courses());
+}
+
+FailureOr<Courses> RingChecker::follow(Block &block) {
+  Courses courses;
+  if (!blocks.contains(&block))
+    return courses;
+  for (Operation &op : block) {
+    if (users.contains(&op)) {
+      append(courses, &op);
+    } else if (op.getNumRegions() != 0) {
+      FailureOr<Courses> inner = followRegions(&op);
+      if (failed(inner))
+        return failure();
+      for (auto [course, next] : llvm::zip_equal(courses, *inner))
+        course.append(next);
+    }
+  }
+  return courses;
+}
+
+LogicalResult RingChecker::check() {
+  if (failed(collectUsers()))
+    return failure();
+  Courses total;
+  for (Block &block : *ring->getParentRegion()) {
+    FailureOr<Courses> part = follow(block);
+    if (failed(part))
+      return failure();
+    for (auto [course, next] : llvm::zip_equal(total, *part))
+      course.append(next);
+  }
+  int64_t numSlots = ring.getRing().getType().getSlots();
+  if (total[Open].least < 0 || total[Open].most > 1 || total[Open].net != 0)
+    return ring.emitOpError("has puts and commits that do not take turns");
+  if (total[Ready].least < 0)
+    return ring.emitOpError("would deadlock: a slot is got before it is "
+                            "committed");
+  if (total[Held].least < 0)
+    return ring.emitOpError("has a release without a slot that was got");
+  if (total[Used].most > numSlots)
+    return ring.emitOpError("would deadlock: ")
+           << total[Used].most << " slots are in use at a time, and there "
+           << (numSlots == 1 ? "is " : "are ") << numSlots;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+LogicalResult RingOp::verify() { return RingChecker(*this).check(); }
+
+static LogicalResult verifyTiles(Operation *op, RingType ring,
+                                 ValueRange tiles) {
+  if (llvm::equal(tiles.getTypes(), ring.getTiles()))
+    return success();
+  return op->emitOpError("gives other tiles than ") << ring << " has";
+}
+
+LogicalResult PutOp::verify() {
+  return verifyTiles(*this, getRing().getType(), getTiles());
+}
+
+LogicalResult GetOp::verify() {
+  return verifyTiles(*this, getRing().getType(), getTiles());
+}
+
+LogicalResult CopyOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto tile = cast<MemRefType>(getTile().getType());
+  if (!tile.hasStaticShape() || !isWorkgroupMemory(tile))
+    return emitOpError("fills a tile of constant extents in workgroup memory, "
+                       "not ")
+           << tile;
+  if (source.getRank() != tile.getRank() ||
+      source.getElementType() != tile.getElementType())
+    return emitOpError("needs a source of the tile's rank and element type, "
+                       "not ")
+           << source;
+  for (auto [extent, limit] :
+       llvm::zip_equal(source.getShape(), tile.getShape()))
+    if (!ShapedType::isDynamic(extent) && extent > limit)
+      return emitOpError("has a source of extent ")
+             << extent << ", larger than the tile's " << limit;
+  return success();
+}
