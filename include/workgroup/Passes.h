@@ -10,6 +10,7 @@
 #define WORKGROUP_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {

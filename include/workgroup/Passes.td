@@ -188,6 +188,55 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   ];
 }
 
+def FormRingsPass : Pass<"workgroup-form-rings"> {
+  let summary = "Make the copies of a loop a ring of slots";
+  let description = [{
+    Copies from global to workgroup memory (`memref.copy`, `linalg.copy`) that stand
+    in the body of an `scf.for`, and whose buffers are read later in the same turn, become
+    operations on one ring (`workgroup.ring`) of `slots` slots, so that
+    `workgroup-lower-rings` can start the copies of later turns while those of this
+    one are read. The ring has fewer slots if the loop has fewer turns, or if the
+    chip has less workgroup memory; with less than two there is none.
+
+    A copy joins if all threads of the block execute it together with the same
+    operands, in every turn; if its source follows from the induction variable and
+    from values that are the same in all turns; if nothing in the loop may write
+    the source, and no atomic or unknown operation stands in the loop, after which it
+    may hold what another block wrote; if its target is a whole row-major buffer of the
+    kernel, which nothing else writes, which nothing reads before the copy in the turn,
+    or outside of the loop. The buffer may be filled with zeros before a copy to the
+    first elements of each of its dimensions: what a ragged tile has too few of are
+    zeros (`workgroup.copy`). Other copies stay, with a remark that says why.
+
+    Barriers in the loop are no obstacle, as nothing in the loop writes a source: what
+    was written before the loop is made visible by a barrier before it. They
+    stay where they are.
+
+    Different arguments may be the same memory, unless `llvm.noalias` or
+    `assume-distinct-arguments` says that they are not.
+
+    Run before `workgroup-lower-copies`. Example: `test/Transforms/form-rings.mlir`.
+    Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on
+    multistage pipelines.
+  }];
+  let options = [
+    Option<"slots", "slots", "int64_t", /*default=*/"2",
+           "Number of slots of a ring, from 1 (none is formed) to 8">,
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+           "Largest number of bytes of workgroup memory of a kernel; 0 means that "
+           "of the chip">,
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "The chip to compile for; empty means the target of the gpu.module, "
+           "else sm_80">,
+  ];
+  let dependentDialects = [
+    "::mlir::memref::MemRefDialect", "::mlir::workgroup::WorkgroupDialect"
+  ];
+}
+
 def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   let summary = "Hoist copies out of loops that do not change their sources";
   let description = [{
@@ -286,6 +335,70 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def LowerRingsPass : Pass<"workgroup-lower-rings"> {
+  let summary = "Lower rings to copies that run ahead of their readers";
+  let description = [{
+    Lowers `workgroup.ring` and its operations in device code. A ring of S slots
+    that is put, committed, got and released once in each turn of an `scf.for` runs
+    S - 1 turns ahead: the copies of the first turns are started before the loop, those
+    of turn t + S - 1 in turn t. A copy past the last turn is not made; in a loop without
+    a turn none is.
+
+    - On sm_80 and later, by cp.async where the operands allow, a group for each turn.
+      In each turn, every thread waits for its part of the slot to be read
+      (`nvvm.cp.async.wait.group S - 2`), then comes one barrier, then the copies of
+      the turn ahead go to the slot that was read in the turn before.
+    - What cannot be asynchronous, and anything with `engine=registers` or on sm_75, is
+      loaded after that barrier and stored when the slot is released; the ring then has
+      two slots.
+
+    Slots are counted by values that all loops and branches around carry from the kernel's
+    entry on: entered again, the loop goes on with the next slot, and no barrier is
+    needed. Where that is not possible (`scf.while`, branches between blocks) it starts
+    again, after a barrier. Storage is allocated at the kernel's entry, aligned to 16
+    bytes; each slot is a `memref.view` of it.
+
+    Ragged tiles (`workgroup.copy` with a source smaller than the tile) keep full width: what
+    the source does not have is filled with zeros by the copy itself.
+
+    A ring whose sources the loop may write, or that is used in no loop, is lowered in place
+    between two barriers, with a remark. Fails if not all threads of the block use it
+    together, and if put, commit, get and release are not in one block.
+
+    Example: `test/Transforms/lower-rings.mlir`. Source: NVIDIA, "CUDA C++ Programming
+    Guide", asynchronous data copies using cp.async.
+  }];
+  let options = [
+    Option<"engine", "engine", "::mlir::workgroup::RingEngine",
+           /*default=*/"::mlir::workgroup::RingEngine::Auto",
+           "How copies run ahead",
+           [{::llvm::cl::values(
+             clEnumValN(::mlir::workgroup::RingEngine::Auto, "auto",
+                        "by cp.async where chip and operands allow"),
+             clEnumValN(::mlir::workgroup::RingEngine::Registers, "registers",
+                        "by loads before, and stores after, the readers"),
+             clEnumValN(::mlir::workgroup::RingEngine::CpAsync, "cp-async",
+                        "as auto, with a remark where the chip has none"))}]>,
+    Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
+           "Alignment in bytes that memref arguments of kernels and of the host "
+           "may be assumed to have; whoever launches must see to it">,
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">,
+    Option<"bypassL1", "bypass-l1", "bool", /*default=*/"true",
+           "Keep what cp.async copies by 16 bytes out of the L1 cache">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "The chip to compile for; empty means the target of the gpu.module, "
+           "else sm_80">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -20,6 +20,51 @@
 
 namespace mlir::workgroup {
 
+/// Options of pipelines that make rings.
+struct RingOptions {
+  explicit RingOptions(::mlir::detail::PassOptions &parent, int64_t slots)
+      : slots{
+            parent, "slots",
+            llvm::cl::desc("Number of slots of the rings that copies of loops "
+                           "become, up to 8; none is formed for 1"),
+            llvm::cl::init(slots)},
+        engine{parent, "engine",
+               llvm::cl::desc("How the copies of a ring run ahead"),
+               llvm::cl::init(RingEngine::Auto),
+               llvm::cl::values(
+                   clEnumValN(RingEngine::Auto, "auto",
+                              "by cp.async where chip and operands allow"),
+                   clEnumValN(RingEngine::Registers, "registers",
+                              "by loads before, and stores after, the readers"),
+                   clEnumValN(RingEngine::CpAsync, "cp-async",
+                              "as auto, with a remark where the chip has "
+                              "none"))},
+        assumeDistinctArguments{
+            parent, "assume-distinct-arguments",
+            llvm::cl::desc("Take different memref arguments of a function not "
+                           "to overlap"),
+            llvm::cl::init(false)} {}
+
+  ::mlir::detail::PassOptions::Option<int64_t> slots;
+  ::mlir::detail::PassOptions::Option<RingEngine> engine;
+  ::mlir::detail::PassOptions::Option<bool> assumeDistinctArguments;
+};
+
+/// Options of the pipeline `workgroup-pipeline-copies`.
+struct CopyPipelineOptions : public PassPipelineOptions<CopyPipelineOptions> {
+  RingOptions rings{*this, 2};
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("The chip to compile for; empty means the target of the "
+                     "gpu.module, else sm_80"),
+      llvm::cl::init("")};
+  PassOptions::Option<int64_t> assumeAlignment{
+      *this, "assume-alignment",
+      llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
+                     "of the host may be assumed to have"),
+      llvm::cl::init(1)};
+};
+
 /// Options of the pipeline `workgroup-memory`.
 struct MemoryPipelineOptions
     : public PassPipelineOptions<MemoryPipelineOptions> {
@@ -47,6 +92,7 @@ struct MemoryPipelineOptions
           clEnumValN(CopyStrategy::Sync, "sync", "by loads and stores"),
           clEnumValN(CopyStrategy::CpAsync, "cp-async",
                      "as auto, with a remark where the chip has none"))};
+  RingOptions rings{*this, 1};
   PassOptions::Option<bool> resolveBankConflicts{
       *this, "resolve-bank-conflicts",
       llvm::cl::desc("Pad or swizzle rows of workgroup buffers"),
@@ -98,6 +144,10 @@ struct ToNVVMPipelineOptions
       llvm::cl::desc("Reject barriers in divergent control flow"),
       llvm::cl::init(true)};
 };
+
+/// From copies in loops to copies that run ahead of their readers.
+void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
+                       StringRef chip, int64_t assumeAlignment);
 
 /// From what promotion to workgroup memory leaves to outlined kernels that are
 /// safe to lower: buffers in the kernel, copies spread over the block,

@@ -45,6 +45,23 @@ LogicalResult hoistAllocs(Operation *root,
 /// their sources. See pass `workgroup-hoist-copies`.
 void hoistCopies(Operation *root);
 
+struct FormRingsOptions {
+  /// How many slots a ring is to have, if the loop has as many turns and the
+  /// memory suffices; no ring is formed for one.
+  int64_t slots = 2;
+  /// Largest number of bytes of workgroup memory of a kernel; 0 means that of
+  /// the chip.
+  int64_t maxBytes = 0;
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+};
+
+/// Makes the copies of loops in device code inside `root` rings. See pass
+/// `workgroup-form-rings`.
+LogicalResult formRings(Operation *root, const FormRingsOptions &options = {});
+
 /// How copies from global to workgroup memory are done: by loads and stores, by
 /// cp.async, or by the latter where chip and operands allow.
 enum class CopyStrategy { Auto, Sync, CpAsync };
@@ -73,6 +90,23 @@ LogicalResult lowerCopies(Operation *root,
 /// Lowers `gpu.dynamic_shared_memory` in the `gpu.module`s inside `root` to an
 /// extern symbol. See pass `workgroup-lower-dynamic-memory`.
 void lowerDynamicMemory(Operation *root);
+
+/// How the copies of a ring run ahead: by cp.async, through registers, or by
+/// the former where chip and operands allow.
+enum class RingEngine { Auto, Registers, CpAsync };
+
+struct LowerRingsOptions {
+  RingEngine engine = RingEngine::Auto;
+  /// Of the copies; barriers are no choice here.
+  LowerCopiesOptions copies;
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+};
+
+/// Lowers the rings in device code inside `root`. See pass
+/// `workgroup-lower-rings`.
+LogicalResult lowerRings(Operation *root,
+                         const LowerRingsOptions &options = {});
 
 /// Where workgroup buffers with disjoint lives share bytes.
 enum class Reuse { Always, Auto, Never };

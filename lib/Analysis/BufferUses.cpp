@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -13,6 +14,16 @@
 #include "workgroup/Analysis/BufferLiveness.h"
 
 namespace mlir::workgroup {
+
+/// How many groups of copies `op` leaves pending, if it is a wait for the
+/// others.
+static std::optional<int64_t> getNumPendingGroups(Operation *op) {
+  if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
+    return wait.getNumGroups().value_or(0);
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
+    return wait.getN();
+  return std::nullopt;
+}
 
 /// The wait after which `copy` is known to be done, or null. Every thread that
 /// copies passes it: it stands in the block of the copy or in one around it.
@@ -24,10 +35,12 @@ static Operation *findWait(nvgpu::DeviceAsyncCopyOp copy) {
        op = op->getParentOp())
     for (Operation *next = op->getNextNode(); next;
          next = next->getNextNode()) {
-      numGroups += isa<nvgpu::DeviceAsyncCreateGroupOp>(next);
-      auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(next);
-      if (wait && numGroups - 1 >= int64_t(wait.getNumGroups().value_or(0)))
-        return wait;
+      numGroups +=
+          isa<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(
+              next);
+      std::optional<int64_t> numPending = getNumPendingGroups(next);
+      if (numPending && numGroups - 1 >= *numPending)
+        return next;
     }
   return nullptr;
 }

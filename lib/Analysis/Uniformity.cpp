@@ -23,6 +23,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -161,7 +162,9 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
   scope->walk([&](Operation *op) {
     if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
         isa<gpu::PrintfOp, gpu::AllReduceOp, cf::AssertOp,
-            nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp>(op))
+            nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
+            NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp, PutOp,
+            CommitOp, GetOp, ReleaseOp>(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {

@@ -19,6 +19,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
 #include "workgroup/Support/CrashGuard.h"
@@ -60,6 +61,7 @@ static const DialectRegistry &getRegistry() {
   static const DialectRegistry *registry = [] {
     auto *all = new DialectRegistry();
     registerAllDialects(*all);
+    all->insert<WorkgroupDialect>();
     registerAllExtensions(*all);
     registerAllToLLVMIRTranslations(*all);
     return all;
@@ -229,6 +231,8 @@ LogicalResult Compilation::lowerMemory() {
   pipeline.insertBarriers = options.insertBarriers;
   pipeline.assumeAlignment = options.assumeAlignment;
   pipeline.verifyBarriers = options.verifyBarriers;
+  pipeline.rings.assumeDistinctArguments = true; // the runtime checks it
+  result.needsDistinctArguments = pipeline.rings.slots > 1;
   std::vector<MemoryPlacement> placements;
   if (failed(runPasses([&](OpPassManager &manager) {
         buildMemoryPipeline(manager, pipeline, &placements);

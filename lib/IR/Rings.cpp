@@ -93,8 +93,8 @@ LogicalResult RingChecker::collectUsers() {
 
 void RingChecker::append(Courses &courses, Operation *user) {
   auto add = [&](Counter counter, int64_t change) {
-    courses[counter].append({change, std::min<int64_t>(change, 0),
-                             std::max<int64_t>(change, 0)});
+    courses[counter].append(
+        {change, std::min<int64_t>(change, 0), std::max<int64_t>(change, 0)});
   };
   if (isa<PutOp>(user)) {
     add(Open, 1);

@@ -37,11 +37,9 @@ static void printTileShape(AsmPrinter &printer, int64_t rows, int64_t columns) {
   printer << rows << "x" << columns;
 }
 
-LogicalResult
-TileLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                       int64_t rows, int64_t columns, int64_t width,
-                       int64_t chunk, int64_t shift, int64_t mask,
-                       int64_t scale) {
+LogicalResult TileLayoutAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
+    int64_t width, int64_t chunk, int64_t shift, int64_t mask, int64_t scale) {
   if (rows <= 0 || columns <= 0)
     return emitError() << "a tile has at least one row and one column, not "
                        << rows << "x" << columns;
@@ -100,8 +98,8 @@ AffineMap TileLayoutAttr::getAffineMap() const {
 
 int64_t TileLayoutAttr::getPlace(int64_t row, int64_t column) const {
   int64_t box = column / getWidth(), inBox = column % getWidth();
-  int64_t chunk = (inBox / getChunk()) ^
-                  (((row >> getShift()) & getMask()) << getScale());
+  int64_t chunk =
+      (inBox / getChunk()) ^ (((row >> getShift()) & getMask()) << getScale());
   return box * getRows() * getWidth() + row * getWidth() + chunk * getChunk() +
          inBox % getChunk();
 }

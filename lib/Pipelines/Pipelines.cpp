@@ -29,6 +29,16 @@ namespace mlir::workgroup {
 /// What a block can have on every chip without asking the driver for more.
 static constexpr int64_t kMaxStaticBytes = 49152;
 
+void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
+                       StringRef chip, int64_t assumeAlignment) {
+  pm.addPass(
+      createFormRingsPass({options.slots, /*maxBytes=*/0,
+                           options.assumeDistinctArguments, chip.str()}));
+  pm.addPass(createLowerRingsPass({options.engine, assumeAlignment,
+                                   options.assumeDistinctArguments,
+                                   /*bypassL1=*/true, chip.str()}));
+}
+
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
@@ -36,6 +46,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createHoistCopiesPass());
+  buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
                                     /*vectorBits=*/128, options.copies,
@@ -109,6 +120,13 @@ void registerPipelines() {
       "What promotion to workgroup memory leaves -> outlined, verified kernels",
       [](OpPassManager &pm, const MemoryPipelineOptions &options) {
         buildMemoryPipeline(pm, options);
+      });
+  PassPipelineRegistration<CopyPipelineOptions>(
+      "workgroup-pipeline-copies",
+      "Copies in loops -> copies that run ahead of their readers",
+      [](OpPassManager &pm, const CopyPipelineOptions &options) {
+        buildCopyPipeline(pm, options.rings, options.chip,
+                          options.assumeAlignment);
       });
   PassPipelineRegistration<ToNVVMPipelineOptions>(
       "workgroup-to-nvvm", "Outlined kernels -> the NVVM dialect",

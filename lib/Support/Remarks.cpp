@@ -12,6 +12,10 @@ namespace mlir::workgroup {
 
 static StringRef getCategory(RemarkSource source) {
   switch (source) {
+  case RemarkSource::FormRings:
+    return "workgroup-form-rings";
+  case RemarkSource::LowerRings:
+    return "workgroup-lower-rings";
   case RemarkSource::SinkAllocs:
     return "workgroup-sink-allocs";
   case RemarkSource::HoistAllocs:

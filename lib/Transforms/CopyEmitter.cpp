@@ -7,22 +7,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
-#include "CopyShape.h"
-#include "IndexBuilder.h"
+#include "CopyAccess.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
-/// The most bytes that one cp.async copies, and the only number that may bypass
-/// the L1 cache.
-static constexpr int64_t kMaxAsyncBytes = 16;
-
 namespace {
+
+/// The accesses that every thread makes, and how many of the first threads make
+/// one more, after that many of all threads.
+struct StraightLine {
+  SmallVector<SmallVector<OpFoldResult>> accesses;
+  int64_t done = 0, rest = 0;
+};
 
 /// One copy on its way to loads and stores.
 class CopyEmitter {
@@ -33,8 +32,11 @@ public:
         alignment(alignment), options(options), loc(copy.op->getLoc()) {}
 
   EmittedCopy emit();
+  bool emitStaged(Value condition, Operation *storesBefore);
 
 private:
+  void makeShape();
+
   // Width.
   bool isVectorizable();
   int64_t getVectorLength(bool useSourceAlignment, bool useTargetAlignment);
@@ -50,30 +52,34 @@ private:
   void raiseBuffer(Value memref, int64_t bytes);
 
   // Emission.
+  SmallVector<OpFoldResult> getCounts();
+  OpFoldResult getTotal(ArrayRef<OpFoldResult> counts) {
+    OpFoldResult total = rewriter.getIndexAttr(1);
+    for (OpFoldResult count : counts)
+      total = index.mul(total, count);
+    return total;
+  }
+  std::optional<StraightLine> planStraightLine(OpFoldResult first,
+                                               ArrayRef<OpFoldResult> counts,
+                                               int64_t length);
+  SmallVector<Value> emitOrZero(Value condition, TypeRange types,
+                                function_ref<SmallVector<Value>()> body);
   void emitForBlock(OpFoldResult first, ArrayRef<OpFoldResult> counts,
                     int64_t length);
   void emitForThread();
   SmallVector<OpFoldResult> getIndices(OpFoldResult linear, OpFoldResult first,
                                        ArrayRef<OpFoldResult> counts,
                                        int64_t length);
-  Value applyPayload(Value value, int64_t length);
-  Value load(ArrayRef<OpFoldResult> indices, int64_t length);
-  void store(Value value, ArrayRef<OpFoldResult> indices, int64_t length);
-  /// True if accesses of `length` elements are done by cp.async.
-  bool isAsync(int64_t length);
-  void startAsync(ArrayRef<OpFoldResult> indices, int64_t length);
+  void start(ArrayRef<OpFoldResult> indices, int64_t length);
   void move(ArrayRef<OpFoldResult> indices, int64_t length) {
-    if (isAsync(length))
-      return startAsync(indices, length);
-    store(load(indices, length), indices, length);
+    if (access.isAsync(length))
+      return start(indices, length);
+    access.store(access.load(indices, length), indices, length);
   }
   void emitIf(OpFoldResult lhs, OpFoldResult rhs, function_ref<void()> body);
   scf::ForOp enterLoop(OpFoldResult from, OpFoldResult to, OpFoldResult step);
 
-  int64_t getBytes(Value memref) {
-    return getElementBytes(cast<MemRefType>(memref.getType()), copy.op)
-        .value_or(0);
-  }
+  int64_t getBytes(Value memref) { return access.getBytes(memref); }
 
   RewriterBase &rewriter;
   IndexBuilder index;
@@ -83,6 +89,8 @@ private:
   Location loc;
 
   CopyShape shape;
+  CopyAccess access{rewriter, copy, shape, options};
+  BlockShape block = getBlockShape(getExecutionScope(copy.op));
   EmittedCopy emitted;
   /// Elements per access; the innermost extent need not be a multiple of it if
   /// the copy has one dimension.
@@ -94,18 +102,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Width
 //===----------------------------------------------------------------------===//
-
-/// True if a vector of `type`'s elements occupies the same bytes as the
-/// elements one by one.
-static bool hasDenseElements(MemRefType type) {
-  Type element = type.getElementType();
-  if (isa<IndexType>(element))
-    return true;
-  if (!element.isIntOrFloat())
-    return false;
-  unsigned width = element.getIntOrFloatBitWidth();
-  return width >= 8 && width <= 64 && llvm::isPowerOf2_32(width);
-}
 
 bool CopyEmitter::isVectorizable() {
   if (shape.extents.empty())
@@ -178,91 +174,12 @@ void CopyEmitter::chooseVectorLength() {
 // Emission
 //===----------------------------------------------------------------------===//
 
-/// What becomes of `value`, of one or `length` elements, on its way.
-Value CopyEmitter::applyPayload(Value value, int64_t length) {
-  if (!copy.payload)
-    return value;
-  Block &block = copy.payload->front();
-  IRMapping mapping;
-  mapping.map(block.getArgument(0), value);
-  for (Operation &op : block.without_terminator()) {
-    Operation *mapped = rewriter.clone(op, mapping);
-    mapped->setLoc(loc);
-    if (length > 1)
-      for (OpResult result : mapped->getResults())
-        result.setType(VectorType::get({length}, result.getType()));
-  }
-  return mapping.lookup(block.getTerminator()->getOperand(0));
-}
-
-Value CopyEmitter::load(ArrayRef<OpFoldResult> indices, int64_t length) {
-  if (Value value = copy.filling) {
-    if (length == 1)
-      return value;
-    return vector::BroadcastOp::create(
-        rewriter, loc, VectorType::get({length}, value.getType()), value);
-  }
-  SmallVector<Value> values =
-      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
-  Type element = shape.getSourceType().getElementType();
-  Value value;
-  if (length == 1)
-    value = memref::LoadOp::create(rewriter, loc, shape.source, values);
-  else
-    value = vector::LoadOp::create(
-        rewriter, loc, VectorType::get({length}, element), shape.source, values,
-        /*nontemporal=*/false, llvm::Align(length * getBytes(shape.source)));
-  return applyPayload(value, length);
-}
-
-void CopyEmitter::store(Value value, ArrayRef<OpFoldResult> indices,
-                        int64_t length) {
-  SmallVector<Value> values =
-      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
-  if (length == 1)
-    memref::StoreOp::create(rewriter, loc, value, shape.target, values);
-  else
-    vector::StoreOp::create(rewriter, loc, value, shape.target, values,
-                            /*nontemporal=*/false,
-                            llvm::Align(length * getBytes(shape.target)));
-}
-
-bool CopyEmitter::isAsync(int64_t length) {
-  if (!copy.mayBeAsync || shape.extents.empty())
-    return false;
-  for (MemRefType type : {shape.getSourceType(), shape.getTargetType()})
-    if (!type.getElementType().isIntOrFloat() || !hasDenseElements(type) ||
-        getStrides(type).back() != 1)
-      return false;
-  int64_t bytes = length * getBytes(shape.target);
-  return bytes == 4 || bytes == 8 || bytes == kMaxAsyncBytes;
-}
-
-/// `memref`, in workgroup memory, in a spelling of it that cp.async takes.
-static Value respell(RewriterBase &rewriter, Location loc, Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))
-    return memref;
-  Attribute space = getWorkgroupSpace(rewriter.getContext());
-  return memref::MemorySpaceCastOp::create(
-      rewriter, loc, cast<MemRefType>(withMemorySpace(type, space)), memref);
-}
-
 /// Begins to copy `length` elements.
-void CopyEmitter::startAsync(ArrayRef<OpFoldResult> indices, int64_t length) {
-  SmallVector<Value> values =
-      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
-  bool bypassesL1 =
-      options.bypassL1 && length * getBytes(shape.target) == kMaxAsyncBytes;
-  auto started = nvgpu::DeviceAsyncCopyOp::create(
-      rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
-      respell(rewriter, loc, shape.target), values, shape.source, values,
-      rewriter.getIndexAttr(length),
-      /*srcElements=*/Value(),
-      bypassesL1 ? rewriter.getUnitAttr() : UnitAttr());
+void CopyEmitter::start(ArrayRef<OpFoldResult> indices, int64_t length) {
+  Value token = access.start(indices, length);
   emitted.isAsync = true;
-  if (started->getBlock() == copy.op->getBlock())
-    emitted.tokens.push_back(started);
+  if (token.getParentBlock() == copy.op->getBlock())
+    emitted.tokens.push_back(token);
 }
 
 /// The indices of access number `linear` of `counts` accesses per dimension, of
@@ -306,62 +223,148 @@ scf::ForOp CopyEmitter::enterLoop(OpFoldResult from, OpFoldResult to,
   return loop;
 }
 
+/// The accesses of a thread as straight-line code; nothing if they are too many
+/// or their number is not known.
+std::optional<StraightLine>
+CopyEmitter::planStraightLine(OpFoldResult first, ArrayRef<OpFoldResult> counts,
+                              int64_t length) {
+  std::optional<int64_t> total = getConstantIntValue(getTotal(counts));
+  std::optional<int64_t> numThreads =
+      getConstantIntValue(index.numThreads(block));
+  if (!total || !numThreads ||
+      llvm::divideCeil(*total, *numThreads) >
+          static_cast<uint64_t>(options.unrollLimit))
+    return std::nullopt;
+  StraightLine line;
+  OpFoldResult thread = index.threadId(block);
+  int64_t numFull = *total / *numThreads;
+  int64_t rowLength =
+      counts.empty() ? 1 : *total / *getConstantIntValue(counts[0]);
+  for (int64_t i = 0; i < numFull; ++i) {
+    int64_t ahead = i * *numThreads;
+    if (i == 0 || ahead % rowLength != 0) {
+      line.accesses.push_back(
+          getIndices(index.add(thread, rewriter.getIndexAttr(ahead)), first,
+                     counts, length));
+      continue;
+    }
+    // Whole rows further: the same place in the row.
+    int64_t rows = ahead / rowLength * (counts.size() == 1 ? length : 1);
+    line.accesses.push_back(line.accesses.front());
+    line.accesses.back().front() =
+        index.add(line.accesses.front().front(), rewriter.getIndexAttr(rows));
+  }
+  line.done = numFull * *numThreads;
+  line.rest = *total - line.done;
+  return line;
+}
+
 /// Spreads the accesses over the threads of the block: thread t does the
 /// accesses t, t + n, t + 2n, ...
 void CopyEmitter::emitForBlock(OpFoldResult first,
                                ArrayRef<OpFoldResult> counts, int64_t length) {
-  OpFoldResult total = rewriter.getIndexAttr(1);
-  for (OpFoldResult count : counts)
-    total = index.mul(total, count);
-  BlockShape block = getBlockShape(getExecutionScope(copy.op));
-  OpFoldResult numThreads = index.numThreads(block);
   OpFoldResult thread = index.threadId(block);
   auto at = [&](OpFoldResult linear) {
     return getIndices(linear, first, counts, length);
   };
-
-  std::optional<int64_t> staticTotal = getConstantIntValue(total);
-  std::optional<int64_t> staticThreads = getConstantIntValue(numThreads);
-  if (staticTotal && staticThreads &&
-      llvm::divideCeil(*staticTotal, *staticThreads) <=
-          static_cast<uint64_t>(options.unrollLimit)) {
-    // Straight-line code: all loads before the first store, so that they are in
-    // flight together.
-    int64_t numFull = *staticTotal / *staticThreads;
-    int64_t rowLength =
-        counts.empty() ? 1 : *staticTotal / *getConstantIntValue(counts[0]);
-    SmallVector<SmallVector<OpFoldResult>> indices;
-    for (int64_t i = 0; i < numFull; ++i) {
-      int64_t ahead = i * *staticThreads;
-      if (i == 0 || ahead % rowLength != 0) {
-        indices.push_back(at(index.add(thread, rewriter.getIndexAttr(ahead))));
-        continue;
-      }
-      // Whole rows further: the same place in the row.
-      int64_t rows = ahead / rowLength * (counts.size() == 1 ? length : 1);
-      indices.push_back(indices.front());
-      indices.back().front() =
-          index.add(indices.front().front(), rewriter.getIndexAttr(rows));
-    }
-    SmallVector<Value> loaded;
-    for (ArrayRef<OpFoldResult> access : indices) {
-      if (isAsync(length))
-        startAsync(access, length);
-      else
-        loaded.push_back(load(access, length));
-    }
-    for (auto [value, access] : llvm::zip(loaded, indices))
-      store(value, access, length);
-    int64_t done = numFull * *staticThreads;
-    if (done < *staticTotal)
-      emitIf(thread, rewriter.getIndexAttr(*staticTotal - done), [&] {
-        move(at(index.add(thread, rewriter.getIndexAttr(done))), length);
-      });
-    return;
+  std::optional<StraightLine> line = planStraightLine(first, counts, length);
+  if (!line) {
+    OpFoldResult total = getTotal(counts);
+    OpBuilder::InsertionGuard guard(rewriter);
+    scf::ForOp loop = enterLoop(thread, total, index.numThreads(block));
+    return move(at(loop.getInductionVar()), length);
   }
+  // All loads before the first store, so that they are in flight together.
+  SmallVector<Value> loaded;
+  for (ArrayRef<OpFoldResult> indices : line->accesses) {
+    if (access.isAsync(length))
+      start(indices, length);
+    else
+      loaded.push_back(access.load(indices, length));
+  }
+  for (auto [value, indices] : llvm::zip(loaded, line->accesses))
+    access.store(value, indices, length);
+  if (line->rest != 0)
+    emitIf(thread, rewriter.getIndexAttr(line->rest), [&] {
+      move(at(index.add(thread, rewriter.getIndexAttr(line->done))), length);
+    });
+}
+
+/// Emits `body`, which yields values of `types`, under `condition`, and zeros
+/// in their place elsewhere. Without a condition there is no branch.
+SmallVector<Value>
+CopyEmitter::emitOrZero(Value condition, TypeRange types,
+                        function_ref<SmallVector<Value>()> body) {
+  if (!condition)
+    return body();
+  auto branch = scf::IfOp::create(rewriter, loc, types, condition,
+                                  /*withElseRegion=*/!types.empty());
   OpBuilder::InsertionGuard guard(rewriter);
-  scf::ForOp loop = enterLoop(thread, total, numThreads);
-  move(at(loop.getInductionVar()), length);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Value> values = body();
+  if (types.empty()) // has its terminator
+    return {};
+  scf::YieldOp::create(rewriter, loc, values);
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  SmallVector<Value> zeros;
+  for (Type type : types)
+    zeros.push_back(arith::ConstantOp::create(
+        rewriter, loc, cast<TypedAttr>(rewriter.getZeroAttr(type))));
+  scf::YieldOp::create(rewriter, loc, zeros);
+  return branch.getResults();
+}
+
+bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
+  rewriter.setInsertionPoint(copy.op);
+  makeShape();
+  if (shape.isEmpty())
+    return true;
+  chooseVectorLength();
+  if (access.isAsync(vectorLength) || leavesRest() || copy.isPadded)
+    return false;
+  OpFoldResult zero = rewriter.getIndexAttr(0);
+  SmallVector<OpFoldResult> counts = getCounts();
+  std::optional<StraightLine> line =
+      planStraightLine(zero, counts, vectorLength);
+  if (!line)
+    return false;
+
+  Value hasRest;
+  if (line->rest != 0) {
+    OpFoldResult thread = index.threadId(block);
+    line->accesses.push_back(
+        getIndices(index.add(thread, rewriter.getIndexAttr(line->done)), zero,
+                   counts, vectorLength));
+    Value id = index.value(thread);
+    hasRest =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, id,
+                              index.value(rewriter.getIndexAttr(line->rest)));
+  }
+  auto isLast = [&](size_t i) { return i + 1 == line->accesses.size(); };
+  Type element = shape.getTargetType().getElementType();
+  Type type =
+      vectorLength == 1 ? element : VectorType::get({vectorLength}, element);
+  SmallVector<Type> types(line->accesses.size(), type);
+  SmallVector<Value> values = emitOrZero(condition, types, [&] {
+    SmallVector<Value> loaded;
+    for (auto [i, indices] : llvm::enumerate(line->accesses))
+      llvm::append_range(
+          loaded, emitOrZero(isLast(i) ? hasRest : Value(), type, [&] {
+            return SmallVector<Value>{access.load(indices, vectorLength)};
+          }));
+    return loaded;
+  });
+
+  rewriter.setInsertionPoint(storesBefore);
+  emitOrZero(condition, {}, [&] {
+    for (auto [i, indices] : llvm::enumerate(line->accesses))
+      emitOrZero(isLast(i) ? hasRest : Value(), {}, [&] {
+        access.store(values[i], indices, vectorLength);
+        return SmallVector<Value>();
+      });
+    return SmallVector<Value>();
+  });
+  return true;
 }
 
 /// Every thread visits all elements.
@@ -388,28 +391,52 @@ void CopyEmitter::emitForThread() {
   move(indices, vectorLength);
 }
 
-EmittedCopy CopyEmitter::emit() {
-  rewriter.setInsertionPoint(copy.op);
+void CopyEmitter::makeShape() {
+  if (copy.isPadded) {
+    // What is in the source and what is not is known in its own dimensions.
+    shape = {copy.source, copy.target,
+             memref::getMixedSizes(rewriter, loc, copy.target)};
+    return;
+  }
   bool followTarget = getMemorySpace(copy.target) == MemorySpace::Global &&
                       getMemorySpace(copy.source) != MemorySpace::Global;
   shape = simplifyCopy(rewriter, loc, copy.source, copy.target, followTarget);
+}
+
+/// The number of accesses along each dimension.
+SmallVector<OpFoldResult> CopyEmitter::getCounts() {
+  SmallVector<OpFoldResult> counts = shape.extents;
+  if (!counts.empty())
+    counts.back() =
+        index.div(counts.back(), rewriter.getIndexAttr(vectorLength));
+  return counts;
+}
+
+EmittedCopy CopyEmitter::emit() {
+  rewriter.setInsertionPoint(copy.op);
+  makeShape();
   if (shape.isEmpty())
     return {};
   chooseVectorLength();
+  access.prepare();
   if (!copy.isCooperative) {
     emitForThread();
     return emitted;
   }
-  OpFoldResult zero = rewriter.getIndexAttr(0);
   OpFoldResult length = rewriter.getIndexAttr(vectorLength);
-  SmallVector<OpFoldResult> counts = shape.extents;
-  if (!counts.empty())
-    counts.back() = index.div(counts.back(), length);
-  emitForBlock(zero, counts, vectorLength);
+  emitForBlock(rewriter.getIndexAttr(0), getCounts(), vectorLength);
   if (leavesRest())
-    emitForBlock(index.mul(counts[0], length),
+    emitForBlock(index.mul(getCounts()[0], length),
                  {index.rem(shape.extents[0], length)}, /*length=*/1);
   return emitted;
+}
+
+bool emitStagedCopy(RewriterBase &rewriter, const Copy &copy,
+                    AlignmentAnalysis &alignment,
+                    const LowerCopiesOptions &options, Value condition,
+                    Operation *storesBefore) {
+  return CopyEmitter(rewriter, copy, alignment, options)
+      .emitStaged(condition, storesBefore);
 }
 
 EmittedCopy emitCopy(RewriterBase &rewriter, const Copy &copy,

@@ -39,6 +39,9 @@ struct Copy {
   Value filling = nullptr;
   /// Done once by all threads of the block, instead of whole by each thread.
   bool isCooperative = false;
+  /// The target may be larger than the source, and gets zeros there; what
+  /// becomes of elements is nothing then.
+  bool isPadded = false;
   /// To be done by cp.async if the width of accesses allows.
   bool mayBeAsync = false;
 };
@@ -56,6 +59,15 @@ struct EmittedCopy {
   /// The copies by cp.async that stand in the block of the op.
   SmallVector<Value> tokens;
 };
+
+/// Emits the loads of `copy`, which the block does together, before its op, and
+/// the stores before another operation; both under `condition`, if there is
+/// one. False, and nothing but views are emitted, if it is better done by
+/// cp.async, or is too much for the registers of a thread.
+bool emitStagedCopy(RewriterBase &rewriter, const Copy &copy,
+                    AlignmentAnalysis &alignment,
+                    const LowerCopiesOptions &options, Value condition,
+                    Operation *storesBefore);
 
 /// Emits the loads and stores of `copy` before its op, which is left in place.
 EmittedCopy emitCopy(RewriterBase &rewriter, const Copy &copy,

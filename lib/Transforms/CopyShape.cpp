@@ -9,6 +9,8 @@
 #include "CopyShape.h"
 #include "IndexBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 namespace mlir::workgroup {
@@ -26,14 +28,22 @@ bool CopyShape::isEmpty() const {
   });
 }
 
+/// How many values are followed to find an extent.
+static constexpr unsigned kMaxBoundValues = 32;
+
 /// The extent of dimension `dim` of `memref` if it is constant, be it in the
 /// type or by way of the values that it comes from.
 static std::optional<int64_t> getConstantExtent(Value memref, int64_t dim) {
   auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(dim))
     return type.getDimSize(dim);
+  // Solving takes longer than linear time in the number of values.
+  unsigned numValues = 0;
   FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-      presburger::BoundType::EQ, {memref, dim});
+      presburger::BoundType::EQ, {memref, dim},
+      [&](Value, std::optional<int64_t>, ValueBoundsConstraintSet &) {
+        return ++numValues > kMaxBoundValues;
+      });
   return succeeded(bound) ? std::optional(*bound) : std::nullopt;
 }
 
@@ -51,6 +61,34 @@ StringRef getShapeObstacle(Value source, Value target) {
              "the one that is to last";
   }
   return "";
+}
+
+bool isLeadingPart(Value view, Value buffer, bool isWhole) {
+  while (view != buffer) {
+    if (auto cast = view.getDefiningOp<memref::CastOp>()) {
+      view = cast.getSource();
+      continue;
+    }
+    auto part = view.getDefiningOp<memref::SubViewOp>();
+    if (!part)
+      return false;
+    MemRefType from = part.getSourceType();
+    if (part.getType().getRank() != from.getRank() ||
+        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
+        !areAllConstantIntValue(part.getMixedStrides(), 1))
+      return false;
+    for (auto [size, extent] :
+         llvm::zip_equal(part.getMixedSizes(), from.getShape()))
+      if (isWhole && (ShapedType::isDynamic(extent) ||
+                      getConstantIntValue(size) != extent))
+        return false;
+    view = part.getSource();
+  }
+  return true;
+}
+
+bool isZero(Value value) {
+  return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
 }
 
 static SmallVector<OpFoldResult> computeExtents(RewriterBase &rewriter,

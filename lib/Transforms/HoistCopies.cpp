@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelBuffers.h"
+#include "LoopCopies.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -107,34 +108,6 @@ static bool isInvariant(LoopCopy &copy) {
 //===----------------------------------------------------------------------===//
 // Decide
 //===----------------------------------------------------------------------===//
-
-/// The memory that an operation itself reads and writes.
-struct Accesses {
-  SmallVector<Value> read, written;
-};
-
-/// What `op` accesses; nothing if that is not known.
-static std::optional<Accesses> getAccesses(Operation *op) {
-  Accesses accesses;
-  if (isFreeOfAccesses(op) || isBlockBarrier(op))
-    return accesses;
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface) {
-    bool isControl = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-                     op->hasTrait<OpTrait::IsTerminator>();
-    return isControl ? std::optional(accesses) : std::nullopt;
-  }
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    Value memory = effect.getValue();
-    if (!memory || !isa<BaseMemRefType>(memory.getType()))
-      return std::nullopt;
-    bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
-    (isRead ? accesses.read : accesses.written).push_back(memory);
-  }
-  return accesses;
-}
 
 /// True if the buffer of `copy` is another one in each turn.
 static bool isBufferOfTurn(const LoopCopy &copy) {

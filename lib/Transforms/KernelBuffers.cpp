@@ -46,6 +46,32 @@ int64_t KernelBuffers::getStaticBytes() const {
   return bytes == 0 ? 0 : llvm::alignTo(bytes, dynamicAlignment);
 }
 
+void eraseAttributions(Operation *kernel, const llvm::BitVector &erased,
+                       RewriterBase &rewriter) {
+  if (erased.none())
+    return;
+  Block &entry = getBody(kernel)->front();
+  auto erase = [&](StringRef name, int64_t number) {
+    rewriter.modifyOpInPlace(kernel, [&] {
+      kernel->setAttr(name, rewriter.getI64IntegerAttr(number));
+      entry.eraseArguments(erased);
+    });
+  };
+  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
+    return erase(launch.getNumWorkgroupAttributionsAttrName(),
+                 launch.getNumWorkgroupAttributions() - erased.count());
+  auto function = cast<gpu::GPUFuncOp>(kernel);
+  SmallVector<Attribute> attributes;
+  if (ArrayAttr all = function.getWorkgroupAttribAttrsAttr())
+    for (auto [i, attribute] : llvm::enumerate(all))
+      if (!erased.test(function.getFirstWorkgroupAttributionIndex() + i))
+        attributes.push_back(attribute);
+  function.setWorkgroupAttribAttrsAttr(
+      attributes.empty() ? ArrayAttr() : rewriter.getArrayAttr(attributes));
+  erase(function.getNumWorkgroupAttributionsAttrName(),
+        function.getNumWorkgroupAttributions() - erased.count());
+}
+
 LaunchSites collectLaunchSites(Operation *root) {
   LaunchSites sites;
   SymbolTableCollection symbols;

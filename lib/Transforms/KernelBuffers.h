@@ -17,6 +17,8 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
@@ -75,6 +77,11 @@ bool isDynamicSymbol(memref::GlobalOp global);
 /// The number of bytes of `type`, which is static; nothing if it overflows or
 /// an element has no size that is known.
 std::optional<int64_t> getStaticBytes(MemRefType type, Operation *scope);
+
+/// Erases the arguments of `kernel`'s entry block that are set in `erased`, all
+/// of them attributions of workgroup memory without uses.
+void eraseAttributions(Operation *kernel, const llvm::BitVector &erased,
+                       RewriterBase &rewriter);
 
 /// The outlined kernels inside `root` with the launches of each.
 using LaunchSites =

@@ -217,9 +217,41 @@ static LogicalResult decideStrategy(MutableArrayRef<Copy> copies,
   return success();
 }
 
+/// True if `fill` makes all of a buffer zero of which `copy`, next after it,
+/// then writes a part at the start: together they fill a ragged tile.
+static bool isPadding(const Copy &fill, const Copy &copy) {
+  if (!fill.filling || !fill.isCooperative || !copy.mayBeAsync ||
+      copy.isPadded || !isZero(fill.filling) ||
+      !isLeadingPart(copy.target, fill.target, /*isWhole=*/false))
+    return false;
+  Operation *op = fill.op->getNextNode();
+  while (op && op != copy.op && (isFreeOfAccesses(op) || isBlockBarrier(op)))
+    op = op->getNextNode();
+  return op == copy.op;
+}
+
+/// Lets copies fill what is ragged of their tiles themselves, instead of
+/// filling operations before them.
+static void mergePadding(SmallVectorImpl<Copy> &copies,
+                         RewriterBase &rewriter) {
+  SmallVector<Copy> merged;
+  for (Copy &copy : copies) {
+    if (!merged.empty() && isPadding(merged.back(), copy)) {
+      copy.target = merged.back().target;
+      copy.isPadded = true;
+      rewriter.eraseOp(merged.pop_back_val().op);
+    }
+    merged.push_back(copy);
+  }
+  copies = std::move(merged);
+}
+
 //===----------------------------------------------------------------------===//
 // Runs of copies, and barriers
 //===----------------------------------------------------------------------===//
+
+/// Every copy of a run is compared with all others; longer ones gain nothing.
+static constexpr size_t kMaxRunLength = 64;
 
 /// True if `second` may run while some threads are still busy with `first`.
 static bool areIndependent(const Copy &first, const Copy &second) {
@@ -234,7 +266,7 @@ static size_t getRunLength(ArrayRef<Copy> copies) {
   size_t length = 1;
   if (!copies.front().isCooperative)
     return length;
-  for (; length < copies.size(); ++length) {
+  for (; length < std::min(copies.size(), kMaxRunLength); ++length) {
     const Copy &next = copies[length];
     Operation *op = copies[length - 1].op->getNextNode();
     while (op && op != next.op && isFreeOfAccesses(op))
@@ -383,6 +415,7 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
 
   if (failed(decideStrategy(copies, options)))
     return failure();
+  mergePadding(copies, rewriter);
 
   releaseLaunchBuffers(copies, rewriter);
   SmallVector<ArrayRef<Copy>> runs = findRuns(copies);

@@ -206,27 +206,7 @@ void KernelRewriter::eraseAttributions() {
     for (const PackedBuffer &member : kernel.members)
       if (member.buffer.kind == KernelBuffer::Kind::Attribution)
         erased.set(cast<BlockArgument>(member.buffer.value).getArgNumber());
-  if (erased.none())
-    return;
-  auto erase = [&](StringRef name, int64_t number) {
-    rewriter.modifyOpInPlace(kernel.kernel, [&] {
-      kernel.kernel->setAttr(name, rewriter.getI64IntegerAttr(number));
-      entry.eraseArguments(erased);
-    });
-  };
-  if (auto launch = dyn_cast<gpu::LaunchOp>(kernel.kernel))
-    return erase(launch.getNumWorkgroupAttributionsAttrName(),
-                 launch.getNumWorkgroupAttributions() - erased.count());
-  auto function = cast<gpu::GPUFuncOp>(kernel.kernel);
-  SmallVector<Attribute> attributes;
-  if (ArrayAttr all = function.getWorkgroupAttribAttrsAttr())
-    for (auto [i, attribute] : llvm::enumerate(all))
-      if (!erased.test(function.getFirstWorkgroupAttributionIndex() + i))
-        attributes.push_back(attribute);
-  function.setWorkgroupAttribAttrsAttr(
-      attributes.empty() ? ArrayAttr() : rewriter.getArrayAttr(attributes));
-  erase(function.getNumWorkgroupAttributionsAttrName(),
-        function.getNumWorkgroupAttributions() - erased.count());
+  workgroup::eraseAttributions(kernel.kernel, erased, rewriter);
 }
 
 /// Erases deallocations of what is a view of the arena now.

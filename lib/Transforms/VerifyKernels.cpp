@@ -228,6 +228,8 @@ void KernelVerifier::verifyCopy(Operation *op) {
       isa<memref::CopyOp>(op) || (copy && copy.hasPureBufferSemantics());
   if (isCopy && isInDeviceCode(op))
     error(op, "in device code was not lowered; run workgroup-lower-copies");
+  if (isa<RingOp, CopyOp>(op))
+    error(op, "was not lowered; run workgroup-lower-rings");
 }
 
 //===----------------------------------------------------------------------===//

@@ -93,6 +93,25 @@ def _check_copies(values: Sequence[Value]) -> None:
                 raise LayoutError(message, index)
 
 
+def check_distinct(values: Sequence[Value]) -> None:
+    """Refuse arrays that share memory, for a program that was compiled for others.
+
+    What is one value of the program is known to be.
+    """
+    import numpy as np
+
+    arrays = [(i, v) for i, v in enumerate(values) if v.array is not None]
+    for index, value in arrays:
+        for other, partner in arrays[:index]:
+            if partner is not value and np.may_share_memory(value.array, partner.array):
+                message = (
+                    f"error: argument {index} overlaps argument {other}, and the program was "
+                    "compiled with rings for arguments that do not: pass a copy, or compile with "
+                    "slots=1"
+                )
+                raise LayoutError(message, index)
+
+
 def _convert_number(argument: Argument, value: Any, index: int) -> Value:
     name = argument.element_type
     if not has_numbers(name):

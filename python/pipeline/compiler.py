@@ -235,6 +235,7 @@ def _make_module(result: _native.CompileResult, request: Request) -> Module:
         result.chip,
         ((request.text, request.name), *([request.schedule] if request.schedule else [])),
         tuple(_make_shared_buffer(buffer) for buffer in result.shared_buffers),
+        result.needs_distinct_arguments,
     )
     return Module(
         chip=result.chip,

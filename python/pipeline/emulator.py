@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .arguments import Value, evaluate
+from .arguments import Value, check_distinct, evaluate
 from .diagnostics import Location, diagnostic_from_native
 from .errors import (
     CheckError,
@@ -160,12 +160,14 @@ class Emulation:
     chip: str
     sources: tuple[tuple[str, str], ...]
     shared_buffers: tuple[SharedBuffer, ...]
+    needs_distinct_arguments: bool
     _kernels: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what kernels are translated from."""
-        return Emulation, (self.bitcode, self.chip, self.sources, self.shared_buffers)
+        fields = (self.bitcode, self.chip, self.sources, self.shared_buffers)
+        return Emulation, (*fields, self.needs_distinct_arguments)
 
     def prepare(
         self, kernel: Kernel, values: Sequence[Value], sizes: LaunchSizes, options: Options
@@ -175,6 +177,8 @@ class Emulation:
         Raises ArgumentError, UsageError, CompileError.
         """
         sizes.check(kernel.name, kernel.known_grid, kernel.known_block)
+        if self.needs_distinct_arguments:
+            check_distinct(values)
         request = _make_request(kernel, values, sizes, options)
         with self._lock:
             native = self._translate(kernel.name, options)

@@ -145,6 +145,8 @@ static void bindCompile(nb::module_ &m) {
           "bitcode",
           [](const CompileResult &result) { return asBytes(result.bitcode); })
       .def_ro("chip", &CompileResult::chip)
+      .def_ro("needs_distinct_arguments",
+              &CompileResult::needsDistinctArguments)
       .def_ro("diagnostics", &CompileResult::diagnostics)
       .def_ro("rendered", &CompileResult::rendered)
       .def_ro("remarks", &CompileResult::remarks)

@@ -199,6 +199,8 @@ struct CompileResult {
   std::string bitcode;
   /// The chip that was compiled for.
   std::string chip;
+  /// Memref arguments that overlap may give wrong results.
+  bool needsDistinctArguments = false;
   std::vector<DiagnosticRecord> diagnostics;
   /// The diagnostics as `mlir-opt` prints them.
   std::string rendered;

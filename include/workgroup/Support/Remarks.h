@@ -24,11 +24,13 @@ namespace mlir::workgroup {
 
 /// The pass that emits a remark.
 enum class RemarkSource {
+  FormRings,
   SinkAllocs,
   HoistAllocs,
   HoistCopies,
   LowerCopies,
   LowerDynamicMemory,
+  LowerRings,
   PackMemory,
   ResolveBankConflicts,
   VerifyKernels

@@ -1,0 +1,38 @@
+//===- ArgumentAliases.h - Arguments that do not overlap --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two arguments of a function may be the same memory, unless an attribute
+// (`llvm.noalias`) or the client says that they are not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_ARGUMENTALIASES_H
+#define WORKGROUP_ANALYSIS_ARGUMENTALIASES_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::workgroup {
+
+class ArgumentAliases {
+public:
+  /// With `areDistinct`, different memref arguments of a host function share no
+  /// memory, nor do those of a kernel. What the launches inside `root` pass to
+  /// a kernel is looked at: slices of one buffer stay suspected.
+  ArgumentAliases(Operation *root, bool areDistinct);
+
+  /// True if two memrefs may share memory.
+  bool mayAlias(Value lhs, Value rhs) const;
+
+private:
+  bool areDistinct;
+  DenseMap<Operation *, SmallVector<gpu::LaunchFuncOp, 1>> launches;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_ARGUMENTALIASES_H

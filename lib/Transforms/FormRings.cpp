@@ -1,0 +1,479 @@
+//===- FormRings.cpp - Copies of a loop to rings --------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A loop that copies tiles to workgroup memory and reads them in the same turn
+// waits for memory in every turn. With a ring of buffers instead of one, the
+// copies of later turns can be under way meanwhile. This pass decides which
+// copies may, and says so by operations on a ring; workgroup-lower-rings makes
+// them run ahead.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CopyShape.h"
+#include "KernelBuffers.h"
+#include "LoopCopies.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
+#include "workgroup/Analysis/BufferAliases.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Barriers.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/Chip.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_FORMRINGSPASS
+#include "workgroup/Passes.h.inc"
+
+namespace {
+
+/// A copy that fills a buffer in each turn of a loop, and what is done with
+/// that buffer.
+struct TileCopy {
+  Operation *op;
+  Value source, target;
+  scf::ForOp loop;
+  /// The memory that the target is of.
+  Value buffer = getRootBuffer(target);
+  /// What computes the source in the loop.
+  LoopSlice slice = {};
+  /// The filling of the whole buffer before; null if there is none.
+  linalg::FillOp fill = {};
+  /// Views of the buffer, each after what it is a view of.
+  SmallVector<Operation *> views = {};
+  /// Uses of the buffer, or of its views, that read it.
+  SmallVector<OpOperand *> reads = {};
+  SmallVector<Operation *> deallocs = {};
+
+  MemRefType getTile() const { return cast<MemRefType>(buffer.getType()); }
+};
+
+/// Loops with the copies in their bodies.
+using LoopCopies = llvm::MapVector<Operation *, std::vector<TileCopy>>;
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Collect
+//===----------------------------------------------------------------------===//
+
+static std::optional<TileCopy> matchCopy(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop)
+    return std::nullopt;
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return TileCopy{op, copy.getSource(), copy.getTarget(), loop};
+  auto copy = dyn_cast<linalg::CopyOp>(op);
+  if (!copy || !copy.hasPureBufferSemantics())
+    return std::nullopt;
+  return TileCopy{op, copy.getInputs()[0], copy.getOutputs()[0], loop};
+}
+
+static LoopCopies collectCopies(Operation *root) {
+  LoopCopies copies;
+  for (Operation *scope : collectDeviceScopes(root))
+    scope->walk([&](Operation *op) {
+      std::optional<TileCopy> copy = matchCopy(op);
+      if (copy && isWorkgroupMemory(copy->target.getType()) &&
+          getMemorySpace(copy->source) == MemorySpace::Global)
+        copies[copy->loop].push_back(std::move(*copy));
+    });
+  return copies;
+}
+
+//===----------------------------------------------------------------------===//
+// Decide: the buffer of a copy
+//===----------------------------------------------------------------------===//
+
+/// The reason why the buffer of `copy` cannot be a tile, or empty.
+static StringRef getObstacleInBuffer(const TileCopy &copy) {
+  auto source = dyn_cast<MemRefType>(copy.source.getType());
+  auto target = dyn_cast<MemRefType>(copy.target.getType());
+  if (!source || !target)
+    return "its rank is not known";
+  if (source.getElementType() != target.getElementType())
+    return "it converts elements";
+  MemRefType tile = copy.getTile();
+  bool isBuffer = isWorkgroupMemory(tile) && tile.hasStaticShape() &&
+                  tile.getLayout().isIdentity();
+  if (auto argument = dyn_cast<BlockArgument>(copy.buffer))
+    isBuffer &= isKernel(argument.getOwner()->getParentOp());
+  else
+    isBuffer &=
+        isa<memref::AllocOp, memref::AllocaOp>(copy.buffer.getDefiningOp());
+  if (!isBuffer)
+    return "its target is no row-major buffer of the kernel of constant "
+           "extents";
+  return "";
+}
+
+/// The reason why `use`, of the buffer of `copy` or a view of it, forbids that
+/// the buffer is another one in each turn, or empty.
+static StringRef addUse(OpOperand &use, TileCopy &copy) {
+  Operation *user = use.getOwner();
+  if (user == copy.op)
+    return "";
+  if (isa<memref::DeallocOp>(user)) {
+    copy.deallocs.push_back(user);
+    return "";
+  }
+  if (getViewSource(user) == use.get()) {
+    copy.views.push_back(user);
+    return "";
+  }
+  Operation *inBody = copy.loop.getBody()->findAncestorOpInBlock(*user);
+  if (!inBody)
+    return "its buffer is used outside of the loop";
+  auto fill = dyn_cast<linalg::FillOp>(user);
+  if (fill && user == inBody && inBody->isBeforeInBlock(copy.op) &&
+      !copy.fill && isZero(fill.getInputs()[0]) &&
+      isLeadingPart(use.get(), copy.buffer, /*isWhole=*/true)) {
+    copy.fill = fill;
+    return "";
+  }
+  if (fill)
+    return "its buffer is filled with more than zeros before it";
+  if (inBody == copy.op || inBody->isBeforeInBlock(copy.op))
+    return "its buffer is used before it in the turn";
+  std::optional<Accesses> accesses = getAccesses(user);
+  if (!accesses || !getAliases(use).empty() ||
+      !llvm::is_contained(accesses->read, use.get()))
+    return "its buffer is used by more than reads";
+  if (llvm::is_contained(accesses->written, use.get()))
+    return "its buffer is written by others";
+  copy.reads.push_back(&use);
+  return "";
+}
+
+/// Collects the uses of the buffer of `copy`. Returns the reason why they
+/// forbid that it is a tile of a ring, or empty.
+static StringRef followBuffer(TileCopy &copy) {
+  llvm::SmallSetVector<Value, 8> names;
+  names.insert(copy.buffer);
+  for (unsigned i = 0; i < names.size(); ++i)
+    for (OpOperand &use : names[i].getUses()) {
+      size_t numViews = copy.views.size();
+      StringRef why = addUse(use, copy);
+      if (!why.empty())
+        return why;
+      if (copy.views.size() != numViews)
+        names.insert(copy.views.back()->getResult(0));
+    }
+  if (copy.reads.empty())
+    return "nothing reads its buffer";
+  if (!isLeadingPart(copy.target, copy.buffer, /*isWhole=*/!copy.fill))
+    return "it fills only a part of its buffer";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Decide: the loop
+//===----------------------------------------------------------------------===//
+
+static StringRef getObstacleInLoop(TileCopy &copy,
+                                   const UniformityAnalysis &uniformity,
+                                   const ArgumentAliases &aliases) {
+  if (!uniformity.isUniformPoint(copy.op) ||
+      !uniformity.isUniform(copy.source) || !uniformity.isUniform(copy.target))
+    return "not all threads of the block execute it together with the same "
+           "operands";
+  if (!addToSlice(copy.source, copy.loop, copy.slice))
+    return "its source depends on more than the turn";
+  StringRef why;
+  auto mayAlias = [&](Value lhs, Value rhs) {
+    return aliases.mayAlias(lhs, rhs);
+  };
+  copy.loop.getBody()->walk([&](Operation *op) {
+    why = getObstacleToReadAhead(op, copy.source, mayAlias);
+    return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return why;
+}
+
+/// Removes from `copies`, of one loop, those that cannot join a ring, each with
+/// a remark.
+static void keepJoining(std::vector<TileCopy> &copies,
+                        const UniformityAnalysis &uniformity,
+                        const ArgumentAliases &aliases) {
+  llvm::erase_if(copies, [&](TileCopy &copy) {
+    StringRef why = getObstacleInBuffer(copy);
+    if (why.empty())
+      why = followBuffer(copy);
+    if (why.empty())
+      why = getObstacleInLoop(copy, uniformity, aliases);
+    if (why.empty())
+      return false;
+    missedRemark(RemarkSource::FormRings, "NotInRing", copy.op)
+        << "copy that cannot run ahead of its loop"
+        << remark::reason("{0}", why.str());
+    return true;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Decide: the number of slots
+//===----------------------------------------------------------------------===//
+
+static void reportNoRing(const TileCopy &copy, const Twine &why) {
+  missedRemark(RemarkSource::FormRings, "NotInRing", copy.op)
+      << "copies that do not run ahead of their loop"
+      << remark::reason("{0}", why.str());
+}
+
+namespace {
+
+/// What is left of the workgroup memory of kernels.
+class Budget {
+public:
+  explicit Budget(const FormRingsOptions &options) : options(options) {}
+
+  /// Takes room for as many slots as there is, up to `limit`, and returns their
+  /// number; nothing after an error.
+  std::optional<int64_t> take(ArrayRef<TileCopy> copies, int64_t limit);
+
+private:
+  std::optional<int64_t> getRoom(Operation *scope);
+
+  const FormRingsOptions &options;
+  /// Bytes of each kernel that are free.
+  DenseMap<Operation *, int64_t> room;
+};
+
+} // namespace
+
+std::optional<int64_t> Budget::getRoom(Operation *scope) {
+  const Chip *chip = resolveChip(scope, options.chip);
+  if (!chip)
+    return std::nullopt;
+  KernelBuffers buffers = collectKernelBuffers(scope);
+  int64_t used = buffers.getStaticBytes() + buffers.dynamicBytes;
+  scope->walk([&](RingOp ring) {
+    RingType type = ring.getRing().getType();
+    for (MemRefType tile : type.getTiles())
+      used += type.getSlots() * getStaticBytes(tile, scope).value_or(0);
+  });
+  return (options.maxBytes ? options.maxBytes : chip->maxWorkgroupBytes) - used;
+}
+
+std::optional<int64_t> Budget::take(ArrayRef<TileCopy> copies, int64_t limit) {
+  Operation *scope = getExecutionScope(copies.front().op);
+  if (!room.contains(scope)) {
+    std::optional<int64_t> bytes = getRoom(scope);
+    if (!bytes)
+      return std::nullopt;
+    room[scope] = *bytes;
+  }
+  int64_t &free = room[scope];
+  int64_t slot = 0;
+  for (const TileCopy &copy : copies)
+    slot +=
+        llvm::alignTo(getStaticBytes(copy.getTile(), scope).value_or(0), 16);
+  // The first slot is the buffer that there is already.
+  int64_t more = limit - 1;
+  if (slot > 0)
+    more = std::min(more, std::max<int64_t>(free, 0) / slot);
+  free -= more * slot;
+  return more + 1;
+}
+
+/// The slots of a ring for `copies`, of one loop; less than two if there is
+/// none. Nothing after an error.
+static std::optional<int64_t> chooseSlots(ArrayRef<TileCopy> copies,
+                                          const FormRingsOptions &options,
+                                          Budget &budget) {
+  scf::ForOp loop = copies.front().loop;
+  std::optional<APInt> turns = loop.getStaticTripCount();
+  if (turns && turns->ule(1)) {
+    reportNoRing(copies.front(), "the loop has no two turns");
+    return 1;
+  }
+  int64_t limit = turns ? turns->getLimitedValue(options.slots) : options.slots;
+  std::optional<int64_t> slots = budget.take(copies, limit);
+  if (slots && *slots < 2)
+    reportNoRing(copies.front(),
+                 "two slots take more workgroup memory than there is");
+  return slots;
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+/// The operation of the loop's body before which the ring's slot is to be got:
+/// the first that reads a tile.
+static Operation *findFirstReader(ArrayRef<TileCopy> copies) {
+  Operation *first = nullptr;
+  for (const TileCopy &copy : copies)
+    for (OpOperand *read : copy.reads) {
+      scf::ForOp loop = copy.loop;
+      Operation *reader =
+          loop.getBody()->findAncestorOpInBlock(*read->getOwner());
+      if (!first || reader->isBeforeInBlock(first))
+        first = reader;
+    }
+  return first;
+}
+
+/// Erases the copy, and views that only it used.
+static void eraseCopy(TileCopy &copy, RewriterBase &rewriter) {
+  rewriter.eraseOp(copy.op);
+  if (copy.fill)
+    rewriter.eraseOp(copy.fill);
+  for (Operation *&view : llvm::reverse(copy.views))
+    if (view->use_empty())
+      rewriter.eraseOp(std::exchange(view, nullptr));
+  llvm::erase(copy.views, nullptr);
+}
+
+/// Lets the readers of `copy` read `tile` instead, by views of it.
+static void redirectReaders(TileCopy &copy, Value tile, Operation *reader,
+                            RewriterBase &rewriter) {
+  IRMapping mapping;
+  mapping.map(copy.buffer, tile);
+  DominanceInfo dominance;
+  for (Operation *view : copy.views) {
+    Value source = getViewSource(view);
+    if (dominance.properlyDominates(view, tile.getDefiningOp())) {
+      rewriter.setInsertionPoint(reader);
+      rewriter.clone(*view, mapping);
+      continue;
+    }
+    rewriter.modifyOpInPlace(
+        view, [&] { view->replaceUsesOfWith(source, mapping.lookup(source)); });
+    mapping.map(view->getResult(0), view->getResult(0));
+  }
+  for (OpOperand *read : copy.reads)
+    rewriter.modifyOpInPlace(read->getOwner(),
+                             [&] { read->set(mapping.lookup(read->get())); });
+}
+
+/// Erases the buffer of `copy`, which nothing uses any more.
+static void eraseBuffer(TileCopy &copy, RewriterBase &rewriter) {
+  for (Operation *view : llvm::reverse(copy.views))
+    if (view->use_empty())
+      rewriter.eraseOp(view);
+  for (Operation *dealloc : copy.deallocs)
+    rewriter.eraseOp(dealloc);
+  auto argument = dyn_cast<BlockArgument>(copy.buffer);
+  if (!argument)
+    return rewriter.eraseOp(copy.buffer.getDefiningOp());
+  Block *entry = argument.getOwner();
+  llvm::BitVector erased(entry->getNumArguments());
+  erased.set(argument.getArgNumber());
+  eraseAttributions(entry->getParentOp(), erased, rewriter);
+}
+
+/// `source` in the type that it has if its extents are those of `tile`.
+static Value castToTile(Value source, MemRefType tile, Location loc,
+                        RewriterBase &rewriter) {
+  auto type = cast<MemRefType>(source.getType());
+  if (type.getShape() == tile.getShape())
+    return source;
+  auto known = MemRefType::get(tile.getShape(), type.getElementType(),
+                               type.getLayout(), type.getMemorySpace());
+  if (type.getLayout().isIdentity()) {
+    // Strides that were computed from extents stay what they are.
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    known = MemRefType::get(
+        tile.getShape(), type.getElementType(),
+        StridedLayoutAttr::get(type.getContext(), offset, strides),
+        type.getMemorySpace());
+  }
+  return memref::CastOp::create(rewriter, loc, known, source);
+}
+
+static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
+                     RewriterBase &rewriter) {
+  Operation *scope = getExecutionScope(copies.front().op);
+  Location loc = copies.front().op->getLoc();
+  SmallVector<MemRefType> tiles;
+  for (const TileCopy &copy : copies)
+    tiles.push_back(copy.getTile());
+  auto type = RingType::get(rewriter.getContext(), slots, tiles);
+  passedRemark(RemarkSource::FormRings, "FormedRing", copies.front().op)
+      << "copies of a loop made a ring" << remark::metric("Slots", slots)
+      << remark::metric("Tiles", copies.size());
+
+  rewriter.setInsertionPointToStart(&getBody(scope)->front());
+  Value ring = RingOp::create(rewriter, loc, type);
+  Operation *reader = findFirstReader(copies);
+  for (TileCopy &copy : copies)
+    for (Operation *op : copy.slice)
+      if (!op->isBeforeInBlock(copies.front().op))
+        rewriter.moveOpBefore(op, copies.front().op);
+  SmallVector<Type> results(tiles.begin(), tiles.end());
+  rewriter.setInsertionPoint(reader);
+  auto put = PutOp::create(rewriter, loc, results, ring);
+  for (auto [copy, tile] : llvm::zip_equal(copies, put.getTiles())) {
+    Location at = copy.op->getLoc();
+    Value source = copy.source;
+    if (!copy.fill)
+      source = castToTile(source, copy.getTile(), at, rewriter);
+    CopyOp::create(rewriter, at, source, tile);
+  }
+  CommitOp::create(rewriter, loc, ring);
+  auto get = GetOp::create(rewriter, loc, results, ring);
+  scf::ForOp loop = copies.front().loop;
+  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
+  ReleaseOp::create(rewriter, loc, ring);
+  for (auto [copy, tile] : llvm::zip_equal(copies, get.getTiles())) {
+    eraseCopy(copy, rewriter);
+    redirectReaders(copy, tile, reader, rewriter);
+    eraseBuffer(copy, rewriter);
+  }
+}
+
+LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
+  LoopCopies loops = collectCopies(root);
+  if (loops.empty() || options.slots < 2)
+    return success();
+  UniformityAnalysis uniformity(root);
+  ArgumentAliases aliases(root, options.assumeDistinctArguments);
+  Budget budget(options);
+  IRRewriter rewriter(root->getContext());
+  for (auto &[loop, copies] : loops)
+    keepJoining(copies, uniformity, aliases);
+  for (auto &[loop, copies] : loops) {
+    if (copies.empty())
+      continue;
+    std::optional<int64_t> slots = chooseSlots(copies, options, budget);
+    if (!slots)
+      return failure();
+    if (*slots >= 2)
+      formRing(copies, *slots, rewriter);
+  }
+  return success();
+}
+
+namespace {
+struct FormRingsPass final : impl::FormRingsPassBase<FormRingsPass> {
+  using FormRingsPassBase::FormRingsPassBase;
+
+  void runOnOperation() override {
+    if (slots < 1 || slots > 8) {
+      emitError(getOperation()->getLoc())
+          << "slots must be from 1 to 8, not " << slots.getValue();
+      return signalPassFailure();
+    }
+    if (failed(formRings(getOperation(),
+                         {slots, maxBytes, assumeDistinctArguments, chip})))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

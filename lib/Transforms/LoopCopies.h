@@ -1,0 +1,49 @@
+//===- LoopCopies.h - What moving copies of a loop takes --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A copy in a loop may be done in another turn, or before the loop, if its
+// operands can be computed there and if nothing that the loop does would be
+// seen in its source.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_LOOPCOPIES_H
+#define WORKGROUP_LIB_TRANSFORMS_LOOPCOPIES_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+#include <optional>
+
+namespace mlir::workgroup {
+
+/// The memory that an operation itself reads and writes.
+struct Accesses {
+  SmallVector<Value> read, written;
+};
+
+/// What `op` accesses; nothing if that is not known.
+std::optional<Accesses> getAccesses(Operation *op);
+
+/// The operations of a loop's body that compute some value, each after those
+/// that it takes values from.
+using LoopSlice = llvm::SetVector<Operation *>;
+
+/// Adds to `slice` what computes `value` in the body of `loop`: operations
+/// without side effects, from the induction variable and from values that are
+/// the same in all turns. False if there is anything else.
+bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice);
+
+/// The reason why `op`, in a loop, forbids to read `source` in an earlier turn
+/// than the program does; empty if it does not. `mayAlias` tells whether two
+/// memrefs may share memory.
+StringRef getObstacleToReadAhead(Operation *op, Value source,
+                                 function_ref<bool(Value, Value)> mayAlias);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_LOOPCOPIES_H

@@ -1,0 +1,199 @@
+"""Loops whose copies run ahead in rings: random ones against NumPy, and mutants that are caught."""
+
+# ruff: noqa: E402
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+import fuzz_rings
+from ring_programs import generate
+
+import pipeline
+
+SEEDS, CHUNK = 300, 100
+
+ORDERS = ("forward", "reverse", 7)
+MODES = ("on_wait", "eager", 7)
+
+ROWS, COLUMNS, TILE = 8, 32, 16
+
+
+def make_loop(turns: int, outer: int, *, element: str = "f32", epilogue: bool = True) -> str:
+    """Return a program in which 32 threads add up what others copied, in a loop within a loop."""
+    array = f"memref<{ROWS}x{TILE * 8}x{element}>"
+    tile = f"memref<{ROWS}x{TILE}x{element}, #gpu.address_space<workgroup>>"
+    view = f"memref<{ROWS}x{TILE}x{element}, strided<[{TILE * 8}, 1], offset: ?>>"
+    results = "memref<32xf32, #gpu.address_space<workgroup>>"
+    ending = f"""
+      %exchange = memref.alloc() : {results}
+      memref.store %sum, %exchange[%tx] : {results}
+      gpu.barrier
+      %left = memref.load %exchange[%mirror] : {results}
+      memref.store %left, %c[%tx] : memref<32xf32>"""
+    if not epilogue:
+        ending = "memref.store %sum, %c[%tx] : memref<32xf32>"
+    return f"""
+func.func @main(%a: {array}, %turns: index, %c: memref<32xf32> {{llvm.noalias}}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %outer = arith.constant {outer} : index
+  %static = arith.constant {turns} : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%nx = %c32, %ny = %c1, %nz = %c1) {{
+    %mirror = affine.apply affine_map<(t) -> (31 - t)>(%tx)
+    %row = affine.apply affine_map<(t) -> ((t + 5) mod {ROWS})>(%tx)
+    %column = affine.apply affine_map<(t) -> ((t * 7) mod {TILE})>(%tx)
+    %tile = memref.alloc() : {tile}
+    %sum = scf.for %o = %c0 to %outer step %c1 iter_args(%start = %zero) -> (f32) {{
+      %inner = scf.for %k = %c0 to %turns step %c1 iter_args(%acc = %start) -> (f32) {{
+        %at = affine.apply affine_map<(k) -> (k * {TILE})>(%k)
+        %source = memref.subview %a[0, %at] [{ROWS}, {TILE}] [1, 1] : {array} to {view}
+        memref.copy %source, %tile : {view} to {tile}
+        %value = memref.load %tile[%row, %column] : {tile}
+        %next = arith.addf %acc, %value : f32
+        scf.yield %next : f32
+      }}
+      scf.yield %inner : f32
+    }}
+    {ending}
+    gpu.terminator
+  }}
+  return
+}}
+"""
+
+
+def expect(array: np.ndarray, turns: int, outer: int, *, epilogue: bool = True) -> np.ndarray:
+    """Return what the program computes."""
+    thread = np.arange(32)
+    row, column = (thread + 5) % ROWS, (thread * 7) % TILE
+    total = np.zeros(32, np.float32)
+    for _ in range(outer):
+        for k in range(turns):
+            total += array[row, column + k * TILE]
+    return total[::-1] if epilogue else total
+
+
+def make_array() -> np.ndarray:
+    """Return small whole numbers, whose sums are exact."""
+    return np.random.default_rng(3).integers(-9, 10, (ROWS, TILE * 8)).astype(np.float32)
+
+
+def run_all(module: pipeline.Module, turns: int) -> list[tuple[np.ndarray, pipeline.Report]]:
+    """Run a program in all orders of threads and modes of asynchronous copies."""
+    results = []
+    for order in ORDERS:
+        for mode in MODES:
+            out = np.full(32, np.nan, np.float32)
+            options = pipeline.Options(check="all", order=order, async_mode=mode, workers=1)
+            (report,) = module.emulate(make_array(), turns, out, options=options)
+            results.append((out, report))
+    return results
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+def test_random_loops(first: int) -> None:
+    """Rings of any depth compute what the loop says, without a race; all sorts are among."""
+    counts = fuzz_rings.Counts()
+    problems = fuzz_rings.fuzz(range(first, first + CHUNK), counts)
+    report = "\n".join(f"seed {seed}: {problem}" for seed, problem in problems.items())
+    assert not problems, report
+    assert counts.remarks["FormedRing"] > CHUNK // 2
+    assert all(counts.ahead[turns] > 0 for turns in (1, 2, 3, 4))
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4, 5])
+@pytest.mark.parametrize("chip", ["sm_75", "sm_80"])
+def test_entered_again(slots: int, chip: str) -> None:
+    """A ring goes on where it was when its loop is entered again, after any number of turns.
+
+    What comes after has the ring's memory, should it be shared.
+    """
+    module = pipeline.compile(
+        make_loop(0, 3), chip=chip, memory_options=f"slots={slots} reuse=always"
+    )
+    (lowered,) = [remark for remark in module.remarks if remark.name == "LoweredRing"]
+    assert int(lowered.arguments["TurnsAhead"]) == (1 if chip == "sm_75" else slots - 1)
+    for turns in range(7):
+        for out, report in run_all(module, turns):
+            assert not report.findings, report.findings[0].message
+            np.testing.assert_array_equal(out, expect(make_array(), turns, 3))
+
+
+def mutate(text: str, kind: str, slots: int) -> str:
+    """Return the kernel with one mistake in its loop."""
+    wait = re.compile(rf"^ *nvvm\.cp\.async\.wait\.group {slots - 2}$", re.MULTILINE)
+    inner = wait.search(text)
+    assert inner
+    rest = text[inner.end() :]
+    barrier = re.search(r"^ *gpu\.barrier$", rest, re.MULTILINE)
+    commit = re.search(r"^ *nvvm\.cp\.async\.commit\.group$", rest, re.MULTILINE)
+    assert barrier and commit
+    if kind == "wait loosened":
+        return text[: inner.start()] + f"nvvm.cp.async.wait.group {slots - 1}" + rest
+    if kind == "wait removed":
+        return text[: inner.start()] + rest
+    if kind == "barrier removed":
+        return text[: inner.end()] + rest[: barrier.start()] + rest[barrier.end() :]
+    if kind == "commit removed":
+        return text[: inner.end()] + rest[: commit.start()] + rest[commit.end() :]
+    assert kind == "slot too few"
+    return re.sub(rf"(%\w+) = arith\.constant {slots} : index", rf"\1 = arith.constant {slots - 1} : index", text)
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+@pytest.mark.parametrize(
+    "kind", ["wait loosened", "wait removed", "barrier removed", "commit removed", "slot too few"]
+)
+def test_mutants(kind: str, slots: int) -> None:
+    """Each part of a ring is needed: without it the emulator finds a race."""
+    module = pipeline.compile(
+        make_loop(0, 2, epilogue=False),
+        memory_options=f"slots={slots}",
+        until="gpu",
+    )
+    text = module.texts["gpu"]
+    mutant = mutate(text, kind, slots)
+    assert mutant != text
+    for turns in (5, 6):
+        clean = pipeline.compile(text, schedule="none")
+        assert all(not report.findings for _, report in run_all(clean, turns))
+    wrong = pipeline.compile(mutant, schedule="none")
+    assert any(report.errors for _, report in run_all(wrong, 6))
+
+
+@pytest.mark.parametrize("chip", ["sm_75", "sm_80", "sm_90"])
+def test_assembles(chip: str) -> None:
+    """What rings become is what ptxas takes, with asynchronous copies where there are some."""
+    module = pipeline.compile(make_loop(0, 2), chip=chip, memory_options="slots=4")
+    assert ("cp.async.wait_group" in module.ptx) == (chip != "sm_75")
+    assert module.cubin
+
+
+def test_overlapping_arguments() -> None:
+    """Arrays that share memory are refused by a program that takes them not to."""
+    text = make_loop(0, 1, epilogue=False)
+    memory = np.zeros(ROWS * TILE * 8, np.float32)
+    arguments = (memory.reshape(ROWS, TILE * 8), 1, memory[:32])
+    pipeline.compile(text).run(*arguments)
+    with pytest.raises(pipeline.ArgumentError, match="argument 2 overlaps argument 0"):
+        pipeline.compile(text, memory_options="slots=2").run(*arguments)
+
+
+def test_programs_differ() -> None:
+    """The generator makes loops of all sorts."""
+    programs = [generate(seed) for seed in range(60)]
+    assert {program.turns for program in programs} == {0, 1, 2, 3, 4, 6}
+    assert len({program.chip for program in programs}) == 3
