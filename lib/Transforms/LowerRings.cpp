@@ -6,34 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With S slots, the copies of a turn are started S - 1 turns before. One
-// barrier in each turn does for both hazards: all threads have waited for their
-// part of the slot that is read next, and all have read the slot that is filled
-// next.
-//
-// The first S - 1 turns' copies come before the loop. Those past the last turn
-// are not made. Slots are numbers that the loop carries, stepped by an addition
-// and a selection, and never start again: should the loop be entered once more,
-// its first copies fill slots that nobody can still be reading.
+// Collects the rings of kernels, and decides whether their copies can be
+// started before the turn that reads them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "CopyEmitter.h"
-#include "IndexBuilder.h"
-#include "KernelBuffers.h"
-#include "LoopCopies.h"
-#include "RingCounter.h"
+#include "RingLowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/Uniformity.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
-#include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
@@ -42,28 +27,6 @@ namespace mlir::workgroup {
 
 #define GEN_PASS_DEF_LOWERRINGSPASS
 #include "workgroup/Passes.h.inc"
-
-namespace {
-
-/// A ring that is put and got once in the same block.
-struct Ring {
-  RingOp op;
-  PutOp put;
-  CommitOp commit;
-  GetOp get;
-  ReleaseOp release;
-  SmallVector<CopyOp> copies = {};
-  /// What computes the sources in the loop around.
-  LoopSlice slice = {};
-  /// Why the copies cannot run ahead of their readers; empty if they can.
-  std::string obstacle = {};
-
-  Location getLoc() { return op.getLoc(); }
-  RingType getType() { return op.getRing().getType(); }
-  scf::ForOp getLoop() { return dyn_cast<scf::ForOp>(put->getParentOp()); }
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Collect
@@ -157,6 +120,39 @@ static StringRef findObstacle(Ring &ring, const ArgumentAliases &aliases) {
   return "";
 }
 
+namespace {
+/// The memory that a kernel writes.
+struct KernelWrites {
+  llvm::SmallSetVector<Value, 8> roots;
+  /// Whether any other may be written.
+  bool isAnything = false;
+};
+} // namespace
+
+static KernelWrites collectWrites(Operation *scope) {
+  KernelWrites writes;
+  scope->walk([&](Operation *op) {
+    if (op == scope || isa<PutOp, CommitOp, GetOp, ReleaseOp>(op))
+      return;
+    std::optional<Accesses> accesses = getAccesses(op);
+    writes.isAnything |= !accesses;
+    if (accesses)
+      for (Value written : accesses->written)
+        writes.roots.insert(getRootBuffer(written));
+  });
+  return writes;
+}
+
+/// True if threads may write a source of `ring` somewhere in its kernel.
+static bool mayBeWritten(const Ring &ring, const KernelWrites &writes,
+                         const ArgumentAliases &aliases) {
+  return writes.isAnything || llvm::any_of(ring.copies, [&](CopyOp copy) {
+           return llvm::any_of(writes.roots, [&](Value root) {
+             return aliases.mayAlias(root, copy.getSource());
+           });
+         });
+}
+
 /// A ring is work of the block: decides whether all threads do it together.
 static LogicalResult checkUniformity(Ring &ring,
                                      const UniformityAnalysis &uniformity) {
@@ -172,344 +168,6 @@ static LogicalResult checkUniformity(Ring &ring,
                       "together with the same operands");
   why->explain(error);
   return error;
-}
-
-//===----------------------------------------------------------------------===//
-// Apply
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-class RingLowering {
-public:
-  RingLowering(Ring &ring, const LowerRingsOptions &options, bool isAsync,
-               AlignmentAnalysis &alignment, RewriterBase &rewriter)
-      : ring(ring), options(options), alignment(alignment), rewriter(rewriter),
-        index{rewriter, ring.getLoc()}, loc(ring.getLoc()),
-        mayBeAsync(isAsync) {}
-
-  /// The copies of a turn are done in it.
-  void lowerInPlace();
-  /// The copies of a turn are started in earlier ones.
-  void lowerAhead();
-
-private:
-  // Slots and turns.
-  void allocate(int64_t count);
-  SmallVector<Value> getTiles(OpFoldResult slot);
-  Value advance(Value slot, int64_t by);
-  Value getSteps(int64_t distance);
-  Value hasTurnAfter(Value turn, int64_t distance);
-  std::optional<Value> hasTurn(int64_t number);
-
-  // Copies.
-  SmallVector<Copy> cloneCopies(Value turn, OpFoldResult slot);
-  Copy makeCopy(CopyOp op);
-  void emit(const Copy &copy);
-  void copyTurn(std::optional<Value> condition, Value turn, OpFoldResult slot);
-  void startTurn(Value condition, Value turn, OpFoldResult slot);
-  void closeGroup();
-  void waitForGroups(int64_t numPending);
-
-  Value enterLoop(Value first, int64_t distance);
-  void eraseRing(ValueRange tiles);
-
-  Ring &ring;
-  const LowerRingsOptions &options;
-  AlignmentAnalysis &alignment;
-  RewriterBase &rewriter;
-  IndexBuilder index;
-  Location loc;
-  bool mayBeAsync;
-
-  scf::ForOp loop;
-  int64_t numSlots = 1;
-  /// One for each tile, of all slots.
-  SmallVector<Value> storage;
-  /// Whether any copy is asynchronous.
-  bool isAsync = false;
-  /// Copies that are lowered. Erased last: what has been found out about values
-  /// must not be taken for others in their place.
-  SmallVector<Operation *> dead;
-};
-
-} // namespace
-
-/// The alignment of a slot in bytes, which any access is content with.
-static constexpr int64_t kSlotAlignment = 16;
-
-/// The bytes from a tile of `type` to that of the next slot.
-static int64_t getSlotBytes(MemRefType type, Operation *scope) {
-  return llvm::alignTo(getStaticBytes(type, scope).value_or(0), kSlotAlignment);
-}
-
-//===----------------------------------------------------------------------===//
-// Slots and turns
-//===----------------------------------------------------------------------===//
-
-/// Allocates `count` slots at the kernel's entry.
-void RingLowering::allocate(int64_t count) {
-  numSlots = count;
-  Operation *scope = getExecutionScope(ring.op);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(&getBody(scope)->front());
-  for (MemRefType tile : ring.getType().getTiles()) {
-    auto type = MemRefType::get(
-        {numSlots * getSlotBytes(tile, scope)}, rewriter.getI8Type(),
-        MemRefLayoutAttrInterface(), tile.getMemorySpace());
-    storage.push_back(memref::AllocOp::create(
-        rewriter, loc, type, rewriter.getI64IntegerAttr(kSlotAlignment)));
-  }
-}
-
-/// The tiles of a slot.
-SmallVector<Value> RingLowering::getTiles(OpFoldResult slot) {
-  SmallVector<Value> tiles;
-  Operation *scope = getExecutionScope(ring.op);
-  for (auto [buffer, type] :
-       llvm::zip_equal(storage, ring.getType().getTiles())) {
-    int64_t bytes = getSlotBytes(type, scope);
-    OpFoldResult shift = index.mul(slot, rewriter.getIndexAttr(bytes));
-    tiles.push_back(memref::ViewOp::create(rewriter, loc, type, buffer,
-                                           index.value(shift), ValueRange()));
-  }
-  return tiles;
-}
-
-/// The slot `by` after `slot`, which is less than the number of slots.
-Value RingLowering::advance(Value slot, int64_t by) {
-  if (by == 0)
-    return slot;
-  Value end = index.value(rewriter.getIndexAttr(numSlots));
-  Value next = index.value(index.add(slot, rewriter.getIndexAttr(by)));
-  Value wrapped = arith::SubIOp::create(rewriter, loc, next, end);
-  Value isIn = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
-                                     next, end);
-  return arith::SelectOp::create(rewriter, loc, isIn, next, wrapped);
-}
-
-/// `distance` steps of the loop, in the type of its induction variable.
-Value RingLowering::getSteps(int64_t distance) {
-  Value step = loop.getStep();
-  Value factor = arith::ConstantOp::create(
-      rewriter, loc, rewriter.getIntegerAttr(step.getType(), distance));
-  return arith::MulIOp::create(rewriter, loc, step, factor);
-}
-
-/// True if there is a turn `distance` turns after that of `turn`, which there
-/// is.
-Value RingLowering::hasTurnAfter(Value turn, int64_t distance) {
-  // What is left, as a number without a sign, cannot overflow.
-  Value left = arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), turn);
-  Value step = loop.getStep();
-  Type wide = rewriter.getI64Type();
-  if (step.getType().isInteger() &&
-      step.getType().getIntOrFloatBitWidth() < 64) {
-    left = arith::ExtUIOp::create(rewriter, loc, wide, left);
-    step = arith::ExtUIOp::create(rewriter, loc, wide, step);
-  }
-  Value factor = arith::ConstantOp::create(
-      rewriter, loc, rewriter.getIntegerAttr(step.getType(), distance));
-  Value steps = arith::MulIOp::create(rewriter, loc, step, factor);
-  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ugt, left,
-                               steps);
-}
-
-/// True if the loop has a turn number `number`; nothing if it is known to have.
-std::optional<Value> RingLowering::hasTurn(int64_t number) {
-  std::optional<APInt> turns = loop.getStaticTripCount();
-  if (turns && turns->ugt(number))
-    return std::nullopt;
-  auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
-                                    : arith::CmpIPredicate::slt;
-  Value from = loop.getLowerBound();
-  Value hasAny =
-      arith::CmpIOp::create(rewriter, loc, less, from, loop.getUpperBound());
-  if (number == 0)
-    return hasAny;
-  Value hasMore = hasTurnAfter(from, number);
-  return arith::AndIOp::create(rewriter, loc, hasAny, hasMore).getResult();
-}
-
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-/// The copies of the turn of `turn`, to be done at the insertion point.
-SmallVector<Copy> RingLowering::cloneCopies(Value turn, OpFoldResult slot) {
-  IRMapping mapping;
-  mapping.map(loop.getInductionVar(), turn);
-  for (Operation *op : ring.slice)
-    rewriter.clone(*op, mapping);
-  mapping.map(ring.put.getTiles(), getTiles(slot));
-  SmallVector<Copy> copies;
-  for (CopyOp copy : ring.copies)
-    copies.push_back(makeCopy(cast<CopyOp>(rewriter.clone(*copy, mapping))));
-  return copies;
-}
-
-Copy RingLowering::makeCopy(CopyOp op) {
-  Copy copy{op, op.getSource(), op.getTile()};
-  copy.isCooperative = true;
-  copy.isPadded =
-      op.getSource().getType().getShape() != op.getTile().getType().getShape();
-  copy.mayBeAsync =
-      mayBeAsync && getMemorySpace(op.getSource()) == MemorySpace::Global;
-  return copy;
-}
-
-void RingLowering::emit(const Copy &copy) {
-  EmittedCopy emitted = emitCopy(rewriter, copy, alignment, options.copies);
-  isAsync |= emitted.isAsync;
-  rewriter.setInsertionPointAfter(copy.op);
-}
-
-/// Does the copies of the turn of `turn`, if `condition` holds or is missing.
-void RingLowering::copyTurn(std::optional<Value> condition, Value turn,
-                            OpFoldResult slot) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  if (condition) {
-    auto branch = scf::IfOp::create(rewriter, loc, *condition);
-    rewriter.setInsertionPointToStart(branch.thenBlock());
-  }
-  for (const Copy &copy : cloneCopies(turn, slot)) {
-    emit(copy);
-    dead.push_back(copy.op);
-  }
-}
-
-/// Starts the copies of the turn of `turn` if `condition` holds: what cannot be
-/// asynchronous is loaded now and stored when the slot in use is released.
-void RingLowering::startTurn(Value condition, Value turn, OpFoldResult slot) {
-  SmallVector<Copy> others;
-  for (const Copy &copy : cloneCopies(turn, slot)) {
-    Operation *op = copy.op;
-    if (!emitStagedCopy(rewriter, copy, alignment, options.copies, condition,
-                        ring.release))
-      others.push_back(copy);
-    else
-      dead.push_back(op);
-    rewriter.setInsertionPointAfter(op);
-  }
-  if (others.empty())
-    return;
-  OpBuilder::InsertionGuard guard(rewriter);
-  auto branch = scf::IfOp::create(rewriter, loc, condition);
-  for (const Copy &copy : others) {
-    rewriter.moveOpBefore(copy.op, branch.thenBlock()->getTerminator());
-    emit(copy);
-    dead.push_back(copy.op);
-  }
-}
-
-void RingLowering::closeGroup() {
-  if (isAsync)
-    NVVM::CpAsyncCommitGroupOp::create(rewriter, loc);
-}
-
-void RingLowering::waitForGroups(int64_t numPending) {
-  if (isAsync)
-    NVVM::CpAsyncWaitGroupOp::create(rewriter, loc, numPending);
-}
-
-//===----------------------------------------------------------------------===//
-// The two forms
-//===----------------------------------------------------------------------===//
-
-/// Erases the operations on the ring; `tiles` are those that are got.
-void RingLowering::eraseRing(ValueRange tiles) {
-  rewriter.replaceOp(ring.get, tiles);
-  for (CopyOp copy : ring.copies)
-    rewriter.eraseOp(copy);
-  for (Operation *op : dead)
-    rewriter.eraseOp(op);
-  for (Operation *op : {ring.put.getOperation(), ring.commit.getOperation(),
-                        ring.release.getOperation(), ring.op.getOperation()})
-    rewriter.eraseOp(op);
-}
-
-void RingLowering::lowerInPlace() {
-  allocate(1);
-  rewriter.setInsertionPoint(ring.put);
-  // Readers of the slot's last contents may still be busy.
-  gpu::BarrierOp::create(rewriter, loc);
-  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
-  for (CopyOp op : ring.copies) {
-    Copy copy = makeCopy(op);
-    copy.target = tiles[llvm::find(ring.put.getTiles(), op.getTile()) -
-                        ring.put.getTiles().begin()];
-    emit(copy);
-  }
-  rewriter.setInsertionPoint(ring.commit);
-  closeGroup();
-  waitForGroups(0);
-  rewriter.setInsertionPoint(ring.get);
-  gpu::BarrierOp::create(rewriter, loc);
-  eraseRing(tiles);
-}
-
-/// Enters the loop with the copies of its first turns under way. Returns the
-/// slot of the first one.
-Value RingLowering::enterLoop(Value first, int64_t distance) {
-  rewriter.setInsertionPoint(loop);
-  Value slot = first;
-  for (int64_t turn = 0; turn < distance; ++turn) {
-    std::optional<Value> condition = hasTurn(turn);
-    Value number = loop.getLowerBound();
-    if (turn > 0)
-      number = arith::AddIOp::create(rewriter, loc, number, getSteps(turn));
-    copyTurn(condition, number, slot);
-    closeGroup();
-    slot = advance(slot, 1);
-  }
-  return slot;
-}
-
-void RingLowering::lowerAhead() {
-  loop = ring.getLoop();
-  // Through registers, copies are one turn ahead at most.
-  allocate(mayBeAsync ? ring.getType().getSlots() : 2);
-  int64_t distance = numSlots - 1;
-
-  std::optional<RingCounter> counter;
-  rewriter.setInsertionPointToStart(&getBody(getExecutionScope(loop))->front());
-  Value first = index.value(rewriter.getIndexAttr(0));
-  bool hasBarriers = false;
-  loop.getBody()->walk(
-      [&](Operation *op) { hasBarriers |= isBlockBarrier(op); });
-  if (RingCounter::canReach(loop)) {
-    counter.emplace(rewriter, loop, first);
-    first = counter->getValues()[0];
-  }
-  // What the barriers of the loop would have made visible to the copies, this
-  // one does; and slots that start again may still be read.
-  if (hasBarriers || !counter)
-    insertBarrierBefore(rewriter, loop);
-
-  Value ahead = enterLoop(first, distance);
-  rewriter.setInsertionPoint(loop);
-  loop = addCarriedValues(rewriter, loop, {first, ahead});
-  Value read = loop.getRegionIterArgs().end()[-2];
-  Value written = loop.getRegionIterArgs().back();
-
-  rewriter.setInsertionPoint(ring.get);
-  waitForGroups(distance - 1);
-  gpu::BarrierOp::create(rewriter, loc);
-  Value turn = loop.getInductionVar();
-  Value hasLater = hasTurnAfter(turn, distance);
-  Value later = arith::AddIOp::create(rewriter, loc, turn, getSteps(distance));
-  startTurn(hasLater, later, written);
-  closeGroup();
-  SmallVector<Value> tiles = getTiles(read);
-
-  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
-  yieldLast(rewriter, loop, {advance(read, 1), advance(written, 1)});
-  if (counter)
-    counter->handOn(loop, loop.getResults().take_back(2).take_front());
-  // Nothing is under way any more; this is where that can be seen.
-  rewriter.setInsertionPointAfter(counter ? counter->getOutermost(loop) : loop);
-  waitForGroups(0);
-  eraseRing(tiles);
 }
 
 //===----------------------------------------------------------------------===//
@@ -545,9 +203,14 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
 
   UniformityAnalysis uniformity(root);
   ArgumentAliases aliases(root, options.assumeDistinctArguments);
+  DenseMap<Operation *, KernelWrites> writes;
   for (Ring &ring : rings) {
     hasFailed |= failed(checkUniformity(ring, uniformity));
     ring.obstacle = findObstacle(ring, aliases).str();
+    Operation *scope = getExecutionScope(ring.op);
+    if (!writes.contains(scope))
+      writes[scope] = collectWrites(scope);
+    ring.mayBeWrittenBefore = mayBeWritten(ring, writes[scope], aliases);
   }
   if (hasFailed)
     return failure();

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arguments import Value, convert
+from .arguments import Value, check_distinct, convert
 from .diagnostics import Location
 from .emulator import Options
 from .errors import UsageError
@@ -105,6 +105,8 @@ def emulate(
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
     converted = convert(entry.name, entry.arguments, values)
+    if any(kernels[launch.kernel]._emulation.needs_distinct_arguments for launch in entry.launches):
+        check_distinct(converted)
     prepared = []
     for launch in entry.launches:
         kernel = kernels[launch.kernel]

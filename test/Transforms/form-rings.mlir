@@ -26,11 +26,11 @@ gpu.module @one {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %c4096 = arith.constant 4096 : index
+    %x = gpu.thread_id x
     %tile = memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
     scf.for %k = %c0 to %c4096 step %c64 {
       %source = memref.subview %a[%k] [64] [1] : memref<4096xf32> to memref<64xf32, strided<[1], offset: ?>>
       memref.copy %source, %tile : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, #gpu.address_space<workgroup>>
-      %x = gpu.thread_id x
       %value = memref.load %tile[%x] : memref<64xf32, #gpu.address_space<workgroup>>
       memref.store %value, %b[%x] : memref<64xf32>
     }

@@ -1,0 +1,106 @@
+//===- RingLowering.h - A ring to copies, waits, barriers -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With S slots, the copies of a turn are started S - 1 turns before. One
+// barrier in each turn does for both hazards: all threads have waited for their
+// part of the slot that is read next, and all have read the slot that is filled
+// next.
+//
+// The first S - 1 turns' copies come before the loop. Those past the last turn
+// are not made. Slots are numbers that the loop carries, stepped by an addition
+// and a selection, and never start again: should the loop be entered once more,
+// its first copies fill slots that nobody can still be reading.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_RINGLOWERING_H
+#define WORKGROUP_LIB_TRANSFORMS_RINGLOWERING_H
+
+#include "CopyEmitter.h"
+#include "IndexBuilder.h"
+#include "LoopCopies.h"
+#include "workgroup/IR/Workgroup.h"
+
+namespace mlir::workgroup {
+
+/// A ring that is put and got once in the same block.
+struct Ring {
+  RingOp op;
+  PutOp put;
+  CommitOp commit;
+  GetOp get;
+  ReleaseOp release;
+  SmallVector<CopyOp> copies = {};
+  /// What computes the sources in the loop around.
+  LoopSlice slice = {};
+  /// Why the copies cannot run ahead of their readers; empty if they can.
+  std::string obstacle = {};
+  /// Threads may have written a source before the loop.
+  bool mayBeWrittenBefore = false;
+
+  Location getLoc() { return op.getLoc(); }
+  RingType getType() { return op.getRing().getType(); }
+  scf::ForOp getLoop() { return dyn_cast<scf::ForOp>(put->getParentOp()); }
+};
+
+class RingLowering {
+public:
+  RingLowering(Ring &ring, const LowerRingsOptions &options, bool isAsync,
+               AlignmentAnalysis &alignment, RewriterBase &rewriter)
+      : ring(ring), options(options), alignment(alignment), rewriter(rewriter),
+        index{rewriter, ring.getLoc()}, loc(ring.getLoc()),
+        mayBeAsync(isAsync) {}
+
+  /// The copies of a turn are done in it.
+  void lowerInPlace();
+  /// The copies of a turn are started in earlier ones.
+  void lowerAhead();
+
+private:
+  // Slots and turns.
+  void allocate(int64_t count);
+  SmallVector<Value> getTiles(OpFoldResult slot);
+  Value advance(Value slot, int64_t by);
+  Value getSteps(int64_t distance);
+  Value hasTurnAfter(Value turn, int64_t distance);
+  std::optional<Value> hasTurn(int64_t number);
+
+  // Copies.
+  SmallVector<Copy> cloneCopies(Value turn, OpFoldResult slot);
+  Copy makeCopy(CopyOp op);
+  void emit(const Copy &copy);
+  void copyTurn(std::optional<Value> condition, Value turn, OpFoldResult slot);
+  void startTurn(Value condition, Value turn, OpFoldResult slot);
+  void closeGroup();
+  void waitForGroups(int64_t numPending);
+
+  Value enterLoop(Value first, int64_t distance);
+  void eraseRing(ValueRange tiles);
+
+  Ring &ring;
+  const LowerRingsOptions &options;
+  AlignmentAnalysis &alignment;
+  RewriterBase &rewriter;
+  IndexBuilder index;
+  Location loc;
+  bool mayBeAsync;
+
+  scf::ForOp loop;
+  int64_t numSlots = 1;
+  /// One for each tile, of all slots.
+  SmallVector<Value> storage;
+  /// Whether any copy is asynchronous.
+  bool isAsync = false;
+  /// Copies that are lowered. Erased last: what has been found out about values
+  /// must not be taken for others in their place.
+  SmallVector<Operation *> dead;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_RINGLOWERING_H

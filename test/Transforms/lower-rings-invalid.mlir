@@ -1,0 +1,59 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-rings)' --split-input-file --verify-diagnostics
+
+!tile = memref<64xf32, 3>
+!ring = !workgroup.ring<2 slots of !tile>
+gpu.module @divergent {
+  gpu.func @divergent(%a: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-note @+1 {{because this value may differ between them}}
+    %x = gpu.thread_id x
+    %is = arith.cmpi eq, %x, %c0 : index
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: not all threads of the block are known to use it together with the same operands}}
+    %ring = workgroup.ring : !ring
+    // expected-note @+1 {{threads of one block part here}}
+    scf.if %is {
+      // expected-note @+1 {{here}}
+      %empty = workgroup.put %ring : !ring -> !tile
+      workgroup.copy %a to %empty : memref<64xf32> to !tile
+      workgroup.commit %ring : !ring
+      %full = workgroup.get %ring : !ring -> !tile
+      workgroup.release %ring : !ring
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, 3>
+!ring = !workgroup.ring<2 slots of !tile>
+gpu.module @twice {
+  gpu.func @twice(%a: memref<64xf32>) kernel {
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: it is not put, committed, got and released once each, in this order in one block}}
+    %ring = workgroup.ring : !ring
+    %first = workgroup.put %ring : !ring -> !tile
+    workgroup.commit %ring : !ring
+    %second = workgroup.put %ring : !ring -> !tile
+    workgroup.commit %ring : !ring
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, 3>
+!ring = !workgroup.ring<2 slots of !tile>
+gpu.module @stored {
+  gpu.func @stored(%f: f32) kernel {
+    %x = gpu.thread_id x
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: tiles that are put are filled by workgroup.copy before the commit, and by nothing else}}
+    %ring = workgroup.ring : !ring
+    %empty = workgroup.put %ring : !ring -> !tile
+    // expected-note @+1 {{here}}
+    memref.store %f, %empty[%x] : !tile
+    workgroup.commit %ring : !ring
+    %full = workgroup.get %ring : !ring -> !tile
+    workgroup.release %ring : !ring
+    gpu.return
+  }
+}
