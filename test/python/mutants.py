@@ -186,6 +186,13 @@ _ATOMIC_RACY = """memref.load %i32[%c0] : memref<4xi32>
       memref.store %new, %i32[%c0] : memref<4xi32>"""
 
 
+_SLOT_WAIT = "      nvgpu.mbarrier.try_wait.parity %full[%slot]"
+_OTHER_SLOT_WAIT = """\
+      %after = arith.addi %k, %c1 : index
+      %wrong = arith.remui %after, %c3 : index
+      nvgpu.mbarrier.try_wait.parity %full[%wrong]"""
+
+
 def _off_by_one(index: str, bound: str) -> tuple[str, str]:
     old = f"arith.cmpi ult, %{index}, %{bound} : index"
     return old, old.replace("ult", "ule")
@@ -261,6 +268,13 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "ragged asynchronous copies": (
         ("an element too many", "(l, 4)", "(l + 1, 4)", "out-of-bounds"),
         ("a column too many", *_off_by_one("j", "c77"), "out-of-bounds"),
+    ),
+    "ring of tiles": (
+        ("a wait for another slot", _SLOT_WAIT, _OTHER_SLOT_WAIT, "phase"),
+        ("a slot refilled too early", "arith.addi %k, %c2", "arith.addi %k, %c3", "phase"),
+    ),
+    "ring of tiles by a warp of its own": (
+        ("all lanes let go", "%lane, %c0 : index", "%lane, %lane : index", "phase"),
     ),
     "staged matmul on tensor cores": (
         ("a turn too many", *_off_by_one("turn", "c4"), "out-of-bounds"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def shifted(offset: int) -> Any:
     return memory[start : start + 8 * 32 * 4].view(np.float32).reshape(8, 32)
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "address": (lambda: shifted(4), "its address is no multiple of 16 bytes"),
     "rank": (
         lambda: numbers(8, 4, 8),
