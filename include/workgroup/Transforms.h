@@ -46,8 +46,9 @@ LogicalResult hoistAllocs(Operation *root,
 void hoistCopies(Operation *root);
 
 /// How copies from global to workgroup memory are done: by loads and stores, by
-/// cp.async, or by the latter where chip and operands allow.
-enum class CopyStrategy { Auto, Sync, CpAsync };
+/// cp.async, by TMA, or by whichever of them chip and operands allow and is a
+/// gain.
+enum class CopyStrategy { Auto, Sync, CpAsync, TMA };
 
 struct LowerCopiesOptions {
   /// Surround copies done by the whole block by barriers.

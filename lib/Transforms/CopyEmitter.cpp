@@ -238,16 +238,6 @@ bool CopyEmitter::isAsync(int64_t length) {
   return bytes == 4 || bytes == 8 || bytes == kMaxAsyncBytes;
 }
 
-/// `memref`, in workgroup memory, in a spelling of it that cp.async takes.
-static Value respell(RewriterBase &rewriter, Location loc, Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))
-    return memref;
-  Attribute space = getWorkgroupSpace(rewriter.getContext());
-  return memref::MemorySpaceCastOp::create(
-      rewriter, loc, cast<MemRefType>(withMemorySpace(type, space)), memref);
-}
-
 /// Begins to copy `length` elements.
 void CopyEmitter::startAsync(ArrayRef<OpFoldResult> indices, int64_t length) {
   SmallVector<Value> values =
@@ -256,8 +246,8 @@ void CopyEmitter::startAsync(ArrayRef<OpFoldResult> indices, int64_t length) {
       options.bypassL1 && length * getBytes(shape.target) == kMaxAsyncBytes;
   auto started = nvgpu::DeviceAsyncCopyOp::create(
       rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
-      respell(rewriter, loc, shape.target), values, shape.source, values,
-      rewriter.getIndexAttr(length),
+      respellWorkgroupMemory(rewriter, loc, shape.target), values, shape.source,
+      values, rewriter.getIndexAttr(length),
       /*srcElements=*/Value(),
       bypassesL1 ? rewriter.getUnitAttr() : UnitAttr());
   emitted.isAsync = true;

@@ -48,6 +48,19 @@ CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
 /// memrefs, because of their shapes; empty if it can.
 StringRef getShapeObstacle(Value source, Value target);
 
+/// The extents that `source` and `target`, memrefs of equal shape, are known to
+/// have; dynamic where they are not.
+SmallVector<int64_t> getConstantExtents(Value source, Value target);
+
+/// `memref` cast to the extents `shape`, which are known of it.
+Value castToShape(RewriterBase &rewriter, Location loc, Value memref,
+                  ArrayRef<int64_t> shape);
+
+/// `memref`, in workgroup memory, in a spelling of it that NVGPU operations
+/// take.
+Value respellWorkgroupMemory(RewriterBase &rewriter, Location loc,
+                             Value memref);
+
 /// The strides of `type`, which is strided; dynamic ones as such.
 SmallVector<int64_t> getStrides(MemRefType type);
 
