@@ -37,6 +37,22 @@ def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def ConvertKernelsToNVVMPass
+    : Pass<"workgroup-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Run convert-gpu-to-nvvm and keep parameters passed by value";
+  let description = [{
+    Runs upstream's `convert-gpu-to-nvvm` with bare pointers, and gives kernel
+    parameters back what that drops of them: `llvm.byval`, without which a
+    parameter would be an address in the host's memory. One that is also
+    `llvm.readonly` becomes `nvvm.grid_constant`, which is what lets the hardware
+    read a tensor map where it stands; LLVM makes a copy on the stack of each
+    thread otherwise.
+
+    Does nothing to a module without `gpu.func`s that upstream's pass would not
+    do. Example: `test/Transforms/convert-kernels-to-nvvm.mlir`.
+  }];
+}
+
 def FlattenKernelArgumentsPass
     : Pass<"workgroup-flatten-kernel-arguments", "::mlir::ModuleOp"> {
   let summary = "Turn memref arguments of kernels into pointers and extents";
@@ -48,6 +64,10 @@ def FlattenKernelArgumentsPass
     the same value as each other at every launch become one. Launches and kernels
     change together; functions of the `gpu.module` that kernels call are treated
     alike.
+
+    A tensor map (`!nvgpu.tensormap.descriptor`) becomes a pointer; that of a
+    kernel points to a parameter of 128 bytes, passed by value, which is where
+    the hardware reads it.
 
     ```mlir
     gpu.func @k(%a: memref<?x?xf32>, %i: index) kernel {
@@ -63,16 +83,17 @@ def FlattenKernelArgumentsPass
 
     Kernels of one module get unique names, because one PTX text will hold them.
 
-    Fails on unranked memrefs, on layouts that are not strided, on types without a
-    form in LLVM, on functions that return a memref of dynamic shape, and on uses
-    of a function with memref arguments that are no calls. Source:
+    Fails on unranked memrefs, on layouts that are not strided, on tensor maps
+    whose box has dynamic extents, on types without a form in LLVM, on functions that return a memref of dynamic shape, and on uses
+    of a function with such arguments that are no calls. Source:
     `docs/kernel-interface.md`; upstream's bare-pointer convention refuses
     dynamic layouts.
   }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::ub::UBDialect"
-  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::ub::UBDialect"];
 }
 
 def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {

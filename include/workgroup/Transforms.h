@@ -182,6 +182,8 @@ struct ArgumentPart {
     /// The distance of the argument's first element from the start of its
     /// buffer, in elements.
     Offset,
+    /// The argument itself, a tensor map: 128 bytes, passed by value.
+    TensorMap,
   };
   Kind kind;
   /// Index among the original arguments.

@@ -34,6 +34,8 @@ static std::string getKindName(ArgumentPart::Kind kind) {
     return "stride";
   case ArgumentPart::Kind::Offset:
     return "offset";
+  case ArgumentPart::Kind::TensorMap:
+    return "tensormap";
   }
   llvm_unreachable("unknown kind of part");
 }

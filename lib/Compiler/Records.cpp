@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Records.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
@@ -208,10 +209,24 @@ static std::optional<int64_t> getIfStatic(int64_t value) {
   return ShapedType::isDynamic(value) ? std::nullopt : std::optional(value);
 }
 
+static TensorMapRecord describeTensorMap(nvgpu::TensorMapDescriptorType map) {
+  MemRefType tile = map.getTensor();
+  TensorMapRecord record;
+  record.elementType = printType(tile.getElementType());
+  record.box.assign(tile.getShape().rbegin(), tile.getShape().rend());
+  record.swizzle = stringifyEnum(map.getSwizzle());
+  record.interleave = stringifyEnum(map.getInterleave());
+  record.l2promo = stringifyEnum(map.getL2promo());
+  record.oob = stringifyEnum(map.getOob());
+  return record;
+}
+
 ArgumentRecord describeArgument(Type type, int64_t alignment) {
   ArgumentRecord record;
   record.type = printType(type);
   record.elementType = printType(getElementTypeOrSelf(type));
+  if (auto map = dyn_cast<nvgpu::TensorMapDescriptorType>(type))
+    record.tensorMap = describeTensorMap(map);
   auto memref = dyn_cast<MemRefType>(type);
   if (!memref) {
     record.elementType = record.type;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -147,19 +148,17 @@ public:
   SmallVector<KernelParameter> flatten();
 
 private:
-  bool isFlat(unsigned index) {
-    return isFlatArgument(function.getArgumentTypes()[index]);
-  }
+  bool isFlat(unsigned index) { return isFlatArgument(getType(index)); }
+  bool isMemRef(unsigned index) { return isa<MemRefType>(getType(index)); }
   SmallVector<SmallVector<Value>> getSiteValues(ArrayRef<ArgumentPart> parts);
   void addParameters(ArrayRef<ArgumentPart> parts);
   void rebuildArgument(unsigned index, ArrayRef<ArgumentPart> parts);
+  void rebuildTensorMap(unsigned index);
   void updateSites(ArrayRef<SmallVector<Value>> siteValues);
   Value getPart(Operation *site, const ArgumentPart &part);
   memref::ExtractStridedMetadataOp getMetadata(Operation *site, Value memref);
 
-  MemRefType getMemRefType(unsigned index) {
-    return cast<MemRefType>(function.getArgumentTypes()[index]);
-  }
+  Type getType(unsigned index) { return function.getArgumentTypes()[index]; }
 
   RewriterBase &rewriter;
   FunctionOpInterface function;
@@ -182,7 +181,15 @@ static MemRefType getPointerType(MemRefType type) {
 bool isFlatArgument(Type type) {
   if (auto memref = dyn_cast<MemRefType>(type))
     return memref == getPointerType(memref);
-  return !isa<UnrankedMemRefType>(type);
+  return !isa<UnrankedMemRefType, nvgpu::TensorMapDescriptorType>(type);
+}
+
+static ArgumentPart::Kind getOwnKind(Type argument) {
+  if (isa<MemRefType>(argument))
+    return ArgumentPart::Kind::Pointer;
+  return isa<nvgpu::TensorMapDescriptorType>(argument)
+             ? ArgumentPart::Kind::TensorMap
+             : ArgumentPart::Kind::Value;
 }
 
 memref::ExtractStridedMetadataOp ArgumentFlattener::getMetadata(Operation *site,
@@ -211,6 +218,11 @@ Value ArgumentFlattener::getPart(Operation *site, const ArgumentPart &part) {
     return getMetadata(site, memref).getOffset();
   case ArgumentPart::Kind::Pointer:
     return getMetadata(site, memref).getBaseBuffer();
+  case ArgumentPart::Kind::TensorMap: {
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    return UnrealizedConversionCastOp::create(rewriter, loc, pointer, memref)
+        .getResult(0);
+  }
   case ArgumentPart::Kind::Value:
     return memref;
   }
@@ -264,7 +276,7 @@ void ArgumentFlattener::updateSites(ArrayRef<SmallVector<Value>> siteValues) {
     for (auto [index, operand] : llvm::enumerate(getArguments(site)))
       operands.push_back(isFlat(index)
                              ? operand
-                             : getPart(site, {ArgumentPart::Kind::Pointer,
+                             : getPart(site, {getOwnKind(getType(index)),
                                               static_cast<unsigned>(index)}));
     for (const SmallVector<Value> &value : siteValues)
       operands.push_back(value[i]);
@@ -282,7 +294,7 @@ void ArgumentFlattener::updateSites(ArrayRef<SmallVector<Value>> siteValues) {
 void ArgumentFlattener::rebuildArgument(unsigned index,
                                         ArrayRef<ArgumentPart> parts) {
   BlockArgument argument = function.getArgument(index);
-  MemRefType type = getMemRefType(index);
+  auto type = cast<MemRefType>(getType(index));
   Location loc = argument.getLoc();
   Value poison;
   auto getParameter = [&](ArgumentPart::Kind kind, unsigned dim) -> Value {
@@ -330,23 +342,45 @@ void ArgumentFlattener::rebuildArgument(unsigned index,
   rewriter.replaceAllUsesExcept(argument, rebuilt, cast);
 }
 
+/// Gives argument `index` the type of a pointer. To a kernel it points to the
+/// parameter itself, which no one writes.
+void ArgumentFlattener::rebuildTensorMap(unsigned index) {
+  constexpr int64_t kWords = 16, kAlignment = 64; // those of CUtensorMap
+  BlockArgument argument = function.getArgument(index);
+  Type type = argument.getType();
+  argument.setType(LLVM::LLVMPointerType::get(rewriter.getContext()));
+  Operation *cast = UnrealizedConversionCastOp::create(
+      rewriter, argument.getLoc(), type, argument);
+  rewriter.replaceAllUsesExcept(argument, cast->getResult(0), cast);
+
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation());
+  if (!kernel || !kernel.isKernel())
+    return;
+  auto words = LLVM::LLVMArrayType::get(rewriter.getI64Type(), kWords);
+  function.setArgAttr(index, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(words));
+  function.setArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName(),
+                      rewriter.getUnitAttr());
+  function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
+                      rewriter.getI64IntegerAttr(kAlignment));
+}
+
 SmallVector<KernelParameter> ArgumentFlattener::flatten() {
   unsigned numArguments = function.getNumArguments();
   SmallVector<ArgumentPart> parts;
   for (unsigned i = 0; i < numArguments; ++i) {
-    bool isMemRef = isa<MemRefType>(function.getArgumentTypes()[i]);
-    parameters.push_back(
-        {{isMemRef ? ArgumentPart::Kind::Pointer : ArgumentPart::Kind::Value,
-          i}});
-    if (!isFlat(i))
+    parameters.push_back({{getOwnKind(getType(i)), i}});
+    if (isMemRef(i) && !isFlat(i))
       llvm::append_range(parts, getParts(function, i));
   }
   addParameters(parts);
 
   rewriter.setInsertionPointToStart(&function.getFunctionBody().front());
   for (unsigned i = 0; i < numArguments; ++i)
-    if (!isFlat(i))
+    if (isMemRef(i) && !isFlat(i))
       rebuildArgument(i, parts);
+    else if (!isFlat(i))
+      rebuildTensorMap(i);
   // The arguments of a gpu.func's body include its attributions.
   ArrayRef<BlockArgument> arguments = function.getArguments();
   auto types = llvm::to_vector(

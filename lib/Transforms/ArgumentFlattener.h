@@ -28,7 +28,8 @@ bool isFlatArgument(Type type);
 
 /// Gives the function of `callee` a parameter list of pointers, scalars and the
 /// index values that its body needs, and its sites the operands for it. All
-/// memref arguments are ranked and strided.
+/// memref arguments are ranked and strided. Tensor maps become pointers too; a
+/// kernel gets the 128 bytes themselves.
 SmallVector<KernelParameter> flattenArguments(RewriterBase &rewriter,
                                               const Callee &callee);
 

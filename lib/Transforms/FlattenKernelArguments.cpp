@@ -22,6 +22,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Passes.h"
@@ -53,7 +54,7 @@ static FailureOr<SmallVector<Callee>> collectCallees(ModuleOp module) {
         else if (!llvm::all_of(function.getArgumentTypes(), isFlatArgument))
           return user->emitOpError("refers to '")
                  << function.getName()
-                 << "', whose memref arguments become pointers; call it "
+                 << "', whose memrefs and tensor maps become pointers; call it "
                     "directly";
       }
     }
@@ -85,11 +86,19 @@ static LogicalResult checkArgument(FunctionOpInterface function, unsigned index,
            << index << " of type " << type
            << " with a layout that is not strided; normalize its layout map";
   }
+  if (auto map = dyn_cast<nvgpu::TensorMapDescriptorType>(type)) {
+    if (map.getTensor().hasStaticShape())
+      return success();
+    return function.emitOpError("has argument ")
+           << index << " of type " << type
+           << ", a tensor map whose box has dynamic extents; make them static";
+  }
   if (converter.convertType(type))
     return success();
   return function.emitOpError("has argument ")
          << index << " of type " << type
-         << ", which has no form in LLVM; pass numbers, vectors and memrefs";
+         << ", which has no form in LLVM; pass numbers, vectors, memrefs and "
+            "tensor maps";
 }
 
 static LogicalResult checkInterface(FunctionOpInterface function,

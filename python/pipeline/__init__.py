@@ -31,7 +31,7 @@ from .errors import (
 )
 from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
 from .memory import BufferPlacement, WorkgroupMemory
-from .module import Argument, Kernel, Module, Parameter, Part, Resources
+from .module import Argument, Kernel, Module, Parameter, Part, Resources, TensorMap
 from .program import Entry, Launch, Operand
 from .toolchain import plugin_path
 
@@ -74,6 +74,7 @@ __all__ = [
     "Snapshot",
     "Statistics",
     "SynchronizationError",
+    "TensorMap",
     "Thread",
     "ToolError",
     "UsageError",

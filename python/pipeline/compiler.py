@@ -20,7 +20,16 @@ from .errors import CompileError, InternalError, ResourceError, ToolError, Usage
 from .files import is_text, read_source
 from .findings import Dim3
 from .memory import memory_from_native
-from .module import Argument, Assembly, Kernel, Module, Parameter, Part, index_by_name
+from .module import (
+    Argument,
+    Assembly,
+    Kernel,
+    Module,
+    Parameter,
+    Part,
+    TensorMap,
+    index_by_name,
+)
 from .program import Entry, Launch, Operand
 from .toolchain import find_libdevice, load_native
 
@@ -254,6 +263,7 @@ def _make_module(result: _native.CompileResult, request: Request) -> Module:
 
 
 def _make_argument(argument: _native.Argument) -> Argument:
+    tensor_map = argument.tensor_map
     return Argument(
         argument.type,
         argument.is_memref,
@@ -262,6 +272,18 @@ def _make_argument(argument: _native.Argument) -> Argument:
         tuple(argument.strides),
         argument.offset,
         argument.alignment,
+        _make_tensor_map(tensor_map) if tensor_map is not None else None,
+    )
+
+
+def _make_tensor_map(native: _native.TensorMap) -> TensorMap:
+    return TensorMap(
+        native.element_type,
+        tuple(native.box),
+        native.swizzle,
+        native.interleave,
+        native.l2promo,
+        native.oob,
     )
 
 

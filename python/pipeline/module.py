@@ -32,11 +32,30 @@ Backend = Literal["auto", "emulator", "cuda"]
 
 
 @dataclass(frozen=True, slots=True)
+class TensorMap:
+    """How a kernel wants a tensor map to be made: what one copy moves, and how.
+
+    ``box`` counts elements, innermost dimension first. The rest are MLIR's words: ``swizzle`` is
+    none, swizzle_32b, swizzle_64b or swizzle_128b, ``interleave`` none, interleave_16b or
+    interleave_32b, ``l2promo`` none, l2promo_64b, l2promo_128b or l2promo_256b, ``oob`` zero or
+    nan.
+    """
+
+    element_type: str
+    box: tuple[int, ...]
+    swizzle: str
+    interleave: str
+    l2promo: str
+    oob: str
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """An argument of a kernel as its author wrote it.
 
     Extents, strides and offset count elements and are None where only the launch knows them;
-    ``alignment`` is what the code relies on, in bytes.
+    ``alignment`` is what the code relies on, in bytes. An argument with a ``tensor_map`` takes an
+    array, of which the map is made at the launch.
     """
 
     type: str
@@ -46,13 +65,14 @@ class Argument:
     strides: tuple[int | None, ...]
     offset: int | None
     alignment: int
+    tensor_map: TensorMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of argument number ``argument``: of an extent or stride, that along ``dim``."""
 
-    kind: Literal["value", "pointer", "extent", "stride", "offset"]
+    kind: Literal["value", "pointer", "extent", "stride", "offset", "tensormap"]
     argument: int
     dim: int
 

@@ -47,6 +47,13 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("op", &SnapshotRecord::op)
       .def_ro("before", &SnapshotRecord::before)
       .def_ro("after", &SnapshotRecord::after);
+  nb::class_<TensorMapRecord>(m, "TensorMap")
+      .def_ro("element_type", &TensorMapRecord::elementType)
+      .def_ro("box", &TensorMapRecord::box)
+      .def_ro("swizzle", &TensorMapRecord::swizzle)
+      .def_ro("interleave", &TensorMapRecord::interleave)
+      .def_ro("l2promo", &TensorMapRecord::l2promo)
+      .def_ro("oob", &TensorMapRecord::oob);
   nb::class_<ArgumentRecord>(m, "Argument")
       .def_ro("type", &ArgumentRecord::type)
       .def_ro("is_memref", &ArgumentRecord::isMemRef)
@@ -54,7 +61,8 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("shape", &ArgumentRecord::shape)
       .def_ro("strides", &ArgumentRecord::strides)
       .def_ro("offset", &ArgumentRecord::offset, nb::arg().none())
-      .def_ro("alignment", &ArgumentRecord::alignment);
+      .def_ro("alignment", &ArgumentRecord::alignment)
+      .def_ro("tensor_map", &ArgumentRecord::tensorMap);
   nb::class_<PartRecord>(m, "Part")
       .def_ro("kind", &PartRecord::kind)
       .def_ro("argument", &PartRecord::argument)

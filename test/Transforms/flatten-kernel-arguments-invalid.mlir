@@ -36,9 +36,19 @@ gpu.module @kernels {
 // -----
 
 // What LLVM has no form of.
-!tile = memref<64x8xf32, 3>
 gpu.module @kernels {
-  // expected-error @+1 {{'gpu.func' op has argument 0 of type '!nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>', which has no form in LLVM; pass numbers, vectors and memrefs}}
+  // expected-error @+1 {{'gpu.func' op has argument 0 of type '!nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>', which has no form in LLVM; pass numbers, vectors, memrefs and tensor maps}}
+  gpu.func @barriers(%b: !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// A box of which only the kernel would know the extents.
+!tile = memref<64x?xf32, 3>
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' op has argument 0 of type '!nvgpu.tensormap.descriptor<tensor = memref<64x?xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>', a tensor map whose box has dynamic extents; make them static}}
   gpu.func @descriptor(%map: !nvgpu.tensormap.descriptor<tensor = !tile, swizzle = none, l2promo = none, oob = zero, interleave = none>) kernel {
     gpu.return
   }
@@ -64,7 +74,7 @@ gpu.module @kernels {
   gpu.func @indirect(%a: memref<8xf32>, %x: f32) kernel {
     %0 = func.constant @scalar : (f32) -> ()
     func.call_indirect %0(%x) : (f32) -> ()
-    // expected-error @+1 {{'func.constant' op refers to 'called', whose memref arguments become pointers; call it directly}}
+    // expected-error @+1 {{'func.constant' op refers to 'called', whose memrefs and tensor maps become pointers; call it directly}}
     %1 = func.constant @called : (memref<8xf32>) -> ()
     func.call_indirect %1(%a) : (memref<8xf32>) -> ()
     gpu.return

@@ -446,3 +446,47 @@ func.func @on_host(%a: memref<?x?xf32>, %b: memref<*xf32>) {
   }
   return
 }
+
+// -----
+
+// A tensor map is a parameter of 128 bytes, which the hardware reads where it stands; a
+// function that the kernel calls gets its address.
+!map = !nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+module attributes {gpu.container_module} {
+  // CHECK-LABEL: func.func @host
+  // CHECK-SAME:    (%[[MAP:[^:]+]]: !nvgpu.tensormap.descriptor<
+  // CHECK:         %[[P:.+]] = builtin.unrealized_conversion_cast %[[MAP]] : {{.+}} to !llvm.ptr
+  // CHECK:         gpu.launch_func @maps::@prefetches {{.*}} args(%{{.+}} : memref<f32>, %[[P]] : !llvm.ptr, %{{.+}} : index)
+  func.func @host(%map: !map, %a: memref<?x?xf32>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @maps::@prefetches blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%a : memref<?x?xf32>, %map : !map)
+    return
+  }
+
+  gpu.module @maps {
+    // CHECK-LABEL: gpu.func @prefetches
+    // CHECK-SAME:    (%[[A:[^:]+]]: memref<f32>, %[[P:[^:]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<16 x i64>, llvm.readonly}, %{{[^:]+}}: index) kernel
+    // CHECK:         %[[MAP:.+]] = builtin.unrealized_conversion_cast %[[P]] : !llvm.ptr to !nvgpu.tensormap.descriptor<
+    // CHECK:         nvgpu.tma.prefetch.descriptor %[[MAP]]
+    // CHECK:         %[[Q:.+]] = builtin.unrealized_conversion_cast %[[MAP]]
+    // CHECK:         call @helper(%[[Q]]) : (!llvm.ptr) -> ()
+    gpu.func @prefetches(%a: memref<?x?xf32>, %map: !map) kernel {
+      %c0 = arith.constant 0 : index
+      nvgpu.tma.prefetch.descriptor %map : !map
+      func.call @helper(%map) : (!map) -> ()
+      %v = memref.load %a[%c0, %c0] : memref<?x?xf32>
+      memref.store %v, %a[%c0, %c0] : memref<?x?xf32>
+      gpu.return
+    }
+
+    // CHECK-LABEL: func.func @helper
+    // CHECK-SAME:    (%[[P:[^:]+]]: !llvm.ptr)
+    // CHECK:         %[[MAP:.+]] = builtin.unrealized_conversion_cast %[[P]]
+    // CHECK:         nvgpu.tma.prefetch.descriptor %[[MAP]]
+    func.func @helper(%map: !map) {
+      nvgpu.tma.prefetch.descriptor %map : !map
+      return
+    }
+  }
+}

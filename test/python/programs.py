@@ -199,3 +199,15 @@ def buffers(*types: str) -> str:
             f"memref.store %w{n}, %a[%j{n}] : memref<?xi8>",
         ]
     return "\n".join([*header, *writes, *reads, "gpu.return", "}", "}", ""])
+
+
+TENSOR_MAP = """
+!map = !nvgpu.tensormap.descriptor<tensor = memref<8x64xf16, 3>, swizzle = swizzle_128b,
+                                   l2promo = l2promo_256b, oob = nan, interleave = none>
+gpu.module @kernels {
+  gpu.func @prefetch(%i: index, %map: !map) kernel {
+    nvgpu.tma.prefetch.descriptor %map : !map
+    gpu.return
+  }
+}
+"""

@@ -97,6 +97,17 @@ struct SnapshotRecord {
   std::string after;
 };
 
+/// How a kernel wants a tensor map to be made.
+struct TensorMapRecord {
+  /// As `f16`.
+  std::string elementType;
+  /// Extents of the box that one copy moves, in elements, innermost first.
+  std::vector<int64_t> box;
+  /// As MLIR spells them: `none`, `swizzle_128b`; `none`, `interleave_16b`;
+  /// `none`, `l2promo_128b`; `zero`, `nan`.
+  std::string swizzle, interleave, l2promo, oob;
+};
+
 /// An argument of a kernel as its author wrote it.
 struct ArgumentRecord {
   /// The type as MLIR prints it.
@@ -110,10 +121,12 @@ struct ArgumentRecord {
   std::optional<int64_t> offset;
   /// Alignment in bytes that the code relies on; 1 for a scalar.
   int64_t alignment = 1;
+  /// Of a tensor map.
+  std::optional<TensorMapRecord> tensorMap;
 };
 
-/// Part `kind` (`value`, `pointer`, `extent`, `stride`, `offset`) of argument
-/// number `argument`, along `dim`.
+/// Part `kind` (`value`, `pointer`, `extent`, `stride`, `offset`, `tensormap`)
+/// of argument number `argument`, along `dim`.
 struct PartRecord {
   std::string kind;
   unsigned argument;

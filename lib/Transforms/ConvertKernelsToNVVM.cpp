@@ -1,0 +1,92 @@
+//===- ConvertKernelsToNVVM.cpp - Convert kernels, parameters and all -----===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Upstream's conversion keeps some attributes of a kernel's arguments and drops
+// others, among them the one that makes a pointer a parameter passed by value.
+// No attribute may say that a parameter is constant for the grid before the
+// conversion: NVVM's verifier wants that on LLVM functions only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "workgroup/Passes.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_CONVERTKERNELSTONVVMPASS
+#include "workgroup/Passes.h.inc"
+
+namespace {
+
+/// A parameter that is passed by value in memory.
+struct ValueParameter {
+  StringAttr kernel;
+  unsigned index;
+  Attribute type;
+};
+
+} // namespace
+
+static SmallVector<ValueParameter> collectParameters(gpu::GPUModuleOp module) {
+  SmallVector<ValueParameter> parameters;
+  StringRef byValue = LLVM::LLVMDialect::getByValAttrName();
+  for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+    for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i)
+      if (Attribute type = kernel.getArgAttr(i, byValue))
+        parameters.push_back({SymbolTable::getSymbolName(kernel), i, type});
+  return parameters;
+}
+
+static void restore(gpu::GPUModuleOp module, const ValueParameter &parameter) {
+  auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(parameter.kernel);
+  unsigned index = parameter.index;
+  kernel.setArgAttr(index, LLVM::LLVMDialect::getByValAttrName(),
+                    parameter.type);
+  bool isKernel = kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+  if (isKernel &&
+      kernel.getArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName()))
+    kernel.setArgAttr(index, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      UnitAttr::get(module.getContext()));
+}
+
+namespace {
+struct ConvertKernelsToNVVMPass final
+    : impl::ConvertKernelsToNVVMPassBase<ConvertKernelsToNVVMPass> {
+  using ConvertKernelsToNVVMPassBase::ConvertKernelsToNVVMPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    OpPassManager pipeline = makePipeline();
+    pipeline.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    SmallVector<ValueParameter> parameters = collectParameters(module);
+    OpPassManager pipeline = makePipeline();
+    if (failed(runPipeline(pipeline, module)))
+      return signalPassFailure();
+    for (const ValueParameter &parameter : parameters)
+      restore(module, parameter);
+  }
+
+private:
+  static OpPassManager makePipeline() {
+    OpPassManager pipeline(gpu::GPUModuleOp::getOperationName());
+    ConvertGpuOpsToNVVMOpsOptions options;
+    options.useBarePtrCallConv = true;
+    pipeline.addPass(createConvertGpuOpsToNVVMOps(options));
+    return pipeline;
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup
