@@ -156,12 +156,23 @@ void UniformityAnalysis::findKnownFunctions(Operation *root) {
   }
 }
 
+/// True for an operation on mbarriers, which nothing else can find, or one that
+/// only orders accesses.
+static bool isMBarrierOp(Operation *op) {
+  return isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
+             nvgpu::MBarrierArriveOp, nvgpu::MBarrierArriveNoCompleteOp,
+             nvgpu::MBarrierArriveExpectTxOp, nvgpu::MBarrierTestWaitOp,
+             nvgpu::MBarrierTryWaitParityOp, NVVM::FenceMbarrierInitOp,
+             NVVM::FenceProxyOp>(op);
+}
+
 void UniformityAnalysis::collectWrites(Operation *scope) {
   Writes &written = writes[isKernel(scope) ? scope : nullptr];
   scope->walk([&](Operation *op) {
     if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
         isa<gpu::PrintfOp, gpu::AllReduceOp, cf::AssertOp,
-            nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp>(op))
+            nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp>(op) ||
+        isMBarrierOp(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {

@@ -195,7 +195,7 @@ bool Matcher::matchTensor() {
   if (copy.dims.size() > kMaxRank)
     return refuse("the source has " + Twine(copy.dims.size()) +
                   " dimensions, of which tensor maps have at most 5");
-  for (unsigned dim : copy.dims) {
+  for (unsigned dim : llvm::reverse(copy.dims)) {
     if (!matchStride(strides[dim], dim == copy.dims.back()))
       return false;
     if (type.getDimSize(dim) > kMaxExtent)
@@ -237,7 +237,7 @@ bool Matcher::chooseBox() {
     return refuse("a part of the tile has " + Twine(bytes) +
                   " bytes, no multiple of 128");
   if (copy.getNumLoads() > kMaxLoads)
-    return refuse("it takes " + Twine(copy.getNumLoads()) + " loads");
+    return refuse("it would take " + Twine(copy.getNumLoads()) + " loads");
   return true;
 }
 
