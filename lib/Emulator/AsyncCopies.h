@@ -9,8 +9,12 @@
 #ifndef WORKGROUP_EMULATOR_ASYNCCOPIES_H
 #define WORKGROUP_EMULATOR_ASYNCCOPIES_H
 
+#include "TensorMaps.h"
+#include "ThreadState.h"
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace mlir::workgroup::emulator {
@@ -25,6 +29,8 @@ struct AsyncCopy {
   uint32_t site = 0;
   /// The bytes are there already, though nobody may rely on it.
   bool hasLanded = false;
+  /// Who completes the copy, if an mbarrier tracks it.
+  std::optional<Access> agent;
 };
 
 /// The copies that a thread has begun and not waited for.
@@ -70,6 +76,16 @@ public:
 
   bool empty() const { return open.empty() && numGroups == 0; }
 
+  /// Calls `run` for every copy.
+  template <typename Function>
+  void forEach(Function run) {
+    for (Group &group : groups)
+      for (AsyncCopy &copy : group.copies)
+        run(copy);
+    for (AsyncCopy &copy : open)
+      run(copy);
+  }
+
 private:
   struct Group {
     std::vector<AsyncCopy> copies;
@@ -81,6 +97,61 @@ private:
   std::deque<Group> groups;
   uint64_t numGroups = 0;
   size_t numCopies = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Bulk copies
+//===----------------------------------------------------------------------===//
+
+/// A copy between global and workgroup memory that the asynchronous proxy
+/// makes: of a box of a tensor, or of bytes.
+struct BulkCopy {
+  /// Offset in the window of workgroup memory.
+  uint64_t shared = 0;
+  /// The tensor and where the box begins, or an address and a number of bytes.
+  const TensorMap *map = nullptr;
+  std::array<int32_t, TensorMap::kMaxRank> coordinates = {};
+  uint8_t *global = nullptr;
+  uint64_t bytes = 0;
+  uint32_t site = 0;
+  /// Who writes the target and who reads the source: different ones where these
+  /// are waited for by themselves.
+  Access writer, reader;
+
+  llvm::ArrayRef<int32_t> getCoordinates() const {
+    return llvm::ArrayRef(coordinates).take_front(map->getRank());
+  }
+  /// Bytes in workgroup memory.
+  uint64_t getBytes() const { return map ? map->getBoxBytes() : bytes; }
+
+  void load(uint8_t *window) const;
+  void store(const uint8_t *bytes) const;
+  /// What a store reads, as `store` takes it.
+  std::vector<uint8_t> gather(const uint8_t *window) const;
+};
+
+/// What an mbarrier is told of when it is complete: a load, or the copies that
+/// a thread had begun by `cp.async`.
+struct Flight {
+  unsigned thread = 0;
+  /// The mbarrier.
+  uint64_t barrier = 0;
+  /// The operation that began it.
+  uint32_t operation = 0;
+  Access agent;
+  std::optional<BulkCopy> load;
+  std::vector<AsyncCopy> copies = {};
+};
+
+/// The bulk stores that a thread has begun and not waited for.
+struct StoreQueue {
+  struct Store {
+    BulkCopy copy;
+    std::vector<uint8_t> bytes = {};
+    bool hasRead = false, isDone = false, isReadWaitedFor = false;
+  };
+  std::vector<Store> open;
+  std::deque<std::vector<Store>> groups;
 };
 
 } // namespace mlir::workgroup::emulator

@@ -10,32 +10,29 @@
 
 namespace mlir::workgroup::emulator {
 
-uint32_t *VectorTable::make(unsigned thread, uint32_t initial, uint32_t known) {
-  if (times.empty())
-    times.resize(width * isSet.size());
-  uint32_t *vector = &times[size_t(thread) * width];
-  if (!isSet[thread]) {
-    std::fill_n(vector, width - 1, initial);
-    vector[width - 1] = known;
-  }
-  isSet[thread] = 1;
-  return vector;
-}
-
-Clocks::Clocks(unsigned numThreads)
-    : numThreads(numThreads), times(numThreads), vectors(numThreads),
-      covered(numThreads), seen(numThreads), consumed(numThreads * kWarpSize) {}
+Clocks::Clocks(unsigned numThreads, bool hasAgents)
+    : numThreads(numThreads), hasAgents(hasAgents),
+      numFixed(hasAgents ? 2 * numThreads + 1 : numThreads + 1),
+      times(numThreads), bases(numFixed + (hasAgents ? kMaxAgents : 0)),
+      vectors(numThreads, bases.size()), covered(numThreads, bases.size()),
+      seen(numThreads, bases.size()), consumed(numThreads * kWarpSize),
+      fenced(hasAgents ? numThreads : 0) {}
 
 bool Clocks::beginBlock() {
-  constexpr uint32_t kLatest = 1u << 31;
-  bool restarts = now > kLatest;
+  constexpr uint32_t kLatest = 1u << 30;
+  bool restarts = now > kLatest || agentNow - kFirstAgentTime > kLatest;
   if (restarts) {
     now = 0;
+    agentNow = kFirstAgentTime;
     std::fill(consumed.begin(), consumed.end(), 0);
   }
   synchronizeAll();
   start = now;
-  baseKnown = 0;
+  agentStart = agentNow;
+  std::fill(bases.begin(), bases.end(), 0);
+  std::fill(fenced.begin(), fenced.end(), 0);
+  issuers.clear();
+  lastTimes.clear();
   meetings.clear();
   covered.clear();
   seen.clear();
@@ -45,12 +42,27 @@ bool Clocks::beginBlock() {
 void Clocks::synchronizeAll() {
   base = now++;
   std::fill(times.begin(), times.end(), now);
+  for (unsigned thread = 0; thread < fenced.size(); ++thread)
+    bases[getProxyIndex(thread)] = fenced[thread];
   if (!hasVectors)
     return;
   for (unsigned thread = 0; thread < numThreads; ++thread)
-    baseKnown = std::max(baseKnown, getKnown(thread));
+    if (vectors.has(thread)) {
+      const uint32_t *vector = vectors.get(thread);
+      bases[numThreads] = std::max(bases[numThreads], vector[numThreads]);
+      for (unsigned i = numFixed, e = numFixed + issuers.size(); i < e; ++i)
+        bases[i] = std::max(bases[i], vector[i]);
+    }
   vectors.clear();
   hasVectors = false;
+}
+
+Clocks::Meeting Clocks::copyVector(unsigned thread) const {
+  if (!vectors.has(thread) && !hasAgents)
+    return {};
+  const uint32_t *vector =
+      vectors.has(thread) ? vectors.get(thread) : bases.data();
+  return {vector, vector + bases.size()};
 }
 
 void Clocks::raiseKnown(unsigned thread, uint32_t stamp) {
@@ -61,27 +73,32 @@ void Clocks::raiseKnown(unsigned thread, uint32_t stamp) {
 void Clocks::tick(unsigned thread) { times[thread] = ++now; }
 
 void Clocks::join(uint32_t *into, const uint32_t *from) const {
-  for (unsigned i = 0; i <= numThreads; ++i)
+  for (unsigned i = 0, e = numFixed + issuers.size(); i < e; ++i)
     into[i] = std::max(into[i], from[i]);
 }
 
-void Clocks::release(unsigned thread, std::vector<uint32_t> &meeting) {
-  meeting.resize(numThreads + 1);
+void Clocks::release(unsigned thread, Meeting &meeting) {
+  meeting.resize(bases.size());
   if (vectors.has(thread))
     join(meeting.data(), vectors.get(thread));
   meeting[numThreads] = std::max(meeting[numThreads], getKnown(thread));
   meeting[thread] = std::max(meeting[thread], times[thread]);
+  if (hasAgents) {
+    uint32_t &fence = meeting[getProxyIndex(thread)];
+    fence = std::max(fence, fenced[thread]);
+  }
   tick(thread);
 }
 
-void Clocks::acquire(unsigned thread, const std::vector<uint32_t> &meeting) {
-  join(makeVector(thread), meeting.data());
+void Clocks::acquire(unsigned thread, const Meeting &meeting) {
+  if (!meeting.empty())
+    join(makeVector(thread), meeting.data());
 }
 
 void Clocks::synchronize(llvm::ArrayRef<unsigned> threads) {
   if (threads.size() == numThreads)
     return synchronizeAll();
-  std::vector<uint32_t> meeting(numThreads + 1);
+  Meeting meeting;
   for (unsigned thread : threads)
     release(thread, meeting);
   for (unsigned thread : threads)
@@ -99,16 +116,20 @@ void Clocks::exchangeValues(llvm::ArrayRef<unsigned> threads) {
 void Clocks::orderAt(uint64_t address, unsigned thread, AtomicOrder order) {
   // Very many addresses share what they carry, which makes no race up.
   constexpr uint64_t kMaxMeetings = 4096;
-  std::vector<uint32_t> &meeting = meetings[address / 4 % kMaxMeetings];
-  if (order.reads && !meeting.empty())
-    join(order.acquires ? makeVector(thread) : seen.make(thread, 0, 0),
+  Meeting &meeting = meetings[address / 4 % kMaxMeetings];
+  if (order.reads && !meeting.empty()) {
+    auto clear = [&](uint32_t *vector) {
+      std::fill_n(vector, bases.size(), 0);
+    };
+    join(order.acquires ? makeVector(thread) : seen.make(thread, clear),
          meeting.data());
+  }
   if (!order.writes)
     return;
   if (order.releases) {
     release(thread, meeting);
   } else if (covered.has(thread)) {
-    meeting.resize(numThreads + 1);
+    meeting.resize(bases.size());
     join(meeting.data(), covered.get(thread));
   }
 }
@@ -117,12 +138,69 @@ void Clocks::fence(unsigned thread) {
   if (seen.has(thread))
     join(makeVector(thread), seen.get(thread));
   seen.erase(thread);
+  Meeting now;
+  release(thread, now);
   covered.erase(thread);
-  uint32_t *own = covered.make(thread, base, baseKnown);
-  if (vectors.has(thread))
-    std::copy_n(vectors.get(thread), numThreads + 1, own);
-  own[thread] = times[thread];
+  covered.make(thread, [&](uint32_t *vector) {
+    std::copy(now.begin(), now.end(), vector);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Agents
+//===----------------------------------------------------------------------===//
+
+/// A thread has one agent for copies of which it knows each before it issues
+/// the next, and further ones while some are under way. Of very many, the last
+/// is shared, which can hide that one was not waited for.
+Access Clocks::beginAgent(unsigned thread, uint32_t site) {
+  unsigned agent = 0;
+  auto isFree = [&] {
+    Access last = Access::make(lastTimes[agent], kFirstAgent + agent, 0);
+    return issuers[agent] == thread && isOrdered(last, thread);
+  };
+  while (agent < issuers.size() && !isFree())
+    ++agent;
+  agent = std::min(agent, kMaxAgents - 1);
+  if (agent == issuers.size()) {
+    issuers.push_back(thread);
+    lastTimes.push_back(0);
+  }
+  lastTimes[agent] = ++agentNow;
+  return Access::make(agentNow, kFirstAgent + agent, site, /*isAsync=*/true);
+}
+
+void Clocks::finishAgent(Access agent, Meeting &meeting) {
+  meeting.resize(bases.size());
+  uint32_t &known = meeting[getIndex(agent.getActor())];
+  known = std::max(known, agent.time);
+}
+
+void Clocks::learn(unsigned thread, Access agent) {
+  if (isOrdered(agent, thread))
+    return;
+  makeVector(thread)[getIndex(agent.getActor())] = agent.time;
+}
+
+bool Clocks::isKnownToAny(Access agent) const {
+  for (unsigned thread = 0; thread < numThreads; ++thread)
+    if (isOrdered(agent, thread))
+      return true;
+  return false;
+}
+
+void Clocks::fenceProxy(unsigned thread) {
+  fenced[thread] = times[thread];
   tick(thread);
+}
+
+bool Clocks::isCovered(Access access, unsigned thread) const {
+  unsigned other = access.getActor();
+  uint32_t known = other == thread ? fenced[thread]
+                   : vectors.has(thread)
+                       ? vectors.get(thread)[getProxyIndex(other)]
+                       : bases[getProxyIndex(other)];
+  return access.time <= known;
 }
 
 } // namespace mlir::workgroup::emulator

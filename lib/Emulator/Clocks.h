@@ -11,6 +11,12 @@
 // per thread. Threads have vectors of their own only from a partial barrier, or
 // an atomic operation that orders, to the next barrier of all threads.
 //
+// A copy that goes on by itself is an agent with a time of its own, which a
+// thread knows of once it, or one that it comes after, has waited for the copy;
+// no barrier alone makes it known. Such copies access memory by the
+// asynchronous proxy: what threads did there before has to be covered by a
+// proxy fence of theirs, and what these cover goes the ways that times go.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_EMULATOR_CLOCKS_H
@@ -37,20 +43,27 @@ struct AtomicOrder {
   bool isDeviceWide = false;
 };
 
-/// A time of each thread and, last, a stamp of what is known of other blocks,
-/// for the threads that have got them.
+/// A vector of times for each thread that has got one.
 class VectorTable {
 public:
-  explicit VectorTable(unsigned numThreads)
-      : width(numThreads + 1), isSet(numThreads) {}
+  VectorTable(unsigned numThreads, unsigned width)
+      : width(width), isSet(numThreads) {}
 
   bool has(unsigned thread) const { return isSet[thread]; }
   const uint32_t *get(unsigned thread) const {
     return &times[size_t(thread) * width];
   }
-  /// The times of `thread`; all of them `initial`, with stamp `known`, if it
-  /// had none.
-  uint32_t *make(unsigned thread, uint32_t initial, uint32_t known);
+  /// The times of `thread`, by `initialize` if it had none.
+  template <typename Function>
+  uint32_t *make(unsigned thread, Function initialize) {
+    if (times.empty())
+      times.resize(size_t(width) * isSet.size());
+    uint32_t *vector = &times[size_t(thread) * width];
+    if (!isSet[thread])
+      initialize(vector);
+    isSet[thread] = 1;
+    return vector;
+  }
   void erase(unsigned thread) { isSet[thread] = 0; }
   void clear() { std::fill(isSet.begin(), isSet.end(), 0); }
 
@@ -62,7 +75,11 @@ private:
 
 class Clocks {
 public:
-  explicit Clocks(unsigned numThreads);
+  /// What threads know of one another at a point where they meet.
+  using Meeting = std::vector<uint32_t>;
+
+  /// `hasAgents` if there are any, and with them proxies.
+  Clocks(unsigned numThreads, bool hasAgents);
 
   /// Starts a block: nothing before it matters. Returns true if the time had
   /// to start again at zero, after which records of it mean nothing.
@@ -71,14 +88,17 @@ public:
   /// The time of the accesses of a thread.
   uint32_t getTime(unsigned thread) const { return times[thread]; }
 
-  /// When the block began.
-  uint32_t getStart() const { return start; }
+  /// True for what was done before the block began.
+  bool isStale(Access access) const {
+    return access.time < start ||
+           (access.time >= kFirstAgentTime && access.time <= agentStart);
+  }
 
   /// What `thread` knows of the others; empty if it is the base for all.
-  std::vector<uint32_t> copyVector(unsigned thread) const {
-    if (!vectors.has(thread))
-      return {};
-    return {vectors.get(thread), vectors.get(thread) + numThreads};
+  Meeting copyVector(unsigned thread) const;
+  /// The place of an actor in such a vector.
+  unsigned getIndex(unsigned actor) const {
+    return actor < kFirstAgent ? actor : numFixed + (actor - kFirstAgent);
   }
 
   /// Accesses up to this time are ordered before all that follows.
@@ -86,14 +106,18 @@ public:
 
   /// True if `access` is ordered before what `thread` does now.
   bool isOrdered(Access access, unsigned thread) const {
-    unsigned other = access.getThread();
-    return access.time <= base || other == thread ||
-           (vectors.has(thread) && access.time <= vectors.get(thread)[other]);
+    unsigned other = access.getActor();
+    if (access.time <= base || other == thread)
+      return true;
+    if (vectors.has(thread))
+      return access.time <= vectors.get(thread)[getIndex(other)];
+    return access.isByAgent() && access.time <= bases[getIndex(other)];
   }
 
   /// What `thread` knows of other blocks: a stamp of Publications.
   uint32_t getKnown(unsigned thread) const {
-    return vectors.has(thread) ? vectors.get(thread)[numThreads] : baseKnown;
+    return vectors.has(thread) ? vectors.get(thread)[numThreads]
+                               : bases[numThreads];
   }
   void raiseKnown(unsigned thread, uint32_t stamp);
 
@@ -104,9 +128,9 @@ public:
   void synchronize(llvm::ArrayRef<unsigned> threads);
 
   /// Arrives somewhere: `meeting` comes to know what `thread` knows.
-  void release(unsigned thread, std::vector<uint32_t> &meeting);
+  void release(unsigned thread, Meeting &meeting);
   /// The counterpart of `release`.
-  void acquire(unsigned thread, const std::vector<uint32_t> &meeting);
+  void acquire(unsigned thread, const Meeting &meeting);
 
   /// Lanes of a warp exchange values, which takes what they were read from: no
   /// memory is ordered by it, but the reads are over.
@@ -115,7 +139,7 @@ public:
   /// True if a read whose value went into such an exchange is over for
   /// `thread`.
   bool isConsumed(Access read, unsigned thread) const {
-    unsigned other = read.getThread();
+    unsigned other = read.getActor();
     return other / kWarpSize == thread / kWarpSize &&
            read.time <= consumed[thread * kWarpSize + other % kWarpSize];
   }
@@ -127,27 +151,71 @@ public:
   /// A fence, which lets relaxed operations around it order.
   void fence(unsigned thread);
 
+  //===--------------------------------------------------------------------===//
+  // Agents
+  //===--------------------------------------------------------------------===//
+
+  /// Begins a copy that `thread` issues; what it accesses is at odds with all
+  /// that does not come to know of it.
+  Access beginAgent(unsigned thread, uint32_t site);
+  /// The copy is complete: whoever takes from `meeting` knows of it.
+  void finishAgent(Access agent, Meeting &meeting);
+  /// `thread` knows that the copy is complete.
+  void learn(unsigned thread, Access agent);
+  /// True if any thread does.
+  bool isKnownToAny(Access agent) const;
+  /// The thread that did it, or issued it.
+  unsigned getThread(Access access) const {
+    return access.isByAgent() ? issuers[access.getActor() - kFirstAgent]
+                              : access.getActor();
+  }
+
+  /// What `thread` did up to now is ordered before what the asynchronous proxy
+  /// does for threads that come after it.
+  void fenceProxy(unsigned thread);
+  /// True if such a fence lies between `access`, of a thread, and what `thread`
+  /// issues now.
+  bool isCovered(Access access, unsigned thread) const;
+
 private:
   uint32_t *makeVector(unsigned thread) {
     hasVectors = true;
-    return vectors.make(thread, base, baseKnown);
+    return vectors.make(thread, [&](uint32_t *vector) {
+      std::copy(bases.begin(), bases.end(), vector);
+      std::fill_n(vector, numThreads, base);
+    });
   }
   void join(uint32_t *into, const uint32_t *from) const;
   void tick(unsigned thread);
+  unsigned getProxyIndex(unsigned thread) const {
+    return numThreads + 1 + thread;
+  }
 
   unsigned numThreads;
+  bool hasAgents;
+  /// Entries of a vector that are no agents: the time of each thread, a stamp
+  /// of what is known of other blocks, and what proxy fences of each thread
+  /// cover.
+  unsigned numFixed;
   uint32_t now = 0, base = 0, start = 0;
   std::vector<uint32_t> times;
-  /// What each thread knows of the others; the base, if it has none.
+  /// What is known to all, but for times, of which that is the base.
+  Meeting bases;
+  /// What each thread knows of the others; the bases, if it has none.
   VectorTable vectors;
   bool hasVectors = false;
-  uint32_t baseKnown = 0;
   /// What the last fence of a thread covers, and what relaxed operations have
   /// seen since.
   VectorTable covered, seen;
   /// Per thread and lane of its warp: the time up to which reads are over.
   std::vector<uint32_t> consumed;
-  llvm::DenseMap<uint64_t, std::vector<uint32_t>> meetings;
+  llvm::DenseMap<uint64_t, Meeting> meetings;
+  /// The time that the last proxy fence of each thread covers.
+  std::vector<uint32_t> fenced;
+  /// The thread that each agent belongs to, and the time of its last copy.
+  std::vector<unsigned> issuers;
+  std::vector<uint32_t> lastTimes;
+  uint32_t agentNow = kFirstAgentTime, agentStart = kFirstAgentTime;
 };
 
 } // namespace mlir::workgroup::emulator

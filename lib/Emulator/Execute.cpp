@@ -10,6 +10,7 @@
 #include "Worker.h"
 #include "workgroup/Support/CrashGuard.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -28,6 +29,15 @@ static void setParameters(Launch &launch) {
     auto [offset, bytes] = tables.parameters[i];
     const ParameterValue &value = launch.request.parameters[i];
     uint8_t *target = launch.parameters.data() + offset;
+    if (value.tensorMap) {
+      const Buffer &buffer = launch.buffers[value.tensorMap->buffer];
+      launch.tensorMaps.emplace_back(*value.tensorMap,
+                                     buffer.base + value.tensorMap->offset);
+      const TensorMap *map = &launch.tensorMaps.back();
+      std::memcpy(target, &map, sizeof(map));
+      launch.argumentBuffers[i] = value.tensorMap->buffer;
+      continue;
+    }
     if (!value.buffer) {
       std::memcpy(target, value.bytes.data(),
                   std::min<size_t>(bytes, value.bytes.size()));
@@ -61,10 +71,15 @@ static void setSiteBounds(Launch &launch) {
 static std::vector<unsigned> getGrains(const Launch &launch) {
   std::vector<unsigned> grains(launch.buffers.size(),
                                launch.tables.globalGrain);
+  auto refine = [&](unsigned buffer, unsigned grain) {
+    grains[buffer] = std::min(grains[buffer], grain);
+  };
   for (auto [i, value] : llvm::enumerate(launch.request.parameters))
     if (value.buffer)
-      grains[*value.buffer] =
-          std::min(grains[*value.buffer], launch.tables.argumentGrain[i]);
+      refine(*value.buffer, launch.tables.argumentGrain[i]);
+    else if (value.tensorMap)
+      refine(value.tensorMap->buffer,
+             llvm::Log2_32(value.tensorMap->elementBytes));
   return grains;
 }
 
@@ -78,8 +93,11 @@ static std::vector<bool> getWritten(const Launch &launch) {
     const Object &object = launch.tables.objects[site.object];
     if (object.kind != Object::Kind::Argument)
       return std::vector<bool>(launch.buffers.size(), true);
-    if (auto buffer = launch.request.parameters[object.offset].buffer)
-      written[*buffer] = true;
+    const ParameterValue &value = launch.request.parameters[object.offset];
+    if (value.buffer)
+      written[*value.buffer] = true;
+    else if (value.tensorMap)
+      written[value.tensorMap->buffer] = true;
   }
   return written;
 }

@@ -54,6 +54,14 @@ GlobalShadow::GlobalShadow(const KernelTables &tables, uint64_t bytes,
     : tables(tables), grain(grain), cells((bytes >> grain) + 1),
       isShared(isShared), locks(std::make_shared<Locks>()) {}
 
+/// What it is to be at odds with `other`, of the same block.
+static FindingKind getKind(const GlobalShadow::Actor &actor, Access other) {
+  const Clocks &clocks = actor.clocks;
+  bool isUnderWay =
+      other.isByAgent() && !clocks.isOrdered(other, clocks.getThread(other));
+  return isUnderWay ? FindingKind::NotWaited : FindingKind::GlobalRace;
+}
+
 /// Adds the conflict with an access of `block`, unless something orders them.
 /// Atomic operations are not at odds with each other, nor are reads.
 void GlobalShadow::check(const Actor &actor, AccessKind kind, uint32_t block,
@@ -63,13 +71,13 @@ void GlobalShadow::check(const Actor &actor, AccessKind kind, uint32_t block,
   AccessKind theirs = tables.sites[access.getSite()].kind;
   if (isAtomic(kind) && isAtomic(theirs))
     return;
-  bool mayBeSameValue =
-      kind == AccessKind::Write && theirs == AccessKind::Write;
+  bool mayBeSameValue = kind == AccessKind::Write &&
+                        theirs == AccessKind::Write && !access.isByAgent();
   uint64_t other = block - 1;
   if (other == actor.block) {
     if (!actor.clocks.isOrdered(access, actor.thread))
       conflicts.push_back(
-          {offset, {FindingKind::GlobalRace, access, {}, mayBeSameValue}});
+          {offset, {getKind(actor, access), access, {}, mayBeSameValue}});
     return;
   }
   if (!actor.publications.isKnown(other, access,
@@ -107,7 +115,7 @@ bool GlobalShadow::record(const Actor &actor, AccessSet &set, Access access) {
     return true;
   }
   for (Access &other : set.accesses)
-    if (other.getThread() == actor.thread ||
+    if (other.getActor() == access.getActor() ||
         actor.clocks.isOrdered(other, actor.thread)) {
       other = access;
       return true;
@@ -130,7 +138,7 @@ void GlobalShadow::record(const Actor &actor, AccessSet &set,
   llvm::erase_if(more, [&](const BlockAccess &other) {
     if (other.block != actor.block)
       return !tables.ordersBlocks;
-    return other.access.getThread() == actor.thread ||
+    return other.access.getActor() == access.getActor() ||
            actor.clocks.isOrdered(other.access, actor.thread);
   });
   auto add = [&](uint64_t block, Access lost) {
@@ -199,9 +207,11 @@ void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
 }
 
 void GlobalShadow::access(const Actor &actor, AccessKind kind, uint64_t offset,
-                          uint32_t site, uint64_t bytes, Conflicts &conflicts) {
-  Access access = Access::make(actor.clocks.getTime(actor.thread), actor.thread,
-                               site, tables.sites[site].isAsync);
+                          uint32_t site, uint64_t bytes, Conflicts &conflicts,
+                          std::optional<Access> agent) {
+  Access access = agent.value_or(
+      Access::make(actor.clocks.getTime(actor.thread), actor.thread, site,
+                   tables.sites[site].isAsync));
   for (uint64_t i = offset >> grain, e = (offset + bytes - 1) >> grain; i <= e;
        ++i)
     accessCell(actor, kind, i, std::max(offset, i << grain), access, conflicts);

@@ -65,6 +65,16 @@ Function *Instrumenter::run() {
 // The new function
 //===----------------------------------------------------------------------===//
 
+/// True if the memory at `pointer` is looked at, as that of a tensor map is
+/// not.
+static bool isRead(const Value &pointer) {
+  return any_of(pointer.users(), [](const User *user) {
+    if (isa<PHINode, SelectInst>(user))
+      return false; // whoever takes that for a tensor map looks again
+    return !isa<CallInst>(user) || isa<MemIntrinsic>(user);
+  });
+}
+
 /// Moves the body into a function that takes nothing but the thread; what was
 /// an argument is read from the block of parameters.
 bool Instrumenter::makeFunction() {
@@ -81,7 +91,9 @@ bool Instrumenter::makeFunction() {
       getField(builder, ptr, thread, offsetof(ThreadState, parameters));
   for (Argument &argument : function->args()) {
     Type *held = argument.getType();
-    if (argument.hasByValAttr()) {
+    bool isTensorMap = argument.hasByValAttr();
+    tables.areTensorMaps.push_back(isTensorMap);
+    if (isTensorMap && isRead(argument)) {
       addError(errors, nullptr,
                "parameter " + std::to_string(argument.getArgNo()) +
                    " of kernel '" + tables.name +
@@ -94,7 +106,10 @@ bool Instrumenter::makeFunction() {
     uint64_t bytes = layout.getTypeAllocSize(held);
     tables.parameters.push_back({offset, bytes});
     tables.parameterBytes = offset + bytes;
-    argument.replaceAllUsesWith(getField(builder, held, parameters, offset));
+    Value *value = getField(builder, held, parameters, offset);
+    argument.replaceAllUsesWith(value);
+    if (isTensorMap)
+      tensorMaps.insert(value);
   }
   function->eraseFromParent();
   function = created;

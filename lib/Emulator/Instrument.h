@@ -12,6 +12,7 @@
 
 #include "Prepare.h"
 #include "Tables.h"
+#include "TensorMaps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IRBuilder.h"
@@ -120,7 +121,6 @@ private:
   void instrumentIntrinsic(llvm::IntrinsicInst &call);
   bool instrumentRegister(llvm::IntrinsicInst &call, llvm::StringRef name);
   bool instrumentBarrier(llvm::IntrinsicInst &call, llvm::StringRef name);
-  bool instrumentAsyncCopy(llvm::IntrinsicInst &call, llvm::StringRef name);
   bool instrumentWarp(llvm::IntrinsicInst &call, llvm::StringRef name);
   bool instrumentMatrix(llvm::IntrinsicInst &call, llvm::StringRef name);
   bool instrumentQuery(llvm::IntrinsicInst &call, llvm::StringRef name);
@@ -132,6 +132,25 @@ private:
   void arriveAt(llvm::CallInst &call);
   void endThreadAfter(llvm::Instruction &call);
   bool refuse(const llvm::Instruction &instruction, const llvm::Twine &message);
+
+  // InstrumentAsync.cpp: copies, and mbarriers that track them.
+  bool instrumentAsyncCopy(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentAsync(llvm::IntrinsicInst &call, llvm::StringRef name);
+  bool instrumentAsyncAssembly(llvm::CallInst &call, llvm::StringRef text);
+  bool instrumentProxy(llvm::CallInst &call, llvm::StringRef name);
+  void instrumentAsyncOp(llvm::CallInst &call, llvm::IRBuilder<> &builder,
+                         const AsyncOp &op);
+  void instrumentBulkCopy(llvm::CallInst &call, llvm::IRBuilder<> &builder,
+                          const AsyncOp &op);
+  void instrumentMBarrier(llvm::CallInst &call, llvm::IRBuilder<> &builder,
+                          const AsyncOp &op);
+  void executeAt(llvm::CallInst &call, llvm::IRBuilder<> &builder,
+                 Operation operation, llvm::ArrayRef<llvm::Value *> operands);
+  uint32_t addSharedAccess(llvm::CallInst &call, unsigned operand,
+                           AccessKind kind, uint64_t bytes);
+  bool isTensorMap(const llvm::Value *pointer) const;
+  llvm::Value *getSharedOffset(llvm::IRBuilder<> &builder,
+                               llvm::Value *pointer);
 
   // Coroutine.cpp: loops and suspensions.
   void freezeBranches();
@@ -181,6 +200,8 @@ private:
   Exchanges feeds, follows;
   /// Loads for compare-and-swap.
   llvm::SmallPtrSet<const llvm::Instruction *, 4> guesses;
+  /// Parameters that are tensor maps.
+  llvm::SmallPtrSet<const llvm::Value *, 4> tensorMaps;
   /// Instructions after which the thread waits.
   llvm::SmallVector<llvm::Instruction *> suspensions;
 };

@@ -30,6 +30,10 @@ static uint32_t getRequiredAlignment(Align align, uint64_t bytes) {
 
 uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
                                  AccessKind kind, uint64_t bytes, Align align) {
+  constexpr unsigned kCluster = NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
+  Type *pointer = at.getOperand(pointerOperand)->getType();
+  if (pointer->getPointerAddressSpace() == kCluster && !isa<CallInst>(at))
+    refuse(at, "memory of other blocks of a cluster is not emulated yet");
   if (bytes > kMaxAccessBytes)
     refuse(at, "an access of " + Twine(bytes) + " bytes is not emulated");
   uint32_t number = addSite(at);
@@ -388,16 +392,15 @@ void Instrumenter::instrumentCast(AddrSpaceCastInst &cast) {
     refuse(cast, "a vector of addresses in several memories is not emulated");
     return;
   }
-  if (from == kCluster || to == kCluster) {
-    refuse(cast, "memory of other blocks of a cluster is not emulated yet");
-    return;
-  }
+  // The own memory of a block is that of the first block of a cluster.
+  bool isFromShared = from == kSharedSpace || from == kCluster;
+  bool isToShared = to == kSharedSpace || to == kCluster;
   Value *offset = getOffset(builder, cast.getPointerOperand());
   Value *window = getOffset(
       builder, getField(builder, ptr, thread, offsetof(ThreadState, shared)));
-  if (from == kSharedSpace && to != kSharedSpace)
+  if (isFromShared && !isToShared)
     offset = builder.CreateAdd(offset, window);
-  else if (from != kSharedSpace && to == kSharedSpace)
+  else if (!isFromShared && isToShared)
     offset = builder.CreateSub(offset, window);
   replace(cast, builder.CreateIntToPtr(offset, cast.getType()));
 }

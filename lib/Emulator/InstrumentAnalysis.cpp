@@ -8,6 +8,7 @@
 
 #include "Instrument.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
@@ -139,6 +140,16 @@ static Align getAlignment(const Instruction &instruction) {
   return store ? store->getAlign() : Align();
 }
 
+/// The name of an intrinsic, or the text of inline assembly.
+static StringRef getAsyncName(const Instruction &instruction) {
+  auto *call = dyn_cast<CallInst>(&instruction);
+  if (!call)
+    return "";
+  if (auto *assembly = dyn_cast<InlineAsm>(call->getCalledOperand()))
+    return assembly->getAsmString();
+  return call->getCalledFunction() ? call->getCalledFunction()->getName() : "";
+}
+
 /// Logarithm of the bytes of the smallest piece that `instruction` accesses by
 /// itself; nullopt if it accesses nothing.
 static std::optional<unsigned> getGrain(const Instruction &instruction,
@@ -150,10 +161,13 @@ static std::optional<unsigned> getGrain(const Instruction &instruction,
       align = Align(PowerOf2Ceil(bytes));
     return std::min<unsigned>(llvm::countr_zero(bytes), Log2(align));
   }
+  StringRef name = getAsyncName(instruction);
+  if (name.contains("mbarrier") || name.contains("cp.async.bulk."))
+    return 3;
   auto *call = dyn_cast<IntrinsicInst>(&instruction);
   if (!call)
     return std::nullopt;
-  StringRef name = call->getCalledFunction()->getName();
+  name = call->getCalledFunction()->getName();
   if (isa<MemIntrinsic>(call) || name.contains(".wmma."))
     return 0;
   if (name.contains("matrix.sync"))
@@ -399,6 +413,11 @@ void Instrumenter::findPartialOrder() {
     tables.hasPartialOrder |=
         name == "llvm.nvvm.bar.warp.sync" || name.ends_with(".count") ||
         name.contains("barrier.cta.arrive") || (call && call->isInlineAsm());
+    StringRef async = getAsyncName(instruction);
+    tables.hasAgents |= async.contains("cp.async.bulk.") ||
+                        async.contains("cp.async.mbarrier.");
+    tables.hasPartialOrder |=
+        tables.hasAgents || async.starts_with("llvm.nvvm.mbarrier.");
     auto *load = dyn_cast<LoadInst>(&instruction);
     if (load && isGuess(*load))
       guesses.insert(load);

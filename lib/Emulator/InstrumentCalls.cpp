@@ -222,43 +222,6 @@ bool Instrumenter::instrumentMatrix(IntrinsicInst &call, StringRef name) {
 }
 
 //===----------------------------------------------------------------------===//
-// Asynchronous copies
-//===----------------------------------------------------------------------===//
-
-bool Instrumenter::instrumentAsyncCopy(IntrinsicInst &call, StringRef name) {
-  if (!name.consume_front("llvm.nvvm.cp.async."))
-    return false;
-  IRBuilder<> builder(&call);
-  if (name == "commit.group") {
-    callRuntime(builder, runtime::kCommitCopies, voidType, {});
-  } else if (name == "wait.all") {
-    callRuntime(builder, runtime::kWaitForAllCopies, voidType, {});
-  } else if (name == "wait.group") {
-    callRuntime(builder, runtime::kWaitForCopies, voidType,
-                {call.getArgOperand(0)});
-  } else if (name.starts_with("ca.shared.global.") ||
-             name.starts_with("cg.shared.global.")) {
-    bool hasSize = name.consume_back(".s");
-    unsigned bytes = 0;
-    name.rsplit('.').second.getAsInteger(10, bytes);
-    uint32_t site = addAccess(call, 0, AccessKind::Write, bytes, Align(bytes));
-    addAccess(call, 1, AccessKind::Read, bytes, Align(bytes));
-    tables.sites[site].isAsync = tables.sites[site + 1].isAsync = true;
-    Value *size = hasSize ? builder.CreateZExt(call.getArgOperand(2), i64)
-                          : builder.getInt64(bytes);
-    callRuntime(builder, runtime::kBeginCopy, voidType,
-                {getOffset(builder, call.getArgOperand(0)),
-                 getOffset(builder, call.getArgOperand(1)), size,
-                 builder.getInt32(site)});
-  } else {
-    return refuse(call, "intrinsic 'llvm.nvvm.cp.async." + name +
-                            "' is not emulated yet");
-  }
-  call.eraseFromParent();
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
 // The rest
 //===----------------------------------------------------------------------===//
 
@@ -363,7 +326,7 @@ void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
   }
   size_t before = errors.size();
   bool isDone = instrumentRegister(call, name) ||
-                instrumentBarrier(call, name) ||
+                instrumentBarrier(call, name) || instrumentAsync(call, name) ||
                 instrumentAsyncCopy(call, name) || instrumentWarp(call, name) ||
                 instrumentMatrix(call, name) || instrumentQuery(call, name) ||
                 bindMath(call, name);
@@ -378,7 +341,8 @@ void Instrumenter::instrumentAssembly(CallInst &call) {
     arriveAt(call);
     return;
   }
-  refuse(call, "inline assembly '" + text + "' is not emulated");
+  if (!instrumentAsyncAssembly(call, text))
+    refuse(call, "inline assembly '" + text + "' is not emulated");
 }
 
 /// The text has to be a constant, the arguments a private buffer.

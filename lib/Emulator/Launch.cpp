@@ -9,7 +9,10 @@
 #include "Execute.h"
 #include "Fixes.h"
 #include "Report.h"
+#include "TensorMaps.h"
 #include "workgroup/Support/CrashGuard.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -78,6 +81,42 @@ EmulatedKernel::create(const std::string &bitcode, const std::string &name,
 // Launching
 //===----------------------------------------------------------------------===//
 
+/// What is wrong with a tensor map that the emulator could not do without.
+static std::string checkTensorMap(const TensorMapView &map,
+                                  const LaunchRequest &request) {
+  size_t rank = map.dims.size();
+  bool isWhole = rank >= 1 && rank <= TensorMap::kMaxRank &&
+                 map.strides.size() == rank - 1 && map.box.size() == rank &&
+                 map.buffer < request.buffers.size() &&
+                 llvm::isPowerOf2_32(map.elementBytes);
+  if (!isWhole)
+    return "a tensor map that is not complete";
+  if (map.interleave != TensorInterleave::None)
+    return "an interleaved tensor map, which the emulator does not know";
+  if (llvm::any_of(map.elementStrides, [](uint32_t step) { return step != 1; }))
+    return "a tensor map that skips elements, which the emulator does not know";
+  uint64_t rowBytes = uint64_t(map.box[0]) * map.elementBytes;
+  if (rowBytes == 0 || rowBytes % TensorMap::kChunk)
+    return "a tensor map whose box has rows of " + std::to_string(rowBytes) +
+           " bytes, no multiple of 16";
+  return "";
+}
+
+static std::string checkTensorMaps(const KernelTables &tables,
+                                   const LaunchRequest &request) {
+  for (auto [i, value] : llvm::enumerate(request.parameters)) {
+    if (value.tensorMap.has_value() != tables.areTensorMaps[i])
+      return "parameter " + std::to_string(i) +
+             (value.tensorMap ? " as a tensor map, which it is not"
+                              : " that is no tensor map, which it has to be");
+    std::string problem =
+        value.tensorMap ? checkTensorMap(*value.tensorMap, request) : "";
+    if (!problem.empty())
+      return problem;
+  }
+  return "";
+}
+
 /// What the code was compiled for and the launch does not keep to.
 static std::string checkSizes(const KernelTables &tables,
                               const LaunchRequest &request) {
@@ -109,7 +148,7 @@ static std::string checkSizes(const KernelTables &tables,
     return std::to_string(request.parameters.size()) +
            " parameters, but the kernel takes " +
            std::to_string(tables.parameters.size());
-  return "";
+  return checkTensorMaps(tables, request);
 }
 
 static void collectUnreached(LaunchResult &result, const KernelTables &tables,

@@ -21,7 +21,8 @@ uint32_t Publications::release(uint64_t block, unsigned thread, uint32_t time,
   std::lock_guard<std::mutex> guard(mutex);
   std::vector<Event> &released = events[{block, thread}];
   latest += latest != ~0u;
-  Event event{time, clocks.getBase(), latest, clocks.copyVector(thread)};
+  Event event{time, clocks.getBase(), latest, clocks.copyVector(thread),
+              clocks.getIndex(kFirstAgent)};
   // What a thread makes known only grows. Of very many times, the last stands
   // for those after it: known earlier than it was, which makes no race up.
   if (released.size() < kMaxEvents) {
@@ -46,18 +47,24 @@ uint32_t Publications::see(uint64_t address) {
   return stamps.lookup(getSlot(address));
 }
 
+/// The place of an actor among what a thread knows.
+static unsigned getIndex(unsigned actor, unsigned firstAgent) {
+  return actor < kFirstAgent ? actor : firstAgent + (actor - kFirstAgent);
+}
+
 bool Publications::isKnown(uint64_t block, Access access, uint32_t known) {
   if (known == 0)
     return false;
   std::lock_guard<std::mutex> guard(mutex);
-  unsigned thread = access.getThread();
+  unsigned actor = access.getActor();
   for (auto it = events.lower_bound({block, 0});
        it != events.end() && it->first.first == block; ++it)
     for (const Event &event : it->second) {
       bool covers =
           event.base >= access.time ||
-          (it->first.second == thread && event.time >= access.time) ||
-          (!event.others.empty() && event.others[thread] >= access.time);
+          (it->first.second == actor && event.time >= access.time) ||
+          (!event.others.empty() &&
+           event.others[getIndex(actor, event.firstAgent)] >= access.time);
       if (covers && event.stamp <= known)
         return true;
     }

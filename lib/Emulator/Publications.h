@@ -38,6 +38,8 @@ private:
     uint32_t time, base, stamp;
     /// What the thread knows of others of its block, if it is not all alike.
     std::vector<uint32_t> others;
+    /// Where the agents among them begin.
+    unsigned firstAgent;
   };
   /// Times that are kept of a thread.
   static constexpr size_t kMaxEvents = 64;

@@ -324,8 +324,14 @@ static std::string printRanges(llvm::ArrayRef<unsigned> numbers) {
 }
 
 /// Where a thread waits, and for whom.
-static std::string describeWait(const ThreadState &thread,
-                                const Operation &operation) {
+std::string Worker::describeWait(const ThreadState &thread,
+                                 const Operation &operation) const {
+  if (thread.wait == Wait::Phase) {
+    uint64_t offset = uint64_t(thread.registers[1]) << 32 | thread.registers[0];
+    auto it = mbarriers.find(offset);
+    return " wait at this mbarrier, " + describeShared(offset) + ", of which " +
+           (it == mbarriers.end() ? "there is none" : it->second.describe());
+  }
   if (thread.wait == Wait::Warp)
     return " wait here for the lanes " + printMask(getMask(operation, thread)) +
            " of their warps";
@@ -344,7 +350,7 @@ Worker::describeWaits(llvm::ArrayRef<unsigned> which) {
   std::map<Place, llvm::SmallVector<unsigned>> places;
   for (unsigned index : which) {
     const ThreadState &thread = threads[index];
-    bool waits = thread.wait == Wait::Barrier || thread.wait == Wait::Warp;
+    bool waits = thread.wait != Wait::None && thread.wait != Wait::Done;
     uint32_t site = waits ? tables.operations[thread.operation].site : 0;
     places[{thread.wait, tables.sites[site].ordinal, site}].push_back(index);
   }

@@ -27,6 +27,10 @@ llvm::StringRef getKindName(FindingKind kind) {
     return "async.not-waited";
   case FindingKind::NotPublished:
     return "async.not-published";
+  case FindingKind::NotWaitedAtEnd:
+    return "async.not-waited";
+  case FindingKind::ProxyFence:
+    return "async.proxy";
   case FindingKind::OutOfBounds:
     return "out-of-bounds";
   case FindingKind::ReadOnly:
@@ -43,6 +47,7 @@ llvm::StringRef getKindName(FindingKind kind) {
     return "invalid-barrier";
   case FindingKind::MisalignedRow:
   case FindingKind::MisalignedMatrix:
+  case FindingKind::MisalignedTile:
     return "misaligned";
   case FindingKind::Deadlock:
     return "deadlock";
@@ -53,6 +58,11 @@ llvm::StringRef getKindName(FindingKind kind) {
     return "step-limit";
   case FindingKind::TooManyCopies:
     return "async.too-many";
+  case FindingKind::MBarrier:
+    return "mbarrier";
+  case FindingKind::TensorMap:
+  case FindingKind::BulkSize:
+    return "bulk-copy";
   case FindingKind::InactiveLane:
     return "inactive-lane";
   case FindingKind::ExitedLane:
@@ -132,6 +142,12 @@ static std::string getMessage(const FindingKey &key,
   case FindingKind::NotPublished:
     return "an asynchronous copy is waited for, but no barrier lets other "
            "threads see it";
+  case FindingKind::NotWaitedAtEnd:
+    return "a block ends while an asynchronous copy, for which no thread has "
+           "waited, uses its workgroup memory";
+  case FindingKind::ProxyFence:
+    return "nothing makes " + getNoun(other) +
+           " known to the asynchronous proxy before " + getNoun(site);
   case FindingKind::OutOfBounds:
     return "access out of bounds";
   case FindingKind::ReadOnly:
@@ -166,6 +182,14 @@ static std::string getMessage(const FindingKey &key,
   case FindingKind::TooManyCopies:
     return "a thread begins asynchronous copies and never waits for them: "
            "too many are under way";
+  case FindingKind::MBarrier:
+    return "an mbarrier is used as it must not be";
+  case FindingKind::TensorMap:
+    return "a copy of a box does not fit its tensor map";
+  case FindingKind::BulkSize:
+    return "a copy in bulk is not of a multiple of 16 bytes";
+  case FindingKind::MisalignedTile:
+    return "address in workgroup memory of a copy in bulk is not aligned";
   case FindingKind::InactiveLane:
     return "shuffle of a value from a lane that takes no part in it";
   case FindingKind::ExitedLane:
@@ -315,6 +339,8 @@ static std::string getDeed(FindingKind kind) {
   case FindingKind::StepLimit:
     return "loops";
   case FindingKind::TooManyCopies:
+  case FindingKind::NotWaitedAtEnd:
+  case FindingKind::BulkSize:
     return "copies";
   default:
     return "executes this";
@@ -345,6 +371,30 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
   place.verb = getDeed(key.kind);
 }
 
+/// What has to be done, in one sentence; empty where the finding says it.
+static std::string getRemedy(const FindingKey &key,
+                             const KernelTables &tables) {
+  if (key.kind == FindingKind::ProxyFence)
+    return "the thread of the first access has to execute nvvm.fence.proxy "
+           "{kind = #nvvm.proxy_kind<async.shared>, space = "
+           "#nvvm.shared_space<cta>} after it, before the barrier that leads "
+           "to the copy";
+  if (key.kind == FindingKind::NotWaitedAtEnd)
+    return "a load is waited for at its mbarrier, a store by "
+           "nvvm.cp.async.bulk.wait_group";
+  if (key.kind != FindingKind::NotWaited)
+    return "";
+  const Site &other = tables.sites[key.otherSite];
+  if (!other.isBulk)
+    return "the thread that copies has to wait in between, by "
+           "nvgpu.device_async_wait or nvvm.cp.async.wait.group";
+  return other.isLoad
+             ? "the mbarrier of the copy has to be waited for in between"
+             : "the thread that copies has to wait in between, by "
+               "nvvm.cp.async.bulk.wait_group, and to let others know by a "
+               "barrier";
+}
+
 static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
                               const ReportContext &context) {
   const FindingInstance &instance = entry.instance;
@@ -370,10 +420,8 @@ static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
     record.notes.push_back(
         makeNote("it has made " + std::to_string(context.request.stepLimit) +
                  " loop iterations, the limit of this launch"));
-  if (key.kind == FindingKind::NotWaited)
-    record.notes.push_back(
-        makeNote("the thread that copies has to wait in between, by "
-                 "nvgpu.device_async_wait or nvvm.cp.async.wait.group"));
+  if (std::string remedy = getRemedy(key, context.tables); !remedy.empty())
+    record.notes.push_back(makeNote(std::move(remedy)));
   if (instance.barrier && key.otherSite)
     record.notes.push_back(
         makeNote("the last barrier before both is here",
@@ -390,7 +438,8 @@ static bool isConsequence(const FindingKey &key, const FindingTable &findings) {
     const FindingKey &other = entry.first;
     return (other.kind == FindingKind::SharedRace ||
             other.kind == FindingKind::NotWaited ||
-            other.kind == FindingKind::NotPublished) &&
+            other.kind == FindingKind::NotPublished ||
+            other.kind == FindingKind::ProxyFence) &&
            (other.site == key.site || other.otherSite == key.site);
   });
 }

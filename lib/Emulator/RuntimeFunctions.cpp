@@ -91,6 +91,14 @@ static void waitForAllCopies(ThreadState *thread) {
   thread->worker->waitForCopies(*thread, 0);
 }
 
+static void execute(ThreadState *thread, uint32_t operation) {
+  thread->worker->executeAsync(*thread, operation);
+}
+
+static void fenceProxy(ThreadState *thread) {
+  thread->worker->fenceProxy(*thread);
+}
+
 static void arrive(ThreadState *thread) {
   thread->worker->arriveAtBarrier(*thread);
 }
@@ -135,6 +143,8 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kCommitCopies, address(commitCopies)},
       {runtime::kWaitForCopies, address(waitForCopies)},
       {runtime::kWaitForAllCopies, address(waitForAllCopies)},
+      {runtime::kExecute, address(execute)},
+      {runtime::kFenceProxy, address(fenceProxy)},
       {runtime::kArrive, address(arrive)},
       {runtime::kPrint, address(print)},
   };

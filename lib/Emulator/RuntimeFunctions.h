@@ -59,6 +59,10 @@ inline constexpr char kCommitCopies[] = "emulator.commit.copies";
 inline constexpr char kWaitForAllCopies[] = "emulator.wait.for.all.copies";
 /// `void (ptr, i32 newer groups)`.
 inline constexpr char kWaitForCopies[] = "emulator.wait.for.copies";
+/// `void (ptr, i32 operation)`: do it with the operands in the registers.
+inline constexpr char kExecute[] = "emulator.execute";
+/// `void (ptr)`: order what was done before what the asynchronous proxy does.
+inline constexpr char kFenceProxy[] = "emulator.fence.proxy";
 /// `void (ptr)`: arrive at a barrier without waiting.
 inline constexpr char kArrive[] = "emulator.arrive";
 /// `void (ptr, ptr format, ptr arguments, i64 bytes of them)`.

@@ -79,7 +79,14 @@ public:
   /// The start and the end of an asynchronous copy into workgroup memory.
   void beginCopy(unsigned thread, uint64_t offset, uint32_t site,
                  uint64_t bytes, Conflicts &conflicts);
-  void endCopy(unsigned thread, uint64_t offset, uint32_t site, uint64_t bytes);
+  /// `access` is what the bytes were written by from now on.
+  void endCopy(uint64_t offset, uint64_t bytes, Access access);
+
+  /// Accesses by the asynchronous proxy that `thread` issues and `agent` makes.
+  void writeByAgent(unsigned thread, Access agent, uint64_t offset,
+                    uint64_t bytes, Conflicts &conflicts);
+  void readByAgent(unsigned thread, Access agent, uint64_t offset,
+                   uint64_t bytes, Conflicts &conflicts);
 
 private:
   template <typename Function>
@@ -94,6 +101,9 @@ private:
                    uint64_t offset, Conflicts &conflicts);
   void checkReads(AccessKind kind, unsigned thread, SharedCell &cell,
                   uint32_t own, uint64_t offset, Conflicts &conflicts);
+  void checkProxy(unsigned thread, Access access, uint64_t offset,
+                  Conflicts &conflicts);
+  FindingKind getKind(Access other) const;
   bool isWritten(const SharedCell &cell) const;
   bool isQuiet(const SharedCell &cell) const;
   void recordRead(unsigned thread, SharedCell &cell, Access access);
@@ -157,8 +167,10 @@ public:
     Publications &publications;
   };
   using Conflicts = SharedShadow::Conflicts;
+  /// `agent` is given if it is not the thread itself that makes the access.
   void access(const Actor &actor, AccessKind kind, uint64_t offset,
-              uint32_t site, uint64_t bytes, Conflicts &conflicts);
+              uint32_t site, uint64_t bytes, Conflicts &conflicts,
+              std::optional<Access> agent = {});
 
   /// Bytes that an asynchronous copy reads until it has landed.
   void hold(uint64_t offset, uint64_t bytes, bool begins);

@@ -53,6 +53,16 @@ void SharedShadow::forEachCell(uint64_t offset, uint64_t bytes, Function run) {
     run(cells[i], std::max(offset, i << grain));
 }
 
+/// What it is to be at odds with `other`. A copy that its thread has waited for
+/// may still be unknown to others.
+FindingKind SharedShadow::getKind(Access other) const {
+  if (!other.isAsync())
+    return FindingKind::SharedRace;
+  bool isWaitedFor =
+      !other.isByAgent() || clocks.isOrdered(other, clocks.getThread(other));
+  return isWaitedFor ? FindingKind::NotPublished : FindingKind::NotWaited;
+}
+
 /// Adds the conflicts of an access with the writes that are in force.
 void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
                                SharedCell &cell, uint64_t offset,
@@ -63,11 +73,10 @@ void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
   }
   auto check = [&](Access write) {
     bool isUpdate = isAtomic(tables.sites[write.getSite()].kind);
-    if (write.time < clocks.getStart() || (isUpdate && isAtomic(kind)) ||
+    if (clocks.isStale(write) || (isUpdate && isAtomic(kind)) ||
         clocks.isOrdered(write, thread))
       return;
-    FindingKind found =
-        write.isAsync() ? FindingKind::NotPublished : FindingKind::SharedRace;
+    FindingKind found = getKind(write);
     bool mayBeSameValue =
         kind == AccessKind::Write && !isUpdate && !write.isAsync();
     conflicts.push_back({offset, {found, write, {}, mayBeSameValue}});
@@ -85,12 +94,11 @@ void SharedShadow::checkReads(AccessKind kind, unsigned thread,
   const llvm::BitVector &follows = tables.sites[own].follows;
   auto check = [&](Access read) {
     const Site &site = tables.sites[read.getSite()];
-    if (read.time < clocks.getStart() ||
-        (isAtomic(site.kind) && isAtomic(kind)) ||
+    if (clocks.isStale(read) || (isAtomic(site.kind) && isAtomic(kind)) ||
         clocks.isOrdered(read, thread) ||
         (site.feeds.anyCommon(follows) && clocks.isConsumed(read, thread)))
       return;
-    conflicts.push_back({offset, {FindingKind::SharedRace, read, {}}});
+    conflicts.push_back({offset, {getKind(read), read, {}}});
   };
   check(cell.reads[0]);
   check(cell.reads[1]);
@@ -101,11 +109,11 @@ void SharedShadow::checkReads(AccessKind kind, unsigned thread,
 
 /// True if any thread of the block has written.
 bool SharedShadow::isWritten(const SharedCell &cell) const {
-  if (cell.pending || cell.write.time >= clocks.getStart())
+  if (cell.pending || !clocks.isStale(cell.write))
     return true;
   auto it = cell.hasCoWriters ? coWriters.find(&cell) : coWriters.end();
   return it != coWriters.end() && llvm::any_of(it->second, [&](Access write) {
-           return write.time >= clocks.getStart();
+           return !clocks.isStale(write);
          });
 }
 
@@ -116,11 +124,13 @@ bool SharedShadow::isQuiet(const SharedCell &cell) const {
          !cell.hasCoWriters;
 }
 
-/// Adds an access to others, of which those go that come before it.
+/// Adds an access to others, of which those go that come before it: those that
+/// are ordered before what `thread` does, who makes or issues it.
 void SharedShadow::addTo(llvm::SmallVectorImpl<Access> &accesses,
                          unsigned thread, Access access) {
   llvm::erase_if(accesses, [&](Access other) {
-    return other.getThread() == thread || clocks.isOrdered(other, thread);
+    return other.getActor() == access.getActor() ||
+           clocks.isOrdered(other, thread);
   });
   accesses.push_back(access);
 }
@@ -142,7 +152,7 @@ void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
     return;
   }
   for (Access &read : cell.reads)
-    if (read.getThread() == thread || clocks.isOrdered(read, thread)) {
+    if (read.getActor() == thread || clocks.isOrdered(read, thread)) {
       read = access;
       bool isOnlyReader = clocks.isOrdered(cell.reads[0], thread) &&
                           clocks.isOrdered(cell.reads[1], thread);
@@ -173,7 +183,7 @@ void SharedShadow::read(AccessKind kind, unsigned thread, uint64_t offset,
                         uint32_t site, uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    if (isQuiet(cell) && cell.write.time >= clocks.getStart()) {
+    if (isQuiet(cell) && !clocks.isStale(cell.write)) {
       recordRead(thread, cell, access);
       return;
     }
@@ -240,13 +250,54 @@ void SharedShadow::beginCopy(unsigned thread, uint64_t offset, uint32_t site,
   });
 }
 
-void SharedShadow::endCopy(unsigned thread, uint64_t offset, uint32_t site,
-                           uint64_t bytes) {
-  Access access =
-      Access::make(clocks.getTime(thread), thread, site, /*isAsync=*/true);
+void SharedShadow::endCopy(uint64_t offset, uint64_t bytes, Access access) {
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t) {
     if (cell.pending && --cell.pending == 0)
       cell.write = access;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The asynchronous proxy
+//===----------------------------------------------------------------------===//
+
+/// Adds the access of a thread that comes before what `thread` issues, but
+/// through another proxy, with no fence between the two.
+void SharedShadow::checkProxy(unsigned thread, Access access, uint64_t offset,
+                              Conflicts &conflicts) {
+  bool isCovered =
+      access.time == 0 || access.isByAgent() || clocks.isStale(access) ||
+      !clocks.isOrdered(access, thread) || clocks.isCovered(access, thread);
+  if (!isCovered)
+    conflicts.push_back({offset, {FindingKind::ProxyFence, access, {}}});
+}
+
+void SharedShadow::writeByAgent(unsigned thread, Access agent, uint64_t offset,
+                                uint64_t bytes, Conflicts &conflicts) {
+  forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
+    checkWrites(AccessKind::Read, thread, cell, at, conflicts);
+    checkReads(AccessKind::Write, thread, cell, agent.getSite(), at, conflicts);
+    checkProxy(thread, cell.write, at, conflicts);
+    checkProxy(thread, cell.reads[0], at, conflicts);
+    checkProxy(thread, cell.reads[1], at, conflicts);
+    if (!cell.pending)
+      recordWrite(cell, agent);
+  });
+}
+
+void SharedShadow::readByAgent(unsigned thread, Access agent, uint64_t offset,
+                               uint64_t bytes, Conflicts &conflicts) {
+  forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
+    if (!isWritten(cell))
+      conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
+    checkWrites(AccessKind::Read, thread, cell, at, conflicts);
+    checkProxy(thread, cell.write, at, conflicts);
+    llvm::SmallVector<Access, 4> &more = moreReads[&cell];
+    if (!cell.hasMoreReads)
+      more.clear();
+    cell.hasMoreReads = 1;
+    cell.saturated = 0;
+    addTo(more, thread, agent);
   });
 }
 

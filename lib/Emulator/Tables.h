@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_EMULATOR_TABLES_H
 #define WORKGROUP_EMULATOR_TABLES_H
 
+#include "AsyncOps.h"
 #include "Clocks.h"
 #include "MatrixOps.h"
 #include "WarpOps.h"
@@ -51,8 +52,8 @@ struct Site {
   Space space = Space::None;
   /// The address is known to point into a variable of the module.
   bool isVariable = false;
-  /// Part of an asynchronous copy.
-  bool isAsync = false;
+  /// Part of an asynchronous copy; of one in bulk; of one to workgroup memory.
+  bool isAsync = false, isBulk = false, isLoad = false;
   /// Of an atomic operation.
   AtomicOrder order;
   /// The exchanges between lanes that the value of a read goes into, and those
@@ -79,9 +80,10 @@ struct Object {
   uint64_t bytes = 0;
 };
 
-/// Something that threads do together: a thread that arrives at it waits.
+/// Something that threads do together, and wait at for others, or that involves
+/// copies that go on by themselves.
 struct Operation {
-  enum class Kind { Barrier, BarrierCount, Warp, Matrix };
+  enum class Kind { Barrier, BarrierCount, Warp, Matrix, Async };
   Kind kind = Kind::Barrier;
   uint32_t site = 0;
   /// All lanes of a warp have to be at this very instruction.
@@ -90,8 +92,10 @@ struct Operation {
   std::optional<BarrierReduction> reduction;
   std::optional<WarpOp> warp;
   std::optional<MatrixOp> matrix;
+  std::optional<AsyncOp> async;
   /// Site of the loads or stores of a matrix operation, and how many lanes give
-  /// the address of a row.
+  /// the address of a row; of the mbarrier, or of what a copy writes, of which
+  /// the next is that of what it reads.
   uint32_t accessSite = 0;
   unsigned numRows = 0;
 };
@@ -115,6 +119,8 @@ struct KernelTables {
   uint32_t dynamicObject = 0;
   /// Offset and bytes of each parameter in the block of parameters.
   std::vector<std::pair<uint64_t, uint64_t>> parameters;
+  /// Which of them are tensor maps; in their place is a pointer of the host.
+  std::vector<bool> areTensorMaps;
   uint64_t parameterBytes = 0;
   /// Logarithm of the bytes of a shadow cell, of workgroup memory and of each
   /// buffer that an argument points to; no access is smaller.
@@ -128,6 +134,11 @@ struct KernelTables {
   /// Fences, or atomic operations that order by themselves, are among that;
   /// and such as reach other blocks.
   bool ordersMemory = false, ordersBlocks = false;
+  /// There are copies that go on by themselves through another proxy, or are
+  /// waited for by others than their threads.
+  bool hasAgents = false;
+  /// There are mbarriers.
+  bool hasMBarriers = false;
   /// Values read from workgroup memory go into warp operations.
   bool hasValueOrder = false;
   /// A thread may turn round until it sees what another one stores.

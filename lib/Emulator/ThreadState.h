@@ -21,23 +21,30 @@ namespace mlir::workgroup::emulator {
 
 class Worker;
 
+/// Actors are the threads of a block, by their linear ids, and behind them the
+/// agents: copies that go on by themselves once a thread has issued them.
+constexpr unsigned kFirstAgent = 1024, kMaxAgents = 256;
+/// Times of agents, which no barrier reaches, are later than those of threads.
+constexpr uint32_t kFirstAgentTime = 1u << 31;
+
 /// Who touched memory last, and when on the clock of its block.
 struct Access {
   uint32_t time = 0;
-  /// The site, whether it was an asynchronous copy, and the thread.
+  /// The site, whether it was an asynchronous copy, and the actor.
   uint32_t who = 0;
 
-  static Access make(uint32_t time, unsigned thread, uint32_t site,
+  static Access make(uint32_t time, unsigned actor, uint32_t site,
                      bool isAsync = false) {
-    return {time, site << 11 | uint32_t(isAsync) << 10 | thread};
+    return {time, site << 12 | uint32_t(isAsync) << 11 | actor};
   }
-  unsigned getThread() const { return who & 1023; }
-  uint32_t getSite() const { return who >> 11; }
-  bool isAsync() const { return who >> 10 & 1; }
+  unsigned getActor() const { return who & 2047; }
+  uint32_t getSite() const { return who >> 12; }
+  bool isAsync() const { return who >> 11 & 1; }
+  bool isByAgent() const { return getActor() >= kFirstAgent; }
 };
 
-/// Sites that fit beside a thread in an Access.
-constexpr uint32_t kMaxSites = 1u << 21;
+/// Sites that fit beside an actor in an Access.
+constexpr uint32_t kMaxSites = 1u << 20;
 
 /// The shadow of some bytes of workgroup memory. A write that is ordered before
 /// all that follows can be forgotten, and so can all but two reads since: a
@@ -76,7 +83,7 @@ struct BlockIds {
 };
 
 /// Why a thread does not run.
-enum class Wait : uint32_t { None, Barrier, Warp, Done };
+enum class Wait : uint32_t { None, Barrier, Warp, Phase, Done };
 
 struct alignas(64) ThreadState {
   uint8_t *shared;

@@ -25,8 +25,10 @@ Worker::Worker(Launch &launch)
       reached(launch.tables.sites.size()), launch(launch),
       tables(launch.tables), threads(launch.threadsPerBlock),
       numWarps(llvm::divideCeil(launch.threadsPerBlock, kWarpSize)),
-      clocks(launch.threadsPerBlock), shadow(launch.tables, clocks),
-      window(mapWindow()), copies(launch.threadsPerBlock),
+      clocks(launch.threadsPerBlock, launch.tables.hasAgents),
+      shadow(launch.tables, clocks), window(mapWindow()),
+      copies(launch.threadsPerBlock),
+      stores(launch.tables.hasAgents ? launch.threadsPerBlock : 0),
       random(launch.request.seed), knowledge(launch.threadsPerBlock) {
   for (unsigned i = 0; i < 3; ++i) {
     ids.grid[i] = launch.request.grid[i];
@@ -79,7 +81,7 @@ void Worker::run() {
     uint64_t id = launch.getBlock(next);
     beginBlock(id);
     bool isComplete = runBlock();
-    endBlock();
+    endBlock(isComplete);
     if (!isComplete)
       return;
     ++blocksRun;
@@ -107,6 +109,7 @@ void Worker::beginBlock(uint64_t id) {
   std::fill(window, window + launch.sharedEnd, 0xff);
   std::fill(knowledge.begin(), knowledge.end(), Knowledge());
   lastBarrier = 0;
+  idleRounds = 0;
   for (ThreadState &thread : threads) {
     thread.wait = Wait::None;
     thread.hasBegun = false;
@@ -117,7 +120,7 @@ void Worker::beginBlock(uint64_t id) {
   setTimes();
 }
 
-void Worker::endBlock() {
+void Worker::endBlock(bool isComplete) {
   settle();
   for (ThreadState &thread : threads) {
     counters.instructions += thread.instructions;
@@ -125,6 +128,9 @@ void Worker::endBlock() {
   }
   if (launch.withStatistics)
     accessLog.flush();
+  if (tables.hasAgents)
+    endCopies(isComplete);
+  mbarriers.clear();
   for (unsigned i = 0; i < copies.size(); ++i)
     if (!copies[i].empty()) {
       commitCopies(threads[i]); // they arrive, too late for anyone
@@ -167,7 +173,10 @@ bool Worker::runBlock() {
       return !launch.isOver;
     if (launch.withStatistics)
       accessLog.flush();
-    if (!openBarriers() && !hasRun) {
+    bool isMoving = openBarriers() || hasRun;
+    if (tables.hasMBarriers && !launch.isOver)
+      isMoving = advancePhases(isMoving);
+    if (!isMoving) {
       reportDeadlock();
       return false;
     }

@@ -12,6 +12,7 @@
 #include "AsyncCopies.h"
 #include "Clocks.h"
 #include "Findings.h"
+#include "MBarriers.h"
 #include "ShadowMemory.h"
 #include "Statistics.h"
 #include "Tables.h"
@@ -60,6 +61,8 @@ struct Launch {
   /// The buffer of each of them.
   std::vector<uint32_t> argumentBuffers;
   std::vector<Buffer> buffers;
+  /// Those that parameters are, which point to them.
+  std::deque<TensorMap> tensorMaps;
   Publications publications;
   uint64_t sharedEnd = 0;
   std::vector<SiteBounds> siteBounds;
@@ -114,7 +117,8 @@ public:
   uint8_t *accessShared(ThreadState &thread, AccessKind kind, uint64_t offset,
                         uint32_t site, uint64_t bytes);
   uint8_t *accessGlobal(ThreadState &thread, AccessKind kind, uint8_t *address,
-                        uint32_t site, uint64_t bytes);
+                        uint32_t site, uint64_t bytes,
+                        std::optional<Access> agent = {});
   /// The atomic operation at `site` has been done.
   void finishAtomic(ThreadState &thread, uint64_t address, uint32_t site);
   void fence(ThreadState &thread, bool isDeviceWide);
@@ -143,6 +147,9 @@ public:
   void commitCopies(ThreadState &thread);
   void waitForCopies(ThreadState &thread, uint64_t newerGroups);
   void arriveAtBarrier(ThreadState &thread);
+  /// Does what an operation says that is for no other threads to join in.
+  void executeAsync(ThreadState &thread, uint32_t operation);
+  void fenceProxy(ThreadState &thread) { clocks.fenceProxy(thread.linear); }
   /// `vprintf`: `arguments` are laid out as in a struct.
   void print(const char *format, llvm::ArrayRef<uint8_t> arguments);
   /// Counts an access for statistics.
@@ -151,7 +158,7 @@ public:
 private:
   bool runBlock();
   void beginBlock(uint64_t block);
-  void endBlock();
+  void endBlock(bool isComplete);
   void shuffle();
   bool runLanes(unsigned warp);
   void resume(ThreadState &thread);
@@ -170,8 +177,51 @@ private:
   void setTimes();
   void reportDeadlock();
   std::vector<DiagnosticRecord> describeWaits(llvm::ArrayRef<unsigned> threads);
+  std::string describeWait(const ThreadState &thread,
+                           const Operation &operation) const;
 
-  void land(ThreadState &thread, const AsyncCopy &copy);
+  // WorkerMBarriers.cpp
+  std::string describeShared(uint64_t offset) const;
+  void refuseMBarrier(ThreadState &thread, const Operation &operation,
+                      std::string why);
+  MBarrier *findMBarrier(ThreadState &thread, const Operation &operation,
+                         uint64_t offset);
+  bool accept(ThreadState &thread, const Operation &operation,
+              llvm::StringRef complaint);
+  void checkOrder(ThreadState &thread, const Operation &operation,
+                  const MBarrier &barrier, uint64_t offset);
+  void writeBack(uint64_t offset, const MBarrier &barrier);
+  void initMBarrier(ThreadState &thread, const Operation &operation,
+                    uint64_t offset, uint64_t count);
+  void invalidate(ThreadState &thread, const Operation &operation,
+                  uint64_t offset);
+  void arrive(ThreadState &thread, const Operation &operation, uint64_t offset,
+              uint64_t operand);
+  void countBytes(ThreadState &thread, const Operation &operation,
+                  uint64_t offset, int64_t bytes);
+  bool wakeWaiters();
+  bool endTests();
+  bool advancePhases(bool isMoving);
+
+  // WorkerCopies.cpp
+  bool arrivesAtOnce();
+  BulkCopy makeBulkCopy(const ThreadState &thread,
+                        const Operation &operation) const;
+  bool checkBulkCopy(ThreadState &thread, const BulkCopy &copy,
+                     const Operation &operation);
+  bool accessInBulk(ThreadState &thread, const BulkCopy &copy, bool isLoad);
+  void beginLoad(ThreadState &thread, uint32_t operation);
+  void beginStore(ThreadState &thread, const Operation &operation);
+  void readSource(StoreQueue::Store &store);
+  void finishStore(StoreQueue::Store &store);
+  void commitStores(ThreadState &thread);
+  void waitForStores(ThreadState &thread, uint64_t newerGroups, bool onlyReads);
+  void trackCopies(ThreadState &thread, uint32_t operation);
+  void land(const AsyncCopy &copy, Access writer);
+  void land(size_t flight);
+  void landFlightOf(Access agent);
+  void landSome();
+  void endCopies(bool isComplete);
   void addConflicts(ThreadState &thread, Space space, uint32_t object,
                     uint64_t origin, uint64_t first, unsigned logGrain,
                     uint32_t site, uint64_t bytes, const uint8_t *address);
@@ -201,6 +251,14 @@ private:
   uint64_t frameBytes = 0;
   uint32_t lastBarrier = 0;
   std::vector<AsyncQueue> copies;
+  std::vector<StoreQueue> stores;
+  std::deque<Flight> flights;
+  /// The last load of each agent, and the place of its operation.
+  llvm::MapVector<unsigned, std::pair<Access, uint32_t>> lastLoads;
+  /// By their offsets in the window.
+  llvm::DenseMap<uint64_t, MBarrier> mbarriers;
+  /// Rounds in a row in which nothing happened but tests of phases.
+  unsigned idleRounds = 0;
   std::mt19937_64 random;
   /// What a thread has to do with other blocks, as stamps of Publications.
   struct Knowledge {

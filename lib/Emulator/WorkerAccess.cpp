@@ -71,7 +71,7 @@ void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
   for (const auto &[offset, conflict] : conflicts) {
     FindingInstance instance =
         makeInstance(thread, space, object, offset - origin, bytes);
-    instance.otherThread = conflict.other.getThread();
+    instance.otherThread = clocks.getThread(conflict.other);
     instance.otherBlock = conflict.otherBlock.value_or(block);
     // What one block did another may have passed on to a thread of the first.
     if (isRaceOfBlock(conflict.kind) &&
@@ -183,7 +183,8 @@ uint8_t *Worker::accessShared(ThreadState &thread, AccessKind kind,
 }
 
 uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
-                              uint8_t *address, uint32_t site, uint64_t bytes) {
+                              uint8_t *address, uint32_t site, uint64_t bytes,
+                              std::optional<Access> agent) {
   const Site &info = tables.sites[site];
   reached[site] = 1;
   const Object &object = tables.objects[info.object];
@@ -214,7 +215,7 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
     settle();
   buffer.shadow->access({clocks, block, thread.linear, launch.publications},
                         kind, offset + buffer.shadowOffset, site, bytes,
-                        conflicts);
+                        conflicts, agent);
   if (!conflicts.empty())
     addConflicts(thread, Space::Global, number, buffer.shadowOffset,
                  offset + buffer.shadowOffset, buffer.shadow->getGrain(), site,
@@ -305,84 +306,6 @@ void Worker::setBytes(ThreadState &thread, uint64_t target, uint8_t value,
   uint8_t *to = access(thread, AccessKind::Write, target, site, bytes);
   if (to != nowhere)
     std::memset(to, value, bytes);
-}
-
-//===----------------------------------------------------------------------===//
-// Asynchronous copies
-//===----------------------------------------------------------------------===//
-
-static void landBytes(uint8_t *target, const AsyncCopy &copy) {
-  std::memcpy(target, copy.source, copy.sourceBytes);
-  std::memset(target + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
-}
-
-void Worker::beginCopy(ThreadState &thread, uint64_t target, uint64_t source,
-                       uint64_t sourceBytes, uint32_t site) {
-  const Site &info = tables.sites[site];
-  AsyncCopy copy;
-  copy.target = target;
-  copy.bytes = info.bytes;
-  copy.sourceBytes = std::min<uint64_t>(sourceBytes, info.bytes);
-  copy.site = site;
-  copy.source =
-      access(thread, AccessKind::Read, source, site + 1, copy.sourceBytes);
-  reached[site] = 1;
-  if (launch.withStatistics) {
-    logAccess(thread, target, site);
-    logAccess(thread, source, site + 1);
-  }
-  const SiteBounds &bounds = launch.siteBounds[site];
-  if (target < bounds.begin || target > bounds.end ||
-      copy.bytes > bounds.end - target || (target & bounds.misaligned))
-    if (refuseShared(thread, target, site, copy.bytes))
-      return;
-  if (launch.checksRaces()) {
-    shadow.beginCopy(thread.linear, target, site, copy.bytes, conflicts);
-    if (!conflicts.empty()) {
-      uint32_t found = info.object ? info.object : findObject(target);
-      addConflicts(thread, Space::Shared, found, tables.objects[found].offset,
-                   target, tables.sharedGrain, site, copy.bytes,
-                   window + target);
-    }
-  }
-  holdSource(copy, /*begins=*/true);
-  AsyncMode mode = launch.request.asyncMode;
-  copy.hasLanded =
-      mode == AsyncMode::Eager || (mode == AsyncMode::Seeded && (random() & 1));
-  if (copy.hasLanded)
-    landBytes(window + target, copy);
-  if (!copies[thread.linear].add(copy) && !launch.isOver)
-    giveUp(thread, FindingKind::TooManyCopies, site);
-}
-
-/// Marks the bytes that a copy reads until it has landed.
-void Worker::holdSource(const AsyncCopy &copy, bool begins) {
-  if (!launch.checksRaces() || copy.sourceBytes == 0)
-    return;
-  for (Buffer &buffer : launch.buffers)
-    if (buffer.contains(copy.source) && buffer.shadow) {
-      uint64_t offset = copy.source - buffer.base;
-      uint64_t bytes = std::min(copy.sourceBytes, buffer.bytes - offset);
-      buffer.shadow->hold(offset + buffer.shadowOffset, bytes, begins);
-      return;
-    }
-}
-
-void Worker::land(ThreadState &thread, const AsyncCopy &copy) {
-  holdSource(copy, /*begins=*/false);
-  if (!copy.hasLanded)
-    landBytes(window + copy.target, copy);
-  if (launch.checksRaces())
-    shadow.endCopy(thread.linear, copy.target, copy.site, copy.bytes);
-}
-
-void Worker::commitCopies(ThreadState &thread) {
-  copies[thread.linear].commit();
-}
-
-void Worker::waitForCopies(ThreadState &thread, uint64_t newerGroups) {
-  copies[thread.linear].wait(
-      newerGroups, [&](const AsyncCopy &copy) { land(thread, copy); });
 }
 
 } // namespace mlir::workgroup::emulator

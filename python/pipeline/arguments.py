@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import CountError, DTypeError, KindError, LayoutError, ShapeError
 from .scalars import DTYPES, describe_numbers, describe_value, has_numbers, pack_number
+from .tensor_maps import TensorLayout, check_layout
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .module import Argument, Kernel, Part
+    from .module import Argument, Kernel, Part, TensorMap
 
     Array = npt.NDArray[Any]
 
@@ -33,6 +34,11 @@ class Value:
     array: Array | None
     bytes: bytes = b""
     is_imported: bool = False
+
+    @property
+    def has_array(self) -> bool:
+        """Whether it is an array, not a number."""
+        return self.array is not None
 
     def finish(self) -> None:
         """Bring what the kernel wrote to where the caller looks for it."""
@@ -67,13 +73,19 @@ def convert(kernel: str, arguments: Sequence[Argument], values: Sequence[Any]) -
             f"({', '.join(argument.type for argument in arguments)}) but {len(values)} were given"
         )
     converted = [
-        _convert_array(argument, value, index)
-        if argument.is_memref
-        else _convert_number(argument, value, index)
+        _convert(argument, value, index)
         for index, (argument, value) in enumerate(zip(arguments, values, strict=True))
     ]
     _check_copies(converted)
     return converted
+
+
+def _convert(argument: Argument, value: Any, index: int) -> Value:
+    if argument.tensor_map is not None:
+        return _convert_tensor(argument, argument.tensor_map, value, index)
+    if argument.is_memref:
+        return _convert_array(argument, value, index)
+    return _convert_number(argument, value, index)
 
 
 def _check_copies(values: Sequence[Value]) -> None:
@@ -128,6 +140,23 @@ def _has_elements(value: Any) -> bool:
         return np.ndim(value) > 0
     except Exception:  # a list of lists of different lengths, an array on a GPU
         return True
+
+
+def _convert_tensor(argument: Argument, tensor_map: TensorMap, value: Any, index: int) -> Value:
+    """Return an array that the launch makes a tensor map of: the map shows it where it is."""
+    import numpy as np
+
+    is_imported = not isinstance(value, np.ndarray)
+    if is_imported:
+        value = _import_array(value, index)
+    _check_dtype(tensor_map.element_type, value, index)
+    check_layout(tensor_layout(value), tensor_map, f"argument {index}", index)
+    return Value(argument, value, value, is_imported=is_imported)
+
+
+def tensor_layout(array: Array) -> TensorLayout:
+    """Return where an array lies."""
+    return TensorLayout.of_array(array.ctypes.data, array.shape, array.strides, array.itemsize)
 
 
 def _convert_array(argument: Argument, value: Any, index: int) -> Value:
@@ -300,6 +329,6 @@ def _evaluate_part(value: Value, part: Part) -> int | bytes:
         return int(array.shape[part.dim])
     if part.kind == "stride":
         return int(array.strides[part.dim] // array.itemsize)
-    if part.kind == "offset":
+    if part.kind in ("offset", "tensormap"):
         return 0
     return -(value.argument.offset or 0) * array.itemsize

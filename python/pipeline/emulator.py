@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .arguments import Value, evaluate
+from .arguments import Value, evaluate, tensor_layout
 from .diagnostics import Location, diagnostic_from_native
 from .errors import (
     CheckError,
@@ -24,10 +24,11 @@ from .errors import (
 from .findings import Report, report_from_native
 from .scalars import describe_value, read_integer
 from .sizes import LaunchSizes
+from .tensor_maps import make_view
 
 if TYPE_CHECKING:
     from . import _native
-    from .module import Kernel
+    from .module import Kernel, Part
 
 Check = Literal["none", "races", "all"]
 Order = Literal["forward", "reverse", "seeded"]
@@ -253,15 +254,36 @@ def _make_request(
     request.step_limit = options.step_limit
     request.workers = options.workers
     request.block_limit = options.blocks
-    views = {
-        index: _view(value, index) for index, value in enumerate(values) if value.argument.is_memref
-    }
+    views = {index: _view(value, index) for index, value in enumerate(values) if value.has_array}
     numbers = {index: number for number, index in enumerate(views)}
     request.buffers = list(views.values())
     request.parameters = [
-        _parameter(part, result, numbers, views) for part, result in evaluate(kernel, values)
+        _tensor_map(values[part.argument], part, numbers, views)
+        if part.kind == "tensormap"
+        else _parameter(part, result, numbers, views)
+        for part, result in evaluate(kernel, values)
     ]
     return request
+
+
+def _tensor_map(
+    value: Value, part: Part, numbers: dict[int, int], views: dict[int, _native.BufferView]
+) -> _native.ParameterValue:
+    from . import _native
+
+    array, tensor_map = value.array, value.argument.tensor_map
+    assert array is not None
+    assert tensor_map is not None
+    number = part.argument
+    parameter = _native.ParameterValue()
+    parameter.tensor_map = make_view(
+        tensor_layout(array),
+        tensor_map,
+        numbers[number],
+        views[number].origin,
+        f"argument {number}",
+    )
+    return parameter
 
 
 def _name(mode: str | int) -> str:
@@ -280,7 +302,8 @@ def _view(value: Value, index: int) -> _native.BufferView:
     view.set_address(low)
     view.bytes = high - low
     view.name = f"argument {index}"
-    view.element_type = value.argument.element_type
+    tensor_map = value.argument.tensor_map
+    view.element_type = (tensor_map or value.argument).element_type
     view.element_bytes = array.itemsize
     view.shape = list(array.shape)
     view.strides = [stride // array.itemsize for stride in array.strides]
@@ -290,7 +313,7 @@ def _view(value: Value, index: int) -> _native.BufferView:
 
 
 def _parameter(
-    part: Any, result: int | bytes, numbers: dict[int, int], views: dict[int, _native.BufferView]
+    part: Part, result: int | bytes, numbers: dict[int, int], views: dict[int, _native.BufferView]
 ) -> _native.ParameterValue:
     from . import _native
 

@@ -126,10 +126,35 @@ static void bindRequests(nb::module_ &m) {
       .def_rw("strides", &BufferView::strides)
       .def_rw("origin", &BufferView::origin)
       .def_rw("is_writable", &BufferView::isWritable);
+  nb::enum_<TensorSwizzle>(m, "TensorSwizzle")
+      .value("NONE", TensorSwizzle::None)
+      .value("BYTES_32", TensorSwizzle::Bytes32)
+      .value("BYTES_64", TensorSwizzle::Bytes64)
+      .value("BYTES_128", TensorSwizzle::Bytes128);
+  nb::enum_<TensorInterleave>(m, "TensorInterleave")
+      .value("NONE", TensorInterleave::None)
+      .value("BYTES_16", TensorInterleave::Bytes16)
+      .value("BYTES_32", TensorInterleave::Bytes32);
+  nb::enum_<TensorFill>(m, "TensorFill")
+      .value("ZERO", TensorFill::Zero)
+      .value("NAN", TensorFill::NaN);
+  nb::class_<TensorMapView>(m, "TensorMapView")
+      .def(nb::init<>())
+      .def_rw("buffer", &TensorMapView::buffer)
+      .def_rw("offset", &TensorMapView::offset)
+      .def_rw("dims", &TensorMapView::dims)
+      .def_rw("strides", &TensorMapView::strides)
+      .def_rw("box", &TensorMapView::box)
+      .def_rw("element_strides", &TensorMapView::elementStrides)
+      .def_rw("element_bytes", &TensorMapView::elementBytes)
+      .def_rw("swizzle", &TensorMapView::swizzle)
+      .def_rw("interleave", &TensorMapView::interleave)
+      .def_rw("oob_fill", &TensorMapView::oobFill);
   nb::class_<ParameterValue>(m, "ParameterValue")
       .def(nb::init<>())
       .def_rw("buffer", &ParameterValue::buffer, nb::arg().none())
       .def_rw("offset", &ParameterValue::offset)
+      .def_rw("tensor_map", &ParameterValue::tensorMap, nb::arg().none())
       .def("set_bytes", &setBytes, "bytes"_a);
   nb::class_<LaunchRequest>(m, "LaunchRequest")
       .def(nb::init<>())

@@ -36,7 +36,7 @@
 !map = !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>
 !barriers = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
 
-func.func @copy(%in: memref<256x64xf16>, %out: memref<256x64xf16>, %seen: memref<64xf16>) {
+func.func @copy(%in: memref<256x64xf16>, %out: memref<256x64xf16>, %seen: memref<4x64xf16>) {
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
@@ -66,7 +66,7 @@ func.func @copy(%in: memref<256x64xf16>, %out: memref<256x64xf16>, %seen: memref
     }
     nvgpu.mbarrier.try_wait.parity %b[%c0], %even, %ticks : !barriers
     %v = memref.load %tile[%c0, %tx] : memref<64x64xf16, #gpu.address_space<workgroup>>
-    memref.store %v, %seen[%tx] : memref<64xf16>
+    memref.store %v, %seen[%bx, %tx] : memref<4x64xf16>
     gpu.barrier
     scf.if %first {
       nvgpu.tma.async.store %plain to %store[%c0, %row] : memref<64x64xf16, 3> -> !map

@@ -67,13 +67,36 @@ struct BufferView {
   bool isWritable = true;
 };
 
-/// The value of a parameter: an address in a buffer, or plain bytes.
+enum class TensorSwizzle { None, Bytes32, Bytes64, Bytes128 };
+enum class TensorInterleave { None, Bytes16, Bytes32 };
+/// What stands for elements out of bounds.
+enum class TensorFill { Zero, NaN };
+
+/// A tensor map, as `cuTensorMapEncodeTiled` makes them: a tensor in global
+/// memory, and the box of it that one copy moves. Dimensions count from the
+/// innermost.
+struct TensorMapView {
+  /// The buffer that holds the tensor, and where element zero is in it.
+  unsigned buffer = 0;
+  int64_t offset = 0;
+  /// Extents in elements, and strides of all dimensions but the first in bytes.
+  std::vector<uint64_t> dims, strides;
+  std::vector<uint32_t> box, elementStrides;
+  unsigned elementBytes = 1;
+  TensorSwizzle swizzle = TensorSwizzle::None;
+  TensorInterleave interleave = TensorInterleave::None;
+  TensorFill oobFill = TensorFill::Zero;
+};
+
+/// The value of a parameter: an address in a buffer, a tensor map, or plain
+/// bytes.
 struct ParameterValue {
   std::optional<unsigned> buffer;
   /// Of a buffer, the distance of the address from its first byte.
   int64_t offset = 0;
   /// Little-endian bytes of a value; missing ones are zero.
   std::string bytes;
+  std::optional<TensorMapView> tensorMap;
 };
 
 /// What is known of a buffer in workgroup memory besides its symbol, of which

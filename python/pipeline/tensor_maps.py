@@ -1,0 +1,143 @@
+"""Tensor maps for the emulator: what `cuTensorMapEncodeTiled` makes, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .errors import LayoutError
+
+if TYPE_CHECKING:
+    from . import _native
+    from .module import TensorMap
+
+_MAX_RANK = 5
+_MAX_EXTENT = 2**32
+_MAX_STRIDE = 2**40
+_MAX_BOX = 256
+_CHUNK = 16
+_SPANS = {"none": 0, "swizzle_32b": 32, "swizzle_64b": 64, "swizzle_128b": 128}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLayout:
+    """Where a tensor lies in global memory: dimensions from the innermost.
+
+    ``strides`` are those of all dimensions, in bytes; ``address`` is that of element zero.
+    """
+
+    address: int
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    element_bytes: int
+
+    @classmethod
+    def of_array(
+        cls, address: int, shape: Sequence[int], strides: Sequence[int], element_bytes: int
+    ) -> TensorLayout:
+        """Return the layout of an array, whose last dimension is the innermost."""
+        return cls(address, tuple(shape[::-1]), tuple(strides[::-1]), element_bytes)
+
+
+def make_view(
+    layout: TensorLayout, tensor_map: TensorMap, buffer: int, offset: int, name: str
+) -> _native.TensorMapView:
+    """Return the map of a tensor that is `offset` bytes into buffer number `buffer` of a launch.
+
+    `name` is what messages call it. Raises LayoutError for what CUDA refuses to make a map of.
+    """
+    from . import _native
+
+    check_layout(layout, tensor_map, name)
+    view = _native.TensorMapView()
+    view.buffer = buffer
+    view.offset = offset
+    view.dims = list(layout.dims)
+    view.strides = list(layout.strides[1:])
+    view.box = list(tensor_map.box)
+    view.element_strides = [1] * len(layout.dims)
+    view.element_bytes = layout.element_bytes
+    view.swizzle = _native.TensorSwizzle[_member(tensor_map.swizzle)]
+    view.interleave = _native.TensorInterleave[_member(tensor_map.interleave)]
+    view.oob_fill = _native.TensorFill[_member(tensor_map.oob)]
+    return view
+
+
+def _member(word: str) -> str:
+    """Return the name of an enumerator for MLIR's word: BYTES_32 for swizzle_32b."""
+    kind, _, size = word.rpartition("_")
+    return f"BYTES_{size.removesuffix('b')}" if kind else word.upper()
+
+
+def check_layout(
+    layout: TensorLayout, tensor_map: TensorMap, name: str, index: int | None = None
+) -> None:
+    """Raise LayoutError for a tensor that CUDA would not make this map of, with its rule.
+
+    `index` is the number of the argument that it is, if it is one.
+    """
+    for problem in _find_problems(layout, tensor_map):
+        raise LayoutError(f"error: {name} cannot become a tensor map: {problem}", index)
+
+
+def _find_problems(layout: TensorLayout, tensor_map: TensorMap) -> list[str]:
+    rank = len(layout.dims)
+    if not 1 <= rank <= _MAX_RANK:
+        return [f"it has {rank} dimensions, but must have 1 to {_MAX_RANK}"]
+    if len(tensor_map.box) != rank:
+        box = "x".join(map(str, tensor_map.box[::-1]))
+        return [f"it has {rank} dimensions, but the box of the kernel is {box}"]
+    return [
+        *_find_address_problems(layout),
+        *_find_dimension_problems(layout),
+        *_find_box_problems(layout, tensor_map),
+    ]
+
+
+def _find_address_problems(layout: TensorLayout) -> list[str]:
+    if layout.address % _CHUNK == 0:
+        return []
+    return [f"its address is no multiple of {_CHUNK} bytes"]
+
+
+def _find_dimension_problems(layout: TensorLayout) -> list[str]:
+    problems = []
+    for number, (extent, stride) in enumerate(zip(layout.dims, layout.strides, strict=True)):
+        dim = len(layout.dims) - 1 - number
+        if not 1 <= extent <= _MAX_EXTENT:
+            problems.append(f"dimension {dim} has {extent} elements, but must have 1 to 2^32")
+        if number == 0 and stride != layout.element_bytes and extent > 1:
+            problems.append(
+                f"the elements of dimension {dim}, the innermost, are {stride} bytes apart, but "
+                f"must follow one another ({layout.element_bytes} bytes)"
+            )
+        if number > 0 and (stride % _CHUNK or not 0 <= stride < _MAX_STRIDE):
+            problems.append(
+                f"the stride of dimension {dim} is {stride} bytes, but must be a multiple of "
+                f"{_CHUNK} and below 2^40"
+            )
+    return problems
+
+
+def _find_box_problems(layout: TensorLayout, tensor_map: TensorMap) -> list[str]:
+    problems = [
+        f"the box has {extent} elements along dimension {len(layout.dims) - 1 - number}, but must "
+        f"have 1 to {_MAX_BOX}"
+        for number, extent in enumerate(tensor_map.box)
+        if not 1 <= extent <= _MAX_BOX
+    ]
+    row = tensor_map.box[0] * layout.element_bytes
+    if tensor_map.interleave != "none":
+        problems.append(f"interleave is {tensor_map.interleave}, which the emulator does not know")
+    elif row % _CHUNK:
+        problems.append(f"a row of the box has {row} bytes, but must have a multiple of {_CHUNK}")
+    span = _SPANS[tensor_map.swizzle]
+    if span and row > span:
+        problems.append(
+            f"a row of the box has {row} bytes, but {tensor_map.swizzle} takes {span} at most"
+        )
+    return problems
+
+
+__all__ = ["TensorLayout", "check_layout", "make_view"]
