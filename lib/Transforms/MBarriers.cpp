@@ -44,30 +44,28 @@ static void createProxyFence(RewriterBase &rewriter, Location loc) {
 }
 
 Value createMBarriers(RewriterBase &rewriter, Location loc, Operation *kernel,
-                      int64_t count) {
+                      int64_t count, bool addBarrier) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(&getBody(kernel)->front());
   auto type = nvgpu::MBarrierGroupType::get(
       rewriter.getContext(), getWorkgroupSpace(rewriter.getContext()), count);
   Value group = nvgpu::MBarrierCreateOp::create(rewriter, loc, type);
-  {
-    OpBuilder::InsertionGuard guard(rewriter);
-    scf::IfOp branch = enterElectedThread(rewriter, loc);
-    Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-    for (int64_t i = 0; i < count; ++i)
-      nvgpu::MBarrierInitOp::create(
-          rewriter, loc, group, one,
-          arith::ConstantIndexOp::create(rewriter, loc, i),
-          /*predicate=*/Value());
-    // The first makes the initialisation of mbarriers visible to the cluster,
-    // in whose address space TMA finds them; the second to the proxy by which
-    // it accesses memory.
-    NVVM::FenceMbarrierInitOp::create(rewriter, loc);
-    createProxyFence(rewriter, loc);
-    if (branch)
-      rewriter.setInsertionPointAfter(branch);
+  scf::IfOp branch = enterElectedThread(rewriter, loc);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  for (int64_t i = 0; i < count; ++i)
+    nvgpu::MBarrierInitOp::create(
+        rewriter, loc, group, one,
+        arith::ConstantIndexOp::create(rewriter, loc, i),
+        /*predicate=*/Value());
+  // The first makes the initialisation of mbarriers visible to the cluster, in
+  // whose address space TMA finds them; the second to the proxy by which it
+  // accesses memory.
+  NVVM::FenceMbarrierInitOp::create(rewriter, loc);
+  createProxyFence(rewriter, loc);
+  if (branch)
+    rewriter.setInsertionPointAfter(branch);
+  if (addBarrier && branch)
     gpu::BarrierOp::create(rewriter, loc);
-  }
   return group;
 }
 
@@ -81,20 +79,22 @@ nvgpu::MBarrierTryWaitParityOp emitWait(RewriterBase &rewriter, Location loc,
                                                 parity, ticks, barrier.index);
 }
 
-void orderBeforeTensorCopy(RewriterBase &rewriter, Operation *op) {
+bool orderBeforeTensorCopy(RewriterBase &rewriter, Operation *op) {
   Operation *barrier = op->getPrevNode();
   while (barrier && !isBlockBarrier(barrier) && isFreeOfAccesses(barrier))
     barrier = barrier->getPrevNode();
   bool isOrdered = barrier && isBlockBarrier(barrier);
   if (!isOrdered && !needsBarrierBefore(op))
-    return; // the kernel begins here
+    return false; // the kernel begins here
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(isOrdered ? barrier : op);
   createProxyFence(rewriter, op->getLoc());
   Operation *scope = getExecutionScope(op);
-  if (!isOrdered && isInLoop(op, scope) &&
-      !getBlockShape(scope).isSingleThread())
-    gpu::BarrierOp::create(rewriter, op->getLoc());
+  if (isOrdered || !isInLoop(op, scope) ||
+      getBlockShape(scope).isSingleThread())
+    return isOrdered;
+  gpu::BarrierOp::create(rewriter, op->getLoc());
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

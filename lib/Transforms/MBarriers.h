@@ -30,9 +30,10 @@ struct MBarrier {
 };
 
 /// Creates `count` mbarriers where `kernel` begins, each of which waits for one
-/// thread, ready for use by every thread and by TMA.
+/// thread. They are ready for use by every thread, and by TMA, behind a
+/// barrier; `addBarrier` says whether to put it there.
 Value createMBarriers(RewriterBase &rewriter, Location loc, Operation *kernel,
-                      int64_t count);
+                      int64_t count, bool addBarrier);
 
 /// Goes to where one thread of the block executes what follows, the same one
 /// each time. Null if the block has but one.
@@ -54,8 +55,9 @@ StringRef getPhaseObstacle(Operation *op);
 /// there from `op` on. The barrier that this takes is the one that stands
 /// before `op`, with nothing but address arithmetic between; if there is none,
 /// one is put there where `op` may be executed again, as the mbarrier must not
-/// be used anew while somebody still waits for it.
-void orderBeforeTensorCopy(RewriterBase &rewriter, Operation *op);
+/// be used anew while somebody still waits for it. Returns true if a barrier
+/// stands there now.
+bool orderBeforeTensorCopy(RewriterBase &rewriter, Operation *op);
 
 } // namespace mlir::workgroup
 

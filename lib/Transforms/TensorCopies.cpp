@@ -79,16 +79,16 @@ private:
 };
 } // namespace
 
-/// Any element of a size that a tensor map knows: TMA does not look inside.
+/// Any element of a size that a tensor map knows: TMA does not look inside. Not
+/// `index`, of whose width upstream's operations ask the type.
 bool Matcher::matchElements() {
   auto type = cast<MemRefType>(target.getType());
   Type element = type.getElementType();
-  bool isPlain = isa<IndexType>(element) || element.isIntOrFloat();
   Operation *scope = target.getParentRegion()->getParentOp();
   elementBytes = getElementBytes(type, scope).value_or(0);
-  bool fills = isa<IndexType>(element) ||
-               (isPlain && element.getIntOrFloatBitWidth() == elementBytes * 8);
-  if (fills && llvm::is_contained({1, 2, 4, 8}, elementBytes))
+  if (element.isIntOrFloat() &&
+      element.getIntOrFloatBitWidth() == elementBytes * 8 &&
+      llvm::is_contained({1, 2, 4, 8}, elementBytes))
     return true;
   std::string name;
   llvm::raw_string_ostream(name) << element;

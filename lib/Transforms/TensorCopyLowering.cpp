@@ -74,15 +74,17 @@ void TensorCopyLowering::decide(MutableArrayRef<Copy> copies) {
 
 void TensorCopyLowering::addRun(ArrayRef<Copy> run, RewriterBase &rewriter) {
   Operation *first = run.front().op;
-  orderBeforeTensorCopy(rewriter, first);
+  bool isOrdered = orderBeforeTensorCopy(rewriter, first);
   auto [it, isNew] =
       kernels.try_emplace(getExecutionScope(first), first->getLoc());
   ++it->second.count;
+  it->second.areOrdered &= isOrdered;
 }
 
 void TensorCopyLowering::createBarriers(RewriterBase &rewriter) {
   for (auto &[kernel, runs] : kernels)
-    runs.group = createMBarriers(rewriter, runs.loc, kernel, runs.count);
+    runs.group = createMBarriers(rewriter, runs.loc, kernel, runs.count,
+                                 !runs.areOrdered);
 }
 
 void TensorCopyLowering::issue(ArrayRef<Copy> run, RewriterBase &rewriter) {

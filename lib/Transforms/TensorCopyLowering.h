@@ -64,6 +64,8 @@ private:
     explicit KernelRuns(Location loc) : loc(loc) {}
     Location loc;
     int64_t count = 0, issued = 0;
+    /// Whether a barrier stands before each.
+    bool areOrdered = true;
     Value group;
   };
   llvm::MapVector<Operation *, KernelRuns> kernels;

@@ -66,7 +66,6 @@ class Operand:
             return self._select(argument, values[self.argument])
         return Value(argument, None, None, self.constant)
 
-
     def _select(self, argument: Argument, value: Value) -> Value:
         """Return `value`, or the part of its array that `argument`, a tensor map, is made of."""
         if argument.tensor_map is None or value.array is None:

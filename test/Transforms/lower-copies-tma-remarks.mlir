@@ -31,6 +31,20 @@ func.func @element(%in: memref<64x32xcomplex<f32>> {llvm.align = 16}) {
   return
 }
 
+func.func @index(%in: memref<64x32xindex> {llvm.align = 16}) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %b = memref.alloc() : memref<64x32xindex, #gpu.address_space<workgroup>>
+    // expected-remark @+2 {{TMA not used: tensor maps have no elements like index}}
+    // expected-remark @+1 {{NotAsync}}
+    memref.copy %in, %b : memref<64x32xindex> to memref<64x32xindex, #gpu.address_space<workgroup>>
+    gpu.terminator
+  }
+  return
+}
+
 // A box arrives whole: at the edge of a tensor it would bring zeros as well.
 func.func @ragged(%in: memref<64x32xf32> {llvm.align = 16}, %n: index) {
   %c1 = arith.constant 1 : index

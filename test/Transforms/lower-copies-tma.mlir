@@ -99,6 +99,8 @@ func.func @ranks(%line: memref<?xf16>, %volume: memref<?x8x1x64xi8>, %out: memre
 // CHECK:         gpu.launch
 // CHECK:           %[[GROUP:.+]] = nvgpu.mbarrier.create -> <memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
 // CHECK-COUNT-2:   nvgpu.mbarrier.init
+// The barriers before the runs let everybody know of the mbarriers, too.
+// CHECK-NOT:       gpu.barrier
 // CHECK:           %[[OUTER:.+]]:2 = scf.for {{.+}} iter_args(%[[P0:.+]] = %{{.+}}, %[[Q0:.+]] = %{{.+}}) -> (i1, i1)
 // CHECK:             %[[INNER:.+]]:2 = scf.for {{.+}} iter_args(%[[P1:.+]] = %[[P0]], %[[Q1:.+]] = %[[Q0]]) -> (i1, i1)
 // CHECK:               nvvm.fence.proxy
