@@ -1,4 +1,6 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=tma})' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=tma})' -o %t.once
+// RUN: FileCheck %s --input-file=%t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=tma})' | diff %t.once -
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=tma},workgroup-hoist-allocs,workgroup-verify-kernels)' -o /dev/null
 
 // A kernel that is outlined already gets the map as another argument, and every

@@ -252,3 +252,33 @@ func.func @one_thread(%in: memref<64x64xbf16>, %out: memref<64x64xbf16>) {
   }
   return
 }
+
+// Each launch has maps of its own, made where it stands.
+// CHECK-LABEL: func.func @two_launches
+// CHECK:         %[[FIRST:.+]] = nvgpu.tma.create.descriptor
+// CHECK:         gpu.launch
+// CHECK:           nvgpu.tma.async.load %[[FIRST]][
+// CHECK:         scf.for
+// CHECK:           %[[SECOND:.+]] = nvgpu.tma.create.descriptor
+// CHECK:           gpu.launch
+// CHECK:             nvgpu.tma.async.load %[[SECOND]][
+func.func @two_launches(%in: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %buffer = memref.alloc() : memref<64x64xf32, #wg>
+    memref.copy %in, %buffer : memref<64x64xf32> to memref<64x64xf32, #wg>
+    gpu.terminator
+  }
+  scf.for %i = %c0 to %c64 step %c1 {
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+      %buffer = memref.alloc() : memref<64x64xf32, #wg>
+      memref.copy %in, %buffer : memref<64x64xf32> to memref<64x64xf32, #wg>
+      gpu.terminator
+    }
+  }
+  return
+}

@@ -195,6 +195,19 @@ def test_phases_go_through_loops_and_branches(order: Any, mode: Any) -> None:
     np.testing.assert_array_equal(c, nest_result(a, b))
 
 
+def test_dynamic_memory() -> None:
+    """A tile too large for static memory is aligned as TMA needs it."""
+    text = START.replace("[8, 64]", "[60, 64]").replace("8x64xf32", "60x64xf32")
+    module = pipeline.compile(
+        text, chip="sm_90", memory_options="copies=tma dynamic=always", until="llvm"
+    )
+    (kernel,) = module.kernels.values()
+    assert kernel.dynamic_shared_bytes == 60 * 64 * 4
+    a, b, c = nest_arguments()
+    module.run(a, b, c, check="races", backend="emulator")
+    np.testing.assert_array_equal(c, a[2])
+
+
 def test_maps_are_described() -> None:
     """A launch passes the argument, and the slice of it that has the map's dimensions."""
     (launch,) = compile_tma(NEST).entries["main"].launches
