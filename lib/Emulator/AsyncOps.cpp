@@ -103,6 +103,7 @@ static std::optional<AsyncOp> decodeTensorCopy(StringRef opcode) {
   auto [rank, form] = opcode.split('.');
   if (!rank.consume_back("d") || rank.getAsInteger(10, op.rank))
     return std::nullopt;
+  form.consume_back(".L2::cache_hint");
   if (form == "global.shared::cta.bulk_group")
     op.kind = Kind::StoreTensor;
   else if (form != "shared::cluster.global.mbarrier::complete_tx::bytes")
@@ -156,7 +157,7 @@ std::optional<AsyncAssembly> AsyncAssembly::decode(StringRef text) {
 
 bool isAsyncHint(StringRef name) {
   if (name.consume_front("llvm.nvvm."))
-    return name.starts_with("prefetch.") ||
+    return name.starts_with("prefetch.") || name.starts_with("setmaxnreg.") ||
            name.starts_with("cp.async.bulk.prefetch.") ||
            name.starts_with("cp.async.bulk.tensor.prefetch.") ||
            name.starts_with("fence.mbarrier_init.") ||

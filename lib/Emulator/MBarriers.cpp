@@ -53,15 +53,17 @@ llvm::StringRef MBarrier::expectArrival() {
 }
 
 std::string MBarrier::describe() const {
-  std::string text = "phase " + std::to_string(phase) + " lacks " +
-                     std::to_string(pending) + " of " +
-                     std::to_string(expected) + " arrivals";
+  std::string text = "phase " + std::to_string(phase);
+  if (pending)
+    text += " lacks " + std::to_string(pending) + " of " +
+            std::to_string(expected) + " arrivals";
+  if (bytes == 0)
+    return text;
+  text += pending ? " and" : "";
   if (bytes > 0)
-    text += " and " + std::to_string(bytes) + " bytes";
-  else if (bytes < 0)
-    text += ", and " + std::to_string(-bytes) +
-            " bytes more have come than it expected";
-  return text;
+    return text + " lacks " + std::to_string(bytes) + " bytes";
+  return text + " has got " + std::to_string(-bytes) +
+         " bytes more than it expects";
 }
 
 } // namespace mlir::workgroup::emulator

@@ -109,7 +109,7 @@ void Worker::beginBlock(uint64_t id) {
   std::fill(window, window + launch.sharedEnd, 0xff);
   std::fill(knowledge.begin(), knowledge.end(), Knowledge());
   lastBarrier = 0;
-  idleRounds = 0;
+  idleRounds = busyRounds = 0;
   for (ThreadState &thread : threads) {
     thread.wait = Wait::None;
     thread.hasBegun = false;

@@ -257,8 +257,9 @@ private:
   llvm::MapVector<unsigned, std::pair<Access, uint32_t>> lastLoads;
   /// By their offsets in the window.
   llvm::DenseMap<uint64_t, MBarrier> mbarriers;
-  /// Rounds in a row in which nothing happened but tests of phases.
-  unsigned idleRounds = 0;
+  /// Rounds in a row in which nothing happened but tests of phases, and in
+  /// which threads ran but no phase that is waited for was over.
+  unsigned idleRounds = 0, busyRounds = 0;
   std::mt19937_64 random;
   /// What a thread has to do with other blocks, as stamps of Publications.
   struct Knowledge {

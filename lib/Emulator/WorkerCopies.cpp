@@ -348,6 +348,7 @@ void Worker::trackCopies(ThreadState &thread, uint32_t number) {
   MBarrier *barrier = findMBarrier(thread, operation, address);
   if (!barrier)
     return;
+  checkOrder(thread, operation, *barrier, address);
   if (!operation.async->isCounted &&
       !accept(thread, operation, barrier->expectArrival()))
     return;

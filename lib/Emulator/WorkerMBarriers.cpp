@@ -245,18 +245,21 @@ bool Worker::endTests() {
 }
 
 /// Moves copies and phases on after a round of the threads. What is under way
-/// arrives when nothing else can happen, or at some time before. True if any
-/// thread may go on.
+/// arrives when nothing else can happen, or at some time before: threads may
+/// turn round until one goes on that waits for it. True if any thread may go
+/// on.
 bool Worker::advancePhases(bool isMoving) {
+  constexpr unsigned kMaxBusyRounds = 64;
   if (launch.request.asyncMode == AsyncMode::Seeded)
     landSome();
-  bool hasWoken = wakeWaiters();
-  if (hasWoken || isMoving) {
-    idleRounds = hasWoken ? 0 : idleRounds;
+  if (wakeWaiters()) {
+    idleRounds = busyRounds = 0;
     return true;
   }
+  if (isMoving && ++busyRounds % kMaxBusyRounds)
+    return true;
   if (flights.empty())
-    return endTests();
+    return endTests() || isMoving;
   idleRounds = 0;
   land(0);
   return true;

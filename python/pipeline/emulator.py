@@ -53,6 +53,7 @@ _ERRORS: dict[str, type[CheckError]] = {
     "invalid-barrier": SynchronizationError,
     "deadlock": SynchronizationError,
     "inactive-lane": SynchronizationError,
+    "mbarrier": SynchronizationError,
 }
 
 

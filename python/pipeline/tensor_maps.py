@@ -89,8 +89,9 @@ def _find_problems(layout: TensorLayout, tensor_map: TensorMap) -> list[str]:
         box = "x".join(map(str, tensor_map.box[::-1]))
         return [f"it has {rank} dimensions, but the box of the kernel is {box}"]
     return [
+        *_find_extent_problems(layout),
         *_find_address_problems(layout),
-        *_find_dimension_problems(layout),
+        *_find_stride_problems(layout),
         *_find_box_problems(layout, tensor_map),
     ]
 
@@ -101,12 +102,18 @@ def _find_address_problems(layout: TensorLayout) -> list[str]:
     return [f"its address is no multiple of {_CHUNK} bytes"]
 
 
-def _find_dimension_problems(layout: TensorLayout) -> list[str]:
+def _find_extent_problems(layout: TensorLayout) -> list[str]:
+    return [
+        f"dimension {len(layout.dims) - 1 - number} has {extent} elements, but must have 1 to 2^32"
+        for number, extent in enumerate(layout.dims)
+        if not 1 <= extent <= _MAX_EXTENT
+    ]
+
+
+def _find_stride_problems(layout: TensorLayout) -> list[str]:
     problems = []
     for number, (extent, stride) in enumerate(zip(layout.dims, layout.strides, strict=True)):
         dim = len(layout.dims) - 1 - number
-        if not 1 <= extent <= _MAX_EXTENT:
-            problems.append(f"dimension {dim} has {extent} elements, but must have 1 to 2^32")
         if number == 0 and stride != layout.element_bytes and extent > 1:
             problems.append(
                 f"the elements of dimension {dim}, the innermost, are {stride} bytes apart, but "

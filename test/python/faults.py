@@ -28,6 +28,7 @@ class Fault:
     dynamic_bytes: int = 0
     check: Literal["none", "races", "all"] = "races"
     options: dict[str, Any] = field(default_factory=dict, hash=False)
+    chip: str = "sm_80"
 
     @property
     def kind(self) -> str:
@@ -35,7 +36,8 @@ class Fault:
 
     def compile(self) -> pipeline.Kernel:
         """Return the kernel, without the checks of barriers that it would not pass."""
-        return pipeline.compile(self.text, until="llvm", verify=False).kernels["k"]
+        options: dict[str, Any] = {"until": "llvm", "verify": False, "chip": self.chip}
+        return pipeline.compile(self.text, **options).kernels["k"]
 
     def launch(self, kernel: pipeline.Kernel | None = None, **options: Any) -> pipeline.Report:
         """Run the kernel and return the report."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 import kernels_arithmetic
 import kernels_async
 import kernels_barriers
+import kernels_bulk
 import kernels_control
 import kernels_copies
 import kernels_fences
 import kernels_matrix
+import kernels_mbarrier
 import kernels_memory
 import kernels_reductions
 import kernels_tiles
@@ -32,6 +34,8 @@ CASES: tuple[Case, ...] = (
     *kernels_barriers.CASES,
     *kernels_fences.CASES,
     *kernels_async.CASES,
+    *kernels_mbarrier.CASES,
+    *kernels_bulk.CASES,
     *kernels_matrix.CASES,
     *kernels_wmma.CASES,
 )

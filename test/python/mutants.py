@@ -9,7 +9,7 @@ from typing import Literal
 
 from kernels_case import Case
 
-Kind = Literal["race", "not-waited", "out-of-bounds", "divergence"]
+Kind = Literal["race", "not-waited", "out-of-bounds", "divergence", "phase", "deadlock", "proxy"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,15 @@ _WAIT = re.compile(
     r"(?: \{numGroups = (?P<groups>\d+) : i32\}| (?P<count>\d+))?$",
     re.M,
 )
-_COMMIT = re.compile(r"^ *nvvm\.cp\.async\.commit\.group\n", re.M)
+_COMMIT = re.compile(r"^ *nvvm\.cp\.async\.(?:bulk\.)?commit\.group\n", re.M)
+_BULK_WAIT = re.compile(r"^ *nvvm\.cp\.async\.bulk\.wait_group \d+(?: \{read\})?\n", re.M)
+_PHASE = re.compile(r"^ *nv(?:gpu|vm)\.mbarrier\.try_wait\.parity (?P<b>[^,]+), (?P<p>%\w+)", re.M)
+_ARRIVE = re.compile(
+    r"^ *(?:%\w+ = )?nv(?:gpu|vm)\.(?:mbarrier\.arrive|cp\.async\.mbarrier\.arrive)\b.*\n", re.M
+)
+_INIT = re.compile(r"(?P<op>nvgpu\.mbarrier\.init %\w+\[%\w+\], %c)(?P<count>\d+)")
+_PROXY = re.compile(r"^ *nvvm\.fence\.proxy .*\n", re.M)
+_BYTES = re.compile(r"(?P<name>%(?:bytes|count)) = arith\.constant (?P<value>\d+)(?P<type> : \w+)")
 _FENCE = re.compile(r"^ *nvvm\.memory\.barrier <\w+>\n", re.M)
 _ORDER = re.compile(r"\b(?:acquire|release)\b")
 _BUFFER = re.compile(r"memref<(?P<rows>\d+)(?P<rest>x[\w<>]+), #wg>")
@@ -101,6 +109,58 @@ def _fences(case: Case) -> Iterator[Mutant]:
         yield Mutant(f"order {n} loosened", text, "race")
 
 
+def _phases(case: Case) -> Iterator[Mutant]:
+    """Leave waits and arrivals at mbarriers out, and let waits name the other phase."""
+    text = case.text
+    for n, match in enumerate(_BULK_WAIT.finditer(text)):
+        without = text[: match.start()] + text[match.end() :]
+        yield Mutant(f"bulk wait {n} left out", without, "not-waited")
+    for n, match in enumerate(_PHASE.finditer(text)):
+        before, after = text[: match.start()], text[match.end() :]
+        rest = after.partition("\n")[2]
+        yield Mutant(f"phase {n} not waited for", before + rest, "phase")
+        width = "i32" if "i32" in after.partition("\n")[0] else "i1"
+        value = "1" if width == "i32" else "true"
+        flip = (
+            f"    %one_{n} = arith.constant {value}{' : i32' if width == 'i32' else ''}\n"
+            f"    %flip_{n} = arith.xori {match['p']}, %one_{n} : {width}\n"
+        )
+        wait = match.group()[: -len(match["p"])] + f"%flip_{n}"
+        yield Mutant(f"phase {n} of the other parity", before + flip + wait + after, "phase")
+    for n, match in enumerate(_ARRIVE.finditer(text)):
+        result = re.match(r" *(%\w+) =", match.group())
+        if result and text.count(f"{result[1]} ") + text.count(f"{result[1]},") > 1:
+            continue  # something waits for the state that it gives
+        without = text[: match.start()] + text[match.end() :]
+        yield Mutant(f"arrival {n} left out", without, "phase")
+
+
+def _counts(case: Case) -> Iterator[Mutant]:
+    """Let mbarriers count wrongly, and leave fences of the proxy out."""
+    text = case.text
+    for n, match in enumerate(_INIT.finditer(text)):
+        before, after = text[: match.start()], text[match.end() :]
+        for change in (1, -1):
+            count = int(match["count"]) + change
+            define = f"    %count_{n} = arith.constant {count} : index\n"
+            start = before.rfind("\n") + 1
+            init = match["op"].removesuffix("c") + f"count_{n}"
+            changed = before[:start] + define + before[start:] + init + after
+            yield Mutant(f"count {n} changed by {change}", changed, "phase")
+    for n, match in enumerate(_BYTES.finditer(text)):
+        for change in (16, -16):
+            value = int(match["value"]) + change
+            changed = f"{match['name']} = arith.constant {value}{match['type']}"
+            yield Mutant(
+                f"bytes {n} changed by {change}",
+                text[: match.start()] + changed + text[match.end() :],
+                "deadlock",
+            )
+    for n, match in enumerate(_PROXY.finditer(text)):
+        without = text[: match.start()] + text[match.end() :]
+        yield Mutant(f"proxy fence {n} left out", without, "proxy")
+
+
 def _buffers(case: Case) -> Iterator[Mutant]:
     """Make each buffer one row shorter, except where copies need its shape."""
     if "linalg." in case.text or "memref.copy" in case.text:
@@ -108,7 +168,8 @@ def _buffers(case: Case) -> Iterator[Mutant]:
     kinds = {match.group(): match for match in _BUFFER.finditer(case.text)}
     for kind, match in kinds.items():
         rows = int(match["rows"])
-        if rows > 1:
+        is_box = f"tensor = {kind}" in case.text or f"into {kind}" in case.text
+        if rows > 1 and not is_box:
             shorter = f"memref<{rows - 1}{match['rest']}, #wg>"
             text = case.text.replace(kind, shorter)
             yield Mutant(f"shorter {kind}", text, "out-of-bounds")
@@ -123,6 +184,13 @@ _ATOMIC = "memref.atomic_rmw addi %v, %i32[%c0] : (i32, memref<4xi32>) -> i32"
 _ATOMIC_RACY = """memref.load %i32[%c0] : memref<4xi32>
       %new = arith.addi %r0, %v : i32
       memref.store %new, %i32[%c0] : memref<4xi32>"""
+
+
+_SLOT_WAIT = "      nvgpu.mbarrier.try_wait.parity %full[%slot]"
+_OTHER_SLOT_WAIT = """\
+      %after = arith.addi %k, %c1 : index
+      %wrong = arith.remui %after, %c3 : index
+      nvgpu.mbarrier.try_wait.parity %full[%wrong]"""
 
 
 def _off_by_one(index: str, bound: str) -> tuple[str, str]:
@@ -201,6 +269,13 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ("an element too many", "(l, 4)", "(l + 1, 4)", "out-of-bounds"),
         ("a column too many", *_off_by_one("j", "c77"), "out-of-bounds"),
     ),
+    "ring of tiles": (
+        ("a wait for another slot", _SLOT_WAIT, _OTHER_SLOT_WAIT, "phase"),
+        ("a slot refilled too early", "arith.addi %k, %c2", "arith.addi %k, %c3", "phase"),
+    ),
+    "ring of tiles by a warp of its own": (
+        ("all lanes let go", "%lane, %c0 : index", "%lane, %lane : index", "phase"),
+    ),
     "staged matmul on tensor cores": (
         ("a turn too many", *_off_by_one("turn", "c4"), "out-of-bounds"),
     ),
@@ -215,5 +290,6 @@ def _edits(case: Case) -> Iterator[Mutant]:
 
 def mutants(case: Case) -> list[Mutant]:
     """Return the mutants of a case."""
-    every = [*_barriers(case), *_waits(case), *_fences(case), *_buffers(case), *_edits(case)]
+    makers = (_barriers, _waits, _phases, _counts, _fences, _buffers, _edits)
+    every = [mutant for make in makers for mutant in make(case)]
     return [mutant for mutant in every if (case.name, mutant.name) not in EXCEPTIONS]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from emulating import check_results, emulate
 from kernels import CASES, Case
+from kernels_bulk import FLAG_CASE
 
 ORDERS = ("forward", "reverse", "seeded")
 MODES = ("on_wait", "eager", "seeded")
@@ -71,6 +73,14 @@ def test_statistics(case: Case) -> None:
         else:
             assert place.sectors >= place.dense_sectors > 0
             assert (place.wavefronts, place.ideal_wavefronts) == (0, 0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("order", ORDERS)
+def test_copies_arrive_while_threads_turn_round(order: Any, mode: Any) -> None:
+    outcome = emulate(FLAG_CASE, check="races", order=order, async_mode=mode, workers=1)
+    assert outcome.report.rendered == ""
+    check_results(FLAG_CASE, outcome.arguments)
 
 
 def test_all_accesses_are_executed() -> None:

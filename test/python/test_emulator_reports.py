@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import faults_bounds
+import faults_bulk
 import faults_races
 import faults_waiting
 import numpy as np
@@ -23,11 +24,17 @@ from pipeline.findings import report_from_native, to_json
 
 FAULTS = {
     fault.name: fault
-    for fault in (*faults_races.FAULTS, *faults_bounds.FAULTS, *faults_waiting.FAULTS)
+    for fault in (
+        *faults_races.FAULTS,
+        *faults_bounds.FAULTS,
+        *faults_waiting.FAULTS,
+        *faults_bulk.FAULTS,
+    )
 }
 KINDS = {
     *("race.shared", "race.global", "race.blocks", "race.same-value"),
-    *("async.not-waited", "async.not-published", "async.too-many"),
+    *("async.not-waited", "async.not-published", "async.too-many", "async.proxy"),
+    *("mbarrier", "bulk-copy"),
     *("out-of-bounds", "read-only", "misaligned", "uninitialized"),
     *("divergence", "exited-thread", "deadlock", "inactive-lane", "exited-lane"),
     *("division", "step-limit", "assertion", "trap", "invalid-barrier"),

@@ -45,7 +45,6 @@ FACTORIAL = """\
     }
     return %r : i32
   }"""
-GROUP = "!nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>"
 REFUSED = {
     "special register": (
         '%x = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.pm0"() : () -> i32',
@@ -55,11 +54,30 @@ REFUSED = {
         '%x = llvm.inline_asm has_side_effects "mov.u32 $0, 7;", "=r" : () -> i32',
         "inline assembly 'mov.u32 $0, 7;' is not emulated",
     ),
-    "mbarrier": (
+    "barrier of a cluster": (
+        "%x = arith.constant 7 : i32\n    nvvm.cluster.arrive",
+        "intrinsic 'llvm.nvvm.barrier.cluster.arrive' is not emulated",
+    ),
+    "copy to several blocks": (
         "%x = arith.constant 7 : i32\n"
-        f"    %group = nvgpu.mbarrier.create -> {GROUP}\n"
-        f"    nvgpu.mbarrier.init %group[%c0], %c1 : {GROUP}",
-        "intrinsic 'llvm.nvvm.mbarrier.init.shared' is not emulated",
+        "    %mask = arith.constant 3 : i16\n"
+        "    %p = llvm.mlir.zero : !llvm.ptr<3>\n"
+        "    %q = llvm.mlir.zero : !llvm.ptr<7>\n"
+        "    %g = llvm.mlir.zero : !llvm.ptr<1>\n"
+        "    nvvm.cp.async.bulk.shared.cluster.global %q, %g, %p, %x multicast_mask = %mask\n"
+        "        : !llvm.ptr<7>, !llvm.ptr<1>",
+        "a copy to several blocks of a cluster is not emulated yet",
+    ),
+    "tensor map in memory": (
+        "%x = arith.constant 7 : i32\n"
+        "    %p = llvm.mlir.zero : !llvm.ptr<3>\n"
+        "    %q = llvm.mlir.zero : !llvm.ptr\n"
+        "    nvvm.cp.async.bulk.tensor.global.shared.cta %q, %p, box[%x] : !llvm.ptr, !llvm.ptr<3>",
+        "a tensor map that is no parameter of the kernel is not emulated",
+    ),
+    "memory of another block": (
+        "%p = llvm.mlir.zero : !llvm.ptr<7>\n    %x = llvm.load %p : !llvm.ptr<7> -> i32",
+        "memory of other blocks of a cluster is not emulated yet",
     ),
     "intrinsic of another target": (
         '%x = llvm.call_intrinsic "llvm.amdgcn.workitem.id.x"() : () -> i32',
@@ -107,7 +125,7 @@ def test_refused_with_its_name(name: str, check: str) -> None:
     line = text.splitlines()[diagnostic.location.line - 1]
     assert diagnostic.location.line > 0
     assert line[diagnostic.location.column - 1 :].startswith(
-        ("llvm.", "nvgpu.", "memref.alloca", "func.")
+        ("llvm.", "nvgpu.", "nvvm.", "memref.alloca", "func.")
     )
 
 
@@ -116,8 +134,11 @@ gpu.module @kernels {
   gpu.func @k(%a: memref<8xi32>) kernel {
     gpu.return
   }
-  llvm.func @mapped(%map: !llvm.ptr {llvm.byval = !llvm.array<16 x i64>, nvvm.grid_constant})
+  llvm.func @mapped(%map: !llvm.ptr {llvm.byval = !llvm.array<16 x i64>, nvvm.grid_constant},
+                    %out: !llvm.ptr)
       attributes {nvvm.kernel} {
+    %x = llvm.load %map : !llvm.ptr -> i64
+    llvm.store %x, %out : i64, !llvm.ptr
     llvm.return
   }
 }
@@ -125,7 +146,7 @@ gpu.module @kernels {
 
 
 def test_parameters_by_value() -> None:
-    """As the GPU's tensor maps are."""
+    """As the GPU's tensor maps are, whose bytes nobody looks at."""
     kernel = pipeline.compile(BY_VALUE, until="llvm", chip="sm_90").kernels["k"]
     with pytest.raises(pipeline.CompileError, match="parameter 0 of kernel 'mapped' is passed by"):
         kernel._emulation._translate("mapped", pipeline.Options())

@@ -1,11 +1,19 @@
-"""Kernels that take tensor maps: how they are described."""
+"""Kernels that take tensor maps: how they are described, and which arrays become such maps."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import programs
+import pytest
+from kernels_bulk import COPIES, copy_text
 
 import pipeline
 from pipeline import Part, TensorMap
+from pipeline.tensor_maps import TensorLayout, check_layout
 
 
 def test_tensor_map_is_described() -> None:
@@ -19,3 +27,158 @@ def test_tensor_map_is_described() -> None:
     )
     assert kernel.parameters[1].parts == (Part("tensormap", 1, 0),)
     assert ".param .align 64 .b8 prefetch_param_1[128]" in module.ptx
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+@functools.cache
+def copy_kernel(element: str = "f32", swizzle: str = "none") -> pipeline.Kernel:
+    text = copy_text((8, 32), element, swizzle, predicated=False)
+    return pipeline.compile(text, chip="sm_90", until="llvm").kernels["copy"]
+
+
+def run(source: Any, kernel: pipeline.Kernel | None = None) -> Any:
+    """Return the box at the origin of `source`, as it lies in workgroup memory."""
+    out = np.zeros((1, 256), source.dtype)
+    (kernel or copy_kernel()).run(source, np.zeros((1, 2), "i8"), out, grid=1, check="races")
+    return out.reshape(8, 32)
+
+
+def numbers(*shape: int, kind: str = "f4") -> Any:
+    return np.arange(np.prod(shape)).reshape(shape).astype(kind)
+
+
+def test_slices_become_tensor_maps() -> None:
+    source = numbers(20, 64)[3::2, 8:48]
+    np.testing.assert_array_equal(run(source), source[:8, :32])
+
+
+def test_other_arrays_become_tensor_maps() -> None:
+    class Exporter:
+        def __init__(self, array: Any) -> None:
+            self.array, self.dtype = array, array.dtype
+
+        def __dlpack__(self, **options: Any) -> Any:
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self) -> Any:
+            return self.array.__dlpack_device__()
+
+    source = numbers(20, 64)
+    np.testing.assert_array_equal(run(Exporter(source)), source[:8, :32])
+
+
+def test_elements_out_of_bounds_are_nan_if_the_map_says_so() -> None:
+    text = copy_text((8, 32), "f32", "none", predicated=False).replace("oob = zero", "oob = nan")
+    kernel = pipeline.compile(text, chip="sm_90", until="llvm").kernels["copy"]
+    tile = run(numbers(5, 28), kernel)
+    np.testing.assert_array_equal(tile[:5, :28], numbers(5, 28))
+    assert np.isnan(tile[5:]).all()
+    assert np.isnan(tile[:, 28:]).all()
+
+
+def shifted(offset: int) -> Any:
+    """Return an array at an address that is `offset` bytes behind a multiple of 16."""
+    memory = np.zeros(8 * 32 * 4 + 32, np.uint8)
+    start = -memory.ctypes.data % 16 + offset
+    return memory[start : start + 8 * 32 * 4].view(np.float32).reshape(8, 32)
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "address": (lambda: shifted(4), "its address is no multiple of 16 bytes"),
+    "rank": (
+        lambda: numbers(8, 4, 8),
+        "it has 3 dimensions, but the box of the kernel is 8x32",
+    ),
+    "number": (lambda: np.float32(1), "it has 0 dimensions, but must have 1 to 5"),
+    "columns": (
+        lambda: numbers(8, 64)[:, ::2],
+        "the elements of dimension 1, the innermost, are 8 bytes apart, but must follow one "
+        "another (4 bytes)",
+    ),
+    "rows": (
+        lambda: numbers(8, 34)[:, :32],
+        "the stride of dimension 0 is 136 bytes, but must be a multiple of 16 and below 2^40",
+    ),
+    "backwards": (
+        lambda: numbers(8, 32)[::-1],
+        "the stride of dimension 0 is -128 bytes, but must be a multiple of 16 and below 2^40",
+    ),
+    "empty": (lambda: numbers(0, 32), "dimension 0 has 0 elements, but must have 1 to 2^32"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cuda_refuses_is_refused(name: str) -> None:
+    make, reason = REFUSED[name]
+    source = np.asarray(make())
+    with pytest.raises(pipeline.LayoutError) as caught:
+        run(source)
+    assert str(caught.value) == f"error: argument 0 cannot become a tensor map: {reason}"
+    assert caught.value.index == 0
+
+
+def test_other_elements_are_refused() -> None:
+    with pytest.raises(
+        pipeline.DTypeError, match="elements of type int32, but the kernel takes f32"
+    ):
+        run(numbers(8, 32, kind="i4"))
+
+
+def test_number_is_refused() -> None:
+    with pytest.raises(pipeline.KindError, match="argument 0 must be an array"):
+        copy_kernel().run(7, np.zeros((1, 2), "i8"), np.zeros((1, 256), "f4"), grid=1)
+
+
+LAYOUT = TensorLayout(1 << 20, (64, 64), (4, 256), 4)
+MAP = TensorMap("f32", (32, 8), "none", "none", "none", "zero")
+RULES = {
+    "large stride": (
+        TensorLayout(1 << 20, (64, 64), (4, 1 << 40), 4),
+        MAP,
+        "the stride of dimension 0 is 1099511627776 bytes, but must be a multiple of 16 and below "
+        "2^40",
+    ),
+    "large extent": (
+        TensorLayout(1 << 20, (64, 2**32 + 1), (4, 256), 4),
+        MAP,
+        "dimension 0 has 4294967297 elements, but must have 1 to 2^32",
+    ),
+    "large box": (
+        LAYOUT,
+        TensorMap("f32", (32, 257), "none", "none", "none", "zero"),
+        "the box has 257 elements along dimension 0, but must have 1 to 256",
+    ),
+    "row of the box": (
+        LAYOUT,
+        TensorMap("f32", (6, 8), "none", "none", "none", "zero"),
+        "a row of the box has 24 bytes, but must have a multiple of 16",
+    ),
+    "swizzle": (
+        LAYOUT,
+        TensorMap("f32", (32, 8), "swizzle_64b", "none", "none", "zero"),
+        "a row of the box has 128 bytes, but swizzle_64b takes 64 at most",
+    ),
+    "interleave": (
+        LAYOUT,
+        TensorMap("f32", (32, 8), "none", "interleave_16b", "none", "zero"),
+        "interleave is interleave_16b, which the emulator does not know",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules(name: str) -> None:
+    layout, tensor_map, reason = RULES[name]
+    with pytest.raises(pipeline.LayoutError) as caught:
+        check_layout(layout, tensor_map, "x")
+    assert str(caught.value) == f"error: x cannot become a tensor map: {reason}"
+    check_layout(LAYOUT, MAP, "x")
+
+
+def test_copies_cover_ranks_and_swizzles() -> None:
+    """The corpus has them; see kernels_bulk."""
+    names = " ".join(case.name for case in COPIES)
+    assert all(f"rank {rank}" in names for rank in range(1, 6))
+    assert all(f"swizzle_{bytes}b" in names for bytes in (32, 64, 128))
