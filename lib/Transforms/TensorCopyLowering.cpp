@@ -9,6 +9,7 @@
 #include "TensorCopyLowering.h"
 #include "RowAccesses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 
@@ -95,6 +96,7 @@ void TensorCopyLowering::issue(ArrayRef<Copy> run, RewriterBase &rewriter) {
       last = &copy;
       bytes += copy.tensor->bytes;
       raiseTensorBuffer(copy.target, root);
+      sources.push_back(copy.source);
     }
   Location loc = last->op->getLoc();
   OpBuilder::InsertionGuard guard(rewriter);
@@ -117,7 +119,27 @@ void TensorCopyLowering::wait(Location loc, RewriterBase &rewriter) {
   waits.push_back(emitWait(rewriter, loc, current));
 }
 
+/// Kernels would be passed what only such views use.
+void TensorCopyLowering::eraseDeadViews(RewriterBase &rewriter) {
+  llvm::SmallSetVector<Operation *, 8> views;
+  auto add = [&](Value memref) {
+    Operation *op = memref.getDefiningOp();
+    if (op && getViewSource(op) && isInDeviceCode(op))
+      views.insert(op);
+  };
+  llvm::for_each(sources, add);
+  while (!views.empty()) {
+    Operation *view = views.pop_back_val();
+    if (!isOpTriviallyDead(view))
+      continue;
+    Value source = getViewSource(view);
+    rewriter.eraseOp(view);
+    add(source);
+  }
+}
+
 void TensorCopyLowering::finish(RewriterBase &rewriter) {
+  eraseDeadViews(rewriter);
   for (nvgpu::MBarrierTryWaitParityOp wait : waits)
     advancePhase(rewriter, wait);
 }

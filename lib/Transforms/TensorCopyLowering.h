@@ -46,12 +46,13 @@ public:
   /// Waits for what was issued last.
   void wait(Location loc, RewriterBase &rewriter);
 
-  /// Lets every wait know its phase.
+  /// Lets every wait know its phase, and erases views that no thread uses now.
   void finish(RewriterBase &rewriter);
 
 private:
   std::string getObstacle(Copy &copy, AlignmentAnalysis &alignment);
   std::string getDrawback(const Copy &copy);
+  void eraseDeadViews(RewriterBase &rewriter);
 
   Operation *root;
   const LowerCopiesOptions &options;
@@ -70,6 +71,7 @@ private:
   };
   llvm::MapVector<Operation *, KernelRuns> kernels;
   MBarrier current;
+  SmallVector<Value> sources;
   SmallVector<nvgpu::MBarrierTryWaitParityOp> waits;
 };
 

@@ -22,7 +22,8 @@
 // CHECK-NEXT:        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK-NEXT:      }
 // CHECK-NEXT:      gpu.barrier
-// Nothing precedes the copy: no further barrier, no fence.
+// Nothing precedes the copy: no further barrier, no fence. Nobody needs the slice.
+// CHECK-NOT:       memref.subview
 // CHECK-NOT:       fence
 // CHECK-NOT:       gpu.barrier
 // CHECK:           %[[BUFFER:.+]] = memref.alloc() {alignment = 128 : i64} : memref<64x32xf32, #gpu.address_space<workgroup>>

@@ -208,6 +208,32 @@ def test_dynamic_memory() -> None:
     np.testing.assert_array_equal(c, a[2])
 
 
+def on_host(offset: str) -> str:
+    """Return a program whose source is a slice that the host makes."""
+    big = "memref<64x128xf32>"
+    part = f"memref<64x64xf32, strided<[128, 1], offset: {32 if offset == '32' else '?'}>>"
+    slice_ = f"memref.subview %big[0, {offset}] [64, 64] [1, 1] : {big} to {part}"
+    return (
+        START.replace("%a: memref<64x64xf32>", f"%big: {big}, %n: index")
+        .replace("  gpu.launch", f"  %a = {slice_}\n  gpu.launch")
+        .replace("[1, 1] : memref<64x64xf32>", f"[1, 1] : {part}")
+        .replace("strided<[64, 1]", "strided<[128, 1]")
+    )
+
+
+def test_slices_of_the_host() -> None:
+    """The kernel gets nothing but the map of one, which takes constants to describe."""
+    module = compile_tma(on_host("32"))
+    (kernel,) = module.kernels.values()
+    assert sum(argument.is_memref for argument in kernel.arguments) == 1
+    big = np.arange(64 * 128, dtype=np.float32).reshape(64, 128)
+    _, b, c = nest_arguments()
+    module.run(big, 0, b, c, check="races", backend="emulator")
+    np.testing.assert_array_equal(c, big[2, 32:96])
+    with pytest.raises(pipeline.UsageError, match="values that the host computes"):
+        compile_tma(on_host("%n")).entry()
+
+
 def test_maps_are_described() -> None:
     """A launch passes the argument, and the slice of it that has the map's dimensions."""
     (launch,) = compile_tma(NEST).entries["main"].launches
