@@ -264,6 +264,87 @@ class Generator:
         writer.lines.append(f"scf.for %again = {low} to {high} step {step} {{")
         return turns
 
+    def boxes(self) -> tuple[Array, Array, Array]:
+        """Copy whole tiles whose rows are multiples of 16 bytes, in loops, through a buffer."""
+        rng, writer = self.rng, self.writer
+        writer.extents, self.has_host = "static", True
+        first, last = self.elements
+        sizes = [np.dtype(DTYPES[element]).itemsize for element in self.elements]
+        unit = max(16 // sizes[0], 1)
+        tile, counts, slack, starts = self.random_boxes(unit, max(sizes))
+        shape = tuple(
+            n * count + extra for n, count, extra in zip(tile, counts, slack, strict=True)
+        )
+        a, b = random_array(rng, shape, first), random_array(rng, shape, last)
+        ends = [self.add_array(*side) for side in (("%a", a, first), ("%b", b, last))]
+        turns = self.repeat()
+        depth, offsets = 0, []
+        for dim, (n, count, start) in enumerate(zip(tile, counts, starts, strict=True)):
+            if count == 1:
+                offsets.append(str(start))
+                continue
+            low, high, step = (writer.constant(k) for k in (start, start + n * count, n))
+            writer.lines.append(f"scf.for %i{dim} = {low} to {high} step {step} {{")
+            offsets.append(f"%i{dim}")
+            depth += 1
+        buffer, kind = writer.alloc(tile, first, "workgroup")
+        views = [
+            self.cut(end, element, offsets, tile)
+            for end, element in zip(ends, self.elements, strict=True)
+        ]
+        writer.copy(views[0], (buffer, kind), converts=False)
+        writer.copy((buffer, kind), views[1], converts=self.converts)
+        writer.lines += ["}"] * (depth + (turns is not None))
+        count = int(np.prod(tile)) * int(np.prod(counts))
+        if turns is None:
+            self.stored = {"global": count * sizes[1], "shared": count * sizes[0]}
+        else:  # a copy of the same into the buffer may be done once
+            self.stored = {"global": count * sizes[1] * turns} if self.threads > 1 else {}
+        part = tuple(
+            slice(start, start + n * count)
+            for start, n, count in zip(starts, tile, counts, strict=True)
+        )
+        expected = np.array(b)
+        if turns != 0:
+            expected[part] = a[part].astype(DTYPES[last])
+        return a, b, expected
+
+    def random_boxes(self, unit: int, size: int) -> tuple[tuple[int, ...], ...]:
+        """Choose the extents of a tile, how many there are, what else there is, the first place."""
+        rng = self.rng
+        rank = rng.choice([1, 2, 2, 2, 3, 3, 4, 5])
+        while True:
+            rows = [rng.choice([1, 2, 3, 4, 8, 16, 64, 512]) for _ in range(rank - 1)]
+            tile = (*rows, unit * rng.choice([1, 2, 3, 4, 8, 64]))
+            if int(np.prod(tile)) * size <= CAPACITY // 2:
+                break
+        counts = [rng.choice([1, 1, 2, 3]) for _ in tile]
+        while int(np.prod(tile)) * int(np.prod(counts)) > 1 << 15:
+            counts[counts.index(max(counts))] -= 1
+        slack = [rng.choice([0, 0, 1, 5]) * (unit if dim == rank - 1 else 1) for dim in range(rank)]
+        starts = [rng.randrange(extra + 1) for extra in slack]
+        return tile, tuple(counts), tuple(slack), tuple(starts)
+
+    def cut(
+        self,
+        end: tuple[str, list[Any], str],
+        element: str,
+        offsets: Sequence[str],
+        extents: Sequence[int],
+    ) -> tuple[str, str]:
+        """Return the slice of an argument from some offsets on."""
+        name, strides, base = end
+        layout = f"strided<[{', '.join(map(str, strides))}], offset: ?>"
+        if all(offset.isdigit() for offset in offsets) and "?" not in strides:
+            place = sum(int(n) * step for n, step in zip(offsets, strides, strict=True))
+            if "offset" not in base:
+                layout = layout.replace("?", str(place)) if place else layout.split("]")[0] + "]>"
+        cut = self.writer.base_type(extents, element, "global", layout)
+        at, sizes = ", ".join(offsets), ", ".join(map(str, extents))
+        ones = ", ".join("1" for _ in extents)
+        op = f"memref.subview {name}[{at}] [{sizes}] [{ones}] : {base} to {cut}"
+        return self.writer.emit(op), cut
+
     def threads_apart(self) -> tuple[Array, Array, Array]:
         """Let each thread copy a slice of its own, maybe through memory of its own."""
         rng, writer = self.rng, self.writer
@@ -315,8 +396,13 @@ class Generator:
     def program(self) -> Program:
         """Return the program."""
         self.has_host = self.rng.random() < 0.4
-        kinds = {"whole": self.whole, "tiles": self.tiles, "threads": self.threads_apart}
-        kind = self.rng.choices(list(kinds), [6, 2, 2])[0]
+        kinds = {
+            "whole": self.whole,
+            "tiles": self.tiles,
+            "threads": self.threads_apart,
+            "boxes": self.boxes,
+        }
+        kind = self.rng.choices(list(kinds), [6, 2, 2, 3])[0]
         a, b, expected = kinds[kind]()
         text = self.host() if self.has_host else self.outlined()
         return Program(

@@ -61,6 +61,8 @@ class Generator:
         self.slots = rng.choice([2, 2, 3, 4, 5])
         self.chip = rng.choice(["sm_75", "sm_80", "sm_80", "sm_90"])
         self.engine = rng.choice(["auto", "auto", "cp-async", "registers"])
+        if self.chip == "sm_90" and rng.random() < 0.7:
+            self.engine = "tma"
         self.turns = rng.choice([0, 1, 2, 3, 4, 6])
         self.outer = rng.choice([1, 1, 2, 3])
         self.step = rng.choice([1, 1, 3])

@@ -312,9 +312,28 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     target or writes a source comes between. A remark tells why another copy from
     global to workgroup memory is not asynchronous.
 
+    On sm_90 and later, TMA can copy a whole tile at the request of one thread:
+    with `strategy=tma` wherever it is possible, with `auto` where it is a gain
+    besides: the tile has 4 KiB or more and takes one load, and the threads of a
+    warp access the buffer along rows, so that no padding would have been of use
+    (the layout of what TMA writes is fixed). What it takes: the block executes the
+    copy together, elements are not converted, extents are constant, the target is
+    contiguous, and the source is a slice with steps of one of a memref that the
+    host knows, with one to five dimensions, constant strides that are multiples of
+    16 bytes, rows of the tile that are too, and an address aligned to 16 bytes; of
+    an extent beyond 256, parts are loaded one after the other. A remark tells what
+    is missing; the copy is then done as if there were no TMA. A tensor map
+    (`nvgpu.tma.create.descriptor`) is made beside each launch, for which an
+    outlined kernel gets another argument: the pass has to run on what holds both.
+    The copies of a run share an mbarrier, made where the kernel begins; its phase is
+    carried by all loops around (`scf.for`, `scf.if`). Buffers are aligned to 128
+    bytes. The waits, the fence between accesses of threads and of TMA and, in a
+    loop, the barrier before the copy come with `insert-barriers=false` too.
+
     With `insert-barriers`, copies done by the whole block are surrounded by
     barriers: before, so that nothing is overwritten that a thread still reads,
-    and after, so that every thread finds all of it. A run of copies that do not
+    and after, so that every thread finds all of it (not after TMA, for which every
+    thread has waited). A run of copies that do not
     touch each other's memory shares them, and barriers that stand there already
     are used. A copy from or to workgroup memory of which it is not known whether
     all threads execute it together is then an error: neither a barrier nor none
@@ -341,11 +360,16 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
            "How copies from global to workgroup memory are done",
            [{::llvm::cl::values(
              clEnumValN(::mlir::workgroup::CopyStrategy::Auto, "auto",
-                        "by cp.async where chip and operands allow"),
+                        "by TMA or cp.async where chip and operands allow and "
+                        "it is a gain"),
              clEnumValN(::mlir::workgroup::CopyStrategy::Sync, "sync",
                         "by loads and stores"),
              clEnumValN(::mlir::workgroup::CopyStrategy::CpAsync, "cp-async",
-                        "as auto, with a remark where the chip has none"))}]>,
+                        "by cp.async where chip and operands allow, with a "
+                        "remark where they do not"),
+             clEnumValN(::mlir::workgroup::CopyStrategy::TMA, "tma",
+                        "by TMA where chip and operands allow, with a remark "
+                        "where they do not; then as cp-async"))}]>,
     Option<"bypassL1", "bypass-l1", "bool", /*default=*/"true",
            "Keep what cp.async copies by 16 bytes out of the L1 cache">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
@@ -355,7 +379,8 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 
@@ -372,6 +397,11 @@ def LowerRingsPass : Pass<"workgroup-lower-rings"> {
       In each turn, every thread waits for its part of the slot to be read
       (`nvvm.cp.async.wait.group S - 2`), then comes one barrier, then the copies of
       the turn ahead go to the slot that was read in the turn before.
+    - With `engine=tma` on sm_90 and later, by TMA, if it can do all copies of the ring: one
+      mbarrier for each slot, which every thread waits for before the barrier; one thread then
+      tells it how many bytes to expect and starts the loads. The phase to wait for is carried
+      as slots are. Slots are aligned to 128 bytes. See `workgroup-lower-copies` for what
+      TMA asks for.
     - What cannot be asynchronous, and anything with `engine=registers` or on sm_75, is
       loaded after that barrier and stored when the slot is released; the ring then has
       two slots.
@@ -402,7 +432,10 @@ def LowerRingsPass : Pass<"workgroup-lower-rings"> {
              clEnumValN(::mlir::workgroup::RingEngine::Registers, "registers",
                         "by loads before, and stores after, the readers"),
              clEnumValN(::mlir::workgroup::RingEngine::CpAsync, "cp-async",
-                        "as auto, with a remark where the chip has none"))}]>,
+                        "as auto, with a remark where the chip has none"),
+             clEnumValN(::mlir::workgroup::RingEngine::TMA, "tma",
+                        "by TMA where chip and operands allow, with a remark where "
+                        "they do not; then as cp-async"))}]>,
     Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
            "Alignment in bytes that memref arguments of kernels and of the host "
            "may be assumed to have; whoever launches must see to it">,

@@ -38,7 +38,10 @@ struct RingOptions {
                               "by loads before, and stores after, the readers"),
                    clEnumValN(RingEngine::CpAsync, "cp-async",
                               "as auto, with a remark where the chip has "
-                              "none"))},
+                              "none"),
+                   clEnumValN(RingEngine::TMA, "tma",
+                              "by TMA where chip and operands allow, with a "
+                              "remark where they do not; then as cp-async"))},
         assumeDistinctArguments{
             parent, "assume-distinct-arguments",
             llvm::cl::desc("Take different memref arguments of a function not "
@@ -88,10 +91,15 @@ struct MemoryPipelineOptions
       llvm::cl::init(CopyStrategy::Auto),
       llvm::cl::values(
           clEnumValN(CopyStrategy::Auto, "auto",
-                     "by cp.async where chip and operands allow"),
+                     "by TMA or cp.async where chip and operands allow and it "
+                     "is a gain"),
           clEnumValN(CopyStrategy::Sync, "sync", "by loads and stores"),
           clEnumValN(CopyStrategy::CpAsync, "cp-async",
-                     "as auto, with a remark where the chip has none"))};
+                     "by cp.async where chip and operands allow, with a remark "
+                     "where they do not"),
+          clEnumValN(CopyStrategy::TMA, "tma",
+                     "by TMA where chip and operands allow, with a remark "
+                     "where they do not; then as cp-async"))};
   RingOptions rings{*this, 1};
   PassOptions::Option<bool> resolveBankConflicts{
       *this, "resolve-bank-conflicts",

@@ -63,8 +63,9 @@ struct FormRingsOptions {
 LogicalResult formRings(Operation *root, const FormRingsOptions &options = {});
 
 /// How copies from global to workgroup memory are done: by loads and stores, by
-/// cp.async, or by the latter where chip and operands allow.
-enum class CopyStrategy { Auto, Sync, CpAsync };
+/// cp.async, by TMA, or by whichever of them chip and operands allow and is a
+/// gain.
+enum class CopyStrategy { Auto, Sync, CpAsync, TMA };
 
 struct LowerCopiesOptions {
   /// Surround copies done by the whole block by barriers.
@@ -91,9 +92,9 @@ LogicalResult lowerCopies(Operation *root,
 /// extern symbol. See pass `workgroup-lower-dynamic-memory`.
 void lowerDynamicMemory(Operation *root);
 
-/// How the copies of a ring run ahead: by cp.async, through registers, or by
-/// the former where chip and operands allow.
-enum class RingEngine { Auto, Registers, CpAsync };
+/// How the copies of a ring run ahead: by cp.async where chip and operands
+/// allow, through registers, or by TMA.
+enum class RingEngine { Auto, Registers, CpAsync, TMA };
 
 struct LowerRingsOptions {
   RingEngine engine = RingEngine::Auto;

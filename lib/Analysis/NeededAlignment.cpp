@@ -76,10 +76,12 @@ static std::optional<Place> getPlace(Value memref) {
     return Place{place->base, *at};
   }
   if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
+    // The query adds to what it is given.
+    SmallVector<int64_t> ofSource;
     auto sourceType = cast<MemRefType>(source.getType());
-    (void)sourceType.getStridesAndOffset(strides, offset);
+    (void)sourceType.getStridesAndOffset(ofSource, offset);
     std::optional<int64_t> at =
-        getWeightedSum(slice.getMixedOffsets(), strides);
+        getWeightedSum(slice.getMixedOffsets(), ofSource);
     if (!at)
       return std::nullopt;
     return Place{place->base, place->offset + *at};

@@ -157,6 +157,16 @@ void UniformityAnalysis::findKnownFunctions(Operation *root) {
   }
 }
 
+/// True for an operation on mbarriers, which nothing else can find, or one that
+/// only orders accesses.
+static bool isMBarrierOp(Operation *op) {
+  return isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
+             nvgpu::MBarrierArriveOp, nvgpu::MBarrierArriveNoCompleteOp,
+             nvgpu::MBarrierArriveExpectTxOp, nvgpu::MBarrierTestWaitOp,
+             nvgpu::MBarrierTryWaitParityOp, NVVM::FenceMbarrierInitOp,
+             NVVM::FenceProxyOp>(op);
+}
+
 void UniformityAnalysis::collectWrites(Operation *scope) {
   Writes &written = writes[isKernel(scope) ? scope : nullptr];
   scope->walk([&](Operation *op) {
@@ -164,7 +174,8 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
         isa<gpu::PrintfOp, gpu::AllReduceOp, cf::AssertOp,
             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
             NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp, PutOp,
-            CommitOp, GetOp, ReleaseOp>(op))
+            CommitOp, GetOp, ReleaseOp>(op) ||
+        isMBarrierOp(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -117,12 +118,64 @@ static std::string getBytes(const APInt &value) {
   return bytes;
 }
 
+/// True if `size` is the extent of dimension `dim` of `memref`.
+static bool isExtentOf(OpFoldResult size, Value memref, int64_t dim) {
+  auto value = dyn_cast<Value>(size);
+  auto query = value ? value.getDefiningOp<memref::DimOp>() : memref::DimOp();
+  return query && query.getSource() == memref &&
+         query.getConstantIndex() == dim;
+}
+
+/// The parts that `slice` has of its source; nothing if they are not constant.
+static std::optional<std::vector<SliceRecord>>
+describeSlice(memref::SubViewOp slice) {
+  std::vector<SliceRecord> parts;
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
+                       slice.getMixedStrides())) {
+    auto first = getConstantIntValue(offset),
+         step = getConstantIntValue(stride);
+    std::optional<int64_t> length = getConstantIntValue(size);
+    bool isWhole = !length && isExtentOf(size, slice.getSource(), dim) &&
+                   first == 0 && step == 1;
+    if (!first || !step || (!length && !isWhole))
+      return std::nullopt;
+    parts.push_back({*first, length, *step, dropped.test(dim)});
+  }
+  return parts;
+}
+
+/// `memref`, of which a tensor map is made: an argument of the function whose
+/// body is `entry`, or slices of one.
+static std::optional<OperandRecord> describeView(Value memref, Block &entry) {
+  OperandRecord record;
+  while (Operation *op = memref.getDefiningOp()) {
+    if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
+      auto parts = describeSlice(slice);
+      if (!parts)
+        return std::nullopt;
+      record.slices.insert(record.slices.begin(), std::move(*parts));
+    } else if (!isa<memref::CastOp, memref::AssumeAlignmentOp>(op)) {
+      return std::nullopt;
+    }
+    memref = getViewSource(op);
+  }
+  auto argument = cast<BlockArgument>(memref);
+  if (argument.getOwner() != &entry)
+    return std::nullopt;
+  record.argument = argument.getArgNumber();
+  return record;
+}
+
 /// What stands for `value` in a launch; nullopt if only running the host's code
 /// would tell.
 static std::optional<OperandRecord> describeOperand(Value value, Block &entry) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && argument.getOwner() == &entry)
     return OperandRecord{argument.getArgNumber(), ""};
+  if (auto map = value.getDefiningOp<nvgpu::TmaCreateDescriptorOp>())
+    return describeView(map.getTensor(), entry);
   Attribute constant;
   if (!matchPattern(value, m_Constant(&constant)))
     return std::nullopt;
@@ -180,7 +233,7 @@ static EntryRecord describeEntry(func::FuncOp function, int64_t alignment) {
   for (Operation &op : body.without_terminator()) {
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
       describeLaunch(entry, launch, body);
-    else if (!isMemoryEffectFree(&op))
+    else if (!isMemoryEffectFree(&op) && !isa<nvgpu::TmaCreateDescriptorOp>(op))
       refuse(entry, &op,
              "'" + op.getName().getStringRef() + "' is work of the host");
   }

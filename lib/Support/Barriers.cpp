@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Support/Barriers.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/Kernel.h"
@@ -14,7 +15,8 @@
 namespace mlir::workgroup {
 
 bool isFreeOfAccesses(Operation *op) {
-  return isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(op) ||
+  return isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
+             NVVM::FenceProxyOp>(op) ||
          isMemoryEffectFree(op);
 }
 

@@ -61,11 +61,21 @@ NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module) {
   return {};
 }
 
+/// The number in `name`: 90 of `sm_90a`.
+static unsigned getArchitecture(StringRef name) {
+  unsigned version = 0;
+  StringRef digits = name.drop_front(StringRef("sm_").size());
+  return digits.consumeInteger(10, version) ? 0 : version;
+}
+
 bool Chip::hasAsyncCopies() const {
   constexpr unsigned kAmpere = 80;
-  unsigned version = 0;
-  StringRef digits = StringRef(name).drop_front(StringRef("sm_").size());
-  return !digits.consumeInteger(10, version) && version >= kAmpere;
+  return getArchitecture(name) >= kAmpere;
+}
+
+bool Chip::hasTensorCopies() const {
+  constexpr unsigned kHopper = 90;
+  return getArchitecture(name) >= kHopper;
 }
 
 int64_t Chip::getResidentBlocks(int64_t bytes, int64_t numThreads) const {

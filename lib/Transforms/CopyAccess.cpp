@@ -175,16 +175,6 @@ bool CopyAccess::isAsync(int64_t length) const {
   return bytes == 4 || bytes == 8 || bytes == kMaxAsyncBytes;
 }
 
-/// `memref`, in workgroup memory, in a spelling of it that cp.async takes.
-static Value respell(RewriterBase &rewriter, Location loc, Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  if (nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))
-    return memref;
-  Attribute space = getWorkgroupSpace(rewriter.getContext());
-  return memref::MemorySpaceCastOp::create(
-      rewriter, loc, cast<MemRefType>(withMemorySpace(type, space)), memref);
-}
-
 Value CopyAccess::start(ArrayRef<OpFoldResult> indices, int64_t length) {
   SmallVector<Value> values =
       getValueOrCreateConstantIndexOp(rewriter, loc, indices);
@@ -193,8 +183,8 @@ Value CopyAccess::start(ArrayRef<OpFoldResult> indices, int64_t length) {
   Value count = copy.isPadded ? getCount(indices, length) : Value();
   return nvgpu::DeviceAsyncCopyOp::create(
       rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
-      respell(rewriter, loc, shape.target), values, shape.source, values,
-      rewriter.getIndexAttr(length), count,
+      respellWorkgroupMemory(rewriter, loc, shape.target), values, shape.source,
+      values, rewriter.getIndexAttr(length), count,
       bypassesL1 ? rewriter.getUnitAttr() : UnitAttr());
 }
 

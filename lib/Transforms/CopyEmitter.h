@@ -18,8 +18,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H
 #define WORKGROUP_LIB_TRANSFORMS_COPYEMITTER_H
 
-#include "mlir/IR/PatternMatch.h"
-#include "workgroup/Analysis/Alignment.h"
+#include "TensorCopies.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms.h"
 
@@ -44,6 +43,10 @@ struct Copy {
   bool isPadded = false;
   /// To be done by cp.async if the width of accesses allows.
   bool mayBeAsync = false;
+  /// To be done by TMA if all that it asks for is proved.
+  bool mayBeTensor = false;
+  /// How TMA does it; nothing if it does not.
+  std::optional<TensorCopy> tensor = std::nullopt;
 };
 
 /// What was emitted for a copy.

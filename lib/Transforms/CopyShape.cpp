@@ -9,9 +9,11 @@
 #include "CopyShape.h"
 #include "IndexBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -91,17 +93,26 @@ bool isZero(Value value) {
   return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
 }
 
-static SmallVector<OpFoldResult> computeExtents(RewriterBase &rewriter,
-                                                Location loc, Value source,
-                                                Value target) {
-  SmallVector<OpFoldResult> extents;
+SmallVector<int64_t> getConstantExtents(Value source, Value target) {
+  SmallVector<int64_t> extents;
   int64_t rank = cast<MemRefType>(source.getType()).getRank();
   for (int64_t dim = 0; dim < rank; ++dim) {
     std::optional<int64_t> extent = getConstantExtent(source, dim);
     if (!extent)
       extent = getConstantExtent(target, dim);
-    if (extent)
-      extents.push_back(rewriter.getIndexAttr(*extent));
+    extents.push_back(extent.value_or(ShapedType::kDynamic));
+  }
+  return extents;
+}
+
+static SmallVector<OpFoldResult> computeExtents(RewriterBase &rewriter,
+                                                Location loc, Value source,
+                                                Value target) {
+  SmallVector<OpFoldResult> extents;
+  for (auto [dim, extent] :
+       llvm::enumerate(getConstantExtents(source, target))) {
+    if (!ShapedType::isDynamic(extent))
+      extents.push_back(rewriter.getIndexAttr(extent));
     else
       extents.push_back(getAsOpFoldResult(
           rewriter.createOrFold<memref::DimOp>(loc, source, dim)));
@@ -116,12 +127,10 @@ static SmallVector<int64_t> getStaticShape(ArrayRef<OpFoldResult> extents) {
   return shape;
 }
 
-/// `memref` cast to the static extents that are known of it.
-static Value castToKnownShape(RewriterBase &rewriter, Location loc,
-                              Value memref, ArrayRef<OpFoldResult> extents) {
+Value castToShape(RewriterBase &rewriter, Location loc, Value memref,
+                  ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(memref.getType());
-  SmallVector<int64_t> shape = getStaticShape(extents);
-  if (type.getShape() == ArrayRef(shape))
+  if (type.getShape() == shape)
     return memref;
   MemRefLayoutAttrInterface layout;
   if (!type.getLayout().isIdentity()) {
@@ -222,6 +231,16 @@ static void mergeDims(RewriterBase &rewriter, Location loc, CopyShape &shape) {
   shape.extents = products;
 }
 
+Value respellWorkgroupMemory(RewriterBase &rewriter, Location loc,
+                             Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))
+    return memref;
+  Attribute space = getWorkgroupSpace(rewriter.getContext());
+  return memref::MemorySpaceCastOp::create(
+      rewriter, loc, cast<MemRefType>(withMemorySpace(type, space)), memref);
+}
+
 CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
                        Value target, bool followTarget) {
   CopyShape shape{source, target,
@@ -229,7 +248,8 @@ CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
   if (shape.isEmpty())
     return shape;
   for (Value *memref : {&shape.source, &shape.target})
-    *memref = castToKnownShape(rewriter, loc, *memref, shape.extents);
+    *memref =
+        castToShape(rewriter, loc, *memref, getStaticShape(shape.extents));
   dropUnitDims(rewriter, loc, shape);
   orderDims(rewriter, loc, shape, followTarget);
   mergeDims(rewriter, loc, shape);

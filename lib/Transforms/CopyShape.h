@@ -56,6 +56,19 @@ bool isLeadingPart(Value view, Value buffer, bool isWhole);
 /// True if `value`, a scalar, is a zero whose bytes are zero.
 bool isZero(Value value);
 
+/// The extents that `source` and `target`, memrefs of equal shape, are known to
+/// have; dynamic where they are not.
+SmallVector<int64_t> getConstantExtents(Value source, Value target);
+
+/// `memref` cast to the extents `shape`, which are known of it.
+Value castToShape(RewriterBase &rewriter, Location loc, Value memref,
+                  ArrayRef<int64_t> shape);
+
+/// `memref`, in workgroup memory, in a spelling of it that NVGPU operations
+/// take.
+Value respellWorkgroupMemory(RewriterBase &rewriter, Location loc,
+                             Value memref);
+
 /// The strides of `type`, which is strided; dynamic ones as such.
 SmallVector<int64_t> getStrides(MemRefType type);
 

@@ -14,7 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
+#include "CopyPadding.h"
 #include "CopyShape.h"
+#include "TensorCopyLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -50,8 +52,8 @@ static Value lookThroughUnranked(Value memref) {
   return memref;
 }
 
-static SmallVector<Copy> collectCopies(Operation *root) {
-  SmallVector<Copy> copies;
+static std::vector<Copy> collectCopies(Operation *root) {
+  std::vector<Copy> copies;
   for (Operation *scope : collectDeviceScopes(root)) {
     scope->walk([&](Operation *op) {
       if (auto copy = dyn_cast<memref::CopyOp>(op)) {
@@ -191,6 +193,24 @@ static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
   return failure(hasFailed);
 }
 
+/// Decides what `copy`, from global to workgroup memory, may be done by.
+static void decideEngine(Copy &copy, const Chip &chip, CopyStrategy strategy) {
+  auto miss = [&](StringRef name, StringRef engine) {
+    missedRemark(RemarkSource::LowerCopies, name, copy.op) << remark::reason(
+        "{0} not used: {1} does not have it", engine, chip.name.str());
+  };
+  bool isWanted =
+      strategy == CopyStrategy::TMA || strategy == CopyStrategy::Auto;
+  copy.mayBeTensor = isWanted && chip.hasTensorCopies();
+  if (strategy == CopyStrategy::TMA && !copy.mayBeTensor)
+    miss("NotTMA", "TMA");
+  if (!copy.isCooperative || copy.payload)
+    return;
+  copy.mayBeAsync = chip.hasAsyncCopies();
+  if (!copy.mayBeAsync && strategy != CopyStrategy::Auto)
+    miss("NotAsync", "cp.async");
+}
+
 /// Decides which copies are to be asynchronous.
 static LogicalResult decideStrategy(MutableArrayRef<Copy> copies,
                                     const LowerCopiesOptions &options) {
@@ -198,52 +218,22 @@ static LogicalResult decideStrategy(MutableArrayRef<Copy> copies,
     return success();
   DenseMap<Operation *, const Chip *> chips;
   for (Copy &copy : copies) {
-    bool isCandidate = copy.isCooperative && !copy.filling && !copy.payload &&
-                       getMemorySpace(copy.source) == MemorySpace::Global &&
-                       getMemorySpace(copy.target) == MemorySpace::Workgroup;
+    // One thread can ask for a tile itself; several have to agree on it.
+    Operation *scope = getExecutionScope(copy.op);
+    bool isCandidate =
+        (copy.isCooperative || getBlockShape(scope).isSingleThread()) &&
+        !copy.filling && getMemorySpace(copy.source) == MemorySpace::Global &&
+        getMemorySpace(copy.target) == MemorySpace::Workgroup;
     if (!isCandidate)
       continue;
-    const Chip *&chip = chips[getExecutionScope(copy.op)];
+    const Chip *&chip = chips[scope];
     if (!chip)
-      chip = resolveChip(getExecutionScope(copy.op), options.chip);
+      chip = resolveChip(scope, options.chip);
     if (!chip)
       return failure();
-    copy.mayBeAsync = chip->hasAsyncCopies();
-    if (!copy.mayBeAsync && options.strategy == CopyStrategy::CpAsync)
-      missedRemark(RemarkSource::LowerCopies, "NotAsync", copy.op)
-          << remark::reason("cp.async not used: {0} does not have it",
-                            chip->name.str());
+    decideEngine(copy, *chip, options.strategy);
   }
   return success();
-}
-
-/// True if `fill` makes all of a buffer zero of which `copy`, next after it,
-/// then writes a part at the start: together they fill a ragged tile.
-static bool isPadding(const Copy &fill, const Copy &copy) {
-  if (!fill.filling || !fill.isCooperative || !copy.mayBeAsync ||
-      copy.isPadded || !isZero(fill.filling) ||
-      !isLeadingPart(copy.target, fill.target, /*isWhole=*/false))
-    return false;
-  Operation *op = fill.op->getNextNode();
-  while (op && op != copy.op && (isFreeOfAccesses(op) || isBlockBarrier(op)))
-    op = op->getNextNode();
-  return op == copy.op;
-}
-
-/// Lets copies fill what is ragged of their tiles themselves, instead of
-/// filling operations before them.
-static void mergePadding(SmallVectorImpl<Copy> &copies,
-                         RewriterBase &rewriter) {
-  SmallVector<Copy> merged;
-  for (Copy &copy : copies) {
-    if (!merged.empty() && isPadding(merged.back(), copy)) {
-      copy.target = merged.back().target;
-      copy.isPadded = true;
-      rewriter.eraseOp(merged.pop_back_val().op);
-    }
-    merged.push_back(copy);
-  }
-  copies = std::move(merged);
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,6 +242,8 @@ static void mergePadding(SmallVectorImpl<Copy> &copies,
 
 /// Every copy of a run is compared with all others; longer ones gain nothing.
 static constexpr size_t kMaxRunLength = 64;
+
+static bool isByTMA(const Copy &copy) { return copy.tensor.has_value(); }
 
 /// True if `second` may run while some threads are still busy with `first`.
 static bool areIndependent(const Copy &first, const Copy &second) {
@@ -300,7 +292,9 @@ static void insertBarriers(ArrayRef<Copy> run, RewriterBase &rewriter) {
     return;
   if (insertBarrierBefore(rewriter, run.front().op))
     report(run.front(), "barrier before the copy");
-  if (insertBarrierAfter(rewriter, run.back().op))
+  // Who has waited for TMA sees what it wrote.
+  if (!llvm::all_of(run, isByTMA) &&
+      insertBarrierAfter(rewriter, run.back().op))
     report(run.back(), "barrier after the copy");
 }
 
@@ -337,6 +331,12 @@ static void releaseLaunchBuffers(MutableArrayRef<Copy> copies,
   }
 }
 
+static void reportTensorCopy(const Copy &copy) {
+  passedRemark(RemarkSource::LowerCopies, "LoweredCopy", copy.op)
+      << "copy done by TMA" << remark::metric("Bytes", copy.tensor->bytes)
+      << remark::metric("Loads", copy.tensor->getNumLoads());
+}
+
 static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
   BlockShape shape = getBlockShape(getExecutionScope(copy.op));
   std::optional<int64_t> numThreads = shape.getNumThreads();
@@ -365,11 +365,18 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
 
 /// Lowers a run of copies, and waits for those of them that are asynchronous.
 static void lowerRun(ArrayRef<Copy> run, AlignmentAnalysis &alignment,
+                     TensorCopyLowering &tensors,
                      const LowerCopiesOptions &options,
                      RewriterBase &rewriter) {
-  bool isAsync = false;
+  bool isAsync = false, isTensor = llvm::any_of(run, isByTMA);
   SmallVector<Value> tokens;
+  if (isTensor)
+    tensors.issue(run, rewriter);
   for (const Copy &copy : run) {
+    if (isByTMA(copy)) {
+      reportTensorCopy(copy);
+      continue;
+    }
     EmittedCopy emitted = emitCopy(rewriter, copy, alignment, options);
     reportCopy(copy, emitted);
     isAsync |= emitted.isAsync;
@@ -379,18 +386,43 @@ static void lowerRun(ArrayRef<Copy> run, AlignmentAnalysis &alignment,
   rewriter.setInsertionPointAfter(run.back().op);
   for (const Copy &copy : run)
     rewriter.eraseOp(copy.op);
-  if (!isAsync)
-    return;
   // No later than here: what follows may read the targets or write the sources.
-  Value group = nvgpu::DeviceAsyncCreateGroupOp::create(
-      rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
-      tokens);
-  nvgpu::DeviceAsyncWaitOp::create(rewriter, loc, group, /*numGroups=*/nullptr);
+  if (isAsync) {
+    Value group = nvgpu::DeviceAsyncCreateGroupOp::create(
+        rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
+        tokens);
+    nvgpu::DeviceAsyncWaitOp::create(rewriter, loc, group,
+                                     /*numGroups=*/nullptr);
+  }
+  if (isTensor)
+    tensors.wait(loc, rewriter);
+}
+
+/// Lowers copies of which all is decided but who does them.
+static void lowerRuns(MutableArrayRef<Copy> copies, Operation *root,
+                      const LowerCopiesOptions &options,
+                      RewriterBase &rewriter) {
+  releaseLaunchBuffers(copies, rewriter);
+  TensorCopyLowering tensors(root, options);
+  tensors.decide(copies);
+  SmallVector<ArrayRef<Copy>> runs = findRuns(copies);
+  for (ArrayRef<Copy> run : runs) {
+    if (options.insertBarriers)
+      insertBarriers(run, rewriter);
+    if (llvm::any_of(run, isByTMA))
+      tensors.addRun(run, rewriter);
+  }
+  tensors.createBarriers(rewriter);
+  AlignmentAnalysis alignment(
+      {options.assumeAlignment, options.vectorBytes, root});
+  for (ArrayRef<Copy> run : runs)
+    lowerRun(run, alignment, tensors, options, rewriter);
+  tensors.finish(rewriter);
 }
 
 LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   IRRewriter rewriter(root->getContext());
-  SmallVector<Copy> copies = collectCopies(root);
+  std::vector<Copy> copies = collectCopies(root);
   llvm::erase_if(copies, [&](const Copy &copy) {
     if (!isNoOp(copy))
       return false;
@@ -417,15 +449,7 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
     return failure();
   mergePadding(copies, rewriter);
 
-  releaseLaunchBuffers(copies, rewriter);
-  SmallVector<ArrayRef<Copy>> runs = findRuns(copies);
-  if (options.insertBarriers)
-    for (ArrayRef<Copy> run : runs)
-      insertBarriers(run, rewriter);
-  AlignmentAnalysis alignment(
-      {options.assumeAlignment, options.vectorBytes, root});
-  for (ArrayRef<Copy> run : runs)
-    lowerRun(run, alignment, options, rewriter);
+  lowerRuns(copies, root, options, rewriter);
   return success();
 }
 

@@ -174,18 +174,60 @@ static LogicalResult checkUniformity(Ring &ring,
 // The pass
 //===----------------------------------------------------------------------===//
 
-static void report(Ring &ring, bool mayBeAsync) {
+static void reportAhead(Ring &ring, int64_t slots, StringRef engine) {
+  passedRemark(RemarkSource::LowerRings, "LoweredRing", ring.op)
+      << "copies of a ring run ahead of their readers"
+      << remark::metric("Slots", slots)
+      << remark::metric("TurnsAhead", slots - 1)
+      << remark::metric("Engine", engine.str());
+}
+
+/// A remark that the engine that was asked for is not used.
+static void reportMissed(Ring &ring, StringRef name, StringRef engine,
+                         const Twine &why) {
+  missedRemark(RemarkSource::LowerRings, name, ring.op)
+      << remark::reason("{0} not used: {1}", engine, why.str());
+}
+
+/// Lowers `ring` by the engine that `options` ask for, as far as chip and
+/// operands allow.
+static LogicalResult lowerRing(Ring &ring, Operation *root,
+                               const LowerRingsOptions &options,
+                               TensorMaps &maps, RewriterBase &rewriter) {
+  const Chip *chip =
+      resolveChip(getExecutionScope(ring.op), options.copies.chip);
+  if (!chip)
+    return failure();
+  bool mayBeAsync =
+      chip->hasAsyncCopies() && options.engine != RingEngine::Registers;
+  std::string lacks = (chip->name + " does not have it").str();
+  AlignmentAnalysis alignment(
+      {options.copies.assumeAlignment, options.copies.vectorBytes, root});
+  RingLowering lowering(ring, options, mayBeAsync, alignment, rewriter);
   if (!ring.obstacle.empty()) {
     missedRemark(RemarkSource::LowerRings, "NotAhead", ring.op)
         << "copies of a ring are done in the turn that reads them"
         << remark::reason("{0}", ring.obstacle);
-    return;
+    lowering.lowerInPlace();
+    return success();
   }
-  int64_t slots = mayBeAsync ? ring.getType().getSlots() : 2;
-  passedRemark(RemarkSource::LowerRings, "LoweredRing", ring.op)
-      << "copies of a ring run ahead of their readers"
-      << remark::metric("Slots", slots)
-      << remark::metric("TurnsAhead", slots - 1);
+  if (options.engine == RingEngine::TMA) {
+    std::string why =
+        chip->hasTensorCopies() ? lowering.findTensorObstacle(maps) : lacks;
+    if (why.empty()) {
+      reportAhead(ring, ring.getType().getSlots(), "TMA");
+      lowering.lowerByTMA(maps);
+      return success();
+    }
+    reportMissed(ring, "NotTMA", "TMA", why);
+  }
+  if (!mayBeAsync && options.engine != RingEngine::Registers &&
+      options.engine != RingEngine::Auto)
+    reportMissed(ring, "NotAsync", "cp.async", lacks);
+  reportAhead(ring, mayBeAsync ? ring.getType().getSlots() : 2,
+              mayBeAsync ? "cp.async" : "registers");
+  lowering.lowerAhead();
+  return success();
 }
 
 LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
@@ -216,21 +258,10 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
     return failure();
 
   IRRewriter rewriter(root->getContext());
+  TensorMaps maps(root);
   for (Ring &ring : rings) {
-    const Chip *chip =
-        resolveChip(getExecutionScope(ring.op), options.copies.chip);
-    if (!chip)
+    if (failed(lowerRing(ring, root, options, maps, rewriter)))
       return failure();
-    bool mayBeAsync =
-        chip->hasAsyncCopies() && options.engine != RingEngine::Registers;
-    report(ring, mayBeAsync);
-    AlignmentAnalysis alignment(
-        {options.copies.assumeAlignment, options.copies.vectorBytes, root});
-    RingLowering lowering(ring, options, mayBeAsync, alignment, rewriter);
-    if (ring.obstacle.empty())
-      lowering.lowerAhead();
-    else
-      lowering.lowerInPlace();
   }
   return success();
 }

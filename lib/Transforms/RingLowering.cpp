@@ -17,17 +17,15 @@
 
 namespace mlir::workgroup {
 
-/// The alignment of a slot in bytes, which any access is content with.
-static constexpr int64_t kSlotAlignment = 16;
-
-/// The bytes from a tile of `type` to that of the next slot.
-static int64_t getSlotBytes(MemRefType type, Operation *scope) {
-  return llvm::alignTo(getStaticBytes(type, scope).value_or(0), kSlotAlignment);
-}
-
 //===----------------------------------------------------------------------===//
 // Slots and turns
 //===----------------------------------------------------------------------===//
+
+/// The bytes from a tile of `type` to that of the next slot.
+static int64_t getSlotBytes(MemRefType type, Operation *scope,
+                            int64_t alignment) {
+  return llvm::alignTo(getStaticBytes(type, scope).value_or(0), alignment);
+}
 
 /// Allocates `count` slots at the kernel's entry.
 void RingLowering::allocate(int64_t count) {
@@ -36,11 +34,12 @@ void RingLowering::allocate(int64_t count) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(&getBody(scope)->front());
   for (MemRefType tile : ring.getType().getTiles()) {
-    auto type = MemRefType::get(
-        {numSlots * getSlotBytes(tile, scope)}, rewriter.getI8Type(),
-        MemRefLayoutAttrInterface(), tile.getMemorySpace());
+    auto type =
+        MemRefType::get({numSlots * getSlotBytes(tile, scope, slotAlignment)},
+                        rewriter.getI8Type(), MemRefLayoutAttrInterface(),
+                        tile.getMemorySpace());
     storage.push_back(memref::AllocOp::create(
-        rewriter, loc, type, rewriter.getI64IntegerAttr(kSlotAlignment)));
+        rewriter, loc, type, rewriter.getI64IntegerAttr(slotAlignment)));
   }
 }
 
@@ -50,12 +49,19 @@ SmallVector<Value> RingLowering::getTiles(OpFoldResult slot) {
   Operation *scope = getExecutionScope(ring.op);
   for (auto [buffer, type] :
        llvm::zip_equal(storage, ring.getType().getTiles())) {
-    int64_t bytes = getSlotBytes(type, scope);
+    int64_t bytes = getSlotBytes(type, scope, slotAlignment);
     OpFoldResult shift = index.mul(slot, rewriter.getIndexAttr(bytes));
     tiles.push_back(memref::ViewOp::create(rewriter, loc, type, buffer,
                                            index.value(shift), ValueRange()));
   }
   return tiles;
+}
+
+/// True if `slot` is the last one, after which comes the first.
+Value RingLowering::isLast(Value slot) {
+  Value last = index.value(rewriter.getIndexAttr(numSlots - 1));
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, slot,
+                               last);
 }
 
 /// The slot `by` after `slot`, which is less than the number of slots.
@@ -231,9 +237,24 @@ void RingLowering::lowerInPlace() {
   eraseRing(tiles);
 }
 
-/// Enters the loop with the copies of its first turns under way. Returns the
-/// slot of the first one.
-Value RingLowering::enterLoop(Value first, int64_t distance) {
+/// Goes to the entry of the kernel.
+void RingLowering::enterKernel() {
+  rewriter.setInsertionPointToStart(
+      &getBody(getExecutionScope(ring.op))->front());
+}
+
+/// True if barriers stand in the loop.
+bool RingLowering::hasBarriers() {
+  bool result = false;
+  loop.getBody()->walk([&](Operation *op) { result |= isBlockBarrier(op); });
+  return result;
+}
+
+/// Lets `start` begin the copies of the first turns before the loop, each under
+/// a condition if there may be no such turn. Returns the slot of the next one.
+Value RingLowering::enterLoop(
+    Value first, int64_t distance,
+    function_ref<void(std::optional<Value>, Value, Value)> start) {
   rewriter.setInsertionPoint(loop);
   Value slot = first;
   for (int64_t turn = 0; turn < distance; ++turn) {
@@ -241,8 +262,7 @@ Value RingLowering::enterLoop(Value first, int64_t distance) {
     Value number = loop.getLowerBound();
     if (turn > 0)
       number = arith::AddIOp::create(rewriter, loc, number, getSteps(turn));
-    copyTurn(condition, number, slot);
-    closeGroup();
+    start(condition, number, slot);
     slot = advance(slot, 1);
   }
   return slot;
@@ -255,11 +275,8 @@ void RingLowering::lowerAhead() {
   int64_t distance = numSlots - 1;
 
   std::optional<RingCounter> counter;
-  rewriter.setInsertionPointToStart(&getBody(getExecutionScope(loop))->front());
+  enterKernel();
   Value first = index.value(rewriter.getIndexAttr(0));
-  bool hasBarriers = false;
-  loop.getBody()->walk(
-      [&](Operation *op) { hasBarriers |= isBlockBarrier(op); });
   if (RingCounter::canReach(loop)) {
     counter.emplace(rewriter, loop, first);
     first = counter->getValues()[0];
@@ -267,14 +284,18 @@ void RingLowering::lowerAhead() {
   // The block copies what its threads have written before, or what barriers of
   // the loop would have made visible; and slots that start again may still be
   // read.
-  if (ring.mayBeWrittenBefore || hasBarriers || !counter)
+  if (ring.mayBeWrittenBefore || hasBarriers() || !counter)
     insertBarrierBefore(rewriter, loop);
 
-  Value ahead = enterLoop(first, distance);
-  rewriter.setInsertionPoint(loop);
-  loop = addCarriedValues(rewriter, loop, {first, ahead});
-  Value read = loop.getRegionIterArgs().end()[-2];
-  Value written = loop.getRegionIterArgs().back();
+  Value ahead =
+      enterLoop(first, distance,
+                [&](std::optional<Value> condition, Value turn, Value slot) {
+                  copyTurn(condition, turn, slot);
+                  closeGroup();
+                });
+  loop = addCarriedValues(rewriter, loop, {ahead, first});
+  Value written = loop.getRegionIterArgs().end()[-2];
+  Value read = loop.getRegionIterArgs().back();
 
   rewriter.setInsertionPoint(ring.get);
   waitForGroups(distance - 1);
@@ -287,9 +308,9 @@ void RingLowering::lowerAhead() {
   SmallVector<Value> tiles = getTiles(read);
 
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
-  yieldLast(rewriter, loop, {advance(read, 1), advance(written, 1)});
+  yieldLast(rewriter, loop, {advance(written, 1), advance(read, 1)});
   if (counter)
-    counter->handOn(loop, loop.getResults().take_back(2).take_front());
+    counter->handOn(loop, loop.getResults().take_back());
   // Nothing is under way any more; this is where that can be seen.
   rewriter.setInsertionPointAfter(counter ? counter->getOutermost(loop) : loop);
   waitForGroups(0);

@@ -16,6 +16,9 @@
 // and a selection, and never start again: should the loop be entered once more,
 // its first copies fill slots that nobody can still be reading.
 //
+// TMA announces what has arrived by an mbarrier for each slot. Their phase is
+// the parity of how often the slots have been gone round, and is carried too.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_RINGLOWERING_H
@@ -24,6 +27,7 @@
 #include "CopyEmitter.h"
 #include "IndexBuilder.h"
 #include "LoopCopies.h"
+#include "TensorMaps.h"
 #include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
@@ -60,11 +64,17 @@ public:
   void lowerInPlace();
   /// The copies of a turn are started in earlier ones.
   void lowerAhead();
+  /// Why TMA cannot do the copies of the ring; empty if it can, and slots are
+  /// allocated for `lowerByTMA` then.
+  std::string findTensorObstacle(const TensorMaps &maps);
+  /// As `lowerAhead`, by TMA.
+  void lowerByTMA(TensorMaps &maps);
 
 private:
   // Slots and turns.
   void allocate(int64_t count);
   SmallVector<Value> getTiles(OpFoldResult slot);
+  Value isLast(Value slot);
   Value advance(Value slot, int64_t by);
   Value getSteps(int64_t distance);
   Value hasTurnAfter(Value turn, int64_t distance);
@@ -79,7 +89,16 @@ private:
   void closeGroup();
   void waitForGroups(int64_t numPending);
 
-  Value enterLoop(Value first, int64_t distance);
+  // By TMA.
+  AlignmentAnalysis makeTensorAlignment();
+  std::string getTensorObstacle(const TensorMaps &maps);
+  void issueTurn(std::optional<Value> condition, Value turn, Value slot,
+                 TensorMaps &maps);
+
+  Value enterLoop(Value first, int64_t distance,
+                  function_ref<void(std::optional<Value>, Value, Value)> start);
+  void enterKernel();
+  bool hasBarriers();
   void eraseRing(ValueRange tiles);
 
   Ring &ring;
@@ -92,6 +111,11 @@ private:
 
   scf::ForOp loop;
   int64_t numSlots = 1;
+  /// In bytes, of a tile in each slot: what any access of a thread is content
+  /// with, or more.
+  int64_t slotAlignment = 16;
+  /// One for each slot, if copies are by TMA.
+  Value mbarriers;
   /// One for each tile, of all slots.
   SmallVector<Value> storage;
   /// Whether any copy is asynchronous.

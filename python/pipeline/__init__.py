@@ -32,7 +32,7 @@ from .errors import (
 from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
 from .memory import BufferPlacement, WorkgroupMemory
 from .module import Argument, Kernel, Module, Parameter, Part, Resources, TensorMap
-from .program import Entry, Launch, Operand
+from .program import Entry, Launch, Operand, Slice
 from .toolchain import plugin_path
 
 __version__ = "0.1.0"
@@ -71,6 +71,7 @@ __all__ = [
     "ResourceError",
     "Resources",
     "ShapeError",
+    "Slice",
     "Snapshot",
     "Statistics",
     "SynchronizationError",

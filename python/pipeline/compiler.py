@@ -30,7 +30,7 @@ from .module import (
     TensorMap,
     index_by_name,
 )
-from .program import Entry, Launch, Operand
+from .program import Entry, Launch, Operand, Slice
 from .toolchain import find_libdevice, load_native
 
 if TYPE_CHECKING:
@@ -288,9 +288,14 @@ def _make_tensor_map(native: _native.TensorMap) -> TensorMap:
     )
 
 
+def _make_slice(native: _native.Slice) -> Slice:
+    return Slice(native.offset, native.size, native.stride, native.is_dropped)
+
+
 def _make_entry(entry: _native.Entry) -> Entry:
     def operand(native: _native.Operand) -> Operand:
-        return Operand(native.argument, native.bytes)
+        slices = tuple(tuple(map(_make_slice, parts)) for parts in native.slices)
+        return Operand(native.argument, native.bytes, slices)
 
     def sizes(natives: list[_native.Operand]) -> tuple[Operand, Operand, Operand]:
         return operand(natives[0]), operand(natives[1]), operand(natives[2])

@@ -19,11 +19,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of a dimension: ``size`` elements, or all there are, from ``offset`` on in steps.
+
+    With ``is_dropped``, it is one element, and the dimension is gone.
+    """
+
+    offset: int
+    size: int | None
+    stride: int
+    is_dropped: bool
+
+    @property
+    def index(self) -> int | slice:
+        """What selects the part from an array of NumPy."""
+        if self.is_dropped:
+            return self.offset
+        if self.size is None:
+            return slice(self.offset, None, self.stride)
+        return slice(self.offset, self.offset + self.size * self.stride, self.stride)
+
+
+@dataclass(frozen=True, slots=True)
 class Operand:
-    """A value that a launch takes: an argument of the function by its number, or a constant."""
+    """A value that a launch takes: an argument of the function by its number, or a constant.
+
+    A tensor map is made of the argument, or of slices of slices of it.
+    """
 
     argument: int | None
     constant: bytes
+    slices: tuple[tuple[Slice, ...], ...] = ()
 
     def number(self, values: Sequence[Value]) -> int:
         """Return the number that this stands for."""
@@ -37,8 +63,17 @@ class Operand:
         has to see, whether the array is worked on in place or by a copy.
         """
         if self.argument is not None:
-            return values[self.argument]
+            return self._select(argument, values[self.argument])
         return Value(argument, None, None, self.constant)
+
+    def _select(self, argument: Argument, value: Value) -> Value:
+        """Return `value`, or the part of its array that `argument`, a tensor map, is made of."""
+        if argument.tensor_map is None or value.array is None:
+            return value
+        array = value.array
+        for parts in self.slices:
+            array = array[tuple(part.index for part in parts)]
+        return Value(argument, array, array, is_imported=value.is_imported)
 
 
 @dataclass(frozen=True, slots=True)

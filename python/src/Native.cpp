@@ -84,8 +84,14 @@ static nb::bytes asBytes(const std::string &bytes) {
 }
 
 static void bindEntries(nb::module_ &m) {
+  nb::class_<SliceRecord>(m, "Slice")
+      .def_ro("offset", &SliceRecord::offset)
+      .def_ro("size", &SliceRecord::size)
+      .def_ro("stride", &SliceRecord::stride)
+      .def_ro("is_dropped", &SliceRecord::isDropped);
   nb::class_<OperandRecord>(m, "Operand")
       .def_ro("argument", &OperandRecord::argument)
+      .def_ro("slices", &OperandRecord::slices)
       .def_prop_ro("bytes", [](const OperandRecord &operand) {
         return asBytes(operand.bytes);
       });

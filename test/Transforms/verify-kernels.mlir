@@ -352,3 +352,15 @@ gpu.barrier
 gpu.module @outside {
   gpu.barrier
 }
+
+// A slice with fewer dimensions than the buffer begins where the strides of the
+// buffer say.
+gpu.module @rows {
+  gpu.func @kernel(%out: memref<4xf32>, %i: index) workgroup(%w: memref<4x8xf32, 3> {llvm.align = 16}) kernel {
+    %c0 = arith.constant 0 : index
+    %row = memref.subview %w[1, 4] [1, 4] [1, 1] : memref<4x8xf32, 3> to memref<4xf32, strided<[1], offset: 12>, 3>
+    %v = vector.load %row[%c0] {alignment = 16 : i64} : memref<4xf32, strided<[1], offset: 12>, 3>, vector<4xf32>
+    vector.store %v, %out[%c0] : memref<4xf32>, vector<4xf32>
+    gpu.return
+  }
+}

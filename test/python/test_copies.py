@@ -29,10 +29,11 @@ def test_random_copies(first: int) -> None:
     problems = fuzz_copies.fuzz(range(first, first + CHUNK), counts)
     report = "\n".join(f"seed {seed}: {problem}" for seed, problem in problems.items())
     assert not problems, report
-    assert all(counts.kinds[kind] > CHUNK // 20 for kind in ("whole", "tiles", "threads"))
+    assert all(counts.kinds[kind] > CHUNK // 20 for kind in ("whole", "tiles", "threads", "boxes"))
     ways = ("copy spread over the block", "copy done by each thread")
     assert all(counts.lowered[way] > CHUNK // 10 for way in ways)
     assert counts.lowered["copy spread over the block by cp.async"] > 0
+    assert counts.lowered["copy done by TMA"] > 0
     assert counts.lowered["copy hoisted out of a loop"] > 0
     assert all(counts.widths[width] > 0 for width in (1, 2, 4, 8, 16))
 

@@ -174,6 +174,70 @@ def test_mutants(kind: str, slots: int) -> None:
     assert any(report.errors for _, report in run_all(wrong, 6))
 
 
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_tensor_copies(slots: int) -> None:
+    """A ring that TMA fills is right for any number of turns, and entered again."""
+    module = pipeline.compile(
+        make_loop(0, 3), chip="sm_90", memory_options=f"slots={slots} engine=tma reuse=always"
+    )
+    (lowered,) = [remark for remark in module.remarks if remark.name == "LoweredRing"]
+    assert lowered.arguments["Engine"] == "TMA"
+    assert "cp.async.bulk.tensor.2d" in module.ptx
+    assert module.cubin
+    for turns in range(7):
+        for out, report in run_all(module, turns):
+            assert not report.findings, report.findings[0].message
+            np.testing.assert_array_equal(out, expect(make_array(), turns, 3))
+
+
+def mutate_tensor_copies(text: str, kind: str) -> str:
+    """Return the kernel with one mistake in its loop."""
+    wait = re.search(r"^ *nvgpu\.mbarrier\.try_wait\.parity .*$", text, re.MULTILINE)
+    assert wait
+    rest = text[wait.end() :]
+    if kind == "wait removed":
+        return text[: wait.start()] + rest
+    if kind == "parity flipped":
+        return re.sub(r"arith\.constant false", "arith.constant true", text)
+    if kind == "too many bytes expected":
+        return text.replace(f"arith.constant {ROWS * TILE * 4} : index", "arith.constant 528 : index")
+    if kind == "too few bytes expected":
+        return text.replace(f"arith.constant {ROWS * TILE * 4} : index", "arith.constant 496 : index")
+    pattern = {"fence removed": r"^ *nvvm\.fence\.proxy .*$", "barrier removed": r"^ *gpu\.barrier$"}
+    found = re.search(pattern[kind], rest, re.MULTILINE)
+    assert found
+    return text[: wait.end()] + rest[: found.start()] + rest[found.end() :]
+
+
+@pytest.mark.parametrize("slots", [2, 3])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "wait removed",
+        "parity flipped",
+        "too many bytes expected",
+        "too few bytes expected",
+        "fence removed",
+        "barrier removed",
+    ],
+)
+def test_tensor_mutants(kind: str, slots: int) -> None:
+    """Each part of a ring that TMA fills is needed."""
+    module = pipeline.compile(
+        make_loop(0, 2, epilogue=False),
+        chip="sm_90",
+        memory_options=f"slots={slots} engine=tma",
+        until="gpu",
+    )
+    text = module.texts["gpu"]
+    mutant = mutate_tensor_copies(text, kind)
+    assert mutant != text
+    clean = pipeline.compile(text, schedule="none")
+    assert all(not report.findings for _, report in run_all(clean, 6))
+    wrong = pipeline.compile(mutant, schedule="none")
+    assert any(report.errors for _, report in run_all(wrong, 6))
+
+
 @pytest.mark.parametrize("chip", ["sm_75", "sm_80", "sm_90"])
 def test_assembles(chip: str) -> None:
     """What rings become is what ptxas takes, with asynchronous copies where there are some."""

@@ -148,12 +148,24 @@ struct KernelRecord {
   std::optional<int64_t> dynamicSharedBytes;
 };
 
+/// A part of a dimension: `size` elements, or all there are, with steps of
+/// `stride` from element `offset` on. With `isDropped`, the one element that it
+/// is, without a dimension.
+struct SliceRecord {
+  int64_t offset = 0;
+  std::optional<int64_t> size;
+  int64_t stride = 1;
+  bool isDropped = false;
+};
+
 /// A value that a launch takes: argument number `argument` of the function
-/// around it, or a constant.
+/// around it, or a constant. For a tensor map, the argument that it describes,
+/// or slices of slices of it: each has as many parts as it has dimensions.
 struct OperandRecord {
   std::optional<unsigned> argument;
   /// Little-endian bytes of the constant.
   std::string bytes;
+  std::vector<std::vector<SliceRecord>> slices = {};
 };
 
 struct LaunchRecord {

@@ -41,6 +41,10 @@ struct Chip {
   /// True if threads can copy from global to workgroup memory asynchronously.
   bool hasAsyncCopies() const;
 
+  /// True if there is TMA, which copies tiles of tensors and counts their bytes
+  /// at mbarriers.
+  bool hasTensorCopies() const;
+
   /// How many blocks of `numThreads` threads that take `bytes` bytes of
   /// workgroup memory are resident on a multiprocessor, registers aside.
   int64_t getResidentBlocks(int64_t bytes, int64_t numThreads) const;

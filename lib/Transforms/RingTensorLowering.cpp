@@ -1,0 +1,140 @@
+//===- RingTensorLowering.cpp - Rings that are filled by TMA --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MBarriers.h"
+#include "RingCounter.h"
+#include "RingLowering.h"
+#include "TensorCopies.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "workgroup/Support/Barriers.h"
+
+namespace mlir::workgroup {
+
+/// What is known of alignments while the operations are as they are now.
+AlignmentAnalysis RingLowering::makeTensorAlignment() {
+  return AlignmentAnalysis({options.copies.assumeAlignment,
+                            kTensorCopyAlignment, alignment.getAnchor()});
+}
+
+/// Why TMA cannot do all copies of the ring, whose slots are allocated; empty
+/// if it can.
+std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(ring.put);
+  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
+  AlignmentAnalysis alignment = makeTensorAlignment();
+  std::string why;
+  for (CopyOp copy : ring.copies) {
+    size_t tile = llvm::find(ring.put.getTiles(), copy.getTile()) -
+                  ring.put.getTiles().begin();
+    if (makeCopy(copy).isPadded)
+      why = "it fills a tile that may be ragged";
+    else
+      (void)matchTensorCopy(copy.getSource(), tiles[tile], maps, alignment,
+                            why);
+    if (!why.empty())
+      break;
+  }
+  for (Value tile : tiles)
+    rewriter.eraseOp(tile.getDefiningOp());
+  return why;
+}
+
+/// Lets one thread ask for the tiles of the turn of `turn`, if `condition`
+/// holds or is missing.
+void RingLowering::issueTurn(std::optional<Value> condition, Value turn,
+                             Value slot, TensorMaps &maps) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (condition) {
+    auto branch = scf::IfOp::create(rewriter, loc, *condition);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+  }
+  SmallVector<Copy> copies = cloneCopies(turn, slot);
+  SmallVector<TensorCopy> tensors;
+  AlignmentAnalysis alignment = makeTensorAlignment();
+  int64_t bytes = 0;
+  for (const Copy &copy : copies) {
+    std::string why;
+    tensors.push_back(
+        *matchTensorCopy(copy.source, copy.target, maps, alignment, why));
+    bytes += tensors.back().bytes;
+    dead.push_back(copy.op);
+  }
+  enterElectedThread(rewriter, loc);
+  Value expected = index.value(rewriter.getIndexAttr(bytes));
+  nvgpu::MBarrierArriveExpectTxOp::create(rewriter, loc, mbarriers, expected,
+                                          slot, /*predicate=*/Value());
+  for (auto [copy, tensor] : llvm::zip_equal(copies, tensors))
+    emitTensorLoads(rewriter, copy.op->getLoc(), tensor, copy.target,
+                    {mbarriers, slot}, maps);
+}
+
+std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
+  loop = ring.getLoop();
+  if (!RingCounter::canReach(loop))
+    return "phases cannot be carried through what is around the loop";
+  if (!isKernel(getExecutionScope(loop)))
+    return "it stands in a function that kernels call";
+  if (ring.mayBeWrittenBefore)
+    return "the kernel may write a source, by another proxy";
+  slotAlignment = kTensorCopyAlignment;
+  allocate(ring.getType().getSlots());
+  if (std::string why = getTensorObstacle(maps); !why.empty()) {
+    for (Value buffer : std::exchange(storage, {}))
+      rewriter.eraseOp(buffer.getDefiningOp());
+    slotAlignment = 16;
+    return why;
+  }
+  return "";
+}
+
+void RingLowering::lowerByTMA(TensorMaps &maps) {
+  int64_t distance = numSlots - 1;
+  enterKernel();
+  Value start = index.value(rewriter.getIndexAttr(0));
+  Value even = arith::ConstantIntOp::create(rewriter, loc, 0, 1);
+  mbarriers = createMBarriers(rewriter, loc, getExecutionScope(loop), numSlots,
+                              /*addBarrier=*/true);
+  RingCounter counter(rewriter, loop, {start, even});
+  Value first = counter.getValues()[0], phase = counter.getValues()[1];
+  rewriter.setInsertionPoint(loop);
+  // What has been in the slots' memory before, if others have it too.
+  createProxyFence(rewriter, loc);
+  if (hasBarriers())
+    insertBarrierBefore(rewriter, loop);
+  Value ahead =
+      enterLoop(first, distance,
+                [&](std::optional<Value> condition, Value turn, Value slot) {
+                  issueTurn(condition, turn, slot, maps);
+                });
+  loop = addCarriedValues(rewriter, loop, {ahead, first, phase});
+  Value written = loop.getRegionIterArgs().end()[-3];
+  Value read = loop.getRegionIterArgs().end()[-2];
+  phase = loop.getRegionIterArgs().back();
+
+  rewriter.setInsertionPoint(ring.get);
+  nvgpu::MBarrierTryWaitParityOp wait =
+      emitWait(rewriter, loc, {mbarriers, read});
+  wait.getPhaseParityMutable().assign(phase);
+  // The slot that is filled next has been read by loads.
+  createProxyFence(rewriter, loc);
+  gpu::BarrierOp::create(rewriter, loc);
+  Value turn = loop.getInductionVar();
+  Value hasLater = hasTurnAfter(turn, distance);
+  Value later = arith::AddIOp::create(rewriter, loc, turn, getSteps(distance));
+  issueTurn(hasLater, later, written, maps);
+  SmallVector<Value> tiles = getTiles(read);
+
+  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
+  Value next = arith::XOrIOp::create(rewriter, loc, phase, isLast(read));
+  yieldLast(rewriter, loop, {advance(written, 1), advance(read, 1), next});
+  counter.handOn(loop, loop.getResults().take_back(2));
+  eraseRing(tiles);
+}
+
+} // namespace mlir::workgroup
