@@ -6,14 +6,26 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import kernels_bulk
+import kernels_mbarrier
 import numpy as np
 import programs
 import pytest
-from kernels_bulk import COPIES, copy_text
+from kernels_bulk import COPIES, FLAG_CASE, barriers, copy_text, tensor_map
+from kernels_case import Case
 
 import pipeline
 from pipeline import Part, TensorMap
 from pipeline.tensor_maps import TensorLayout, check_layout
+from pipeline.toolchain import find_ptxas
+
+
+def has_ptxas() -> bool:
+    try:
+        find_ptxas()
+    except pipeline.ToolError:
+        return False
+    return True
 
 
 def test_tensor_map_is_described() -> None:
@@ -175,6 +187,59 @@ def test_rules(name: str) -> None:
         check_layout(layout, tensor_map, "x")
     assert str(caught.value) == f"error: x cannot become a tensor map: {reason}"
     check_layout(LAYOUT, MAP, "x")
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+DYNAMIC = f"""
+#wg = #gpu.address_space<workgroup>
+!map = {tensor_map("memref<8x32xf32, #wg>")}
+!bar = {barriers(3)}
+gpu.module @kernels {{
+  gpu.func @k(%map: !map, %out: memref<8x32xf32>) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %bytes = arith.constant 1024 : index
+    %zeroth = arith.constant false
+    %t = gpu.thread_id x
+    %d = gpu.dynamic_shared_memory : memref<?xi8, #wg>
+    %w = memref.view %d[%bytes][] : memref<?xi8, #wg> to memref<8x32xf32, #wg>
+    %first = arith.cmpi eq, %t, %c0 : index
+    %b = nvgpu.mbarrier.create -> !bar
+    nvgpu.mbarrier.init %b[%c1], %c1, predicate = %first : !bar
+    gpu.barrier
+    nvgpu.mbarrier.arrive.expect_tx %b[%c1], %bytes, predicate = %first : !bar
+    nvgpu.tma.async.load %map[%c0, %c0], %b[%c1] to %w, predicate = %first
+        : !map, !bar -> memref<8x32xf32, #wg>
+    nvgpu.mbarrier.try_wait.parity %b[%c1], %zeroth, %bytes : !bar
+    scf.for %i = %c0 to %c8 step %c1 {{
+      %x = memref.load %w[%i, %t] : memref<8x32xf32, #wg>
+      memref.store %x, %out[%i, %t] : memref<8x32xf32>
+    }}
+    gpu.return
+  }}
+}}
+"""
+
+
+def test_mbarriers_beside_dynamic_memory() -> None:
+    """Three of 8 bytes, behind which dynamic memory begins at its alignment."""
+    kernel = pipeline.compile(DYNAMIC, chip="sm_90", until="llvm").kernels["k"]
+    assert kernel.static_shared_bytes == 1024
+    source, out = numbers(8, 32), np.zeros((8, 32), "f4")
+    kernel.run(source, out, grid=1, dynamic_shared_bytes=2048, check="races")
+    np.testing.assert_array_equal(out, source)
+
+
+CORPUS = [case for case in (*kernels_bulk.CASES, FLAG_CASE, *kernels_mbarrier.CASES) if has_ptxas()]
+
+
+@pytest.mark.parametrize("case", CORPUS, ids=[case.name for case in CORPUS])
+def test_corpus_assembles(case: Case) -> None:
+    """What the emulator runs, ptxas takes."""
+    assert pipeline.compile(case.text, chip=case.chip).cubin
 
 
 def test_copies_cover_ranks_and_swizzles() -> None:
