@@ -154,7 +154,8 @@ def test_tiled_matmul(order: Any, mode: Any) -> None:
     np.testing.assert_allclose(c, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_one_thread() -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_one_thread(mode: Any) -> None:
     """Rows and columns are longer than a box: they come in parts."""
     size = 512
     module = compile_tma(posted(size))
@@ -162,7 +163,7 @@ def test_one_thread() -> None:
     a, b, c = matrices(size)
     before, expected = c.copy(), c + a @ b
     (kernel,) = module.kernels.values()
-    options = Options(check="races", blocks=4, seed=1)
+    options = Options(check="races", blocks=4, seed=1, async_mode=mode)
     (report,) = module.emulate(a, b, c, options=options)
     assert not report.findings, report.rendered
     assert kernel.block == (1, 1, 1)
