@@ -99,30 +99,28 @@ namespace {
 struct BulkOperands {
   unsigned shared, global;
   std::optional<unsigned> barrier;
-  /// The first coordinate, or the number of bytes.
-  unsigned rest;
-  /// The first that is none of those.
-  unsigned end;
+  /// The coordinates, or the number of bytes.
+  unsigned rest, count;
 };
 } // namespace
 
 static BulkOperands getBulkOperands(const AsyncOp &op, bool isAssembly) {
   unsigned count = std::max(op.rank, 1u);
   if (op.kind == AsyncOp::Kind::StoreBytes)
-    return {1, 0, std::nullopt, 2, 2 + count};
+    return {1, 0, std::nullopt, 2, count};
   if (op.kind == AsyncOp::Kind::StoreTensor)
-    return isAssembly ? BulkOperands{1, 0, std::nullopt, 2, 2 + count}
-                      : BulkOperands{0, 1, std::nullopt, 2, 2 + count};
-  return isAssembly ? BulkOperands{0, 1, 2 + count, 2, 3 + count}
-                    : BulkOperands{0, 2, 1, 3, 3 + count};
+    return isAssembly ? BulkOperands{1, 0, std::nullopt, 2, count}
+                      : BulkOperands{0, 1, std::nullopt, 2, count};
+  return isAssembly ? BulkOperands{0, 1, 2 + count, 2, count}
+                    : BulkOperands{0, 2, 1, 3, count};
 }
 
-/// Copies to several blocks, and of some bytes only, have flags that are set;
-/// hints for caches, too, which do no harm.
+/// Copies to several blocks have a flag that is set.
 static bool isMulticast(const CallInst &call, StringRef name) {
   if (!name.contains(".g2s.tile.") && !name.contains("to.shared.cluster"))
     return false;
-  // The flags are before that for the hint, and in one form a group of blocks.
+  // Behind it are the flag of a hint for caches and, of boxes, a group of
+  // blocks.
   unsigned fromEnd = name.contains(".g2s.tile.") ? 3 : 2;
   auto *flag =
       dyn_cast<ConstantInt>(call.getArgOperand(call.arg_size() - fromEnd));
@@ -165,9 +163,8 @@ void Instrumenter::instrumentBulkCopy(CallInst &call, IRBuilder<> &builder,
           ? getSharedOffset(builder, call.getArgOperand(*operands.barrier))
           : builder.getInt64(0),
       getOffset(builder, global)};
-  for (unsigned i = operands.rest; i < operands.rest + std::max(op.rank, 1u);
-       ++i)
-    values.push_back(call.getArgOperand(i));
+  for (unsigned i = 0; i < operands.count; ++i)
+    values.push_back(call.getArgOperand(operands.rest + i));
   operation.async = op;
   executeAt(call, builder, std::move(operation), values);
 }

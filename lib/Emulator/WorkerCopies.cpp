@@ -273,9 +273,10 @@ void Worker::beginLoad(ThreadState &thread, uint32_t number) {
   const Operation &operation = tables.operations[number];
   uint64_t address = getWide(thread, 2);
   BulkCopy copy = makeBulkCopy(thread, operation);
-  if (!findMBarrier(thread, operation, address) ||
-      !checkBulkCopy(thread, copy, operation))
+  MBarrier *barrier = findMBarrier(thread, operation, address);
+  if (!barrier || !checkBulkCopy(thread, copy, operation))
     return;
+  checkOrder(thread, operation, *barrier, address);
   Access agent = clocks.beginAgent(thread.linear, copy.site);
   copy.writer = agent;
   copy.reader = Access::make(agent.time, agent.getActor(), copy.site + 1,

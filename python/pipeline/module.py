@@ -138,8 +138,8 @@ class Kernel:
     ) -> Report:
         """Launch this kernel on arrays, in place, and return what is known of the launch.
 
-        args: NumPy arrays (or objects with ``__dlpack__`` on the host) for memrefs, numbers for the
-            rest, in the order of ``arguments``.
+        args: NumPy arrays (or objects with ``__dlpack__`` on the host) for memrefs and tensor maps,
+            numbers for the rest, in the order of ``arguments``.
         grid, block: blocks, and threads per block, as ``x`` or up to ``(x, y, z)``. Default: those
             of the launches in the program, if they are constants.
         dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.

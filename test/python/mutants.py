@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kernels_case import Case
+from kernels_mbarrier import TWO
 
 Kind = Literal["race", "not-waited", "out-of-bounds", "divergence", "phase", "deadlock", "proxy"]
 
@@ -186,6 +187,14 @@ _ATOMIC_RACY = """memref.load %i32[%c0] : memref<4xi32>
       memref.store %new, %i32[%c0] : memref<4xi32>"""
 
 
+_ONE_ARRIVES = f"""\
+      scf.if %first {{
+        %all = arith.constant 64 : i32
+        %p = nvgpu.mbarrier.get %b[%c0] : {TWO} -> i32
+        %q = llvm.inttoptr %p : i32 to !llvm.ptr<3>
+        %s = nvvm.mbarrier.arrive %q, %all : !llvm.ptr<3> -> i64
+      }}
+"""
 _SLOT_WAIT = "      nvgpu.mbarrier.try_wait.parity %full[%slot]"
 _OTHER_SLOT_WAIT = """\
       %after = arith.addi %k, %c1 : index
@@ -268,6 +277,23 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "ragged asynchronous copies": (
         ("an element too many", "(l, 4)", "(l + 1, 4)", "out-of-bounds"),
         ("a column too many", *_off_by_one("j", "c77"), "out-of-bounds"),
+    ),
+    "mbarriers that are asked": (
+        (
+            "an arrival that releases nothing",
+            "arrive %b :",
+            "arrive %b {relaxed = true} :",
+            "phase",
+        ),
+        ("a wait that acquires nothing", "%b, %state :", "%b, %state {relaxed = true} :", "phase"),
+    ),
+    "barrier in two parts": (
+        (
+            "one arrives for all",
+            f"      %written = nvgpu.mbarrier.arrive %b[%c0] : {TWO} -> !nvgpu.mbarrier.token\n",
+            _ONE_ARRIVES,
+            "phase",
+        ),
     ),
     "ring of tiles": (
         ("a wait for another slot", _SLOT_WAIT, _OTHER_SLOT_WAIT, "phase"),

@@ -53,7 +53,7 @@ LEAST = {
     "fence left out": 9,
     "order loosened": 3,
     "shorter buffer": 44,
-    "edit": 32,
+    "edit": 38,
 }
 
 

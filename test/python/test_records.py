@@ -19,6 +19,7 @@ def records(turn: int = 0) -> dict[str, Any]:
     """Return one value of each public class of data, anew in each turn."""
     module = pipeline.compile(programs.WARNED, snapshots=True)
     kernel = module.kernels["main_kernel"]
+    tensor_map = pipeline.compile(programs.TENSOR_MAP, chip="sm_90").kernels["prefetch"]
     return {
         "location": module.diagnostics[0].location,
         "diagnostic": module.diagnostics[0],
@@ -30,12 +31,13 @@ def records(turn: int = 0) -> dict[str, Any]:
         "resources": kernel.resources,
         "kernel": kernel,
         "module": module,
+        "tensor map": tensor_map.arguments[1].tensor_map,
     }
 
 
 RECORDS = [
     *("location", "diagnostic", "remark", "snapshot", "argument"),
-    *("part", "parameter", "resources", "kernel", "module"),
+    *("part", "parameter", "resources", "kernel", "module", "tensor map"),
 ]
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copy": copy.copy,
