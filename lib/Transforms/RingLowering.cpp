@@ -124,13 +124,13 @@ std::optional<Value> RingLowering::hasTurn(int64_t number) {
 //===----------------------------------------------------------------------===//
 
 /// The copies of the turn of `turn`, to be done at the insertion point.
-SmallVector<Copy> RingLowering::cloneCopies(Value turn, OpFoldResult slot) {
+std::vector<Copy> RingLowering::cloneCopies(Value turn, OpFoldResult slot) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), turn);
   for (Operation *op : ring.slice)
     rewriter.clone(*op, mapping);
   mapping.map(ring.put.getTiles(), getTiles(slot));
-  SmallVector<Copy> copies;
+  std::vector<Copy> copies;
   for (CopyOp copy : ring.copies)
     copies.push_back(makeCopy(cast<CopyOp>(rewriter.clone(*copy, mapping))));
   return copies;
@@ -169,7 +169,7 @@ void RingLowering::copyTurn(std::optional<Value> condition, Value turn,
 /// Starts the copies of the turn of `turn` if `condition` holds: what cannot be
 /// asynchronous is loaded now and stored when the slot in use is released.
 void RingLowering::startTurn(Value condition, Value turn, OpFoldResult slot) {
-  SmallVector<Copy> others;
+  std::vector<Copy> others;
   for (const Copy &copy : cloneCopies(turn, slot)) {
     Operation *op = copy.op;
     if (!emitStagedCopy(rewriter, copy, alignment, options.copies, condition,

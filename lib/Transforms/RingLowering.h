@@ -81,7 +81,7 @@ private:
   std::optional<Value> hasTurn(int64_t number);
 
   // Copies.
-  SmallVector<Copy> cloneCopies(Value turn, OpFoldResult slot);
+  std::vector<Copy> cloneCopies(Value turn, OpFoldResult slot);
   Copy makeCopy(CopyOp op);
   void emit(const Copy &copy);
   void copyTurn(std::optional<Value> condition, Value turn, OpFoldResult slot);

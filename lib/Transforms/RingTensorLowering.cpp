@@ -54,8 +54,8 @@ void RingLowering::issueTurn(std::optional<Value> condition, Value turn,
     auto branch = scf::IfOp::create(rewriter, loc, *condition);
     rewriter.setInsertionPointToStart(branch.thenBlock());
   }
-  SmallVector<Copy> copies = cloneCopies(turn, slot);
-  SmallVector<TensorCopy> tensors;
+  std::vector<Copy> copies = cloneCopies(turn, slot);
+  std::vector<TensorCopy> tensors;
   AlignmentAnalysis alignment = makeTensorAlignment();
   int64_t bytes = 0;
   for (const Copy &copy : copies) {
