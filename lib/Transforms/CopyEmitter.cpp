@@ -59,9 +59,10 @@ private:
       total = index.mul(total, count);
     return total;
   }
-  std::optional<StraightLine> planStraightLine(OpFoldResult first,
-                                               ArrayRef<OpFoldResult> counts,
-                                               int64_t length);
+  std::optional<StraightLine>
+  planStraightLine(OpFoldResult thread, OpFoldResult total,
+                   OpFoldResult numThreads, ArrayRef<OpFoldResult> counts,
+                   OpFoldResult first, int64_t length);
   SmallVector<Value> emitOrZero(Value condition, TypeRange types,
                                 function_ref<SmallVector<Value>()> body);
   void emitForBlock(OpFoldResult first, ArrayRef<OpFoldResult> counts,
@@ -223,25 +224,23 @@ scf::ForOp CopyEmitter::enterLoop(OpFoldResult from, OpFoldResult to,
   return loop;
 }
 
-/// The accesses of a thread as straight-line code; nothing if they are too many
-/// or their number is not known.
-std::optional<StraightLine>
-CopyEmitter::planStraightLine(OpFoldResult first, ArrayRef<OpFoldResult> counts,
-                              int64_t length) {
-  std::optional<int64_t> total = getConstantIntValue(getTotal(counts));
-  std::optional<int64_t> numThreads =
-      getConstantIntValue(index.numThreads(block));
-  if (!total || !numThreads ||
-      llvm::divideCeil(*total, *numThreads) >
+/// The accesses of `thread` as straight-line code; nothing if they are too many
+/// or their number, `total` for `numThreads` threads, is not known.
+std::optional<StraightLine> CopyEmitter::planStraightLine(
+    OpFoldResult thread, OpFoldResult total, OpFoldResult numThreads,
+    ArrayRef<OpFoldResult> counts, OpFoldResult first, int64_t length) {
+  std::optional<int64_t> all = getConstantIntValue(total);
+  std::optional<int64_t> threads = getConstantIntValue(numThreads);
+  if (!all || !threads ||
+      llvm::divideCeil(*all, *threads) >
           static_cast<uint64_t>(options.unrollLimit))
     return std::nullopt;
   StraightLine line;
-  OpFoldResult thread = index.threadId(block);
-  int64_t numFull = *total / *numThreads;
+  int64_t numFull = *all / *threads;
   int64_t rowLength =
-      counts.empty() ? 1 : *total / *getConstantIntValue(counts[0]);
+      counts.empty() ? 1 : *all / *getConstantIntValue(counts[0]);
   for (int64_t i = 0; i < numFull; ++i) {
-    int64_t ahead = i * *numThreads;
+    int64_t ahead = i * *threads;
     if (i == 0 || ahead % rowLength != 0) {
       line.accesses.push_back(
           getIndices(index.add(thread, rewriter.getIndexAttr(ahead)), first,
@@ -254,8 +253,8 @@ CopyEmitter::planStraightLine(OpFoldResult first, ArrayRef<OpFoldResult> counts,
     line.accesses.back().front() =
         index.add(line.accesses.front().front(), rewriter.getIndexAttr(rows));
   }
-  line.done = numFull * *numThreads;
-  line.rest = *total - line.done;
+  line.done = numFull * *threads;
+  line.rest = *all - line.done;
   return line;
 }
 
@@ -263,15 +262,17 @@ CopyEmitter::planStraightLine(OpFoldResult first, ArrayRef<OpFoldResult> counts,
 /// accesses t, t + n, t + 2n, ...
 void CopyEmitter::emitForBlock(OpFoldResult first,
                                ArrayRef<OpFoldResult> counts, int64_t length) {
+  OpFoldResult total = getTotal(counts);
+  OpFoldResult numThreads = index.numThreads(block);
   OpFoldResult thread = index.threadId(block);
   auto at = [&](OpFoldResult linear) {
     return getIndices(linear, first, counts, length);
   };
-  std::optional<StraightLine> line = planStraightLine(first, counts, length);
+  std::optional<StraightLine> line =
+      planStraightLine(thread, total, numThreads, counts, first, length);
   if (!line) {
-    OpFoldResult total = getTotal(counts);
     OpBuilder::InsertionGuard guard(rewriter);
-    scf::ForOp loop = enterLoop(thread, total, index.numThreads(block));
+    scf::ForOp loop = enterLoop(thread, total, numThreads);
     return move(at(loop.getInductionVar()), length);
   }
   // All loads before the first store, so that they are in flight together.
@@ -324,14 +325,15 @@ bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
     return false;
   OpFoldResult zero = rewriter.getIndexAttr(0);
   SmallVector<OpFoldResult> counts = getCounts();
+  OpFoldResult thread = index.threadId(block);
   std::optional<StraightLine> line =
-      planStraightLine(zero, counts, vectorLength);
+      planStraightLine(thread, getTotal(counts), index.numThreads(block),
+                       counts, zero, vectorLength);
   if (!line)
     return false;
 
   Value hasRest;
   if (line->rest != 0) {
-    OpFoldResult thread = index.threadId(block);
     line->accesses.push_back(
         getIndices(index.add(thread, rewriter.getIndexAttr(line->done)), zero,
                    counts, vectorLength));

@@ -58,7 +58,7 @@ bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice) {
 StringRef getObstacleToReadAhead(Operation *op, Value source,
                                  function_ref<bool(Value, Value)> mayAlias) {
   // What a ring does to its slots touches nothing else.
-  if (isa<PutOp, CommitOp, GetOp, ReleaseOp>(op))
+  if (isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp>(op))
     return "";
   std::optional<Accesses> accesses = getAccesses(op);
   // What other blocks write may become visible here.

@@ -132,7 +132,7 @@ struct KernelWrites {
 static KernelWrites collectWrites(Operation *scope) {
   KernelWrites writes;
   scope->walk([&](Operation *op) {
-    if (op == scope || isa<PutOp, CommitOp, GetOp, ReleaseOp>(op))
+    if (op == scope || isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp>(op))
       return;
     std::optional<Accesses> accesses = getAccesses(op);
     writes.isAnything |= !accesses;
