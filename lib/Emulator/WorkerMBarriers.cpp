@@ -122,14 +122,14 @@ void Worker::initMBarrier(ThreadState &thread, const Operation &operation,
     return refuseMBarrier(thread, operation,
                           "its count is " + std::to_string(count) +
                               ", but must be from 1 to 1048575");
-  if (!canHoldMBarrier(thread, operation, offset))
-    return;
   uint8_t *bytes = accessShared(thread, AccessKind::Write, offset,
                                 operation.accessSite, MBarrier::kBytes);
-  if (bytes != window + offset) { // outside of its variable
+  if (bytes != window + offset) { // out of bounds, which the access has told
     launch.isOver = true;
     return;
   }
+  if (!canHoldMBarrier(thread, operation, offset))
+    return;
   mbarriers.erase(offset);
   Access init = Access::make(clocks.getTime(thread.linear), thread.linear,
                              operation.accessSite);
