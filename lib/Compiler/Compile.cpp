@@ -369,14 +369,20 @@ std::vector<std::string> getChipNames() {
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   initializeProcess();
   std::vector<std::pair<std::string, std::string>> summaries;
-  const StringRef names[] = {
-      "workgroup-attach-target", "workgroup-flatten-kernel-arguments",
-      "workgroup-hoist-allocs",  "workgroup-legalize-for-nvvm",
-      "workgroup-lower-copies",  "workgroup-lower-dynamic-memory",
-      "workgroup-pack-memory",   "workgroup-resolve-bank-conflicts",
-      "workgroup-sink-allocs",   "workgroup-verify-kernels",
-      "workgroup-verify-nvvm",   "workgroup-memory",
-      "workgroup-to-nvvm"};
+  const StringRef names[] = {"workgroup-attach-target",
+                             "workgroup-convert-kernels-to-nvvm",
+                             "workgroup-flatten-kernel-arguments",
+                             "workgroup-hoist-allocs",
+                             "workgroup-legalize-for-nvvm",
+                             "workgroup-lower-copies",
+                             "workgroup-lower-dynamic-memory",
+                             "workgroup-pack-memory",
+                             "workgroup-resolve-bank-conflicts",
+                             "workgroup-sink-allocs",
+                             "workgroup-verify-kernels",
+                             "workgroup-verify-nvvm",
+                             "workgroup-memory",
+                             "workgroup-to-nvvm"};
   for (StringRef name : names) {
     const PassRegistryEntry *entry = PassInfo::lookup(name);
     if (!entry)

@@ -175,12 +175,12 @@ void Instrumenter::instrumentMBarrier(CallInst &call, IRBuilder<> &builder,
   bool isWritten = op.kind == Kind::Init || op.kind == Kind::Invalidate;
   Operation operation;
   operation.async = op;
-  operation.accessSite = addSharedAccess(
-      call, 0,
-      isWritten       ? AccessKind::Write
-      : op.suspends() ? AccessKind::AtomicRead
-                      : AccessKind::Update,
-      /*bytes=*/8);
+  operation.accessSite =
+      addSharedAccess(call, 0,
+                      isWritten       ? AccessKind::Write
+                      : op.suspends() ? AccessKind::AtomicRead
+                                      : AccessKind::Update,
+                      /*bytes=*/8);
   bool hasOperand =
       call.arg_size() > 1 && call.getArgOperand(1)->getType()->isIntegerTy();
   SmallVector<Value *> values = {

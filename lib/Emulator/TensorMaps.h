@@ -80,7 +80,8 @@ struct TensorMap {
       for (unsigned dim = 1; dim < getRank(); ++dim) {
         int64_t position = int64_t(coordinates[dim]) + int64_t(index[dim]);
         isInside &= position >= 0 && position < int64_t(view.dims[dim]);
-        offset += position * int64_t(view.strides[dim - 1]);
+        if (isInside)
+          offset += position * int64_t(view.strides[dim - 1]);
       }
       uint64_t last = isInside ? end : begin;
       run(Row{at, offset, uint64_t(begin) * view.elementBytes,

@@ -184,6 +184,8 @@ private:
   std::string describeShared(uint64_t offset) const;
   void refuseMBarrier(ThreadState &thread, const Operation &operation,
                       std::string why);
+  bool canHoldMBarrier(ThreadState &thread, const Operation &operation,
+                       uint64_t offset);
   MBarrier *findMBarrier(ThreadState &thread, const Operation &operation,
                          uint64_t offset);
   bool accept(ThreadState &thread, const Operation &operation,

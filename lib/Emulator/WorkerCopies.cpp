@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // `cp.async`, which is waited for by its thread or tracked by an mbarrier, and
-// copies in bulk by the asynchronous proxy: loads, which an mbarrier tracks, and
-// stores, which their thread waits for.
+// copies in bulk by the asynchronous proxy: loads, which an mbarrier tracks,
+// and stores, which their thread waits for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,8 +107,8 @@ void Worker::waitForCopies(ThreadState &thread, uint64_t newerGroups) {
       clocks.learn(thread.linear, *copy.agent);
       return;
     }
-    land(copy, Access::make(clocks.getTime(thread.linear), thread.linear,
-                            copy.site));
+    land(copy,
+         Access::make(clocks.getTime(thread.linear), thread.linear, copy.site));
   });
 }
 
@@ -149,8 +149,8 @@ void BulkCopy::store(const uint8_t *bytes) const {
   }
   map->forEachRow(getCoordinates(), [&](const TensorMap::Row &row) {
     if (row.begin != row.end)
-      std::memcpy(map->address + row.offset,
-                  bytes + row.tileOffset + row.begin, row.end - row.begin);
+      std::memcpy(map->address + row.offset, bytes + row.tileOffset + row.begin,
+                  row.end - row.begin);
   });
 }
 
@@ -207,14 +207,13 @@ bool Worker::checkBulkCopy(ThreadState &thread, const BulkCopy &copy,
     launch.isOver = true;
     return false;
   }
-  uint64_t alignment =
-      copy.map ? copy.map->getAlignment() : TensorMap::kChunk;
+  uint64_t alignment = copy.map ? copy.map->getAlignment() : TensorMap::kChunk;
   if (copy.shared % alignment) {
     FindingInstance instance =
         makeInstance(thread, Space::Shared, tables.sites[sharedSite].object,
                      copy.shared - bounds.begin, copy.getBytes());
-    instance.notes.push_back(makeNote(
-        "it has to be a multiple of " + std::to_string(alignment) + " bytes"));
+    instance.notes.push_back(makeNote("it has to be a multiple of " +
+                                      std::to_string(alignment) + " bytes"));
     findings.add({FindingKind::MisalignedTile, sharedSite, 0},
                  std::move(instance));
   }
@@ -226,11 +225,10 @@ template <typename Function>
 static void forEachGlobalPart(const BulkCopy &copy, Function run) {
   if (!copy.map)
     return run(copy.global, copy.bytes);
-  copy.map->forEachRow(
-      copy.getCoordinates(), [&](const TensorMap::Row &row) {
-        if (row.begin != row.end)
-          run(copy.map->address + row.offset, row.end - row.begin);
-      });
+  copy.map->forEachRow(copy.getCoordinates(), [&](const TensorMap::Row &row) {
+    if (row.begin != row.end)
+      run(copy.map->address + row.offset, row.end - row.begin);
+  });
 }
 
 /// Checks and records what a copy does to memory. False if it must not be made.
@@ -239,6 +237,8 @@ bool Worker::accessInBulk(ThreadState &thread, const BulkCopy &copy,
   uint32_t sharedSite = isLoad ? copy.site : copy.site + 1;
   uint32_t globalSite = isLoad ? copy.site + 1 : copy.site;
   reached[sharedSite] = reached[globalSite] = 1;
+  if (copy.getBytes() == 0)
+    return true;
   bool isPossible = true;
   forEachGlobalPart(copy, [&](uint8_t *address, uint64_t bytes) {
     isPossible &=
@@ -283,7 +283,8 @@ void Worker::beginLoad(ThreadState &thread, uint32_t number) {
                              /*isAsync=*/true);
   if (!accessInBulk(thread, copy, /*isLoad=*/true))
     return;
-  lastLoads[agent.getActor()] = {agent, operation.site};
+  if (copy.getBytes())
+    lastLoads[agent.getActor()] = {agent, operation.site};
   flights.push_back({thread.linear, address, number, agent, copy});
   if (arrivesAtOnce())
     land(flights.size() - 1);
@@ -353,8 +354,11 @@ void Worker::trackCopies(ThreadState &thread, uint32_t number) {
   if (!operation.async->isCounted &&
       !accept(thread, operation, barrier->expectArrival()))
     return;
-  Flight flight{thread.linear, address, number,
-                clocks.beginAgent(thread.linear, operation.site), {}};
+  Flight flight{thread.linear,
+                address,
+                number,
+                clocks.beginAgent(thread.linear, operation.site),
+                {}};
   copies[thread.linear].forEach([&](AsyncCopy &copy) {
     if (copy.agent)
       return;
@@ -407,8 +411,8 @@ void Worker::landSome() {
 void Worker::endCopies(bool isComplete) {
   for (auto [agent, load] : lastLoads)
     if (isComplete && !clocks.isKnownToAny(load.first))
-      report(threads[clocks.getThread(load.first)],
-             FindingKind::NotWaitedAtEnd, load.second);
+      report(threads[clocks.getThread(load.first)], FindingKind::NotWaitedAtEnd,
+             load.second);
   lastLoads.clear();
   for (Flight &flight : flights)
     for (const AsyncCopy &copy : flight.copies)
@@ -423,8 +427,7 @@ void Worker::endCopies(bool isComplete) {
       for (StoreQueue::Store &store : group) {
         finishStore(store);
         if (isComplete && !store.isReadWaitedFor)
-          report(threads[thread], FindingKind::NotWaitedAtEnd,
-                 store.copy.site);
+          report(threads[thread], FindingKind::NotWaitedAtEnd, store.copy.site);
       }
     queue = {};
   }

@@ -45,16 +45,26 @@ void Worker::refuseMBarrier(ThreadState &thread, const Operation &operation,
            {makeNote(std::move(why))});
 }
 
+/// False, after a finding, if no mbarrier can be at `offset`.
+bool Worker::canHoldMBarrier(ThreadState &thread, const Operation &operation,
+                             uint64_t offset) {
+  bool isInside = offset >= kSharedBase && offset < launch.sharedEnd &&
+                  launch.sharedEnd - offset >= MBarrier::kBytes;
+  if (isInside && offset % MBarrier::kBytes == 0)
+    return true;
+  refuseMBarrier(thread, operation,
+                 isInside ? describeShared(offset) +
+                                " is no multiple of 8 bytes, as the address of "
+                                "an mbarrier has to be"
+                          : "its address is not in workgroup memory");
+  return false;
+}
+
 /// The mbarrier at `offset`; null, after a finding, if there is none.
 MBarrier *Worker::findMBarrier(ThreadState &thread, const Operation &operation,
                                uint64_t offset) {
-  if (offset % MBarrier::kBytes || offset < kSharedBase ||
-      offset + MBarrier::kBytes > launch.sharedEnd) {
-    refuseMBarrier(thread, operation,
-                   "8 bytes at " + describeShared(offset) +
-                       " are not in workgroup memory, or not aligned to 8");
+  if (!canHoldMBarrier(thread, operation, offset))
     return nullptr;
-  }
   auto it = mbarriers.find(offset);
   if (it == mbarriers.end()) {
     refuseMBarrier(thread, operation,
@@ -114,10 +124,12 @@ void Worker::initMBarrier(ThreadState &thread, const Operation &operation,
                               ", but must be from 1 to 1048575");
   uint8_t *bytes = accessShared(thread, AccessKind::Write, offset,
                                 operation.accessSite, MBarrier::kBytes);
-  if (bytes != window + offset || offset % MBarrier::kBytes) {
-    launch.isOver = true; // the access has told why
+  if (bytes != window + offset) { // out of bounds, which the access has told
+    launch.isOver = true;
     return;
   }
+  if (!canHoldMBarrier(thread, operation, offset))
+    return;
   mbarriers.erase(offset);
   Access init = Access::make(clocks.getTime(thread.linear), thread.linear,
                              operation.accessSite);

@@ -156,6 +156,28 @@ FAULTS = (
         block=(32, 1, 1),
         chip="sm_90",
     ),
+    Fault(
+        "mbarrier: misaligned",
+        kernel(
+            "%out: memref<32xi32>",
+            """
+    %first = arith.cmpi eq, %tx, %c0 : index
+    %n = arith.constant 1 : i32
+    %p = memref.extract_aligned_pointer_as_index %w : memref<4xi64, #wg> -> index
+    %i = arith.index_cast %p : index to i64
+    %a = llvm.inttoptr %i : i64 to !llvm.ptr<3>
+    %b = llvm.getelementptr %a[4] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    scf.if %first {
+      nvvm.mbarrier.init %b, %n : !llvm.ptr<3>, i32
+    }
+""",
+            buffers="%w: memref<4xi64, #wg>",
+        ),
+        lambda: [numbers(32)],
+        SynchronizationError,
+        block=(32, 1, 1),
+        chip="sm_90",
+    ),
     fault(
         "deadlock: of bytes",
         (_BEGIN + _LOAD + _WAIT + _READ).replace("constant 1024", "constant 1280"),
