@@ -426,9 +426,10 @@ EmittedCopy CopyEmitter::emit() {
     return emitted;
   }
   OpFoldResult length = rewriter.getIndexAttr(vectorLength);
-  emitForBlock(rewriter.getIndexAttr(0), getCounts(), vectorLength);
+  SmallVector<OpFoldResult> counts = getCounts();
+  emitForBlock(rewriter.getIndexAttr(0), counts, vectorLength);
   if (leavesRest())
-    emitForBlock(index.mul(getCounts()[0], length),
+    emitForBlock(index.mul(counts[0], length),
                  {index.rem(shape.extents[0], length)}, /*length=*/1);
   return emitted;
 }

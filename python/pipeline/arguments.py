@@ -108,11 +108,15 @@ def _check_copies(values: Sequence[Value]) -> None:
 def check_distinct(values: Sequence[Value]) -> None:
     """Refuse arrays that share memory, for a program that was compiled for others.
 
-    What is one value of the program is known to be.
+    What is one value of the program is known to be. So are the tensor maps of an array.
     """
     import numpy as np
 
-    arrays = [(i, v) for i, v in enumerate(values) if v.array is not None]
+    arrays = [
+        (i, v)
+        for i, v in enumerate(values)
+        if v.array is not None and v.argument.tensor_map is None
+    ]
     for index, value in arrays:
         for other, partner in arrays[:index]:
             if partner is not value and np.may_share_memory(value.array, partner.array):

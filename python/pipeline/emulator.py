@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from .arguments import Value, check_distinct, evaluate, tensor_layout
+from .arguments import Value, evaluate, tensor_layout
 from .diagnostics import Location, diagnostic_from_native
 from .errors import (
     CheckError,
@@ -179,8 +179,6 @@ class Emulation:
         Raises ArgumentError, UsageError, CompileError.
         """
         sizes.check(kernel.name, kernel.known_grid, kernel.known_block)
-        if self.needs_distinct_arguments:
-            check_distinct(values)
         request = _make_request(kernel, values, sizes, options)
         with self._lock:
             native = self._translate(kernel.name, options)

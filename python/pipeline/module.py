@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from .arguments import convert
+from .arguments import check_distinct, convert
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
 from .emulator import (
     STEP_LIMIT,
@@ -197,6 +197,8 @@ class Kernel:
             read_bytes("dynamic_shared_bytes", dynamic_shared_bytes),
         )
         values = convert(self.name, self.arguments, args)
+        if self._emulation.needs_distinct_arguments:
+            check_distinct(values)
         prepared = self._emulation.prepare(self, values, sizes, options or Options())
         return self._emulation.launch(prepared)
 

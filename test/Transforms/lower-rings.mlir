@@ -20,7 +20,7 @@
 // CHECK:           scf.if
 // CHECK:             nvgpu.device_async_copy {{.+}}, 4 {bypassL1}
 // CHECK:           nvvm.cp.async.commit.group
-// CHECK:           %[[LAST:.+]]:2 = scf.for %[[K:.+]] = %c0 to %[[N:.+]] step %c16 iter_args(%[[READ:.+]] = %[[FIRST]], %[[WRITTEN:.+]] = %{{.+}})
+// CHECK:           %[[LAST:.+]]:2 = scf.for %[[K:.+]] = %c0 to %[[N:.+]] step %c16 iter_args(%[[WRITTEN:.+]] = %{{.+}}, %[[READ:.+]] = %[[FIRST]])
 // CHECK-NEXT:        nvvm.cp.async.wait.group 1
 // CHECK-NEXT:        gpu.barrier
 // CHECK-NEXT:        %[[LEFT:.+]] = arith.subi %[[N]], %[[K]]
@@ -39,7 +39,7 @@
 // CHECK:             arith.select
 // CHECK:             arith.select
 // CHECK-NEXT:        scf.yield
-// CHECK:           scf.yield %[[LAST]]#0
+// CHECK:           scf.yield %[[LAST]]#1
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-NOT:     workgroup.
 
@@ -151,7 +151,7 @@ gpu.module @ragged {
 // CHECK:         } do {
 // CHECK:           gpu.barrier
 // CHECK:           nvgpu.device_async_copy
-// CHECK:           scf.for {{.+}} iter_args(%{{.+}} = %c0, %{{.+}} = %c2)
+// CHECK:           scf.for {{.+}} iter_args(%{{.+}} = %c2, %{{.+}} = %c0)
 // CHECK:           nvvm.cp.async.wait.group 0
 gpu.module @in_while {
   gpu.func @in_while(%a: memref<8x4096xf32>, %n: index, %b: memref<64xf32> {llvm.noalias}) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
