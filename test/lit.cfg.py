@@ -40,9 +40,8 @@ use_python_filecheck = os.environ.get("WORKGROUP_FILECHECK") == "python"
 filecheck = (
     find_tool("filecheck") if use_python_filecheck else find_tool("FileCheck-22", "FileCheck")
 )
-mlir_opt = (
-    f"{find_tool('mlir-opt-22', 'mlir-opt')} --load-pass-plugin={plugin} --load-dialect-plugin={plugin}"
-)
+mlir_opt = find_tool("mlir-opt-22", "mlir-opt")
+mlir_opt += f" --load-pass-plugin={plugin} --load-dialect-plugin={plugin}"
 if preload := os.environ.get("WORKGROUP_PRELOAD"):
     mlir_opt = f"env LD_PRELOAD={preload} ASAN_OPTIONS=detect_leaks=0 {mlir_opt}"
 else:

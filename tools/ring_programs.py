@@ -74,6 +74,8 @@ class Generator:
         self.has_epilogue = rng.random() < 0.3
         self.stores_in_loop = rng.random() < 0.3
         self.small = rng.random() < 0.2  # induction variables of 32 bits
+        self.previous = ""
+        self.last = 0
         self.tiles = [self.random_tile() for _ in range(rng.choice([1, 1, 2, 3]))]
 
     @property
@@ -124,7 +126,9 @@ class Generator:
                 f"linalg.fill ins(%z{i} : {tile.element}) outs(%t{i} : {self.tile_type(tile)})",
             ]
         if not tile.ragged:
-            view = f"memref<{rows}x{columns}x{tile.element}, strided<[{total_columns}, 1], offset: ?>>"
+            view = (
+                f"memref<{rows}x{columns}x{tile.element}, strided<[{total_columns}, 1], offset: ?>>"
+            )
             return [
                 *lines,
                 f"%s{i} = memref.subview %a{i}[%r{i}, %c{i}] [{rows}, {columns}] [1, 1]"
@@ -152,7 +156,8 @@ class Generator:
             value = f"%v{name}"
             lines += [
                 f"%y{name} = affine.apply affine_map<(t) -> ((t * 5 + {j}) mod {rows})>(%tid)",
-                f"%x{name} = affine.apply affine_map<(t) -> ((t * 3 + {j * 7}) mod {columns})>(%tid)",
+                f"%x{name} = affine.apply affine_map<(t) -> ((t * 3 + {j * 7}) mod {columns})>"
+                "(%tid)",
                 f"{value} = memref.load %t{i}[%y{name}, %x{name}] : {self.tile_type(tile)}",
             ]
             if tile.element.startswith("f"):
@@ -264,7 +269,7 @@ class Generator:
         return [*lines, "gpu.terminator"]
 
     def epilogue(self) -> list[str]:
-        """Return lines that let threads exchange their results in memory that a ring may have had."""
+        """Return lines that exchange results of threads in memory that a ring may have had."""
         kind = f"memref<{self.threads}xi64, #gpu.address_space<workgroup>>"
         return [
             f"%x = memref.alloc() : {kind}",
@@ -308,9 +313,7 @@ return
 """
         arguments = self.arguments()
         options = f"slots={self.slots} engine={self.engine}"
-        return Program(
-            self.seed, text, options, self.chip, arguments, self.expected(), self.turns
-        )
+        return Program(self.seed, text, options, self.chip, arguments, self.expected(), self.turns)
 
     # Meaning.
 

@@ -164,12 +164,17 @@ LogicalResult RingChecker::check() {
   if (failed(collectUsers()))
     return failure();
   Courses total;
-  for (Block &block : *ring->getParentRegion()) {
+  Region &region = *ring->getParentRegion();
+  for (Block &block : region) {
     FailureOr<Courses> part = follow(block);
     if (failed(part))
       return failure();
-    for (auto [course, next] : llvm::zip_equal(total, *part))
+    for (auto [course, next] : llvm::zip_equal(total, *part)) {
+      if (!region.hasOneBlock() && next.net != 0)
+        return fail(&block.front(), "is left otherwise at the end of a block "
+                                    "than at its start");
       course.append(next);
+    }
   }
   int64_t numSlots = ring.getRing().getType().getSlots();
   if (total[Open].least < 0 || total[Open].most > 1 || total[Open].net != 0)

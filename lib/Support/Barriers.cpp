@@ -10,13 +10,14 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
 bool isFreeOfAccesses(Operation *op) {
   return isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
-             NVVM::FenceProxyOp>(op) ||
+             NVVM::FenceProxyOp, RingOp>(op) ||
          isMemoryEffectFree(op);
 }
 

@@ -321,7 +321,9 @@ bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
   if (shape.isEmpty())
     return true;
   chooseVectorLength();
-  if (access.isAsync(vectorLength) || leavesRest() || copy.isPadded)
+  // Values that are not loaded have to be something.
+  if (access.isAsync(vectorLength) || leavesRest() || copy.isPadded ||
+      !rewriter.getZeroAttr(shape.getTargetType().getElementType()))
     return false;
   OpFoldResult zero = rewriter.getIndexAttr(0);
   SmallVector<OpFoldResult> counts = getCounts();

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/BufferAliases.h"
 #include "workgroup/Analysis/Uniformity.h"
@@ -36,6 +37,9 @@ namespace mlir::workgroup {
 
 #define GEN_PASS_DEF_FORMRINGSPASS
 #include "workgroup/Passes.h.inc"
+
+/// The alignment of slots in bytes.
+static constexpr int64_t kSlotAlignment = 16;
 
 namespace {
 
@@ -105,6 +109,8 @@ static StringRef getObstacleInBuffer(const TileCopy &copy) {
     return "its rank is not known";
   if (source.getElementType() != target.getElementType())
     return "it converts elements";
+  if (!source.isStrided())
+    return "the layout of its source has no strides";
   MemRefType tile = copy.getTile();
   bool isBuffer = isWorkgroupMemory(tile) && tile.hasStaticShape() &&
                   tile.getLayout().isIdentity();
@@ -116,6 +122,10 @@ static StringRef getObstacleInBuffer(const TileCopy &copy) {
   if (!isBuffer)
     return "its target is no row-major buffer of the kernel of constant "
            "extents";
+  if (std::max(getStatedAlignment(copy.buffer),
+               getNaturalAlignment(tile, getExecutionScope(copy.op))) >
+      kSlotAlignment)
+    return "its buffer asks for more alignment than 16 bytes";
   return "";
 }
 
@@ -143,8 +153,8 @@ static StringRef addUse(OpOperand &use, TileCopy &copy) {
     copy.fill = fill;
     return "";
   }
-  if (fill)
-    return "its buffer is filled with more than zeros before it";
+  if (fill && !isZero(fill.getInputs()[0]))
+    return "its buffer is filled with more than zeros";
   if (inBody == copy.op || inBody->isBeforeInBlock(copy.op))
     return "its buffer is used before it in the turn";
   std::optional<Accesses> accesses = getAccesses(user);
@@ -182,7 +192,7 @@ static StringRef followBuffer(TileCopy &copy) {
 // Decide: the loop
 //===----------------------------------------------------------------------===//
 
-static StringRef getObstacleInLoop(TileCopy &copy,
+static StringRef getObstacleInLoop(TileCopy &copy, const GlobalWrites &writes,
                                    const UniformityAnalysis &uniformity,
                                    const ArgumentAliases &aliases) {
   if (!uniformity.isUniformPoint(copy.op) ||
@@ -191,15 +201,7 @@ static StringRef getObstacleInLoop(TileCopy &copy,
            "operands";
   if (!addToSlice(copy.source, copy.loop, copy.slice))
     return "its source depends on more than the turn";
-  StringRef why;
-  auto mayAlias = [&](Value lhs, Value rhs) {
-    return aliases.mayAlias(lhs, rhs);
-  };
-  copy.loop.getBody()->walk([&](Operation *op) {
-    why = getObstacleToReadAhead(op, copy.source, mayAlias);
-    return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return why;
+  return getObstacleToReadAhead(writes, copy.source, aliases);
 }
 
 /// Removes from `copies`, of one loop, those that cannot join a ring, each with
@@ -207,12 +209,13 @@ static StringRef getObstacleInLoop(TileCopy &copy,
 static void keepJoining(std::vector<TileCopy> &copies,
                         const UniformityAnalysis &uniformity,
                         const ArgumentAliases &aliases) {
+  GlobalWrites writes = collectGlobalWrites(copies.front().loop);
   llvm::erase_if(copies, [&](TileCopy &copy) {
     StringRef why = getObstacleInBuffer(copy);
     if (why.empty())
       why = followBuffer(copy);
     if (why.empty())
-      why = getObstacleInLoop(copy, uniformity, aliases);
+      why = getObstacleInLoop(copy, writes, uniformity, aliases);
     if (why.empty())
       return false;
     missedRemark(RemarkSource::FormRings, "NotInRing", copy.op)
@@ -278,8 +281,8 @@ std::optional<int64_t> Budget::take(ArrayRef<TileCopy> copies, int64_t limit) {
   int64_t &free = room[scope];
   int64_t slot = 0;
   for (const TileCopy &copy : copies)
-    slot +=
-        llvm::alignTo(getStaticBytes(copy.getTile(), scope).value_or(0), 16);
+    slot += llvm::alignTo(getStaticBytes(copy.getTile(), scope).value_or(0),
+                          kSlotAlignment);
   // The first slot is the buffer that there is already.
   int64_t more = limit - 1;
   if (slot > 0)
@@ -326,11 +329,13 @@ static Operation *findFirstReader(ArrayRef<TileCopy> copies) {
   return first;
 }
 
-/// Erases the copy, and views that only it used.
+/// Erases the copy, deallocations, and views that only they used.
 static void eraseCopy(TileCopy &copy, RewriterBase &rewriter) {
   rewriter.eraseOp(copy.op);
   if (copy.fill)
     rewriter.eraseOp(copy.fill);
+  for (Operation *dealloc : copy.deallocs)
+    rewriter.eraseOp(dealloc);
   for (Operation *&view : llvm::reverse(copy.views))
     if (view->use_empty())
       rewriter.eraseOp(std::exchange(view, nullptr));
@@ -364,8 +369,6 @@ static void eraseBuffer(TileCopy &copy, RewriterBase &rewriter) {
   for (Operation *view : llvm::reverse(copy.views))
     if (view->use_empty())
       rewriter.eraseOp(view);
-  for (Operation *dealloc : copy.deallocs)
-    rewriter.eraseOp(dealloc);
   auto argument = dyn_cast<BlockArgument>(copy.buffer);
   if (!argument)
     return rewriter.eraseOp(copy.buffer.getDefiningOp());

@@ -12,6 +12,7 @@
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -37,37 +38,62 @@ std::optional<Accesses> getAccesses(Operation *op) {
   return accesses;
 }
 
-bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice) {
+/// Longer chains of operations than this are not for a turn to repeat.
+static constexpr unsigned kMaxSliceDepth = 256;
+
+bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice,
+                unsigned depth) {
   if (!loop.getRegion().isAncestor(value.getParentRegion()))
     return true;
   if (value == loop.getInductionVar())
     return true;
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != loop.getBody() || op->getNumRegions() != 0 ||
-      !isPure(op))
+      !isPure(op) || depth > kMaxSliceDepth)
     return false;
   if (slice.contains(op))
     return true;
   for (Value operand : op->getOperands())
-    if (!addToSlice(operand, loop, slice))
+    if (!addToSlice(operand, loop, slice, depth + 1))
       return false;
   slice.insert(op);
   return true;
 }
 
-StringRef getObstacleToReadAhead(Operation *op, Value source,
-                                 function_ref<bool(Value, Value)> mayAlias) {
-  // What a ring does to its slots touches nothing else.
-  if (isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp>(op))
-    return "";
-  std::optional<Accesses> accesses = getAccesses(op);
-  // What other blocks write may become visible here.
-  if (!accesses || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op))
+GlobalWrites collectGlobalWrites(Operation *op) {
+  GlobalWrites writes;
+  op->walk([&](Operation *inner) {
+    // What a ring does to its slots touches nothing else.
+    if (inner == op || isa<PutOp, CommitOp, GetOp, ReleaseOp>(inner))
+      return;
+    std::optional<Accesses> accesses = getAccesses(inner);
+    writes.isAnything |=
+        !accesses ||
+        isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(inner);
+    if (!accesses)
+      return;
+    for (Value written : accesses->written) {
+      MemorySpace space = getMemorySpace(written);
+      if (space != MemorySpace::Workgroup && space != MemorySpace::Private)
+        writes.roots.insert(getRootBuffer(written));
+    }
+  });
+  return writes;
+}
+
+bool GlobalWrites::mayWrite(Value memref,
+                            const ArgumentAliases &aliases) const {
+  return isAnything || llvm::any_of(roots, [&](Value root) {
+           return aliases.mayAlias(root, memref);
+         });
+}
+
+StringRef getObstacleToReadAhead(const GlobalWrites &writes, Value source,
+                                 const ArgumentAliases &aliases) {
+  if (writes.isAnything)
     return "there is an atomic or an unknown operation in the loop";
-  for (Value written : accesses->written)
-    if (mayAlias(written, source))
-      return "the loop may write its source";
-  return "";
+  return writes.mayWrite(source, aliases) ? "the loop may write its source"
+                                          : "";
 }
 
 } // namespace mlir::workgroup

@@ -16,6 +16,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_LOOPCOPIES_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "llvm/ADT/SetVector.h"
 #include <optional>
 
@@ -35,14 +36,29 @@ using LoopSlice = llvm::SetVector<Operation *>;
 
 /// Adds to `slice` what computes `value` in the body of `loop`: operations
 /// without side effects, from the induction variable and from values that are
-/// the same in all turns. False if there is anything else.
-bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice);
+/// the same in all turns. False if there is anything else, or too much.
+bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice,
+                unsigned depth = 0);
 
-/// The reason why `op`, in a loop, forbids to read `source` in an earlier turn
-/// than the program does; empty if it does not. `mayAlias` tells whether two
-/// memrefs may share memory.
-StringRef getObstacleToReadAhead(Operation *op, Value source,
-                                 function_ref<bool(Value, Value)> mayAlias);
+/// What the threads of a block write besides workgroup and private memory.
+struct GlobalWrites {
+  /// The roots of what is written.
+  llvm::SmallSetVector<Value, 8> roots;
+  /// There are atomics or unknown operations, which may write anything, or
+  /// after which memory may hold what another block wrote.
+  bool isAnything = false;
+
+  /// True if `memref` may be written; `aliases` knows of arguments.
+  bool mayWrite(Value memref, const ArgumentAliases &aliases) const;
+};
+
+/// What the operations inside `op` write.
+GlobalWrites collectGlobalWrites(Operation *op);
+
+/// The reason why `writes`, of a loop, forbid to read `source` in an earlier
+/// turn than the program does; empty if they do not.
+StringRef getObstacleToReadAhead(const GlobalWrites &writes, Value source,
+                                 const ArgumentAliases &aliases);
 
 } // namespace mlir::workgroup
 

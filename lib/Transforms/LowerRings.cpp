@@ -53,21 +53,39 @@ static InFlightDiagnostic emitCannotLower(Ring &ring, Operation *where,
   return error;
 }
 
-/// Collects the copies to the tiles that are put, and all else that is done
-/// with them: nothing.
+/// The reason why `copy` cannot be lowered, or empty.
+static StringRef getObstacle(CopyOp copy) {
+  auto source = cast<MemRefType>(copy.getSource().getType());
+  auto tile = cast<MemRefType>(copy.getTile().getType());
+  if (!tile.getLayout().isIdentity() || !source.isStrided())
+    return "tiles have to be row-major, and sources to have strides";
+  bool isRagged = source.getShape() != tile.getShape();
+  if (isRagged && !tile.getElementType().isIntOrIndexOrFloat())
+    return "only tiles of numbers can be filled with zeros";
+  return "";
+}
+
+/// Collects the copies to the tiles that are put, one for each, and all else
+/// that is done with them: nothing.
 static LogicalResult collectCopies(Ring &ring) {
-  for (Value tile : ring.put.getTiles())
+  for (Value tile : ring.put.getTiles()) {
+    if (!tile.use_empty() && !tile.hasOneUse())
+      return emitCannotLower(ring, *tile.user_begin(),
+                             "a tile that is put is filled by one "
+                             "workgroup.copy, and used by nothing else");
     for (OpOperand &use : tile.getUses()) {
       auto copy = dyn_cast<CopyOp>(use.getOwner());
       if (!copy || use.get() != copy.getTile() ||
           copy->getBlock() != ring.put->getBlock() ||
           !copy->isBeforeInBlock(ring.commit))
         return emitCannotLower(ring, use.getOwner(),
-                               "tiles that are put are filled by "
-                               "workgroup.copy before the commit, and by "
-                               "nothing else");
+                               "a tile that is put is filled by one "
+                               "workgroup.copy before the commit");
+      if (StringRef why = getObstacle(copy); !why.empty())
+        return emitCannotLower(ring, copy, why);
       ring.copies.push_back(copy);
     }
+  }
   llvm::sort(ring.copies,
              [](CopyOp lhs, CopyOp rhs) { return lhs->isBeforeInBlock(rhs); });
   return success();
@@ -97,60 +115,18 @@ static FailureOr<Ring> matchRing(RingOp op) {
 static StringRef findObstacle(Ring &ring, const ArgumentAliases &aliases) {
   scf::ForOp loop = ring.getLoop();
   if (!loop)
-    return "the ring is used in no scf.for";
+    return "the ring is not used directly in the body of an scf.for";
   if (ring.getType().getSlots() < 2)
     return "the ring has one slot";
-  auto mayAlias = [&](Value lhs, Value rhs) {
-    return aliases.mayAlias(lhs, rhs);
-  };
+  GlobalWrites writes = collectGlobalWrites(loop);
   for (CopyOp copy : ring.copies) {
     if (!addToSlice(copy.getSource(), loop, ring.slice))
       return "a source depends on more than the turn";
-    StringRef why;
-    loop.getBody()->walk([&](Operation *op) {
-      if (auto other = dyn_cast<CopyOp>(op);
-          other && llvm::is_contained(ring.copies, other))
-        return WalkResult::advance();
-      why = getObstacleToReadAhead(op, copy.getSource(), mayAlias);
-      return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
-    });
+    StringRef why = getObstacleToReadAhead(writes, copy.getSource(), aliases);
     if (!why.empty())
       return why;
   }
   return "";
-}
-
-namespace {
-/// The memory that a kernel writes.
-struct KernelWrites {
-  llvm::SmallSetVector<Value, 8> roots;
-  /// Whether any other may be written.
-  bool isAnything = false;
-};
-} // namespace
-
-static KernelWrites collectWrites(Operation *scope) {
-  KernelWrites writes;
-  scope->walk([&](Operation *op) {
-    if (op == scope || isa<RingOp, PutOp, CommitOp, GetOp, ReleaseOp>(op))
-      return;
-    std::optional<Accesses> accesses = getAccesses(op);
-    writes.isAnything |= !accesses;
-    if (accesses)
-      for (Value written : accesses->written)
-        writes.roots.insert(getRootBuffer(written));
-  });
-  return writes;
-}
-
-/// True if threads may write a source of `ring` somewhere in its kernel.
-static bool mayBeWritten(const Ring &ring, const KernelWrites &writes,
-                         const ArgumentAliases &aliases) {
-  return writes.isAnything || llvm::any_of(ring.copies, [&](CopyOp copy) {
-           return llvm::any_of(writes.roots, [&](Value root) {
-             return aliases.mayAlias(root, copy.getSource());
-           });
-         });
 }
 
 /// A ring is work of the block: decides whether all threads do it together.
@@ -245,14 +221,18 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
 
   UniformityAnalysis uniformity(root);
   ArgumentAliases aliases(root, options.assumeDistinctArguments);
-  DenseMap<Operation *, KernelWrites> writes;
+  DenseMap<Operation *, GlobalWrites> writes;
   for (Ring &ring : rings) {
     hasFailed |= failed(checkUniformity(ring, uniformity));
     ring.obstacle = findObstacle(ring, aliases).str();
     Operation *scope = getExecutionScope(ring.op);
     if (!writes.contains(scope))
-      writes[scope] = collectWrites(scope);
-    ring.mayBeWrittenBefore = mayBeWritten(ring, writes[scope], aliases);
+      writes[scope] = collectGlobalWrites(scope);
+    // What callers write is not looked at.
+    ring.mayBeWrittenBefore =
+        !isKernel(scope) || llvm::any_of(ring.copies, [&](CopyOp copy) {
+          return writes[scope].mayWrite(copy.getSource(), aliases);
+        });
   }
   if (hasFailed)
     return failure();

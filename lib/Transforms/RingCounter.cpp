@@ -60,6 +60,8 @@ static scf::IfOp addResults(RewriterBase &rewriter, scf::IfOp branch,
 static std::optional<SmallVector<Operation *>> findAround(Operation *loop) {
   SmallVector<Operation *> around;
   Operation *scope = getExecutionScope(loop);
+  if (!isKernel(scope)) // each call would start again
+    return std::nullopt;
   Operation *op = loop;
   for (; op->getParentOp() != scope; op = op->getParentOp()) {
     if (!isa<scf::ForOp, scf::IfOp>(op->getParentOp()))

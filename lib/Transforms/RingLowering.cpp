@@ -11,9 +11,12 @@
 #include "RingCounter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include <limits>
 
 namespace mlir::workgroup {
 
@@ -84,23 +87,40 @@ Value RingLowering::getSteps(int64_t distance) {
   return arith::MulIOp::create(rewriter, loc, step, factor);
 }
 
+/// `value`, without a sign, in at least 64 bits.
+Value RingLowering::widen(Value value) {
+  if (value.getType().isIndex() ||
+      value.getType().getIntOrFloatBitWidth() >= 64)
+    return value;
+  return arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), value);
+}
+
 /// True if there is a turn `distance` turns after that of `turn`, which there
-/// is.
+/// is: if what is left, a number without a sign, is more than so many steps.
 Value RingLowering::hasTurnAfter(Value turn, int64_t distance) {
-  // What is left, as a number without a sign, cannot overflow.
-  Value left = arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), turn);
-  Value step = loop.getStep();
-  Type wide = rewriter.getI64Type();
-  if (step.getType().isInteger() &&
-      step.getType().getIntOrFloatBitWidth() < 64) {
-    left = arith::ExtUIOp::create(rewriter, loc, wide, left);
-    step = arith::ExtUIOp::create(rewriter, loc, wide, step);
+  Value left =
+      widen(arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), turn));
+  auto makeNumber = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(
+        rewriter, loc, rewriter.getIntegerAttr(left.getType(), number));
+  };
+  if (std::optional<int64_t> step = getConstantIntValue(loop.getStep())) {
+    std::optional<int64_t> steps = llvm::checkedMul(*step, distance);
+    if (!steps)
+      return arith::ConstantIntOp::create(rewriter, loc, 0, 1);
+    return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ugt, left,
+                                 makeNumber(*steps));
   }
-  Value factor = arith::ConstantOp::create(
-      rewriter, loc, rewriter.getIntegerAttr(step.getType(), distance));
-  Value steps = arith::MulIOp::create(rewriter, loc, step, factor);
-  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ugt, left,
-                               steps);
+  Value step = widen(loop.getStep());
+  Value steps =
+      arith::MulIOp::create(rewriter, loc, step, makeNumber(distance));
+  Value isMore = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ugt,
+                                       left, steps);
+  // So large a step that the product does not fit leaves no turn either.
+  Value fits = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::ule, step,
+      makeNumber(std::numeric_limits<int64_t>::max() / distance));
+  return arith::AndIOp::create(rewriter, loc, isMore, fits);
 }
 
 /// True if the loop has a turn number `number`; nothing if it is known to have.

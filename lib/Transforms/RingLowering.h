@@ -77,6 +77,7 @@ private:
   Value isLast(Value slot);
   Value advance(Value slot, int64_t by);
   Value getSteps(int64_t distance);
+  Value widen(Value value);
   Value hasTurnAfter(Value turn, int64_t distance);
   std::optional<Value> hasTurn(int64_t number);
 

@@ -228,8 +228,10 @@ void KernelVerifier::verifyCopy(Operation *op) {
       isa<memref::CopyOp>(op) || (copy && copy.hasPureBufferSemantics());
   if (isCopy && isInDeviceCode(op))
     error(op, "in device code was not lowered; run workgroup-lower-copies");
-  if (isa<RingOp, CopyOp>(op))
+  if (isa<RingOp>(op))
     error(op, "was not lowered; run workgroup-lower-rings");
+  if (isa<CopyOp>(op))
+    error(op, "fills no tile of a ring; use memref.copy or linalg.copy");
 }
 
 //===----------------------------------------------------------------------===//

@@ -173,3 +173,20 @@ func.func @other() {
   %a = builtin.unrealized_conversion_cast %ring : !ring to index
   return
 }
+
+// -----
+
+// A block that may come any number of times.
+!ring = !workgroup.ring<2 slots of memref<4xf32, 3>>
+func.func @blocks(%condition: i1) {
+  // expected-error @+1 {{is left otherwise at the end of a block than at its start}}
+  %ring = workgroup.ring : !ring
+  cf.br ^loop
+^loop:
+  // expected-note @+1 {{here}}
+  %a = workgroup.put %ring : !ring -> memref<4xf32, 3>
+  workgroup.commit %ring : !ring
+  cf.cond_br %condition, ^loop, ^end
+^end:
+  return
+}

@@ -153,7 +153,7 @@ gpu.module @kernels {
       %s = memref.subview %a[%k] [32] [1] : memref<512xf32> to memref<32xf32, strided<[1], offset: ?>>
       %p = memref.subview %w[0] [32] [1] : memref<64xf32, #wg> to memref<32xf32, strided<[1]>, #wg>
       linalg.fill ins(%f : f32) outs(%w : memref<64xf32, #wg>)
-      // expected-remark @+1 {{Reason="its buffer is filled with more than zeros before it"}}
+      // expected-remark @+1 {{Reason="its buffer is filled with more than zeros"}}
       memref.copy %s, %p : memref<32xf32, strided<[1], offset: ?>> to memref<32xf32, strided<[1]>, #wg>
       %v = memref.load %w[%x] : memref<64xf32, #wg>
       memref.store %v, %b[%x] : memref<64xf32>
@@ -244,6 +244,21 @@ gpu.module @kernels {
       // expected-remark @+1 {{Reason="its target is no row-major buffer of the kernel of constant extents"}}
       memref.copy %s, %w : memref<?xf32, strided<[1], offset: ?>> to memref<?xf32, #wg>
       %v = memref.load %w[%x] : memref<?xf32, #wg>
+      memref.store %v, %b[%x] : memref<64xf32>
+    }
+    gpu.return
+  }
+  gpu.func @aligned(%a: memref<512xf32>, %b: memref<64xf32> {llvm.noalias}) kernel {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c512 = arith.constant 512 : index
+    %x = gpu.thread_id x
+    %w = memref.alloc() {alignment = 128 : i64} : memref<64xf32, #wg>
+    scf.for %k = %c0 to %c512 step %c64 {
+      %s = memref.subview %a[%k] [64] [1] : memref<512xf32> to memref<64xf32, strided<[1], offset: ?>>
+      // expected-remark @+1 {{Reason="its buffer asks for more alignment than 16 bytes"}}
+      memref.copy %s, %w : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, #wg>
+      %v = memref.load %w[%x] : memref<64xf32, #wg>
       memref.store %v, %b[%x] : memref<64xf32>
     }
     gpu.return

@@ -1,6 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=4})' -o %t.once
 // RUN: FileCheck %s --input-file=%t.once
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-form-rings{slots=4})' | diff %t.once -
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-rings{engine=registers},workgroup-hoist-allocs)' -o /dev/null
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings{slots=1})' | FileCheck %s --check-prefix=ONE
 
 // One slot is no ring.
@@ -166,6 +167,29 @@ gpu.module @cast {
       %value = memref.load %tile[%x] : memref<32xf32, 3>
       memref.store %value, %b[%x] : memref<32xf32>
     }
+    gpu.return
+  }
+}
+
+// Deallocations of a view, before the loop or in it, go with the buffer.
+// CHECK-LABEL: gpu.func @dealloc_of_view
+// CHECK-NOT:     memref.alloc
+// CHECK:         workgroup.get
+// CHECK-NOT:     memref.dealloc
+gpu.module @dealloc_of_view {
+  gpu.func @dealloc_of_view(%a: memref<?xcomplex<f32>>, %n: index, %b: memref<32xcomplex<f32>> {llvm.noalias}) kernel {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %x = gpu.thread_id x
+    %tile = memref.alloc() : memref<32xcomplex<f32>, 3>
+    %view = memref.cast %tile : memref<32xcomplex<f32>, 3> to memref<?xcomplex<f32>, 3>
+    scf.for %k = %c0 to %n step %c32 {
+      %source = memref.subview %a[%k] [32] [1] : memref<?xcomplex<f32>> to memref<32xcomplex<f32>, strided<[1], offset: ?>>
+      memref.copy %source, %tile : memref<32xcomplex<f32>, strided<[1], offset: ?>> to memref<32xcomplex<f32>, 3>
+      %value = memref.load %tile[%x] : memref<32xcomplex<f32>, 3>
+      memref.store %value, %b[%x] : memref<32xcomplex<f32>>
+    }
+    memref.dealloc %view : memref<?xcomplex<f32>, 3>
     gpu.return
   }
 }

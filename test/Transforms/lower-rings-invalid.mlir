@@ -46,11 +46,48 @@ gpu.module @twice {
 gpu.module @stored {
   gpu.func @stored(%f: f32) kernel {
     %x = gpu.thread_id x
-    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: tiles that are put are filled by workgroup.copy before the commit, and by nothing else}}
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: a tile that is put is filled by one workgroup.copy before the commit}}
     %ring = workgroup.ring : !ring
     %empty = workgroup.put %ring : !ring -> !tile
     // expected-note @+1 {{here}}
     memref.store %f, %empty[%x] : !tile
+    workgroup.commit %ring : !ring
+    %full = workgroup.get %ring : !ring -> !tile
+    workgroup.release %ring : !ring
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, 3>
+!ring = !workgroup.ring<2 slots of !tile>
+gpu.module @two_copies {
+  gpu.func @two_copies(%a: memref<64xf32>, %b: memref<32xf32>) kernel {
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: a tile that is put is filled by one workgroup.copy, and used by nothing else}}
+    %ring = workgroup.ring : !ring
+    %empty = workgroup.put %ring : !ring -> !tile
+    workgroup.copy %a to %empty : memref<64xf32> to !tile
+    // expected-note @+1 {{here}}
+    workgroup.copy %b to %empty : memref<32xf32> to !tile
+    workgroup.commit %ring : !ring
+    %full = workgroup.get %ring : !ring -> !tile
+    workgroup.release %ring : !ring
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<8x32xf16, #workgroup.tile<8x32 by 32, chunk 8, xor 1, 3, 0>, 3>
+!ring = !workgroup.ring<2 slots of !tile>
+gpu.module @layout {
+  gpu.func @layout(%a: memref<8x32xf16>) kernel {
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: tiles have to be row-major, and sources to have strides}}
+    %ring = workgroup.ring : !ring
+    %empty = workgroup.put %ring : !ring -> !tile
+    // expected-note @+1 {{here}}
+    workgroup.copy %a to %empty : memref<8x32xf16> to !tile
     workgroup.commit %ring : !ring
     %full = workgroup.get %ring : !ring -> !tile
     workgroup.release %ring : !ring

@@ -13,6 +13,7 @@
 // CHECK-LABEL: gpu.func @ahead
 // CHECK:         %[[SLOTS:.+]] = memref.alloc() {alignment = 16 : i64} : memref<1536xi8, #gpu.address_space<workgroup>>
 // CHECK:         scf.for {{.+}} iter_args(%[[FIRST:.+]] = %c0) -> (index) {
+// CHECK-NOT:       gpu.barrier
 // CHECK:           scf.if
 // CHECK:             arith.muli %[[FIRST]], %c512
 // CHECK:             nvgpu.device_async_copy {{.+}}, 4 {bypassL1}
@@ -211,6 +212,37 @@ gpu.module @in_place {
       memref.store %value, %b[%x] : memref<64xf32>
       workgroup.release %ring : !ring
     }
+    gpu.return
+  }
+}
+
+// A function starts again with each call, behind a barrier: what callers have
+// written is not known, nor who still reads.
+// CHECK-LABEL: func.func private @in_function
+// CHECK-NOT:     scf.for
+// CHECK:         gpu.barrier
+// CHECK:         scf.for
+gpu.module @in_function {
+  func.func private @in_function(%a: memref<8x4096xf32> {llvm.noalias}, %b: memref<64xf32> {llvm.noalias}) {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c128 = arith.constant 128 : index
+    %x = gpu.thread_id x
+    %ring = workgroup.ring : !ring
+    scf.for %k = %c0 to %c128 step %c16 {
+      %source = memref.subview %a[0, %k] [8, 16] [1, 1] : memref<8x4096xf32> to !source
+      %empty = workgroup.put %ring : !ring -> !tile
+      workgroup.copy %source to %empty : !source to !tile
+      workgroup.commit %ring : !ring
+      %full = workgroup.get %ring : !ring -> !tile
+      %value = memref.load %full[%c0, %x] : !tile
+      memref.store %value, %b[%x] : memref<64xf32>
+      workgroup.release %ring : !ring
+    }
+    return
+  }
+  gpu.func @caller(%a: memref<8x4096xf32>, %b: memref<64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    func.call @in_function(%a, %b) : (memref<8x4096xf32>, memref<64xf32>) -> ()
     gpu.return
   }
 }

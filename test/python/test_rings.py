@@ -18,11 +18,12 @@ import fuzz_rings
 from ring_programs import generate
 
 import pipeline
+from pipeline.emulator import AsyncMode, Order
 
 SEEDS, CHUNK = 300, 100
 
-ORDERS = ("forward", "reverse", 7)
-MODES = ("on_wait", "eager", 7)
+ORDERS: tuple[Order | int, ...] = ("forward", "reverse", 7)
+MODES: tuple[AsyncMode | int, ...] = ("on_wait", "eager", 7)
 
 ROWS, COLUMNS, TILE = 8, 32, 16
 
@@ -150,7 +151,11 @@ def mutate(text: str, kind: str, slots: int) -> str:
     if kind == "commit removed":
         return text[: inner.end()] + rest[: commit.start()] + rest[commit.end() :]
     assert kind == "slot too few"
-    return re.sub(rf"(%\w+) = arith\.constant {slots} : index", rf"\1 = arith.constant {slots - 1} : index", text)
+    return re.sub(
+        rf"(%\w+) = arith\.constant {slots} : index",
+        rf"\1 = arith.constant {slots - 1} : index",
+        text,
+    )
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
@@ -200,10 +205,17 @@ def mutate_tensor_copies(text: str, kind: str) -> str:
     if kind == "parity flipped":
         return re.sub(r"arith\.constant false", "arith.constant true", text)
     if kind == "too many bytes expected":
-        return text.replace(f"arith.constant {ROWS * TILE * 4} : index", "arith.constant 528 : index")
+        return text.replace(
+            f"arith.constant {ROWS * TILE * 4} : index", "arith.constant 528 : index"
+        )
     if kind == "too few bytes expected":
-        return text.replace(f"arith.constant {ROWS * TILE * 4} : index", "arith.constant 496 : index")
-    pattern = {"fence removed": r"^ *nvvm\.fence\.proxy .*$", "barrier removed": r"^ *gpu\.barrier$"}
+        return text.replace(
+            f"arith.constant {ROWS * TILE * 4} : index", "arith.constant 496 : index"
+        )
+    pattern = {
+        "fence removed": r"^ *nvvm\.fence\.proxy .*$",
+        "barrier removed": r"^ *gpu\.barrier$",
+    }
     found = re.search(pattern[kind], rest, re.MULTILINE)
     assert found
     return text[: wait.end()] + rest[: found.start()] + rest[found.end() :]
