@@ -141,7 +141,8 @@ def mutate(text: str, kind: str, slots: int) -> str:
     rest = text[inner.end() :]
     barrier = re.search(r"^ *gpu\.barrier$", rest, re.MULTILINE)
     commit = re.search(r"^ *nvvm\.cp\.async\.commit\.group$", rest, re.MULTILINE)
-    assert barrier and commit
+    assert barrier
+    assert commit
     if kind == "wait loosened":
         return text[: inner.start()] + f"nvvm.cp.async.wait.group {slots - 1}" + rest
     if kind == "wait removed":
