@@ -163,22 +163,23 @@ static Origin getOrigin(Value root) {
 }
 
 bool mayAlias(Value lhs, Value rhs) {
-  MemorySpace lhsSpace = getMemorySpace(lhs), rhsSpace = getMemorySpace(rhs);
-  if (lhsSpace != rhsSpace && lhsSpace != MemorySpace::Other &&
-      rhsSpace != MemorySpace::Other)
-    return false;
   Value lhsRoot = getRootBuffer(lhs), rhsRoot = getRootBuffer(rhs);
-  Origin lhsOrigin = getOrigin(lhsRoot), rhsOrigin = getOrigin(rhsRoot);
-  if (lhsRoot == rhsRoot || lhsOrigin == Origin::Unknown ||
-      rhsOrigin == Origin::Unknown)
+  if (lhsRoot == rhsRoot)
     return true;
-  if (lhsOrigin == Origin::Global && rhsOrigin == Origin::Global)
-    return lhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr() ==
-           rhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr();
+  Origin lhsOrigin = getOrigin(lhsRoot), rhsOrigin = getOrigin(rhsRoot);
+  bool isKnown = lhsOrigin != Origin::Unknown && rhsOrigin != Origin::Unknown;
   auto isOwn = [](Origin origin) {
     return origin == Origin::Allocation || origin == Origin::NoAlias;
   };
-  return !isOwn(lhsOrigin) && !isOwn(rhsOrigin);
+  if (isKnown && (isOwn(lhsOrigin) || isOwn(rhsOrigin)))
+    return false;
+  if (lhsOrigin == Origin::Global && rhsOrigin == Origin::Global)
+    return lhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr() ==
+           rhsRoot.getDefiningOp<memref::GetGlobalOp>().getNameAttr();
+  // Last, as it may have to look far around.
+  MemorySpace lhsSpace = getMemorySpace(lhs), rhsSpace = getMemorySpace(rhs);
+  return lhsSpace == rhsSpace || lhsSpace == MemorySpace::Other ||
+         rhsSpace == MemorySpace::Other;
 }
 
 } // namespace mlir::workgroup

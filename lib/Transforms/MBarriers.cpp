@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MBarriers.h"
+#include "CarriedValues.h"
 #include "IndexBuilder.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -142,42 +143,6 @@ StringRef getPhaseObstacle(Operation *op) {
   return "";
 }
 
-/// Makes `loop` carry one more value, `init` to begin with.
-static scf::ForOp carry(RewriterBase &rewriter, scf::ForOp loop, Value init) {
-  auto yield = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
-    return SmallVector<Value>{arguments.back()};
-  };
-  rewriter.setInsertionPoint(loop);
-  FailureOr<LoopLikeOpInterface> carrying = loop.replaceWithAdditionalYields(
-      rewriter, init, /*replaceInitOperandUsesInLoop=*/false, yield);
-  return cast<scf::ForOp>(**carrying);
-}
-
-/// Makes both arms of `branch` yield one more value, `value`.
-static scf::IfOp carry(RewriterBase &rewriter, scf::IfOp branch, Value value) {
-  rewriter.setInsertionPoint(branch);
-  SmallVector<Type> types(branch.getResultTypes());
-  types.push_back(value.getType());
-  auto carrying =
-      scf::IfOp::create(rewriter, branch.getLoc(), types, branch.getCondition(),
-                        /*addThenBlock=*/false, /*addElseBlock=*/false);
-  carrying->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
-  for (auto [from, to] :
-       llvm::zip_equal(branch->getRegions(), carrying->getRegions())) {
-    if (from.empty()) {
-      rewriter.createBlock(&to);
-      scf::YieldOp::create(rewriter, branch.getLoc(), value);
-      continue;
-    }
-    rewriter.inlineRegionBefore(from, to, to.end());
-    Operation *yield = to.front().getTerminator();
-    rewriter.modifyOpInPlace(
-        yield, [&] { yield->insertOperands(yield->getNumOperands(), value); });
-  }
-  rewriter.replaceOp(branch, carrying.getResults().drop_back());
-  return carrying;
-}
-
 void advancePhase(RewriterBase &rewriter, nvgpu::MBarrierTryWaitParityOp wait) {
   SmallVector<Operation *> nest = getLoopNest(wait);
   if (nest.empty())
@@ -188,11 +153,11 @@ void advancePhase(RewriterBase &rewriter, nvgpu::MBarrierTryWaitParityOp wait) {
   rewriter.moveOpBefore(phase.getDefiningOp(), nest.back());
   for (Operation *&around : llvm::reverse(nest)) {
     if (auto loop = dyn_cast<scf::ForOp>(around)) {
-      scf::ForOp carrying = carry(rewriter, loop, phase);
+      scf::ForOp carrying = addCarriedValues(rewriter, loop, phase);
       phase = carrying.getRegionIterArgs().back();
       around = carrying;
     } else {
-      around = carry(rewriter, cast<scf::IfOp>(around), phase);
+      around = addResults(rewriter, cast<scf::IfOp>(around), phase);
     }
   }
   rewriter.setInsertionPointAfter(wait);

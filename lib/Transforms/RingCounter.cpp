@@ -7,53 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "RingCounter.h"
+#include "CarriedValues.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
-
-scf::ForOp addCarriedValues(RewriterBase &rewriter, scf::ForOp loop,
-                            ValueRange initial) {
-  FailureOr<LoopLikeOpInterface> extended = loop.replaceWithAdditionalYields(
-      rewriter, initial, /*replaceInitOperandUsesInLoop=*/false,
-      [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
-        return SmallVector<Value>(arguments.begin(), arguments.end());
-      });
-  return cast<scf::ForOp>(extended->getOperation());
-}
-
-void yieldLast(RewriterBase &rewriter, scf::ForOp loop, ValueRange values) {
-  Operation *yield = loop.getBody()->getTerminator();
-  rewriter.modifyOpInPlace(yield, [&] {
-    yield->setOperands(yield->getNumOperands() - values.size(), values.size(),
-                       values);
-  });
-}
-
-/// `branch` with further results, `values` in either case.
-static scf::IfOp addResults(RewriterBase &rewriter, scf::IfOp branch,
-                            ValueRange values) {
-  rewriter.setInsertionPoint(branch);
-  SmallVector<Type> types(branch.getResultTypes());
-  llvm::append_range(types, values.getTypes());
-  auto extended =
-      scf::IfOp::create(rewriter, branch.getLoc(), types, branch.getCondition(),
-                        /*withElseRegion=*/true);
-  for (auto [from, to] :
-       llvm::zip_equal(branch->getRegions(), extended->getRegions())) {
-    if (from.empty()) {
-      rewriter.setInsertionPointToEnd(&to.front());
-      scf::YieldOp::create(rewriter, branch.getLoc(), values);
-      continue;
-    }
-    rewriter.eraseBlock(&to.front());
-    rewriter.inlineRegionBefore(from, to, to.end());
-    Operation *yield = to.front().getTerminator();
-    rewriter.modifyOpInPlace(
-        yield, [&] { yield->insertOperands(yield->getNumOperands(), values); });
-  }
-  rewriter.replaceOp(branch, extended.getResults().drop_back(values.size()));
-  return extended;
-}
 
 /// What is around `loop` in its kernel, outermost first; nothing if values
 /// cannot be handed through it.

@@ -15,18 +15,9 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_RINGCOUNTER_H
 #define WORKGROUP_LIB_TRANSFORMS_RINGCOUNTER_H
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::workgroup {
-
-/// `loop` with further values that it carries, which it yields as they are;
-/// they are its last ones.
-scf::ForOp addCarriedValues(RewriterBase &rewriter, scf::ForOp loop,
-                            ValueRange initial);
-
-/// Lets `loop` yield `values` as its last ones.
-void yieldLast(RewriterBase &rewriter, scf::ForOp loop, ValueRange values);
 
 /// Values that are made at a kernel's entry, change in one loop only, and keep
 /// what they are in between.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RingLowering.h"
+#include "CarriedValues.h"
 #include "KernelBuffers.h"
 #include "RingCounter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CarriedValues.h"
 #include "MBarriers.h"
 #include "RingCounter.h"
 #include "RingLowering.h"

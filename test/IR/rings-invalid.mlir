@@ -190,3 +190,21 @@ func.func @blocks(%condition: i1) {
 ^end:
   return
 }
+
+// -----
+
+// A turn that does not give back the slot that it read.
+!ring = !workgroup.ring<2 slots of memref<4xf32, 3>>
+func.func @no_release(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{is left otherwise after a turn than before it}}
+  %ring = workgroup.ring : !ring
+  // expected-note @+1 {{here}}
+  scf.for %i = %c0 to %n step %c1 {
+    %a = workgroup.put %ring : !ring -> memref<4xf32, 3>
+    workgroup.commit %ring : !ring
+    %b = workgroup.get %ring : !ring -> memref<4xf32, 3>
+  }
+  return
+}

@@ -127,6 +127,8 @@ def test_entered_again(slots: int, chip: str) -> None:
     )
     (lowered,) = [remark for remark in module.remarks if remark.name == "LoweredRing"]
     assert int(lowered.arguments["TurnsAhead"]) == (1 if chip == "sm_75" else slots - 1)
+    (memory,) = module.workgroup_memory
+    assert all(buffer.is_shared for buffer in memory.buffers)
     for turns in range(7):
         for out, report in run_all(module, turns):
             assert not report.findings, report.findings[0].message
