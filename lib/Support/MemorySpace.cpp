@@ -85,6 +85,18 @@ Value getRootBuffer(Value memref) {
   return memref;
 }
 
+/// True if `op`, which defines what `memref` is a view of, is host code that
+/// launches kernels. A view that is made in a launch tells without a search.
+static bool isOfLaunchingCode(Value memref, Operation *op) {
+  auto launch = memref.getParentRegion()->getParentOfType<gpu::LaunchOp>();
+  Operation *scope = getExecutionScope(op);
+  if (launch && scope && scope->isProperAncestor(launch) &&
+      !isa<gpu::LaunchOp, gpu::GPUFuncOp>(scope) &&
+      !scope->getParentOfType<gpu::GPUModuleOp>())
+    return true;
+  return isInLaunchingCode(op);
+}
+
 MemorySpace getMemorySpace(Value memref) {
   int64_t space =
       getAddressSpace(cast<BaseMemRefType>(memref.getType()).getMemorySpace());
@@ -108,9 +120,10 @@ MemorySpace getMemorySpace(Value memref) {
     return getMemorySpace(root);
   if (Operation *definition = root.getDefiningOp()) {
     if (isa<memref::AllocOp, memref::AllocaOp>(definition))
-      return isInLaunchingCode(definition) ? MemorySpace::Global
-                                           : MemorySpace::Private;
-    if (isa<memref::GetGlobalOp>(definition) || isInLaunchingCode(definition))
+      return isOfLaunchingCode(memref, definition) ? MemorySpace::Global
+                                                   : MemorySpace::Private;
+    if (isa<memref::GetGlobalOp>(definition) ||
+        isOfLaunchingCode(memref, definition))
       return MemorySpace::Global;
     return MemorySpace::Other;
   }
@@ -118,7 +131,8 @@ MemorySpace getMemorySpace(Value memref) {
   // loops, branches and device functions may be any memory.
   Block *block = cast<BlockArgument>(root).getOwner();
   Operation *owner = block->getParentOp();
-  if ((isKernel(owner) && block->isEntryBlock()) || isInLaunchingCode(owner))
+  if ((isKernel(owner) && block->isEntryBlock()) ||
+      isOfLaunchingCode(memref, owner))
     return MemorySpace::Global;
   return MemorySpace::Other;
 }
