@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from emulating import check_results, emulate
 from kernels import CASES, Case
-from kernels_bulk import FLAG_CASE
+from kernels_flag import FLAG_CASE
 
 ORDERS = ("forward", "reverse", "seeded")
 MODES = ("on_wait", "eager", "seeded")

@@ -11,8 +11,9 @@ import kernels_mbarrier
 import numpy as np
 import programs
 import pytest
-from kernels_bulk import COPIES, FLAG_CASE, barriers, copy_text, tensor_map
+from kernels_bulk import COPIES, barriers, copy_text, tensor_map
 from kernels_case import Case
+from kernels_flag import FLAG_CASE
 
 import pipeline
 from pipeline import Part, TensorMap
