@@ -18,11 +18,12 @@ import gpu_arrays
 import gpu_check
 from gpu_arrays import PackError
 from gpu_check import Pack, PackedCase
-from kernels import CASES
+from kernels import CASES as ALL_CASES
 from mutants import mutants
 
 from pipeline.arguments import convert, evaluate
 
+CASES = gpu_check.load_cases()
 BY_NAME = {case.name: case for case in CASES}
 
 
@@ -30,6 +31,13 @@ BY_NAME = {case.name: case for case in CASES}
 def packed() -> list[PackedCase]:
     """Pack every case of the corpus."""
     return [gpu_check.pack_case(case, check_races=False) for case in CASES]
+
+
+def test_tensor_maps_are_refused() -> None:
+    """The runner does not make them, and bytes of something else must not go in their place."""
+    case = next(case for case in ALL_CASES if case.name not in BY_NAME)
+    with pytest.raises(PackError, match="takes a tensor map"):
+        gpu_check.pack_case(case, check_races=False)
 
 
 def test_every_case_packs(packed: list[PackedCase]) -> None:
