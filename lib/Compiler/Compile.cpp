@@ -231,8 +231,10 @@ LogicalResult Compilation::lowerMemory() {
   pipeline.insertBarriers = options.insertBarriers;
   pipeline.assumeAlignment = options.assumeAlignment;
   pipeline.verifyBarriers = options.verifyBarriers;
-  pipeline.rings.assumeDistinctArguments = true; // the runtime checks it
-  result.needsDistinctArguments = pipeline.rings.slots > 1;
+  if (!pipeline.rings.assumeDistinctArguments.hasValue())
+    pipeline.rings.assumeDistinctArguments = true; // the runtime checks it
+  result.needsDistinctArguments =
+      pipeline.rings.slots > 1 && pipeline.rings.assumeDistinctArguments;
   std::vector<MemoryPlacement> placements;
   if (failed(runPasses([&](OpPassManager &manager) {
         buildMemoryPipeline(manager, pipeline, &placements);

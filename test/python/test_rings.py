@@ -269,6 +269,8 @@ def test_overlapping_arguments() -> None:
     pipeline.compile(text).run(*arguments)
     with pytest.raises(pipeline.ArgumentError, match="argument 2 overlaps argument 0"):
         pipeline.compile(text, memory_options="slots=2").run(*arguments)
+    options = "slots=2 assume-distinct-arguments=false"
+    pipeline.compile(text, memory_options=options).run(*arguments)
 
 
 def test_programs_differ() -> None:
