@@ -223,11 +223,15 @@ def _compile(options: argparse.Namespace) -> int:
 
 
 def _wait_for(function: Callable[[], Module]) -> Module:
-    """Call a function that may take long, so that Ctrl-C is heard at once."""
-    try:
-        return ThreadPoolExecutor(1).submit(function).result()
-    except KeyboardInterrupt:
-        os._exit(130)
+    """Call a function that may take long, so that Ctrl-C is heard at once.
+
+    The executor outlives the waiting: in its finalizer an interrupt would be lost.
+    """
+    with ThreadPoolExecutor(1) as executor:
+        try:
+            return executor.submit(function).result()
+        except KeyboardInterrupt:
+            os._exit(130)
 
 
 def _source(given: str) -> str | Path:
