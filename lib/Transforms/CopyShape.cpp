@@ -93,6 +93,13 @@ bool isZero(Value value) {
   return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
 }
 
+StringRef getPaddingObstacle(MemRefType source, MemRefType tile) {
+  if (source.getShape() == tile.getShape() ||
+      tile.getElementType().isIntOrIndexOrFloat())
+    return "";
+  return "only tiles of numbers can be filled with zeros";
+}
+
 SmallVector<int64_t> getConstantExtents(Value source, Value target) {
   SmallVector<int64_t> extents;
   int64_t rank = cast<MemRefType>(source.getType()).getRank();

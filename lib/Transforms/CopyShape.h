@@ -56,6 +56,10 @@ bool isLeadingPart(Value view, Value buffer, bool isWhole);
 /// True if `value`, a scalar, is a zero whose bytes are zero.
 bool isZero(Value value);
 
+/// The reason why what `source` has too few elements of `tile` cannot be filled
+/// with zeros by the copy itself; empty if it can.
+StringRef getPaddingObstacle(MemRefType source, MemRefType tile);
+
 /// The extents that `source` and `target`, memrefs of equal shape, are known to
 /// have; dynamic where they are not.
 SmallVector<int64_t> getConstantExtents(Value source, Value target);

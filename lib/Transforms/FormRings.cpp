@@ -185,6 +185,9 @@ static StringRef followBuffer(TileCopy &copy) {
     return "nothing reads its buffer";
   if (!isLeadingPart(copy.target, copy.buffer, /*isWhole=*/!copy.fill))
     return "it fills only a part of its buffer";
+  if (copy.fill)
+    return getPaddingObstacle(cast<MemRefType>(copy.source.getType()),
+                              copy.getTile());
   return "";
 }
 

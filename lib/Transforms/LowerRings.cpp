@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CopyShape.h"
 #include "RingLowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -59,10 +60,7 @@ static StringRef getObstacle(CopyOp copy) {
   auto tile = cast<MemRefType>(copy.getTile().getType());
   if (!tile.getLayout().isIdentity() || !source.isStrided())
     return "tiles have to be row-major, and sources to have strides";
-  bool isRagged = source.getShape() != tile.getShape();
-  if (isRagged && !tile.getElementType().isIntOrIndexOrFloat())
-    return "only tiles of numbers can be filled with zeros";
-  return "";
+  return getPaddingObstacle(source, tile);
 }
 
 /// Collects the copies to the tiles that are put, one for each, and all else

@@ -263,4 +263,40 @@ gpu.module @kernels {
     }
     gpu.return
   }
+  gpu.func @ragged_vectors(%a: memref<8x64xvector<4xf32>>, %n: index, %b: memref<64xvector<4xf32>> {llvm.noalias}) kernel {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %x = gpu.thread_id x
+    %w = memref.alloc() : memref<8x16xvector<4xf32>, #wg>
+    scf.for %k = %c0 to %c64 step %c16 {
+      %s = memref.subview %a[0, %k] [%n, 16] [1, 1] : memref<8x64xvector<4xf32>> to memref<?x16xvector<4xf32>, strided<[64, 1], offset: ?>>
+      %p = memref.subview %w[0, 0] [%n, 16] [1, 1] : memref<8x16xvector<4xf32>, #wg> to memref<?x16xvector<4xf32>, strided<[16, 1]>, #wg>
+      linalg.fill ins(%zero : vector<4xf32>) outs(%w : memref<8x16xvector<4xf32>, #wg>)
+      // expected-remark @+1 {{Reason="only tiles of numbers can be filled with zeros"}}
+      memref.copy %s, %p : memref<?x16xvector<4xf32>, strided<[64, 1], offset: ?>> to memref<?x16xvector<4xf32>, strided<[16, 1]>, #wg>
+      %v = memref.load %w[%c0, %x] : memref<8x16xvector<4xf32>, #wg>
+      memref.store %v, %b[%x] : memref<64xvector<4xf32>>
+    }
+    gpu.return
+  }
+  // All of the tile is copied: nothing is left to be filled.
+  gpu.func @whole_vectors(%a: memref<512xvector<4xf32>>, %b: memref<64xvector<4xf32>> {llvm.noalias}) kernel {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %x = gpu.thread_id x
+    %w = memref.alloc() : memref<16xvector<4xf32>, #wg>
+    scf.for %k = %c0 to %c64 step %c16 {
+      %s = memref.subview %a[%k] [16] [1] : memref<512xvector<4xf32>> to memref<16xvector<4xf32>, strided<[1], offset: ?>>
+      linalg.fill ins(%zero : vector<4xf32>) outs(%w : memref<16xvector<4xf32>, #wg>)
+      // expected-remark @+1 {{Slots=4, Tiles=1}}
+      memref.copy %s, %w : memref<16xvector<4xf32>, strided<[1], offset: ?>> to memref<16xvector<4xf32>, #wg>
+      %v = memref.load %w[%x] : memref<16xvector<4xf32>, #wg>
+      memref.store %v, %b[%x] : memref<64xvector<4xf32>>
+    }
+    gpu.return
+  }
 }
