@@ -96,14 +96,6 @@ AffineMap TileLayoutAttr::getAffineMap() const {
   return AffineMap::get(/*dimCount=*/2, /*symbolCount=*/0, place);
 }
 
-int64_t TileLayoutAttr::getPlace(int64_t row, int64_t column) const {
-  int64_t box = column / getWidth(), inBox = column % getWidth();
-  int64_t chunk =
-      (inBox / getChunk()) ^ (((row >> getShift()) & getMask()) << getScale());
-  return box * getRows() * getWidth() + row * getWidth() + chunk * getChunk() +
-         inBox % getChunk();
-}
-
 bool TileLayoutAttr::isIdentity() const {
   return getWidth() == getColumns() && getMask() == 0;
 }
