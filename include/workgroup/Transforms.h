@@ -45,6 +45,10 @@ LogicalResult hoistAllocs(Operation *root,
 /// their sources. See pass `workgroup-hoist-copies`.
 void hoistCopies(Operation *root);
 
+/// What is wrong with `slots` as the number of slots of rings to be formed;
+/// empty if nothing is.
+std::string getSlotsObstacle(int64_t slots);
+
 struct FormRingsOptions {
   /// How many slots a ring is to have, if the loop has as many turns and the
   /// memory suffices; no ring is formed for one.

@@ -356,9 +356,9 @@ std::string checkMemoryOptions(const std::string &options) {
   bool isOther = parsed.chip.hasValue() || parsed.insertBarriers.hasValue() ||
                  parsed.assumeAlignment.hasValue() ||
                  parsed.verifyBarriers.hasValue();
-  return isOther ? "chip, barriers and the alignment of arguments are not set "
-                   "this way"
-                 : "";
+  if (isOther)
+    return "chip, barriers and the alignment of arguments are not set this way";
+  return getSlotsObstacle(parsed.rings.slots);
 }
 
 std::vector<std::string> getChipNames() {

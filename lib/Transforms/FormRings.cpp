@@ -32,6 +32,7 @@
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::workgroup {
 
@@ -443,6 +444,14 @@ static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
   }
 }
 
+std::string getSlotsObstacle(int64_t slots) {
+  constexpr int64_t kMaxSlots = 8;
+  if (slots >= 1 && slots <= kMaxSlots)
+    return "";
+  return llvm::formatv("slots must be from 1 to {0}, not {1}", kMaxSlots, slots)
+      .str();
+}
+
 LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
   LoopCopies loops = collectCopies(root);
   if (loops.empty() || options.slots < 2)
@@ -470,9 +479,8 @@ struct FormRingsPass final : impl::FormRingsPassBase<FormRingsPass> {
   using FormRingsPassBase::FormRingsPassBase;
 
   void runOnOperation() override {
-    if (slots < 1 || slots > 8) {
-      emitError(getOperation()->getLoc())
-          << "slots must be from 1 to 8, not " << slots.getValue();
+    if (std::string why = getSlotsObstacle(slots); !why.empty()) {
+      emitError(getOperation()->getLoc()) << why;
       return signalPassFailure();
     }
     if (failed(formRings(getOperation(),

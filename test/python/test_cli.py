@@ -357,7 +357,16 @@ def test_refused_program() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    ["reuse=sometimes", "reuse", "nonsense=1", "{", "chip=sm_90", "verify-barriers=false"],
+    [
+        "reuse=sometimes",
+        "reuse",
+        "nonsense=1",
+        "{",
+        "chip=sm_90",
+        "verify-barriers=false",
+        "slots=0",
+        "slots=9",
+    ],
 )
 def test_memory_options_that_there_are_not(options: str) -> None:
     outcome = run(
