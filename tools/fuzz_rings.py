@@ -26,10 +26,11 @@ MODES: tuple[Literal["on_wait", "eager", "seeded"], ...] = ("on_wait", "eager", 
 
 @dataclass
 class Counts:
-    """What became of copies: names of remarks, and turns that rings run ahead."""
+    """What became of copies: names of remarks, turns that rings run ahead, and by what engine."""
 
     remarks: Counter[str] = field(default_factory=Counter)
     ahead: Counter[int] = field(default_factory=Counter)
+    engines: Counter[str] = field(default_factory=Counter)
 
 
 def compile_program(program: Program) -> pipeline.Module:
@@ -44,6 +45,7 @@ def count(module: pipeline.Module, counts: Counts) -> None:
             counts.remarks[remark.name] += 1
         if remark.name == "LoweredRing":
             counts.ahead[int(remark.arguments["TurnsAhead"])] += 1
+            counts.engines[remark.arguments["Engine"]] += 1
 
 
 def check(program: Program, counts: Counts) -> str:
@@ -96,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"seed {seed}: {problem}")
     seconds = time.perf_counter() - start
     print(f"{options.seeds} programs in {seconds:.0f} s, {len(problems)} wrong")
-    print(dict(counts.remarks), dict(counts.ahead))
+    print(dict(counts.remarks), dict(counts.ahead), dict(counts.engines))
     return 1 if problems else 0
 
 

@@ -113,6 +113,7 @@ def test_random_loops(first: int) -> None:
     assert not problems, report
     assert counts.remarks["FormedRing"] > CHUNK // 2
     assert all(counts.ahead[turns] > 0 for turns in (1, 2, 3, 4))
+    assert set(counts.engines) == {"cp.async", "registers", "TMA"}
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4, 5])
