@@ -8,6 +8,7 @@
 
 #include "CopyShape.h"
 #include "IndexBuilder.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -16,6 +17,15 @@
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
+
+std::optional<CopyOperands> getCopyOperands(Operation *op) {
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return CopyOperands{copy.getSource(), copy.getTarget()};
+  auto copy = dyn_cast<linalg::CopyOp>(op);
+  if (!copy || !copy.hasPureBufferSemantics())
+    return std::nullopt;
+  return CopyOperands{copy.getInputs()[0], copy.getOutputs()[0]};
+}
 
 SmallVector<int64_t> getStrides(MemRefType type) {
   SmallVector<int64_t> strides;

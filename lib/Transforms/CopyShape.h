@@ -19,8 +19,17 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/PatternMatch.h"
+#include <optional>
 
 namespace mlir::workgroup {
+
+/// What is copied, and to where.
+struct CopyOperands {
+  Value source, target;
+};
+
+/// The memrefs of `op` if it is a `memref.copy` or `linalg.copy`.
+std::optional<CopyOperands> getCopyOperands(Operation *op);
 
 /// Two memrefs of equal shape, and that shape, outermost dimension first.
 struct CopyShape {

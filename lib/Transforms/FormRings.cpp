@@ -74,26 +74,15 @@ using LoopCopies = llvm::MapVector<Operation *, std::vector<TileCopy>>;
 // Collect
 //===----------------------------------------------------------------------===//
 
-static std::optional<TileCopy> matchCopy(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!loop)
-    return std::nullopt;
-  if (auto copy = dyn_cast<memref::CopyOp>(op))
-    return TileCopy{op, copy.getSource(), copy.getTarget(), loop};
-  auto copy = dyn_cast<linalg::CopyOp>(op);
-  if (!copy || !copy.hasPureBufferSemantics())
-    return std::nullopt;
-  return TileCopy{op, copy.getInputs()[0], copy.getOutputs()[0], loop};
-}
-
 static LoopCopies collectCopies(Operation *root) {
   LoopCopies copies;
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](Operation *op) {
-      std::optional<TileCopy> copy = matchCopy(op);
-      if (copy && isWorkgroupMemory(copy->target.getType()) &&
+      auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+      std::optional<CopyOperands> copy = getCopyOperands(op);
+      if (loop && copy && isWorkgroupMemory(copy->target.getType()) &&
           getMemorySpace(copy->source) == MemorySpace::Global)
-        copies[copy->loop].push_back(std::move(*copy));
+        copies[loop].push_back({op, copy->source, copy->target, loop});
     });
   return copies;
 }

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CopyShape.h"
 #include "KernelBuffers.h"
 #include "LoopCopies.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,8 +44,8 @@ struct LoopCopy {
   Value source;
   Value target;
   scf::ForOp loop;
-  /// What computes the operands in the loop, in order.
-  llvm::SetVector<Operation *> chain;
+  /// What computes the operands in the loop.
+  LoopSlice chain;
   /// Deallocations of the buffer in the loop.
   SmallVector<Operation *> deallocs;
 };
@@ -61,48 +62,33 @@ static std::optional<LoopCopy> matchCopy(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   if (!loop)
     return std::nullopt;
-  LoopCopy copy{op, {}, {}, loop, {}, {}};
-  if (auto plain = dyn_cast<memref::CopyOp>(op)) {
-    copy.source = plain.getSource();
-    copy.target = plain.getTarget();
-  } else if (auto converting = dyn_cast<linalg::CopyOp>(op);
-             converting && converting.hasPureBufferSemantics()) {
-    copy.source = converting.getInputs()[0];
-    copy.target = converting.getOutputs()[0];
-  } else {
+  std::optional<CopyOperands> operands = getCopyOperands(op);
+  if (!operands || !isWorkgroupMemory(operands->target.getType()))
     return std::nullopt;
-  }
-  return isWorkgroupMemory(copy.target.getType()) ? std::optional(copy)
-                                                  : std::nullopt;
+  return LoopCopy{op, operands->source, operands->target, loop, {}, {}};
 }
 
-/// Adds to the chain what computes `value` in the loop; false if `value` is
-/// another one in each turn.
-static bool addToChain(Value value, LoopCopy &copy) {
-  Region &body = copy.loop.getRegion();
-  if (!body.isAncestor(value.getParentRegion()))
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != copy.loop.getBody() || op->getNumRegions() != 0)
-    return false;
-  bool isBuffer = isa<memref::AllocOp, memref::AllocaOp>(op) &&
-                  op->getResult(0) == getRootBuffer(copy.target);
-  // It will be executed even if the loop has no turn.
-  if (!isBuffer && !isPure(op))
-    return false;
-  for (Value operand : op->getOperands())
-    if (!addToChain(operand, copy))
-      return false;
-  copy.chain.insert(op);
-  return true;
+/// The allocation of the buffer of `copy`; null if it is none.
+static Operation *getAllocation(const LoopCopy &copy) {
+  Operation *op = getRootBuffer(copy.target).getDefiningOp();
+  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) ? op : nullptr;
 }
 
+/// True if `copy` is the same in all turns. Collects what computes its
+/// operands, which will be executed even if the loop has no turn.
 static bool isInvariant(LoopCopy &copy) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(copy.op->getRegions(), captured);
   captured.insert_range(copy.op->getOperands());
-  return llvm::all_of(captured,
-                      [&](Value value) { return addToChain(value, copy); });
+  Operation *allocation = getAllocation(copy);
+  for (Value value : captured)
+    if (!addToSlice(value, copy.loop, copy.chain, allocation))
+      return false;
+  Value turn = copy.loop.getInductionVar();
+  return !captured.contains(turn) &&
+         llvm::none_of(copy.chain, [&](Operation *op) {
+           return llvm::is_contained(op->getOperands(), turn);
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,9 +97,8 @@ static bool isInvariant(LoopCopy &copy) {
 
 /// True if the buffer of `copy` is another one in each turn.
 static bool isBufferOfTurn(const LoopCopy &copy) {
-  Operation *definition = getRootBuffer(copy.target).getDefiningOp();
-  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(definition) &&
-         copy.chain.contains(definition);
+  Operation *allocation = getAllocation(copy);
+  return allocation && copy.chain.contains(allocation);
 }
 
 /// The reason why `op`, in the loop, forbids to copy before it, or empty.

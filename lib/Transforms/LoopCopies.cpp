@@ -42,19 +42,19 @@ std::optional<Accesses> getAccesses(Operation *op) {
 static constexpr unsigned kMaxSliceDepth = 256;
 
 bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice,
-                unsigned depth) {
+                Operation *allocation, unsigned depth) {
   if (!loop.getRegion().isAncestor(value.getParentRegion()))
     return true;
   if (value == loop.getInductionVar())
     return true;
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != loop.getBody() || op->getNumRegions() != 0 ||
-      !isPure(op) || depth > kMaxSliceDepth)
+      !(isPure(op) || op == allocation) || depth > kMaxSliceDepth)
     return false;
   if (slice.contains(op))
     return true;
   for (Value operand : op->getOperands())
-    if (!addToSlice(operand, loop, slice, depth + 1))
+    if (!addToSlice(operand, loop, slice, allocation, depth + 1))
       return false;
   slice.insert(op);
   return true;

@@ -35,10 +35,11 @@ std::optional<Accesses> getAccesses(Operation *op);
 using LoopSlice = llvm::SetVector<Operation *>;
 
 /// Adds to `slice` what computes `value` in the body of `loop`: operations
-/// without side effects, from the induction variable and from values that are
-/// the same in all turns. False if there is anything else, or too much.
+/// without side effects, and `allocation` if it is not null, from the induction
+/// variable and from values that are the same in all turns. False if there is
+/// anything else, or too much.
 bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice,
-                unsigned depth = 0);
+                Operation *allocation = nullptr, unsigned depth = 0);
 
 /// What the threads of a block write besides workgroup and private memory.
 struct GlobalWrites {

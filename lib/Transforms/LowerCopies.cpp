@@ -52,19 +52,22 @@ static Value lookThroughUnranked(Value memref) {
   return memref;
 }
 
+/// What becomes of an element on its way; null if nothing.
+static Region *getConversion(Operation *copy) {
+  if (copy->getNumRegions() == 0)
+    return nullptr;
+  Region &region = copy->getRegion(0);
+  return region.front().getOperations().size() > 1 ? &region : nullptr;
+}
+
 static std::vector<Copy> collectCopies(Operation *root) {
   std::vector<Copy> copies;
   for (Operation *scope : collectDeviceScopes(root)) {
     scope->walk([&](Operation *op) {
-      if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-        copies.push_back({op, lookThroughUnranked(copy.getSource()),
-                          lookThroughUnranked(copy.getTarget())});
-      } else if (auto copy = dyn_cast<linalg::CopyOp>(op);
-                 copy && copy.hasPureBufferSemantics()) {
-        Region *region = &copy.getRegion();
-        bool converts = region->front().getOperations().size() > 1;
-        copies.push_back({op, copy.getInputs()[0], copy.getOutputs()[0],
-                          converts ? region : nullptr});
+      if (std::optional<CopyOperands> copy = getCopyOperands(op)) {
+        copies.push_back({op, lookThroughUnranked(copy->source),
+                          lookThroughUnranked(copy->target),
+                          getConversion(op)});
       } else if (auto fill = dyn_cast<linalg::FillOp>(op);
                  fill && fill.hasPureBufferSemantics()) {
         Value target = fill.getOutputs()[0];

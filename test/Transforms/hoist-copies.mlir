@@ -89,4 +89,58 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // What computes an operand by 2^32 ways is moved once.
+  // CHECK-LABEL: gpu.func @many_ways
+  // CHECK-COUNT-32: arith.addi
+  // CHECK:         memref.subview
+  // CHECK:         scf.if
+  // CHECK:           memref.copy
+  // CHECK:         scf.for
+  // CHECK-NOT:       memref.copy
+  // CHECK:           memref.load
+  gpu.func @many_ways(%a: memref<?xf32>, %out: memref<64xf32> {llvm.noalias}, %n: index)
+      workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %v1 = arith.addi %n, %n : index
+      %v2 = arith.addi %v1, %v1 : index
+      %v3 = arith.addi %v2, %v2 : index
+      %v4 = arith.addi %v3, %v3 : index
+      %v5 = arith.addi %v4, %v4 : index
+      %v6 = arith.addi %v5, %v5 : index
+      %v7 = arith.addi %v6, %v6 : index
+      %v8 = arith.addi %v7, %v7 : index
+      %v9 = arith.addi %v8, %v8 : index
+      %v10 = arith.addi %v9, %v9 : index
+      %v11 = arith.addi %v10, %v10 : index
+      %v12 = arith.addi %v11, %v11 : index
+      %v13 = arith.addi %v12, %v12 : index
+      %v14 = arith.addi %v13, %v13 : index
+      %v15 = arith.addi %v14, %v14 : index
+      %v16 = arith.addi %v15, %v15 : index
+      %v17 = arith.addi %v16, %v16 : index
+      %v18 = arith.addi %v17, %v17 : index
+      %v19 = arith.addi %v18, %v18 : index
+      %v20 = arith.addi %v19, %v19 : index
+      %v21 = arith.addi %v20, %v20 : index
+      %v22 = arith.addi %v21, %v21 : index
+      %v23 = arith.addi %v22, %v22 : index
+      %v24 = arith.addi %v23, %v23 : index
+      %v25 = arith.addi %v24, %v24 : index
+      %v26 = arith.addi %v25, %v25 : index
+      %v27 = arith.addi %v26, %v26 : index
+      %v28 = arith.addi %v27, %v27 : index
+      %v29 = arith.addi %v28, %v28 : index
+      %v30 = arith.addi %v29, %v29 : index
+      %v31 = arith.addi %v30, %v30 : index
+      %v32 = arith.addi %v31, %v31 : index
+      %s = memref.subview %a[%v32] [64] [1] : memref<?xf32> to memref<64xf32, strided<[1], offset: ?>>
+      memref.copy %s, %w : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, #wg>
+      %x = memref.load %w[%c0] : memref<64xf32, #wg>
+      memref.store %x, %out[%c0] : memref<64xf32>
+    }
+    gpu.return
+  }
 }
