@@ -54,6 +54,20 @@ def fault(
     )
 
 
+def small_fault(
+    name: str, body: str, error: type[CheckError] = SynchronizationError, buffer: str = ""
+) -> Fault:
+    """Return a fault of a kernel that takes no tensor map."""
+    return Fault(
+        name,
+        kernel("%out: memref<32xi32>", body, buffers=buffer and f"%w: {buffer}"),
+        lambda: [numbers(32)],
+        error,
+        block=(32, 1, 1),
+        chip="sm_90",
+    )
+
+
 FAULTS = (
     fault(
         "async.not-waited: in bulk",
@@ -97,25 +111,16 @@ FAULTS = (
         + _READ,
         RaceError,
     ),
-    Fault(
+    small_fault(
         "mbarrier",
-        kernel(
-            "%out: memref<32xi32>",
-            f"""
+        f"""
     %b = nvgpu.mbarrier.create -> {_ONE}
     %state = nvgpu.mbarrier.arrive %b[%c0] : {_ONE} -> !nvgpu.mbarrier.token
 """,
-        ),
-        lambda: [numbers(32)],
-        SynchronizationError,
-        block=(32, 1, 1),
-        chip="sm_90",
     ),
-    Fault(
+    small_fault(
         "mbarrier: too many",
-        kernel(
-            "%out: memref<32xi32>",
-            f"""
+        f"""
     %first = arith.cmpi eq, %tx, %c0 : index
     %n = arith.constant 2 : i32
     %b = nvgpu.mbarrier.create -> {_ONE}
@@ -126,17 +131,10 @@ FAULTS = (
       %state = nvvm.mbarrier.arrive %a, %n : !llvm.ptr<3> -> i64
     }}
 """,
-        ),
-        lambda: [numbers(32)],
-        SynchronizationError,
-        block=(32, 1, 1),
-        chip="sm_90",
     ),
-    Fault(
+    small_fault(
         "mbarrier: overwritten",
-        kernel(
-            "%out: memref<32xi32>",
-            """
+        """
     %first = arith.cmpi eq, %tx, %c0 : index
     %n = arith.constant 1 : i32
     %p = memref.extract_aligned_pointer_as_index %w : memref<4xi64, #wg> -> index
@@ -149,18 +147,11 @@ FAULTS = (
       %state = nvvm.mbarrier.arrive %a : !llvm.ptr<3> -> i64
     }
 """,
-            buffers="%w: memref<4xi64, #wg>",
-        ),
-        lambda: [numbers(32)],
-        SynchronizationError,
-        block=(32, 1, 1),
-        chip="sm_90",
+        buffer="memref<4xi64, #wg>",
     ),
-    Fault(
+    small_fault(
         "mbarrier: misaligned",
-        kernel(
-            "%out: memref<32xi32>",
-            """
+        """
     %first = arith.cmpi eq, %tx, %c0 : index
     %n = arith.constant 1 : i32
     %p = memref.extract_aligned_pointer_as_index %w : memref<4xi64, #wg> -> index
@@ -171,12 +162,7 @@ FAULTS = (
       nvvm.mbarrier.init %b, %n : !llvm.ptr<3>, i32
     }
 """,
-            buffers="%w: memref<4xi64, #wg>",
-        ),
-        lambda: [numbers(32)],
-        SynchronizationError,
-        block=(32, 1, 1),
-        chip="sm_90",
+        buffer="memref<4xi64, #wg>",
     ),
     fault(
         "deadlock: of bytes",
@@ -206,15 +192,13 @@ FAULTS = (
         MemoryAccessError,
         buffer="memref<528xi32, #wg>",
     ),
-    Fault(
+    small_fault(
         "bulk-copy",
-        kernel(
-            "%a: memref<32xi32>",
-            """
+        """
     %p = memref.extract_aligned_pointer_as_index %w : memref<32xi32, #wg> -> index
     %i = arith.index_cast %p : index to i64
     %s = llvm.inttoptr %i : i64 to !llvm.ptr<3>
-    %q = memref.extract_aligned_pointer_as_index %a : memref<32xi32> -> index
+    %q = memref.extract_aligned_pointer_as_index %out : memref<32xi32> -> index
     %j = arith.index_cast %q : index to i64
     %g = llvm.inttoptr %j : i64 to !llvm.ptr<1>
     %x = arith.constant 7 : i32
@@ -223,11 +207,7 @@ FAULTS = (
     gpu.barrier
     nvvm.cp.async.bulk.global.shared.cta %g, %s, %size : !llvm.ptr<1>, !llvm.ptr<3>
 """,
-            buffers="%w: memref<32xi32, #wg>",
-        ),
-        lambda: [numbers(32)],
         KernelFaultError,
-        block=(32, 1, 1),
-        chip="sm_90",
+        buffer="memref<32xi32, #wg>",
     ),
 )

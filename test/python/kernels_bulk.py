@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -415,46 +415,42 @@ BYTES = module(
     )
 )
 
+
+def block_case(
+    name: str,
+    text: str,
+    kernel: str,
+    make: Callable[[np.random.Generator], list[Any]],
+    expect: Callable[[Sequence[Any]], dict[int, Array]],
+    threads: int = 32,
+) -> Case:
+    """Return a case of two blocks."""
+    return Case(name, text, kernel, (2, 1, 1), (threads, 1, 1), make, expect, chip="sm_90")
+
+
 CASES = (
     *COPIES,
-    Case(
+    block_case(
         "ring of tiles by a warp of its own",
         SPECIALIZED,
         "specialized",
-        grid=(2, 1, 1),
-        block=(96, 1, 1),
-        make=make_tiles(8, 64),
-        expect=expect_halves,
-        chip="sm_90",
+        make_tiles(8, 64),
+        expect_halves,
+        threads=96,
     ),
-    Case(
-        "ring of tiles",
-        PLAIN,
-        "plain",
-        grid=(2, 1, 1),
-        block=(32, 1, 1),
-        make=make_tiles(8, 32),
-        expect=expect_sums,
-        chip="sm_90",
-    ),
-    Case(
+    block_case("ring of tiles", PLAIN, "plain", make_tiles(8, 32), expect_sums),
+    block_case(
         "stores of tiles",
         STORES,
         "stores",
-        grid=(2, 1, 1),
-        block=(32, 1, 1),
-        make=lambda rng: [eighths(rng, (2, 16, 32)), eighths(rng, (13, 60))],
-        expect=expect_stores,
-        chip="sm_90",
+        lambda rng: [eighths(rng, (2, 16, 32)), eighths(rng, (13, 60))],
+        expect_stores,
     ),
-    Case(
+    block_case(
         "bytes in bulk",
         BYTES,
         "bytes",
-        grid=(2, 1, 1),
-        block=(32, 1, 1),
-        make=lambda rng: [eighths(rng, (2, 128)), eighths(rng, (2, 128)), eighths(rng, (2, 32))],
-        expect=lambda x: {1: 2 * x[0], 2: 2 * x[0][:, :95:-1]},
-        chip="sm_90",
+        lambda rng: [eighths(rng, (2, 128)), eighths(rng, (2, 128)), eighths(rng, (2, 32))],
+        lambda x: {1: 2 * x[0], 2: 2 * x[0][:, :95:-1]},
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import kernels_bulk
@@ -148,34 +149,34 @@ LAYOUT = TensorLayout(1 << 20, (64, 64), (4, 256), 4)
 MAP = TensorMap("f32", (32, 8), "none", "none", "none", "zero")
 RULES = {
     "large stride": (
-        TensorLayout(1 << 20, (64, 64), (4, 1 << 40), 4),
+        replace(LAYOUT, strides=(4, 1 << 40)),
         MAP,
         "the stride of dimension 0 is 1099511627776 bytes, but must be a multiple of 16 and below "
         "2^40",
     ),
     "large extent": (
-        TensorLayout(1 << 20, (64, 2**32 + 1), (4, 256), 4),
+        replace(LAYOUT, dims=(64, 2**32 + 1)),
         MAP,
         "dimension 0 has 4294967297 elements, but must have 1 to 2^32",
     ),
     "large box": (
         LAYOUT,
-        TensorMap("f32", (32, 257), "none", "none", "none", "zero"),
+        replace(MAP, box=(32, 257)),
         "the box has 257 elements along dimension 0, but must have 1 to 256",
     ),
     "row of the box": (
         LAYOUT,
-        TensorMap("f32", (6, 8), "none", "none", "none", "zero"),
+        replace(MAP, box=(6, 8)),
         "a row of the box has 24 bytes, but must have a multiple of 16",
     ),
     "swizzle": (
         LAYOUT,
-        TensorMap("f32", (32, 8), "swizzle_64b", "none", "none", "zero"),
+        replace(MAP, swizzle="swizzle_64b"),
         "a row of the box has 128 bytes, but swizzle_64b takes 64 at most",
     ),
     "interleave": (
         LAYOUT,
-        TensorMap("f32", (32, 8), "none", "interleave_16b", "none", "zero"),
+        replace(MAP, interleave="interleave_16b"),
         "interleave is interleave_16b, which the emulator does not know",
     ),
 }
