@@ -109,6 +109,7 @@ private:
   void recordRead(unsigned thread, SharedCell &cell, Access access);
   void recordWrite(SharedCell &cell, Access access);
   void addCoWriter(unsigned thread, SharedCell &cell, Access access);
+  void addReader(unsigned thread, SharedCell &cell, Access access);
   void addTo(llvm::SmallVectorImpl<Access> &accesses, unsigned thread,
              Access access);
 

@@ -145,6 +145,15 @@ void SharedShadow::addCoWriter(unsigned thread, SharedCell &cell,
   addTo(writers, thread, access);
 }
 
+/// Adds a read to those that have no place in `cell`.
+void SharedShadow::addReader(unsigned thread, SharedCell &cell, Access access) {
+  llvm::SmallVector<Access, 4> &readers = moreReads[&cell];
+  if (!cell.hasMoreReads)
+    readers.clear();
+  cell.hasMoreReads = 1;
+  addTo(readers, thread, access);
+}
+
 void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
                               Access access) {
   if (cell.reads[0].time <= clocks.getBase()) {
@@ -164,11 +173,7 @@ void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
     cell.saturated = access.time;
     return;
   }
-  llvm::SmallVector<Access, 4> &more = moreReads[&cell];
-  if (!cell.hasMoreReads)
-    more.clear();
-  cell.hasMoreReads = 1;
-  addTo(more, thread, access);
+  addReader(thread, cell, access);
 }
 
 void SharedShadow::recordWrite(SharedCell &cell, Access access) {
@@ -292,12 +297,8 @@ void SharedShadow::readByAgent(unsigned thread, Access agent, uint64_t offset,
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
     checkWrites(AccessKind::Read, thread, cell, at, conflicts);
     checkProxy(thread, cell.write, at, conflicts);
-    llvm::SmallVector<Access, 4> &more = moreReads[&cell];
-    if (!cell.hasMoreReads)
-      more.clear();
-    cell.hasMoreReads = 1;
     cell.saturated = 0;
-    addTo(more, thread, agent);
+    addReader(thread, cell, agent);
   });
 }
 
