@@ -1,6 +1,6 @@
 """Write the documents that are made from the sources, or check that they are up to date.
 
-docs/passes.md: the reference of all passes, by mlir-tblgen from Passes.td.
+docs/passes.md: the reference of all passes, by mlir-tblgen from Passes.td and what it includes.
 """
 
 from __future__ import annotations

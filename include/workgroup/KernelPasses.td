@@ -1,0 +1,208 @@
+//===- KernelPasses.td - Passes on whole kernels -----------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_KERNEL_PASSES
+#define WORKGROUP_KERNEL_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
+  let summary = "Attach `#nvvm.target` to every GPU module";
+  let description = [{
+    Gives each `gpu.module` a `#nvvm.target` for `chip`, with the oldest PTX
+    version that knows the chip and the instructions that this project emits. A
+    module that has a target keeps it.
+
+    Fails on a chip that is not in the table of supported chips, and on a module
+    whose target names another chip than the option.
+
+    Example: `test/Transforms/attach-target.mlir`.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"",
+           "The chip to compile for, as `sm_90a`; empty means the module's own "
+           "target, else sm_80">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def ConvertKernelsToNVVMPass
+    : Pass<"workgroup-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Run convert-gpu-to-nvvm and keep parameters passed by value";
+  let description = [{
+    Runs upstream's `convert-gpu-to-nvvm` with bare pointers, and gives kernel
+    parameters back what that drops of them: `llvm.byval`, without which a
+    parameter would be an address in the host's memory. One that is also
+    `llvm.readonly` becomes `nvvm.grid_constant`, which is what lets the hardware
+    read a tensor map where it stands; LLVM makes a copy on the stack of each
+    thread otherwise.
+
+    Does nothing to a module without `gpu.func`s that upstream's pass would not
+    do. Example: `test/Transforms/convert-kernels-to-nvvm.mlir`.
+  }];
+}
+
+def FlattenKernelArgumentsPass
+    : Pass<"workgroup-flatten-kernel-arguments", "::mlir::ModuleOp"> {
+  let summary = "Turn memref arguments of kernels into pointers and extents";
+  let description = [{
+    Makes the interface of kernels what a launcher can serve without knowing
+    MLIR: each memref argument becomes one pointer (a memref of rank 0, the start
+    of its buffer), and the dynamic extents, strides and offsets that the kernel
+    really uses become `index` arguments after all others. Two of these that have
+    the same value as each other at every launch become one. Launches and kernels
+    change together; functions of the `gpu.module` that kernels call are treated
+    alike.
+
+    A tensor map (`!nvgpu.tensormap.descriptor`) becomes a pointer; that of a
+    kernel points to a parameter of 128 bytes, passed by value, which is where
+    the hardware reads it.
+
+    ```mlir
+    gpu.func @k(%a: memref<?x?xf32>, %i: index) kernel {
+      %v = memref.load %a[%i, %i] : memref<?x?xf32>
+    ```
+    becomes
+    ```mlir
+    gpu.func @k(%p: memref<f32>, %i: index, %extent: index) kernel {
+      %unused = ub.poison : index
+      %a = memref.reinterpret_cast %p to offset: [0], sizes: [%unused, %extent],
+             strides: [%extent, 1] : memref<f32> to memref<?x?xf32>
+    ```
+
+    Kernels of one module get unique names, because one PTX text will hold them.
+
+    Fails on unranked memrefs, on layouts that are not strided, on tensor maps
+    whose box has dynamic extents, on types without a form in LLVM, on functions that return a memref of dynamic shape, and on uses
+    of a function with such arguments that are no calls. Source:
+    `docs/kernel-interface.md`; upstream's bare-pointer convention refuses
+    dynamic layouts.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
+def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
+  let summary = "Prepare kernels for upstream's conversion to NVVM";
+  let description = [{
+    Closes what upstream's conversion leaves open or gets wrong:
+
+    - workgroup attributions of `gpu.func` and workgroup globals are aligned to
+      16 bytes at least (upstream declares them with their element's alignment
+      next to 16-byte accesses);
+    - vector operations of any rank become ones that have an LLVM form (upstream
+      crashes on, or miscompiles, rows at dynamic positions). Not among them are
+      `vector.load`, `vector.store` and their masked forms of rank two, and
+      gathers and scatters with strides, which `workgroup-verify-nvvm` names;
+    - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
+      shuffles of 64 bits) becomes shuffles of 32 bits and arithmetic;
+    - a `gpu.subgroup_reduce` in a block that is not known to consist of full
+      warps reduces over the lanes that the block has threads for (upstream takes
+      in what lanes without a thread have, which may be anything);
+    - a `gpu.all_reduce` becomes shuffles in each warp and, where the block may
+      have several, an exchange of their results in workgroup memory between two
+      barriers, for blocks of any size and shape (upstream lets several lanes
+      store the result, which agree only if the number of warps is a power of
+      two). Values are combined in the order of the threads: a region has to be
+      associative, not commutative. No further barrier is needed in loops. All
+      reductions of one type in one function share a buffer of an element per
+      warp and one more; it is an attribution of a kernel and a private global of
+      another function;
+    - structured (linalg) operations that are the work of one thread become
+      loops: those of a block with one thread, behind a comparison that lets one
+      thread through, and those that write private memory, or a subview whose
+      offset steps from thread to thread by no less than its size.
+
+    Fails on any other structured operation: left as it is, every thread would do
+    all of its work and race on the result. Fails on operations of warps that
+    NVIDIA GPUs have no instruction for, and on clusters of a
+    `gpu.subgroup_reduce` that reach beyond a warp. Whether all lanes of a warp
+    that exist get to its shuffles and reductions together is not checked.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def PrintUniformityPass : Pass<"workgroup-print-uniformity"> {
+  let summary = "Say what the threads of a block, and of a warp, agree on";
+  let description = [{
+    Changes nothing. Emits a remark at every operation in device code: who executes
+    it together, and who holds the same results, `block`, `warp` (32 threads, in the
+    order of x, y, z) or `thread`. What cannot be decided counts as `thread`. This is
+    what the other passes go by when they spread work over a block or place a
+    barrier.
+
+    Example: `test/Analysis/uniformity.mlir`. Source: Karrenberg and Hack, "Improving
+    Performance of OpenCL on CPUs" (CC 2012).
+  }];
+}
+
+def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "Reject kernels that the lowering to NVVM would miscompile";
+  let description = [{
+    Changes nothing. Each finding is an error at its op, with a remedy:
+
+    - allocations and deallocations in workgroup memory that were not hoisted
+      (upstream: one buffer per thread, or a call of `malloc`), and arguments of
+      kernels in workgroup memory;
+    - `scf.forall` with a mapping (upstream: every thread runs all of it);
+    - a lane mapping of more than 32 iterations (upstream: the rest never runs);
+    - barriers that not all threads of the block reach together;
+    - operands of matrix instructions whose index leaves their buffer in some
+      thread of the known block (upstream: `threadIdx.x` taken for the lane);
+    - accesses to workgroup memory that promise a larger alignment than their
+      buffer and place have, or whose instruction (`cp.async`, `ldmatrix`) needs
+      one;
+    - workgroup buffers without a stated alignment (upstream: 4 bytes declared,
+      16 assumed), unless `assume-buffer-alignment` says that a later pass states
+      it;
+    - `gpu.dynamic_shared_memory` next to static buffers (upstream: they overlap);
+    - attributions of a type that upstream declares too small or in another
+      memory;
+    - variables (`memref.global`, not constant) that several modules of kernels,
+      or the host, use (upstream: each has one of its own);
+    - copies that were not lowered;
+    - functions that return a global (upstream: its address is lost);
+    - more workgroup memory than a block can have.
+
+    `verify-barriers=false` turns off the check of barriers.
+
+    Example: `test/Transforms/verify-kernels-invalid.mlir`.
+  }];
+  let options = [
+    Option<"verifyBarriers", "verify-barriers", "bool", /*default=*/"true",
+           "Reject barriers in divergent control flow">,
+    Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"49152",
+           "Largest number of bytes of static workgroup memory of a kernel">,
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+           "Largest number of bytes of workgroup memory of a kernel, static and "
+           "dynamic; 0 means that of the chip">,
+    Option<"assumeBufferAlignment", "assume-buffer-alignment", "int64_t",
+           /*default=*/"1",
+           "Alignment in bytes that a later pass will give every static buffer">,
+  ];
+}
+
+def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
+  let summary = "Reject what the conversion to NVVM left behind";
+  let description = [{
+    Changes nothing. An operation in a `gpu.module` that is not of the LLVM or
+    NVVM dialects (for example an access to memory of a vector of rank two) could
+    not be lowered; the error names it, instead of the translation's
+    "unrealized_conversion_cast".
+  }];
+}
+
+#endif // WORKGROUP_KERNEL_PASSES
