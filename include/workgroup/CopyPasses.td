@@ -28,8 +28,8 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     may hold what another block wrote; if its target is a whole row-major buffer of the
     kernel, which nothing else writes, which nothing reads before the copy in the turn,
     or outside of the loop. The buffer may be filled with zeros before a copy to the
-    first elements of each of its dimensions: what a ragged tile has too few of are
-    zeros (`workgroup.copy`). Other copies stay, with a remark that says why.
+    first elements of each of its dimensions, if they are numbers: what a ragged tile has
+    too few of are zeros (`workgroup.copy`). Other copies stay, with a remark that says why.
 
     Barriers in the loop are no obstacle, as nothing in the loop writes a source: what
     was written before the loop is made visible by a barrier before it. They
@@ -202,8 +202,9 @@ def LowerRingsPass : Pass<"workgroup-lower-rings"> {
     - With `engine=tma` on sm_90 and later, by TMA, if it can do all copies of the ring: one
       mbarrier for each slot, which every thread waits for before the barrier; one thread then
       tells it how many bytes to expect and starts the loads. The phase to wait for is carried
-      as slots are. Slots are aligned to 128 bytes. See `workgroup-lower-copies` for what
-      TMA asks for.
+      as slots are. Slots are aligned to 128 bytes; where only that, and the mbarriers, take
+      more workgroup memory than there is, cp.async does it. See `workgroup-lower-copies`
+      for what else TMA asks for.
     - What cannot be asynchronous, and anything with `engine=registers` or on sm_75, is
       loaded after that barrier and stored when the slot is released; the ring then has
       two slots.

@@ -39,9 +39,6 @@ namespace mlir::workgroup {
 #define GEN_PASS_DEF_FORMRINGSPASS
 #include "workgroup/Passes.h.inc"
 
-/// The alignment of slots in bytes.
-static constexpr int64_t kSlotAlignment = 16;
-
 namespace {
 
 /// A copy that fills a buffer in each turn of a loop, and what is done with
@@ -255,11 +252,6 @@ std::optional<int64_t> Budget::getRoom(Operation *scope) {
     return std::nullopt;
   KernelBuffers buffers = collectKernelBuffers(scope);
   int64_t used = buffers.getStaticBytes() + buffers.dynamicBytes;
-  scope->walk([&](RingOp ring) {
-    RingType type = ring.getRing().getType();
-    for (MemRefType tile : type.getTiles())
-      used += type.getSlots() * getStaticBytes(tile, scope).value_or(0);
-  });
   return (options.maxBytes ? options.maxBytes : chip->maxWorkgroupBytes) - used;
 }
 
@@ -274,8 +266,7 @@ std::optional<int64_t> Budget::take(ArrayRef<TileCopy> copies, int64_t limit) {
   int64_t &free = room[scope];
   int64_t slot = 0;
   for (const TileCopy &copy : copies)
-    slot += llvm::alignTo(getStaticBytes(copy.getTile(), scope).value_or(0),
-                          kSlotAlignment);
+    slot += getSlotBytes(copy.getTile(), scope);
   // The first slot is the buffer that there is already.
   int64_t more = limit - 1;
   if (slot > 0)

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,6 +28,10 @@ std::optional<int64_t> getStaticBytes(MemRefType type, Operation *scope) {
     if (llvm::MulOverflow(*bytes, extent, *bytes))
       return std::nullopt;
   return bytes;
+}
+
+int64_t getSlotBytes(MemRefType type, Operation *scope, int64_t alignment) {
+  return llvm::alignTo(getStaticBytes(type, scope).value_or(0), alignment);
 }
 
 bool isDynamicSymbol(memref::GlobalOp global) {
@@ -101,6 +106,7 @@ private:
   void addSymbol(memref::GetGlobalOp get, memref::GlobalOp symbol);
   void addReduction(gpu::AllReduceOp op, Operation *scope);
   void addMBarriers(nvgpu::MBarrierCreateOp op);
+  void addRing(RingOp op);
   KernelBuffer *add(KernelBuffer::Kind kind, MemRefType type, Value value,
                     Operation *scope);
 
@@ -192,11 +198,21 @@ void BufferCollector::addReduction(gpu::AllReduceOp op, Operation *scope) {
 }
 
 void BufferCollector::addMBarriers(nvgpu::MBarrierCreateOp op) {
-  constexpr int64_t kBytes = 8;
-  memory.buffers.push_back(
-      {KernelBuffer::Kind::Lowering,
-       op.getBarriers().getType().getNumBarriers() * kBytes, kBytes,
-       op.getLoc(), Value()});
+  int64_t count = op.getBarriers().getType().getNumBarriers();
+  memory.buffers.push_back({KernelBuffer::Kind::Lowering,
+                            count * kMBarrierBytes, kMBarrierBytes, op.getLoc(),
+                            Value()});
+}
+
+void BufferCollector::addRing(RingOp op) {
+  RingType type = op.getRing().getType();
+  int64_t bytes = 0;
+  for (MemRefType tile : type.getTiles())
+    bytes += getSlotBytes(tile, op);
+  if (llvm::MulOverflow(bytes, type.getSlots(), bytes))
+    bytes = std::numeric_limits<int64_t>::max() / 2;
+  memory.buffers.push_back({KernelBuffer::Kind::Lowering, bytes, kSlotAlignment,
+                            op.getLoc(), Value()});
 }
 
 /// True if `op` is the address of dynamic memory, lowered to LLVM.
@@ -219,6 +235,8 @@ void BufferCollector::visit(Operation *op, Operation *scope) {
     addReduction(reduce, scope);
   else if (auto create = dyn_cast<nvgpu::MBarrierCreateOp>(op))
     addMBarriers(create);
+  else if (auto ring = dyn_cast<RingOp>(op))
+    addRing(ring);
   else if (auto get = dyn_cast<memref::GetGlobalOp>(op))
     addGlobal(get);
   else if (auto call = dyn_cast<CallOpInterface>(op))

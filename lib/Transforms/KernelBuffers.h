@@ -78,6 +78,17 @@ bool isDynamicSymbol(memref::GlobalOp global);
 /// an element has no size that is known.
 std::optional<int64_t> getStaticBytes(MemRefType type, Operation *scope);
 
+/// The size and alignment in bytes of an mbarrier.
+constexpr int64_t kMBarrierBytes = 8;
+
+/// The alignment in bytes of tiles in a ring: what any access of a thread is
+/// content with, or more. TMA asks for more.
+constexpr int64_t kSlotAlignment = 16;
+
+/// The bytes from a tile of `type` in a slot of a ring to that in the next.
+int64_t getSlotBytes(MemRefType type, Operation *scope,
+                     int64_t alignment = kSlotAlignment);
+
 /// Erases the arguments of `kernel`'s entry block that are set in `erased`, all
 /// of them attributions of workgroup memory without uses.
 void eraseAttributions(Operation *kernel, const llvm::BitVector &erased,

@@ -25,12 +25,6 @@ namespace mlir::workgroup {
 // Slots and turns
 //===----------------------------------------------------------------------===//
 
-/// The bytes from a tile of `type` to that of the next slot.
-static int64_t getSlotBytes(MemRefType type, Operation *scope,
-                            int64_t alignment) {
-  return llvm::alignTo(getStaticBytes(type, scope).value_or(0), alignment);
-}
-
 /// Allocates `count` slots at the kernel's entry.
 void RingLowering::allocate(int64_t count) {
   numSlots = count;

@@ -26,6 +26,7 @@
 
 #include "CopyEmitter.h"
 #include "IndexBuilder.h"
+#include "KernelBuffers.h"
 #include "LoopCopies.h"
 #include "TensorMaps.h"
 #include "workgroup/IR/Workgroup.h"
@@ -93,6 +94,7 @@ private:
   // By TMA.
   AlignmentAnalysis makeTensorAlignment();
   std::string getTensorObstacle(const TensorMaps &maps);
+  bool isOutOfMemory();
   void issueTurn(std::optional<Value> condition, Value turn, Value slot,
                  TensorMaps &maps);
 
@@ -112,9 +114,8 @@ private:
 
   scf::ForOp loop;
   int64_t numSlots = 1;
-  /// In bytes, of a tile in each slot: what any access of a thread is content
-  /// with, or more.
-  int64_t slotAlignment = 16;
+  /// In bytes, of a tile in each slot.
+  int64_t slotAlignment = kSlotAlignment;
   /// One for each slot, if copies are by TMA.
   Value mbarriers;
   /// One for each tile, of all slots.

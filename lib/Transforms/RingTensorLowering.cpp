@@ -13,6 +13,7 @@
 #include "TensorCopies.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Support/Barriers.h"
+#include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
 
@@ -75,6 +76,22 @@ void RingLowering::issueTurn(std::optional<Value> condition, Value turn,
                     {mbarriers, slot}, maps);
 }
 
+/// True if the kernel has memory for the ring, but none for what TMA needs
+/// besides.
+bool RingLowering::isOutOfMemory() {
+  Operation *scope = getExecutionScope(ring.op);
+  KernelBuffers memory = collectKernelBuffers(scope);
+  int64_t used = memory.getStaticBytes() + memory.dynamicBytes;
+  int64_t slots = ring.getType().getSlots();
+  int64_t more = slots * kMBarrierBytes;
+  for (MemRefType tile : ring.getType().getTiles())
+    more += slotAlignment - kSlotAlignment +
+            slots * (getSlotBytes(tile, scope, slotAlignment) -
+                     getSlotBytes(tile, scope));
+  int64_t limit = resolveChip(scope, options.copies.chip)->maxWorkgroupBytes;
+  return used <= limit && used + more > limit;
+}
+
 std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
   loop = ring.getLoop();
   if (!RingCounter::canReach(loop))
@@ -84,11 +101,16 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
   if (ring.mayBeWrittenBefore)
     return "the kernel may write a source, by another proxy";
   slotAlignment = kTensorCopyAlignment;
+  bool isTooLarge = isOutOfMemory();
   allocate(ring.getType().getSlots());
-  if (std::string why = getTensorObstacle(maps); !why.empty()) {
+  std::string why = getTensorObstacle(maps);
+  if (why.empty() && isTooLarge)
+    why = "mbarriers, and slots aligned as it needs them, take more workgroup "
+          "memory than there is";
+  if (!why.empty()) {
     for (Value buffer : std::exchange(storage, {}))
       rewriter.eraseOp(buffer.getDefiningOp());
-    slotAlignment = 16;
+    slotAlignment = kSlotAlignment;
     return why;
   }
   return "";
