@@ -82,5 +82,5 @@ def encode(function: Any, tensor_map: Mapping[str, Any], address: int) -> tuple[
 
 
 def _array(kind: type[Any], values: Sequence[int]) -> Any:
-    """Return an array of C with an element more: CUDA wants strides to be somewhere, if none."""
-    return (kind * (len(values) + 1))(*values)
+    """Return an array of C; CUDA takes an empty one for strides, but no null pointer."""
+    return (kind * len(values))(*values)

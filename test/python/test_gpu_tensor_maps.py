@@ -72,6 +72,12 @@ def test_a_map_in_a_pack() -> None:
     ]
 
 
+def test_an_array_that_is_mapped() -> None:
+    """It lies where CUDA can make a map of it, and has elements to compare."""
+    array, *_ = gpu_check.pack_case(INNER, check_races=False).record["arrays"]
+    assert (array["element"], array["alignment"]) == ("f16", 16)
+
+
 def test_a_map_of_a_slice() -> None:
     """Its dimensions are those of the slice, its strides those of what the slice is of."""
 
