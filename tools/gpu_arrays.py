@@ -6,7 +6,7 @@ This and the rest of what a pack runs works with Python 3.10 and NumPy.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,14 +93,23 @@ def surround(span: Bytes, lead: int) -> Bytes:
     return memory
 
 
-def bind(parameters: Sequence[Json], addresses: Sequence[int]) -> list[bytes]:
-    """Return the bytes of each parameter, for arrays that start at `addresses`."""
-    return [
-        (addresses[parameter["array"]] + parameter["offset"]).to_bytes(8, "little")
-        if parameter["kind"] == "pointer"
-        else bytes.fromhex(parameter["hex"])
-        for parameter in parameters
-    ]
+def bind(
+    parameters: Sequence[Json], addresses: Sequence[int], encode: Callable[[Json, int], bytes]
+) -> list[bytes]:
+    """Return the bytes of each parameter, for arrays that start at `addresses`.
+
+    `encode` makes a tensor map of the tensor at an address.
+    """
+    return [_bind(parameter, addresses, encode) for parameter in parameters]
+
+
+def _bind(parameter: Json, addresses: Sequence[int], encode: Callable[[Json, int], bytes]) -> bytes:
+    if parameter["kind"] == "bytes":
+        return bytes.fromhex(parameter["hex"])
+    address = int(addresses[parameter["buffer"]] + parameter["offset"])
+    if parameter["kind"] == "tensormap":
+        return encode(parameter, address)
+    return address.to_bytes(8, "little")
 
 
 # --- comparing ------------------------------------------------------------------------------------

@@ -15,19 +15,21 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gpu_arrays
 import gpu_runner
+import gpu_tensor_maps
 import numpy as np
 from gpu_arrays import Array, Bytes, Json, PackError
 
 import environment
 import pipeline
-from pipeline.arguments import Value, convert, evaluate
+from pipeline.arguments import Value, convert, evaluate, tensor_layout
+from pipeline.tensor_maps import ADDRESS_ALIGNMENT, make_request
 
 if TYPE_CHECKING:
     from kernels_case import Case
@@ -40,6 +42,7 @@ PROGRAMS = {
     "run.py": "gpu_runner.py",
     "gpu_arrays.py": "gpu_arrays.py",
     "gpu_driver.py": "gpu_driver.py",
+    "gpu_tensor_maps.py": "gpu_tensor_maps.py",
 }
 """What runs a pack: names there, and names here."""
 OWN_NAMES = (*PROGRAMS, "suite.json", "ptx", "data")
@@ -90,7 +93,13 @@ def name_dtype(dtype: np.dtype[Any]) -> str:
 
 def element_of(argument: pipeline.Argument) -> str:
     """Return the MLIR type of an argument's numbers, also if its elements are vectors of them."""
-    return re.sub(r"vector<.*x(\w+)>", r"\1", argument.element_type)
+    element_type = (argument.tensor_map or argument).element_type
+    return re.sub(r"vector<.*x(\w+)>", r"\1", element_type)
+
+
+def alignment_of(argument: pipeline.Argument) -> int:
+    """Return what divides the address of an argument's first element."""
+    return argument.alignment if argument.tensor_map is None else ADDRESS_ALIGNMENT
 
 
 # --- a case ---------------------------------------------------------------------------------------
@@ -218,7 +227,7 @@ def pack_arrays(
             "shape": old.array.shape,
             "strides": None if old.array.flags.c_contiguous else old.array.strides,
             "start": old.start,
-            "alignment": value.argument.alignment,
+            "alignment": alignment_of(value.argument),
             "written": is_written,
             "tolerance": 2 * case.tolerance if is_written else 0.0,
         }
@@ -229,22 +238,32 @@ def pack_arrays(
 def pack_parameters(
     kernel: pipeline.Kernel, values: Sequence[Value], spans: Sequence[Span | Any]
 ) -> list[Json]:
-    """Return what the kernel's PTX takes, in order. Raises PackError for tensor maps."""
+    """Return what the kernel's PTX takes, in order. Raises PackError for maps that CUDA has not."""
     arrays = [number for number, span in enumerate(spans) if isinstance(span, Span)]
     parameters: list[Json] = []
     for part, result in evaluate(kernel, values):
-        if part.kind == "tensormap":
-            raise PackError("it takes a tensor map, which the runner does not make")
         if isinstance(result, bytes):
             parameters.append({"kind": "bytes", "hex": result.hex()})
-        elif part.kind == "pointer":
+        elif part.kind in ("pointer", "tensormap"):
             offset = spans[part.argument].start + result
-            array = arrays.index(part.argument)
-            parameters.append({"kind": "pointer", "array": array, "offset": offset})
+            place = {"kind": part.kind, "buffer": arrays.index(part.argument), "offset": offset}
+            is_map = part.kind == "tensormap"
+            parameters.append(place | (pack_map(values[part.argument]) if is_map else {}))
         else:
             data = result.to_bytes(8, "little", signed=True)
             parameters.append({"kind": "bytes", "hex": data.hex()})
     return parameters
+
+
+def pack_map(value: Value) -> Json:
+    """Return how the tensor map of an array is made. Raises PackError if CUDA has no such."""
+    assert value.array is not None
+    assert value.argument.tensor_map is not None
+    name = f"the array of {value.argument.type}"
+    request = make_request(tensor_layout(value.array), value.argument.tensor_map, name)
+    if request.dtype not in gpu_tensor_maps.DATA_TYPES:
+        raise PackError(f"it takes a tensor map of {request.dtype}, which CUDA does not know")
+    return asdict(request)
 
 
 # --- a pack ---------------------------------------------------------------------------------------
@@ -336,11 +355,11 @@ def find_commit(folder: Path = ROOT) -> str:
 
 
 def load_cases() -> tuple[Case, ...]:
-    """Return the kernels of the test suite that the runner can launch: it makes no tensor maps."""
+    """Return the kernels of the test suite."""
     sys.path.insert(0, str(ROOT / "test" / "python"))
     from kernels import CASES
 
-    return tuple(case for case in CASES if "tensormap.descriptor" not in case.text)
+    return CASES
 
 
 def run(folder: Path) -> int:

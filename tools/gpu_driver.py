@@ -7,14 +7,13 @@ import importlib
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import gpu_tensor_maps
 import numpy as np
-import numpy.typing as npt
-
-Bytes = npt.NDArray[np.uint8]
+from gpu_tensor_maps import Bytes
 
 VERSION_FILE = Path("/proc/driver/nvidia/version")
 
@@ -36,6 +35,9 @@ class Driver(Protocol):
 
     def load(self, ptx: str, kernel: str) -> Any:
         """Return a kernel of a PTX text. Raises DriverError, after which all else still works."""
+
+    def encode(self, tensor_map: Mapping[str, Any], address: int) -> bytes:
+        """Return a tensor map of the tensor at an address. Raises DriverError."""
 
     def launch(
         self,
@@ -65,11 +67,13 @@ class Driver(Protocol):
 
 
 class Cuda:
-    """The first GPU, by way of a CUDA binding for Python."""
+    """The first GPU, by way of a CUDA binding for Python, and of the library itself."""
 
-    def __init__(self, binding: Any = None) -> None:
+    def __init__(self, binding: Any = None, library: Any = None) -> None:
         """Take the GPU. Raises MissingError."""
-        self._api = binding or find_binding()
+        if binding is None:
+            library, binding = open_library(), find_binding()
+        self._api, self._library = binding, library
         try:
             self._call("cuInit", 0)
             self._take(self._call("cuDeviceGet", 0))
@@ -117,6 +121,25 @@ class Cuda:
             words = _text(bytes(log))
             raise DriverError(f"{error}: {words}" if words else str(error)) from error
 
+    def encode(self, tensor_map: Mapping[str, Any], address: int) -> bytes:
+        """Return a tensor map of the tensor at an address.
+
+        The binding's own CUtensorMap is not aligned as the library demands.
+        """
+        name = "cuTensorMapEncodeTiled"
+        function = getattr(self._library, name, None)
+        if function is None:
+            raise DriverError(
+                f"{name}: the driver (of {self.version}) does not have it: tensor maps need one of "
+                "CUDA 12.0 or newer"
+            )
+        status, data = gpu_tensor_maps.encode(function, tensor_map, address)
+        if status:
+            words = self._explain(self._api.CUresult(status))
+            asked = ", ".join(f"{key} {value}" for key, value in tensor_map.items())
+            raise DriverError(f"{name}: {words}: address {address:#x}, {asked}")
+        return data
+
     def launch(
         self,
         function: Any,
@@ -129,7 +152,7 @@ class Cuda:
         if shared_bytes > 48 << 10:
             kind = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self._call("cuFuncSetAttribute", function, kind, shared_bytes)
-        values = [np.frombuffer(parameter, np.uint8) for parameter in parameters]
+        values = [gpu_tensor_maps.align(parameter) for parameter in parameters]
         pointers = np.array([value.ctypes.data for value in values], np.uint64)
         address = int(pointers.ctypes.data) if values else 0
         start, end = self._events
@@ -176,16 +199,20 @@ def _text(words: bytes) -> str:
     return words.split(b"\0")[0].decode(errors="replace").strip()
 
 
-def find_binding() -> Any:
-    """Return a module with the functions of the driver. Raises MissingError."""
+def open_library() -> Any:
+    """Return the library of the driver. Raises MissingError."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
-        ctypes.CDLL(library)
+        return ctypes.CDLL(library)
     except OSError:
         raise MissingError(
             f"there is no NVIDIA driver ({library}) here: copy this folder to a machine with an "
             "NVIDIA GPU and its driver, and start run.py there"
         ) from None
+
+
+def find_binding() -> Any:
+    """Return a module with the functions of the driver. Raises MissingError."""
     for name in ("cuda.bindings.driver", "cuda.cuda"):
         try:
             return importlib.import_module(name)

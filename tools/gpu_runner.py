@@ -28,7 +28,7 @@ from gpu_arrays import Buffer, Json, PackError, bind, inspect, read_buffer, surr
 from gpu_driver import Cuda, Driver, DriverError, MissingError, refusal
 
 FOLDER = Path(__file__).resolve().parent
-FORMAT = 1
+FORMAT = 2
 LAUNCH_SECONDS, LEAST_SECONDS = 30.0, 3.0
 """How long a kernel may run, and how long if the time for all is nearly over."""
 USAGE, MISSING, RESTART, INTERRUPTED = 2, 69, 75, 130
@@ -61,7 +61,7 @@ def run_case(
         for place, memory in zip(places, memories, strict=True):
             driver.upload(place, memory)
         addresses = [place + lead for place, lead in zip(places, leads, strict=True)]
-        parameters = bind(case["parameters"], addresses)
+        parameters = bind(case["parameters"], addresses, driver.encode)
         sizes, shared_bytes = (*case["grid"], *case["block"]), case["dynamic_shared_bytes"]
         times.append(driver.launch(function, sizes, shared_bytes, parameters, seconds))
         for buffer, lead, place, memory in zip(buffers, leads, places, memories, strict=True):

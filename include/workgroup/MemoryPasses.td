@@ -216,6 +216,17 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     - rows of more than 128 bytes swizzled by which 128 of its row a chunk is in
       as well.
 
+    `memref.view`s of one type at multiples of as many bytes, as the slots of a ring
+    are in their arena, count as buffers of equal layout; padding moves them apart.
+
+    TMA writes dense rows (`nvgpu.tma.async.load`), and can swizzle those of 32, 64
+    and 128 bytes in chunks of 16 (PTX ISA, "Swizzling modes"): that is the one other
+    layout of what it writes. The tensor map is made with the swizzle then,
+    wherever its kernel is launched, readers do the same arithmetic as for any
+    swizzle, and the buffer is aligned to what the pattern repeats after, 256,
+    512 or 1024 bytes. Tiles have to have whole rows and to begin at a multiple of
+    that, and the launches have to be inside of what the pass runs on.
+
     Padding keeps a kernel, with all functions that it calls, within `max-bytes`.
     The default is the 48 KiB of static memory: padding must not turn it into
     dynamic memory. Buffers of functions that others call are swizzled
@@ -240,7 +251,7 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
 
     A buffer is left alone, with a missed remark that says why, if the shape of
     the block is not known, if an operation uses it that relies on its layout (a
-    call, `memref.copy`, TMA: lower copies first), or if no layout saves an eighth
+    call, `memref.copy`: lower copies first), or if no layout saves an eighth
     of what the conflicts cost.
 
     XOR swizzles as in CUTLASS and Triton are for rows of powers of two only.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankBuffers.h"
+#include "TensorSwizzles.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -20,6 +21,28 @@ namespace mlir::workgroup {
 
 int64_t BankBuffer::getColumns() const {
   return type.getRank() == 0 ? 1 : type.getShape().back();
+}
+
+int64_t BankBuffer::getAlignment() const {
+  Value memory = getMemory();
+  auto memoryType = cast<MemRefType>(memory.getType());
+  Operation *scope = memory.getParentRegion()->getParentOp();
+  int64_t known = std::max(getNaturalAlignment(memoryType, scope),
+                           getStatedAlignment(memory));
+  return arena ? std::min(known, getPowerOfTwoDivisor(arena->slotBytes))
+               : known;
+}
+
+int64_t BankBuffer::getSlotBytes(int64_t padBytes) const {
+  int64_t bytes = type.getNumElements() * elementBytes + padBytes * getRows();
+  if (!arena)
+    return bytes;
+  return padBytes == 0 ? arena->slotBytes
+                       : llvm::alignTo(bytes, getAlignment());
+}
+
+int64_t BankBuffer::getBytes(int64_t padBytes) const {
+  return getSlotBytes(padBytes) * (arena ? arena->numSlots : 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,8 +176,9 @@ namespace {
 /// Finds all uses of a buffer.
 class UseCollector {
 public:
-  UseCollector(BankBuffer &buffer, AlignmentAnalysis &alignments)
-      : buffer(buffer), alignments(alignments) {}
+  UseCollector(BankBuffer &buffer, AlignmentAnalysis &alignments,
+               Operation *root)
+      : buffer(buffer), alignments(alignments), root(root) {}
 
   void collect();
 
@@ -162,6 +186,7 @@ private:
   bool visit(OpOperand &use);
   bool visitView(Operation *op, const Alias &source);
   bool visitAccess(OpOperand &use, const Alias &source);
+  bool visitTensorLoad(nvgpu::TmaAsyncLoadOp load, const Alias &target);
   int64_t getColumnDivisor(const BankAccess &access);
   int64_t getMatrixUnit(const BankAccess &access);
   bool staysInRow(const BankAccess &access);
@@ -169,6 +194,7 @@ private:
 
   BankBuffer &buffer;
   AlignmentAnalysis &alignments;
+  Operation *root;
   DenseMap<Value, Alias> aliases;
   SmallVector<Value> worklist;
 };
@@ -193,6 +219,8 @@ void UseCollector::collect() {
       }
   // Lists of uses are in reverse order.
   std::reverse(buffer.accesses.begin(), buffer.accesses.end());
+  if (!buffer.tensorLoads.empty())
+    refuse(getSwizzleObstacle(buffer.tensorLoads, root));
 }
 
 bool UseCollector::visit(OpOperand &use) {
@@ -210,6 +238,8 @@ bool UseCollector::visit(OpOperand &use) {
   }
   if (getViewSource(op) == use.get())
     return visitView(op, source);
+  if (auto load = dyn_cast<nvgpu::TmaAsyncLoadOp>(op))
+    return visitTensorLoad(load, source);
   return visitAccess(use, source);
 }
 
@@ -241,9 +271,7 @@ int64_t UseCollector::getColumnDivisor(const BankAccess &access) {
     divisor = std::min(divisor, ofTerm);
   }
   // A promise says as much, of a buffer that is known to be aligned so.
-  int64_t natural = getNaturalAlignment(buffer.type, access.op);
-  int64_t known = std::max(natural, getStatedAlignment(buffer.roots.front()));
-  int64_t promised = std::min({access.alignment, known,
+  int64_t promised = std::min({access.alignment, buffer.getAlignment(),
                                getPowerOfTwoDivisor(buffer.getRowBytes())}) /
                      buffer.elementBytes;
   return std::max(divisor, promised);
@@ -302,6 +330,46 @@ bool UseCollector::visitAccess(OpOperand &use, const Alias &source) {
     return false;
   }
   buffer.accesses.push_back(std::move(access));
+  return true;
+}
+
+/// TMA writes whole rows, one after the other, and can swizzle them if the
+/// first one stands where the pattern begins.
+bool UseCollector::visitTensorLoad(nvgpu::TmaAsyncLoadOp load,
+                                   const Alias &target) {
+  int64_t rowBytes = buffer.getRowBytes();
+  SmallVector<int64_t> dense = computeSuffixProduct(target.extents);
+  bool isDense = llvm::all_of(
+      llvm::zip_equal(target.extents, target.strides, dense), [](auto dim) {
+        auto [extent, stride, expected] = dim;
+        return extent == 1 || stride == expected;
+      });
+  if (!isDense || target.extents.empty() ||
+      target.extents.back() != buffer.getColumns())
+    return false;
+  if (!getTensorLayout(rowBytes)) {
+    refuse("TMA swizzles rows of 32, 64 and 128 bytes, and these have " +
+           Twine(rowBytes));
+    return false;
+  }
+  int64_t pattern = getTensorPatternBytes(rowBytes);
+  auto isMultiple = [&](int64_t elements) {
+    return elements * buffer.elementBytes % pattern == 0;
+  };
+  bool isAtPattern =
+      isMultiple(target.offset.constant) &&
+      llvm::all_of(target.offset.terms, [&](auto term) {
+        return isMultiple(alignments.getDivisor(term.first) * term.second);
+      });
+  bool canAlign = buffer.getAlignment() >= pattern ||
+                  getRaisableBuffer(buffer.getMemory(), root);
+  if (!isAtPattern || !canAlign ||
+      (buffer.arena && buffer.arena->slotBytes % pattern != 0)) {
+    refuse("TMA does not write its rows from a multiple of " + Twine(pattern) +
+           " bytes on");
+    return false;
+  }
+  buffer.tensorLoads.push_back(load);
   return true;
 }
 
@@ -377,6 +445,13 @@ SmallVector<BankBuffer, 0> collectBankBuffers(Operation *root,
     buffer.roots.push_back(value);
     buffer.definition = value.getDefiningOp();
     buffer.type = type;
+    if (buffer.definition)
+      buffer.arena = matchArena(value, scope);
+    if (buffer.arena) {
+      buffer.roots.assign(buffer.arena->views.begin(),
+                          buffer.arena->views.end());
+      buffer.type = buffer.arena->getTile();
+    }
     buffers.push_back(std::move(buffer));
   };
   if (root->isAncestor(scope)) {
@@ -399,7 +474,7 @@ SmallVector<BankBuffer, 0> collectBankBuffers(Operation *root,
     buffer.elementBytes = getElementBytes(buffer.type, scope).value_or(0);
     buffer.obstacle = getTypeObstacle(buffer.type, buffer.elementBytes);
     if (buffer.obstacle.empty())
-      UseCollector(buffer, alignments).collect();
+      UseCollector(buffer, alignments, root).collect();
   }
   return buffers;
 }

@@ -17,14 +17,19 @@
 #define WORKGROUP_LIB_TRANSFORMS_BANKBUFFERS_H
 
 #include "BankAccess.h"
+#include "BankArena.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
 
-/// A static buffer in workgroup memory.
+/// A static buffer in workgroup memory, or the slots of an arena.
 struct BankBuffer {
   /// The values that stand for all of it, with its type: the buffer itself, or
-  /// each `memref.get_global`, and what only states an alignment of them.
+  /// each `memref.get_global`, or each view of a slot, and what only states an
+  /// alignment of them.
   SmallVector<Value> roots;
+  /// The arena that has the slots; its tiles are of type `type`.
+  std::optional<BankArena> arena;
   /// The allocation, or the `memref.global`; null for an attribution.
   Operation *definition = nullptr;
   MemRefType type;
@@ -34,6 +39,8 @@ struct BankBuffer {
   /// The extents of the roots and views, ShapedType::kDynamic where not known.
   DenseMap<Value, SmallVector<int64_t>> extents;
   SmallVector<BankAccess> accesses;
+  /// Loads of whole rows by TMA.
+  SmallVector<nvgpu::TmaAsyncLoadOp> tensorLoads;
   SmallVector<Operation *> dims, deallocs;
   /// Why its layout cannot change; empty if it can.
   std::string obstacle;
@@ -43,7 +50,14 @@ struct BankBuffer {
   int64_t getColumns() const;
   int64_t getRows() const { return type.getNumElements() / getColumns(); }
   int64_t getRowBytes() const { return getColumns() * elementBytes; }
-  int64_t getBytes() const { return type.getNumElements() * elementBytes; }
+  /// What is allocated.
+  Value getMemory() const { return arena ? arena->memory : roots.front(); }
+  /// The alignment in bytes that every root is known to have.
+  int64_t getAlignment() const;
+  /// Of a slot of the arena, and of all memory, if each row has `padBytes`
+  /// bytes more.
+  int64_t getSlotBytes(int64_t padBytes) const;
+  int64_t getBytes(int64_t padBytes) const;
 };
 
 /// The workgroup buffers of the kernel or device function `scope` that a pass

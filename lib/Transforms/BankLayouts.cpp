@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankLayouts.h"
+#include "TensorSwizzles.h"
 #include "workgroup/Support/BankConflicts.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -137,9 +138,8 @@ namespace {
 class CandidateList {
 public:
   /// Padding up to part `smallPart` of a row comes before swizzling.
-  CandidateList(const BankBuffer &buffer, int64_t maxPadBytes,
-                int64_t smallPart)
-      : buffer(buffer), maxPadBytes(maxPadBytes), smallPart(smallPart) {}
+  CandidateList(const BankBuffer &buffer, int64_t maxBytes, int64_t smallPart)
+      : buffer(buffer), maxBytes(maxBytes), smallPart(smallPart) {}
 
   SmallVector<RowLayout> list();
   /// Some layouts are too large.
@@ -148,9 +148,10 @@ public:
 private:
   void addPaddings(int64_t pieceBytes, bool isSplit, bool isSmall);
   void addSwizzles(int64_t pieceBytes, int64_t chunkBytes, int64_t fold);
+  void addTensorLayout(int64_t pieceBytes);
 
   const BankBuffer &buffer;
-  int64_t maxPadBytes, smallPart;
+  int64_t maxBytes, smallPart;
   SmallVector<RowLayout> layouts;
 };
 } // namespace
@@ -163,7 +164,7 @@ void CandidateList::addPaddings(int64_t pieceBytes, bool isSplit,
     bool fits = pad * smallPart <= buffer.getRowBytes();
     if (fits != isSmall)
       continue;
-    if (pad * buffer.getRows() > maxPadBytes) {
+    if (buffer.getBytes(pad) > maxBytes) {
       isHindered = true;
       continue;
     }
@@ -195,6 +196,14 @@ void CandidateList::addSwizzles(int64_t pieceBytes, int64_t chunkBytes,
     }
 }
 
+void CandidateList::addTensorLayout(int64_t pieceBytes) {
+  std::optional<RowLayout> layout = getTensorLayout(buffer.getRowBytes());
+  if (!layout || pieceBytes > layout->chunkBytes)
+    return;
+  layout->pieceBytes = pieceBytes;
+  layouts.push_back(*layout);
+}
+
 SmallVector<RowLayout> CandidateList::list() {
   // The widest piece, and what must not be split.
   int64_t widest = buffer.elementBytes, fixed = buffer.elementBytes;
@@ -206,6 +215,11 @@ SmallVector<RowLayout> CandidateList::list() {
     canSwizzle &= !access.isOfMatrix();
   }
   widest = std::max(widest, fixed);
+  if (!buffer.tensorLoads.empty()) {
+    for (int64_t piece = widest; canSwizzle && piece >= fixed; piece /= 2)
+      addTensorLayout(piece);
+    return std::move(layouts);
+  }
   // Chunks of less than a bank change no bank; large ones leave vectors whole.
   auto addAllSwizzles = [&](int64_t piece, int64_t fold) {
     if (!canSwizzle)
@@ -293,7 +307,7 @@ static RowLayout findCheapest(ArrayRef<SampledAccess> samples,
 }
 
 LayoutChoice chooseLayout(const BankBuffer &buffer,
-                          ArrayRef<SampledAccess> samples, int64_t maxPadBytes,
+                          ArrayRef<SampledAccess> samples, int64_t maxBytes,
                           Swizzle swizzle) {
   LayoutChoice choice;
   choice.before = choice.after =
@@ -301,9 +315,8 @@ LayoutChoice chooseLayout(const BankBuffer &buffer,
   choice.least = countLeast(samples, buffer);
   if (choice.before <= choice.least || buffer.getRows() == 1)
     return choice;
-  CandidateList candidates(buffer, maxPadBytes,
-                           swizzle == Swizzle::Always ? kSmallPart
-                                                      : kCheapPart);
+  CandidateList candidates(
+      buffer, maxBytes, swizzle == Swizzle::Always ? kSmallPart : kCheapPart);
   RowLayout found =
       findCheapest(thin(samples), buffer, candidates.list(), swizzle);
   choice.isHindered = candidates.isHindered;

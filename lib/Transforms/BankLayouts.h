@@ -60,10 +60,10 @@ struct LayoutChoice {
   bool isHindered = false;
 };
 
-/// Chooses the layout of `buffer` for its accesses `samples`. It may get
-/// `maxPadBytes` bytes larger; `swizzle` says whether wavefronts alone count.
+/// Chooses the layout of `buffer` for its accesses `samples`. It may have up to
+/// `maxBytes` bytes; `swizzle` says whether wavefronts alone count.
 LayoutChoice chooseLayout(const BankBuffer &buffer,
-                          ArrayRef<SampledAccess> samples, int64_t maxPadBytes,
+                          ArrayRef<SampledAccess> samples, int64_t maxBytes,
                           Swizzle swizzle);
 
 } // namespace mlir::workgroup

@@ -8,6 +8,7 @@
 
 #include "BankRewriter.h"
 #include "IndexBuilder.h"
+#include "TensorSwizzles.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -379,10 +380,11 @@ static void setLeadDimension(RewriterBase &rewriter, const BankAccess &access,
   });
 }
 
-/// Gives the buffer rows of `pad` more elements.
-static void setType(RewriterBase &rewriter, BankBuffer &buffer, int64_t pad) {
+/// Gives the buffer rows of `padBytes` more bytes.
+static void setType(RewriterBase &rewriter, BankBuffer &buffer,
+                    int64_t padBytes) {
   SmallVector<int64_t> shape = llvm::to_vector(buffer.type.getShape());
-  shape.back() += pad;
+  shape.back() += padBytes / buffer.elementBytes;
   MemRefType type = MemRefType::Builder(buffer.type).setShape(shape);
   // Asynchronous copies, of views so far, do not take every spelling.
   if (!nvgpu::NVGPUDialect::hasSharedMemoryAddressSpace(type))
@@ -390,6 +392,8 @@ static void setType(RewriterBase &rewriter, BankBuffer &buffer, int64_t pad) {
         getWorkgroupSpace(rewriter.getContext()));
   if (auto global = dyn_cast_or_null<memref::GlobalOp>(buffer.definition))
     rewriter.modifyOpInPlace(global, [&] { global.setType(type); });
+  if (buffer.arena)
+    resizeSlots(rewriter, *buffer.arena, type, buffer.getSlotBytes(padBytes));
   for (Value root : buffer.roots)
     root.setType(type);
 }
@@ -408,7 +412,7 @@ static void eraseViews(RewriterBase &rewriter, BankBuffer &buffer) {
 }
 
 void applyLayout(RewriterBase &rewriter, BankBuffer &buffer,
-                 const RowLayout &layout) {
+                 const RowLayout &layout, Operation *root) {
   for (Operation *op : buffer.dims) {
     auto dim = cast<memref::DimOp>(op);
     rewriter.setInsertionPoint(op);
@@ -422,7 +426,13 @@ void applyLayout(RewriterBase &rewriter, BankBuffer &buffer,
     accesses.rewrite(access);
   }
   eraseViews(rewriter, buffer);
-  setType(rewriter, buffer, layout.padBytes / buffer.elementBytes);
+  if (buffer.tensorLoads.empty())
+    return setType(rewriter, buffer, layout.padBytes);
+  // TMA writes by views that stay.
+  int64_t rowBytes = buffer.getRowBytes();
+  swizzleLoads(rewriter, buffer.tensorLoads, rowBytes, root);
+  if (Value memory = getRaisableBuffer(buffer.getMemory(), root))
+    raiseAlignment(memory, getTensorPatternBytes(rowBytes));
 }
 
 } // namespace mlir::workgroup

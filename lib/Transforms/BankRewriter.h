@@ -14,9 +14,10 @@
 
 namespace mlir::workgroup {
 
-/// Gives `buffer` the layout `layout`: its type, and every access to it.
+/// Gives `buffer` the layout `layout`: its type, and every access to it. `root`
+/// is the operation that its pass runs on.
 void applyLayout(RewriterBase &rewriter, BankBuffer &buffer,
-                 const RowLayout &layout);
+                 const RowLayout &layout, Operation *root);
 
 } // namespace mlir::workgroup
 

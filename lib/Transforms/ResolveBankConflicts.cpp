@@ -88,8 +88,7 @@ static void remarkPassed(const BankBuffer &buffer, Operation *scope,
       << remark::metric("WavefrontsBefore",
                         getWavefronts(choice.before, sampler))
       << remark::metric("WavefrontsAfter", getWavefronts(choice.after, sampler))
-      << remark::metric("Bytes",
-                        buffer.getBytes() + layout.padBytes * buffer.getRows());
+      << remark::metric("Bytes", buffer.getBytes(layout.padBytes));
 }
 
 /// Says why a buffer with conflicts is left as it is.
@@ -146,15 +145,13 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
     else if (!unknown)
       unknown = access.op;
   }
-  int64_t reserved = getReservedBytes(buffer.getBytes());
+  int64_t reserved = getReservedBytes(buffer.getBytes(0));
   int64_t rest = used < capacity ? capacity - used : 0;
-  LayoutChoice choice = chooseLayout(
-      buffer, samples, reserved - buffer.getBytes() + rest, options.swizzle);
+  LayoutChoice choice =
+      chooseLayout(buffer, samples, reserved + rest, options.swizzle);
   if (!choice.layout.isIdentity()) {
-    if (choice.layout.padBytes > 0)
-      used += getReservedBytes(buffer.getBytes() +
-                               choice.layout.padBytes * buffer.getRows()) -
-              reserved;
+    used +=
+        getReservedBytes(buffer.getBytes(choice.layout.padBytes)) - reserved;
     return choice;
   }
   if (!isFirst)
@@ -202,7 +199,7 @@ bool KernelResolver::resolve(bool isFirst) {
   bool hasConflicts = false;
   for (auto &[buffer, choice] : choices) {
     remarkPassed(*buffer, scope, choice, sampler);
-    applyLayout(rewriter, *buffer, choice.layout);
+    applyLayout(rewriter, *buffer, choice.layout, root);
     hasConflicts |= choice.after > choice.least;
   }
   return hasConflicts;

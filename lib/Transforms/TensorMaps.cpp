@@ -17,9 +17,8 @@ namespace mlir::workgroup {
 // Questions
 //===----------------------------------------------------------------------===//
 
-/// The kernel that has `memref` as an argument; null if there is none.
-static gpu::GPUFuncOp getKernelOfArgument(Value memref) {
-  auto argument = dyn_cast<BlockArgument>(memref);
+gpu::GPUFuncOp getKernelOfArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
   auto kernel =
       argument ? dyn_cast<gpu::GPUFuncOp>(argument.getOwner()->getParentOp())
                : gpu::GPUFuncOp();
@@ -28,9 +27,8 @@ static gpu::GPUFuncOp getKernelOfArgument(Value memref) {
   return isArgument && kernel.isKernel() ? kernel : gpu::GPUFuncOp();
 }
 
-/// What `launches` pass to their kernel as `argument`.
-static SmallVector<Value> getOperands(ArrayRef<gpu::LaunchFuncOp> launches,
-                                      Value argument) {
+SmallVector<Value> getOperands(ArrayRef<gpu::LaunchFuncOp> launches,
+                               Value argument) {
   unsigned number = cast<BlockArgument>(argument).getArgNumber();
   return llvm::map_to_vector(launches, [&](gpu::LaunchFuncOp launch) {
     return launch.getKernelOperand(number);

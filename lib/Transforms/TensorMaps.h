@@ -24,6 +24,13 @@
 
 namespace mlir::workgroup {
 
+/// The kernel that has `value` as an argument; null if there is none.
+gpu::GPUFuncOp getKernelOfArgument(Value value);
+
+/// What `launches` pass to their kernel as `argument`.
+SmallVector<Value> getOperands(ArrayRef<gpu::LaunchFuncOp> launches,
+                               Value argument);
+
 /// The tensor maps that launches inside an operation give to their kernels.
 class TensorMaps {
 public:

@@ -24,7 +24,7 @@ from .errors import (
 from .findings import Report, report_from_native
 from .scalars import describe_value, read_integer
 from .sizes import LaunchSizes
-from .tensor_maps import make_view
+from .tensor_maps import make_request, make_view
 
 if TYPE_CHECKING:
     from . import _native
@@ -280,11 +280,10 @@ def _tensor_map(
     number = part.argument
     parameter = _native.ParameterValue()
     parameter.tensor_map = make_view(
-        tensor_layout(array),
-        tensor_map,
+        make_request(tensor_layout(array), tensor_map, f"argument {number}"),
+        array.itemsize,
         numbers[number],
         views[number].origin,
-        f"argument {number}",
     )
     return parameter
 

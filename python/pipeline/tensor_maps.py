@@ -17,6 +17,8 @@ _MAX_EXTENT = 2**32
 _MAX_STRIDE = 2**40
 _MAX_BOX = 256
 _CHUNK = 16
+ADDRESS_ALIGNMENT = _CHUNK
+"""What the address of a tensor has to be a multiple of, in bytes."""
 _SPANS = {"none": 0, "swizzle_32b": 32, "swizzle_64b": 64, "swizzle_128b": 128}
 
 
@@ -40,27 +42,61 @@ class TensorLayout:
         return cls(address, tuple(shape[::-1]), tuple(strides[::-1]), element_bytes)
 
 
-def make_view(
-    layout: TensorLayout, tensor_map: TensorMap, buffer: int, offset: int, name: str
-) -> _native.TensorMapView:
-    """Return the map of a tensor that is `offset` bytes into buffer number `buffer` of a launch.
+@dataclass(frozen=True, slots=True)
+class TensorMapRequest:
+    """What ``cuTensorMapEncodeTiled`` takes besides an address: dimensions from the innermost.
+
+    ``strides`` are those of all dimensions but the innermost, in bytes; the words are those of
+    ``TensorMap``, and ``dtype`` is MLIR's element type.
+    """
+
+    dtype: str
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    element_strides: tuple[int, ...]
+    swizzle: str
+    interleave: str
+    l2: str
+    oob: str
+
+
+def make_request(layout: TensorLayout, tensor_map: TensorMap, name: str) -> TensorMapRequest:
+    """Return how the map of a tensor is made.
 
     `name` is what messages call it. Raises LayoutError for what CUDA refuses to make a map of.
     """
+    check_layout(layout, tensor_map, name)
+    return TensorMapRequest(
+        dtype=tensor_map.element_type,
+        dims=layout.dims,
+        strides=layout.strides[1:],
+        box=tensor_map.box,
+        element_strides=(1,) * len(layout.dims),
+        swizzle=tensor_map.swizzle,
+        interleave=tensor_map.interleave,
+        l2=tensor_map.l2promo,
+        oob=tensor_map.oob,
+    )
+
+
+def make_view(
+    request: TensorMapRequest, element_bytes: int, buffer: int, offset: int
+) -> _native.TensorMapView:
+    """Return the map of a tensor that is `offset` bytes into buffer number `buffer` of a launch."""
     from . import _native
 
-    check_layout(layout, tensor_map, name)
     view = _native.TensorMapView()
     view.buffer = buffer
     view.offset = offset
-    view.dims = list(layout.dims)
-    view.strides = list(layout.strides[1:])
-    view.box = list(tensor_map.box)
-    view.element_strides = [1] * len(layout.dims)
-    view.element_bytes = layout.element_bytes
-    view.swizzle = _native.TensorSwizzle[_member(tensor_map.swizzle)]
-    view.interleave = _native.TensorInterleave[_member(tensor_map.interleave)]
-    view.oob_fill = _native.TensorFill[_member(tensor_map.oob)]
+    view.dims = list(request.dims)
+    view.strides = list(request.strides)
+    view.box = list(request.box)
+    view.element_strides = list(request.element_strides)
+    view.element_bytes = element_bytes
+    view.swizzle = _native.TensorSwizzle[_member(request.swizzle)]
+    view.interleave = _native.TensorInterleave[_member(request.interleave)]
+    view.oob_fill = _native.TensorFill[_member(request.oob)]
     return view
 
 
@@ -147,4 +183,11 @@ def _find_box_problems(layout: TensorLayout, tensor_map: TensorMap) -> list[str]
     return problems
 
 
-__all__ = ["TensorLayout", "check_layout", "make_view"]
+__all__ = [
+    "ADDRESS_ALIGNMENT",
+    "TensorLayout",
+    "TensorMapRequest",
+    "check_layout",
+    "make_request",
+    "make_view",
+]

@@ -1,9 +1,12 @@
-"""GPUs that are none: one knows the results, one interprets PTX; and a binding without a driver."""
+"""GPUs that are none: one knows the results, others interpret PTX or emulate kernels.
+
+And a CUDA binding without a driver.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,10 +14,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from fake_tensor_maps import FakeLibrary, FakeMap
 from gpu_arrays import Buffer, Json, read_buffer
 from gpu_driver import DriverError
 
+import pipeline
 import ptx_interpreter
+from pipeline import _native
 
 Bytes = npt.NDArray[np.uint8]
 Fault = Callable[[Bytes, Buffer, int], None]
@@ -31,6 +37,11 @@ class FakeMemory:
         self.capability = (9, 0)
         self.blocks: dict[int, Bytes] = {}
         self.top = 1 << 40  # no number among the parameters is that large
+        self.library = FakeLibrary()
+
+    def encode(self, tensor_map: Mapping[str, Any], address: int) -> bytes:
+        """Return a map that can be looked into."""
+        return self.library.encode(tensor_map, address)
 
     def allocate(self, size: int) -> int:
         """Return an address that 256 divides, and 512 does not."""
@@ -122,10 +133,12 @@ class FakeGpu(FakeMemory):
         """Return where the arrays lie, if they hold what the case starts with."""
         places: dict[int, tuple[Bytes, int]] = {}
         for data, parameter in zip(parameters, case["parameters"], strict=True):
-            if parameter["kind"] == "pointer":
-                place = self.find(int.from_bytes(data, "little") - parameter["offset"])
+            if parameter["kind"] != "bytes":
+                is_map = parameter["kind"] == "tensormap"
+                address = FakeMap.unpack(data).address if is_map else int.from_bytes(data, "little")
+                place = self.find(address - parameter["offset"])
                 assert place, "a pointer to no memory"
-                places[parameter["array"]] = place
+                places[parameter["buffer"]] = place
             elif data.hex() != parameter["hex"]:
                 return None
         for number, (memory, start) in places.items():
@@ -163,10 +176,92 @@ class InterpretedGpu(FakeMemory):
         return 1.0
 
 
+class EmulatedGpu(FakeMemory):
+    """A GPU that emulates the kernels of a pack, with nothing but what a launch passes."""
+
+    def __init__(self, kernels: Mapping[str, pipeline.Kernel]) -> None:
+        """Take the kernels by their PTX."""
+        super().__init__()
+        self.kernels = kernels
+
+    def load(self, ptx: str, kernel: str) -> Any:
+        """Return the kernel of a text."""
+        found = self.kernels[ptx]
+        assert found.name == kernel
+        return found
+
+    def launch(
+        self,
+        function: Any,
+        sizes: Sequence[int],
+        shared_bytes: int,
+        parameters: Sequence[bytes],
+        seconds: float,
+    ) -> float:
+        """Emulate a kernel on all memory that there is. Raises DriverError for what it finds."""
+        request = _native.LaunchRequest()
+        request.grid, request.block = list(sizes[:3]), list(sizes[3:])
+        request.dynamic_shared_bytes = shared_bytes
+        request.step_limit = 1 << 30
+        request.buffers = [make_buffer(block) for block in self.blocks.values()]
+        request.parameters = [
+            self._read(parameter.parts[0], data)
+            for parameter, data in zip(function.parameters, parameters, strict=True)
+        ]
+        native = function._emulation._translate(function.name, pipeline.Options())
+        if refusal := native.refuse(request):
+            raise DriverError(f"a launch with {refusal}")
+        result = native.launch(request, None)
+        if result.findings:
+            raise DriverError(", ".join(finding.kind for finding in result.findings))
+        return 1.0
+
+    def _read(self, part: pipeline.Part, data: bytes) -> _native.ParameterValue:
+        """Return what the bytes of a parameter stand for."""
+        value = _native.ParameterValue()
+        if part.kind == "tensormap":
+            value.tensor_map = self._read_map(FakeMap.unpack(data))
+        elif part.kind == "pointer":
+            value.buffer, value.offset = self._place(int.from_bytes(data, "little"))
+        else:
+            value.set_bytes(data)
+        return value
+
+    def _read_map(self, tensor_map: FakeMap) -> _native.TensorMapView:
+        view = _native.TensorMapView()
+        view.buffer, view.offset = self._place(tensor_map.address)
+        view.dims, view.strides = list(tensor_map.dims), list(tensor_map.strides)
+        view.box, view.element_strides = list(tensor_map.box), list(tensor_map.element_strides)
+        view.element_bytes = tensor_map.element_bytes
+        view.swizzle = _native.TensorSwizzle(tensor_map.swizzle)
+        view.interleave = _native.TensorInterleave(tensor_map.interleave)
+        view.oob_fill = _native.TensorFill(tensor_map.oob)
+        return view
+
+    def _place(self, address: int) -> tuple[int, int]:
+        """Return the number of the block that an address lies in, and where."""
+        for number, (start, block) in enumerate(self.blocks.items()):
+            if start <= address < start + block.size:
+                return number, address - start
+        raise AssertionError("a pointer to no memory")
+
+
+def make_buffer(block: Bytes) -> _native.BufferView:
+    """Return memory as the emulator takes it."""
+    view = _native.BufferView()
+    view.set_address(block.ctypes.data)
+    view.bytes = block.size
+    view.name, view.element_type, view.element_bytes = "memory", "i8", 1
+    view.shape, view.strides, view.origin = [block.size], [1], 0
+    view.is_writable = True
+    return view
+
+
 class Status(IntEnum):
     """Some results of the driver's functions."""
 
     CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
     CUDA_ERROR_NO_DEVICE = 100
     CUDA_ERROR_INVALID_PTX = 218
     CUDA_ERROR_NOT_READY = 600
@@ -176,7 +271,8 @@ class Status(IntEnum):
 class FakeBinding:
     """The functions of `cuda.bindings.driver` that are used; memory is that of the host.
 
-    `statuses` holds what the next calls of a function return, by name.
+    `statuses` holds what the next calls of a function return, by name; `sizes` are those of the
+    parameters that the kernel takes, and `parameters` those that it was launched with.
     """
 
     RESULTS: ClassVar[dict[str, Any]] = {
@@ -201,7 +297,8 @@ class FakeBinding:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.statuses: dict[str, list[Status]] = {}
-        self.parameters: list[int] = []
+        self.sizes: Sequence[int] = ()
+        self.parameters: list[bytes] = []
         self.memory: dict[int, Any] = {}
 
     def __getattr__(self, name: str) -> Callable[..., tuple[Any, ...]]:
@@ -221,8 +318,12 @@ class FakeBinding:
 
     def _values(self, name: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
         if name == "cuLaunchKernel" and arguments[9]:
-            pointers = (ctypes.c_uint64 * 2).from_address(arguments[9])
-            self.parameters = [ctypes.c_uint64.from_address(at).value for at in pointers]
+            pointers = (ctypes.c_uint64 * len(self.sizes)).from_address(arguments[9])
+            assert not any(pointer % 64 for pointer in pointers)
+            self.parameters = [
+                ctypes.string_at(pointer, size)
+                for pointer, size in zip(pointers, self.sizes, strict=True)
+            ]
         if name.startswith("cuMemcpy"):
             ctypes.memmove(*arguments)
         if name == "cuMemAlloc":

@@ -30,8 +30,9 @@ from gpu_arrays import Buffer, Bytes, Json
 from gpu_driver import Cuda, Driver, DriverError, MissingError
 from kernels import CASES
 
-NAMES = ("transpose", "steps in two buffers", "strided arguments", "f16", "elections")
-"""Cases of different kinds: a scalar, strides, a tolerance, a newer chip."""
+MAP = "box of rank 2, swizzle_128b"
+NAMES = ("transpose", "steps in two buffers", "strided arguments", "f16", "elections", MAP)
+"""Cases of different kinds: a scalar, strides, a tolerance, a newer chip, a tensor map."""
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -99,14 +100,14 @@ def test_all_agree(pack: Path, gpu: FakeGpu, capsys: pytest.CaptureFixture[str])
     assert text.startswith("# Fake GPU against the emulator\n")
     for words in (
         "; Fake GPU (sm_90), driver 1.2; PTX for sm_80, sm_90; pack of commit abc\n",
-        "\n5 agree. Differences are",
+        "\n6 agree. Differences are",
         "\n| case | grid | block | verdict | largest difference | microseconds |\n|---|",
         "\n| transpose | 2x3x1 | 32x8x1 | agree | 0 | 12.5 |\n",
         "\n- another: not packed: ",
     ):
         assert words in text
     document = json.loads((pack / "results" / "results.json").read_text())
-    assert document["summary"] == {"text": "5 agree", "exit_code": 0}
+    assert document["summary"] == {"text": "6 agree", "exit_code": 0}
     assert document["header"].keys() >= {"date", "gpu", "chip", "driver", "commit", "chips", "pack"}
 
 
@@ -252,8 +253,8 @@ def test_budget_and_resumption(pack: Path, gpu: FakeGpu, monkeypatch: pytest.Mon
     monkeypatch.setattr("gpu_runner.time.monotonic", lambda: now)
     gpu.actions = dict.fromkeys(NAMES, pass_time)
     assert run(gpu, "--budget", "3") == (1, 1)
-    assert list(verdicts(pack).values()) == ["agree"] * 2 + ["not run"] * 3
-    assert "2 agree, 3 not run" in (pack / "results" / "results.md").read_text()
+    assert list(verdicts(pack).values()) == ["agree"] * 2 + ["not run"] * 4
+    assert "2 agree, 4 not run" in (pack / "results" / "results.md").read_text()
     assert run(gpu, "--resume") == (0, 1)
     assert sorted(gpu.launches) == sorted(NAMES * 2)
     assert run(gpu, "--resume") == (0, 1)
@@ -323,7 +324,7 @@ def test_damaged_packs(pack: Path, gpu: FakeGpu, capsys: pytest.CaptureFixture[s
     (pack / "data" / "transpose.0.npy").write_bytes(b"\x93NUMPY")
     (pack / "ptx" / "f16.ptx").rename(pack / "gone")
     np.save(pack / "data" / "strided-arguments.1.npy", np.zeros(3, np.float32))
-    gpu.cases = [case for case in gpu.cases if case["name"] in ("elections", NAMES[1])]
+    gpu.cases = [case for case in gpu.cases if case["name"] in ("elections", NAMES[1], MAP)]
     assert run(gpu) == (1, 1)
     details = [record["detail"] for record in results(pack).values()]
     assert [detail.split(" ")[0] for detail in details if detail] == [
@@ -399,8 +400,9 @@ def test_calls_of_the_driver() -> None:
     cuda.upload(address, np.arange(8, dtype=np.uint8))
     assert cuda.download(address, 8).tolist() == list(range(8))
     parameters = [(5).to_bytes(8, "little"), (6).to_bytes(8, "little")]
+    binding.sizes = (8, 8)
     assert cuda.launch(function, (1, 2, 3, 4, 5, 6), 0, parameters, 9.0) == 250
-    assert binding.parameters == [5, 6]
+    assert binding.parameters == parameters
     cuda.launch(function, (1, 1, 1, 1, 1, 1), 50000, [], 9.0)
     cuda.free(address)
     assert binding.calls == [

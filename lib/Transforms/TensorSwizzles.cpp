@@ -1,0 +1,144 @@
+//===- TensorSwizzles.cpp - Swizzled destinations of TMA ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With a swizzle of S bytes, in which M + 1 chunks of 16 bytes have room, the
+// chunk at address a is written to a ^ ((a / 128) & M) * 16.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorSwizzles.h"
+#include "TensorMaps.h"
+
+namespace mlir::workgroup {
+
+static constexpr int64_t kChunkBytes = 16;
+
+static std::optional<nvgpu::TensorMapSwizzleKind> getKind(int64_t rowBytes) {
+  switch (rowBytes) {
+  case 32:
+    return nvgpu::TensorMapSwizzleKind::SWIZZLE_32B;
+  case 64:
+    return nvgpu::TensorMapSwizzleKind::SWIZZLE_64B;
+  case 128:
+    return nvgpu::TensorMapSwizzleKind::SWIZZLE_128B;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<RowLayout> getTensorLayout(int64_t rowBytes) {
+  if (!getKind(rowBytes))
+    return std::nullopt;
+  RowLayout layout;
+  layout.chunkBytes = kChunkBytes;
+  layout.period = rowBytes / kChunkBytes;
+  layout.rowsPerStep = kPassBytes / rowBytes;
+  return layout;
+}
+
+int64_t getTensorPatternBytes(int64_t rowBytes) {
+  return rowBytes / kChunkBytes * kPassBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+static bool isMadeByHost(Value map) {
+  return map.getDefiningOp<nvgpu::TmaCreateDescriptorOp>();
+}
+
+StringRef getSwizzleObstacle(ArrayRef<nvgpu::TmaAsyncLoadOp> loads,
+                             Operation *root) {
+  std::optional<LaunchSites> sites;
+  for (nvgpu::TmaAsyncLoadOp load : loads) {
+    auto map = load.getTensorMapDescriptor();
+    if (map.getType().getSwizzle() != nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE)
+      return "TMA swizzles its rows already";
+    gpu::GPUFuncOp kernel = getKernelOfArgument(map);
+    if (!kernel && (!isMadeByHost(map) ||
+                    !root->isAncestor(map.getDefiningOp()->getParentOp())))
+      return "it is not known who makes the tensor map of TMA";
+    if (!kernel)
+      continue;
+    if (!sites)
+      sites = collectLaunchSites(root);
+    SmallVector<gpu::LaunchFuncOp, 1> launches = sites->lookup(kernel);
+    if (launches.empty() || !isa<ModuleOp>(root) ||
+        !llvm::all_of(getOperands(launches, map), isMadeByHost))
+      return "it is not known who makes the tensor map of TMA";
+    if (!llvm::all_of(map.getUsers(), [&](Operation *user) {
+          return llvm::is_contained(loads, user);
+        }))
+      return "other copies have its tensor map too";
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+/// The map that `map` is, made by the host, but of type `type`.
+static Value remakeMap(RewriterBase &rewriter, Value map, Type type) {
+  auto made = map.getDefiningOp<nvgpu::TmaCreateDescriptorOp>();
+  for (Operation *user : made.getTensor().getUsers())
+    if (auto known = dyn_cast<nvgpu::TmaCreateDescriptorOp>(user))
+      if (known.getType() == type && known->getBlock() == made->getBlock() &&
+          llvm::equal(known.getBoxDimensions(), made.getBoxDimensions()) &&
+          !made->isBeforeInBlock(known))
+        return known;
+  rewriter.setInsertionPoint(made);
+  Operation *copy = rewriter.clone(*made);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+static void replaceMap(RewriterBase &rewriter, OpOperand &use, Type type) {
+  Value before = use.get();
+  Value after = remakeMap(rewriter, before, type);
+  rewriter.modifyOpInPlace(use.getOwner(), [&] { use.set(after); });
+  if (before.use_empty())
+    rewriter.eraseOp(before.getDefiningOp());
+}
+
+/// Lets `kernel` take a map of type `type` as its argument `map`.
+static void setArgumentType(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
+                            BlockArgument map, Type type,
+                            ArrayRef<gpu::LaunchFuncOp> launches) {
+  unsigned number = map.getArgNumber();
+  rewriter.modifyOpInPlace(kernel, [&] {
+    map.setType(type);
+    SmallVector<Type> types(kernel.getArgumentTypes());
+    types[number] = type;
+    kernel.setFunctionType(
+        rewriter.getFunctionType(types, kernel.getFunctionType().getResults()));
+  });
+  for (gpu::LaunchFuncOp launch : launches)
+    replaceMap(rewriter, launch.getKernelOperandsMutable()[number], type);
+}
+
+void swizzleLoads(RewriterBase &rewriter, ArrayRef<nvgpu::TmaAsyncLoadOp> loads,
+                  int64_t rowBytes, Operation *root) {
+  for (nvgpu::TmaAsyncLoadOp load : loads) {
+    auto map = load.getTensorMapDescriptor();
+    nvgpu::TensorMapDescriptorType type = map.getType();
+    auto swizzled = nvgpu::TensorMapDescriptorType::get(
+        type.getContext(), type.getTensor(), *getKind(rowBytes),
+        type.getL2promo(), type.getOob(), type.getInterleave());
+    if (type == swizzled)
+      continue; // by another load of the same map
+    if (gpu::GPUFuncOp kernel = getKernelOfArgument(map))
+      setArgumentType(rewriter, kernel, cast<BlockArgument>(map), swizzled,
+                      collectLaunchSites(root).lookup(kernel));
+    else
+      replaceMap(rewriter, load.getTensorMapDescriptorMutable(), swizzled);
+  }
+}
+
+} // namespace mlir::workgroup
