@@ -118,8 +118,7 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     with `strategy=tma` wherever it is possible, with `auto` where it is a gain
     besides: the tile has 4 KiB or more and takes one load, and the threads of a
     warp access the buffer along rows, so that no padding would have been of use
-    (TMA writes dense rows), or by 16 bytes each in rows of 32, 64 or 128, which
-    `workgroup-resolve-bank-conflicts` lets TMA swizzle. What it takes: the block executes the
+    (TMA writes dense rows). What it takes: the block executes the
     copy together, elements are not converted, extents are constant, the target is
     contiguous, and the source is a slice with steps of one of a memref that the
     host knows, with one to five dimensions, constant strides that are multiples of

@@ -51,6 +51,13 @@ struct TensorMap {
                          : unsigned(view.swizzle));
   }
 
+  /// Bytes within which the swizzle moves chunks; one if there is none.
+  uint64_t getSpan() const {
+    return view.swizzle == TensorSwizzle::None
+               ? 1
+               : kChunk << unsigned(view.swizzle);
+  }
+
   /// Where the chunk at an address of workgroup memory really is.
   uint64_t swizzle(uint64_t offset) const {
     constexpr unsigned kLineBits = 7, kChunkBits = 4;

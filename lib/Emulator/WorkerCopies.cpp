@@ -197,9 +197,9 @@ bool Worker::checkBulkCopy(ThreadState &thread, const BulkCopy &copy,
            {makeNote("it is of " + std::to_string(copy.bytes) + " bytes")});
     return false;
   }
-  // A swizzle moves chunks within lines of 128 bytes.
-  bool isSwizzled = copy.map && copy.map->view.swizzle != TensorSwizzle::None;
-  uint64_t bytes = llvm::alignTo(copy.getBytes(), isSwizzled ? 128 : 1);
+  // A swizzle moves chunks within its span, in which rows begin.
+  uint64_t span = copy.map ? copy.map->getSpan() : 1;
+  uint64_t bytes = llvm::alignTo(copy.getBytes(), span);
   const SiteBounds &bounds = launch.siteBounds[sharedSite];
   if (copy.shared < bounds.begin || copy.shared > bounds.end ||
       bytes > bounds.end - copy.shared) {

@@ -9,6 +9,7 @@
 #include "BankArena.h"
 #include "IndexBuilder.h"
 #include "KernelBuffers.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <numeric>
 
@@ -26,9 +27,20 @@ static SlotShift getShift(memref::ViewOp view) {
   Value shift = view.getByteShift();
   if (std::optional<int64_t> constant = getConstantIntValue(shift))
     return {Value(), *constant};
-  if (auto product = shift.getDefiningOp<arith::MulIOp>())
+  if (auto product = shift.getDefiningOp<arith::MulIOp>()) {
     if (std::optional<int64_t> factor = getConstantIntValue(product.getRhs()))
       return {product.getLhs(), *factor};
+    if (std::optional<int64_t> factor = getConstantIntValue(product.getLhs()))
+      return {product.getRhs(), *factor};
+  }
+  if (auto apply = shift.getDefiningOp<affine::AffineApplyOp>())
+    if (auto product =
+            dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0)))
+      if (auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
+          factor && product.getKind() == AffineExprKind::Mul &&
+          isa<AffineDimExpr, AffineSymbolExpr>(product.getLHS()) &&
+          apply.getNumOperands() == 1)
+        return {apply.getOperand(0), factor.getValue()};
   return {shift, 1};
 }
 

@@ -35,14 +35,22 @@ int64_t BankBuffer::getAlignment() const {
 
 int64_t BankBuffer::getSlotBytes(int64_t padBytes) const {
   int64_t bytes = type.getNumElements() * elementBytes + padBytes * getRows();
-  if (!arena)
-    return bytes;
-  return padBytes == 0 ? arena->slotBytes
-                       : llvm::alignTo(bytes, getAlignment());
+  if (!arena || padBytes == 0)
+    return arena ? arena->slotBytes : bytes;
+  // No instruction asks for more than matrices do.
+  constexpr int64_t kMatrixAlignment = 32;
+  int64_t aligned =
+      std::min(getPowerOfTwoDivisor(arena->slotBytes), kMatrixAlignment);
+  return llvm::alignTo(bytes, std::max(aligned, getAlignment()));
 }
 
 int64_t BankBuffer::getBytes(int64_t padBytes) const {
   return getSlotBytes(padBytes) * (arena ? arena->numSlots : 1);
+}
+
+int64_t BankBuffer::getAlignedBytes(int64_t alignment) const {
+  int64_t slot = llvm::alignTo(getSlotBytes(0), alignment);
+  return slot * (arena ? arena->numSlots : 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -363,8 +371,7 @@ bool UseCollector::visitTensorLoad(nvgpu::TmaAsyncLoadOp load,
       });
   bool canAlign = buffer.getAlignment() >= pattern ||
                   getRaisableBuffer(buffer.getMemory(), root);
-  if (!isAtPattern || !canAlign ||
-      (buffer.arena && buffer.arena->slotBytes % pattern != 0)) {
+  if (!isAtPattern || !canAlign) {
     refuse("TMA does not write its rows from a multiple of " + Twine(pattern) +
            " bytes on");
     return false;

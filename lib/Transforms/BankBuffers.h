@@ -58,6 +58,9 @@ struct BankBuffer {
   /// bytes more.
   int64_t getSlotBytes(int64_t padBytes) const;
   int64_t getBytes(int64_t padBytes) const;
+  /// Of all memory, if it begins, and each slot does, at a multiple of
+  /// `alignment` bytes.
+  int64_t getAlignedBytes(int64_t alignment) const;
 };
 
 /// The workgroup buffers of the kernel or device function `scope` that a pass

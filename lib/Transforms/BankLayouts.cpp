@@ -164,13 +164,13 @@ void CandidateList::addPaddings(int64_t pieceBytes, bool isSplit,
     bool fits = pad * smallPart <= buffer.getRowBytes();
     if (fits != isSmall)
       continue;
-    if (buffer.getBytes(pad) > maxBytes) {
-      isHindered = true;
-      continue;
-    }
     RowLayout layout;
     layout.padBytes = pad;
     layout.pieceBytes = pieceBytes;
+    if (getLayoutBytes(buffer, layout) > maxBytes) {
+      isHindered = true;
+      continue;
+    }
     layouts.push_back(layout);
   }
 }
@@ -196,10 +196,20 @@ void CandidateList::addSwizzles(int64_t pieceBytes, int64_t chunkBytes,
     }
 }
 
+int64_t getLayoutBytes(const BankBuffer &buffer, const RowLayout &layout) {
+  if (buffer.tensorLoads.empty() || !layout.isSwizzled())
+    return llvm::alignTo(buffer.getBytes(layout.padBytes), kRuntimeAlignment);
+  return buffer.getAlignedBytes(getTensorPatternBytes(buffer.getRowBytes()));
+}
+
 void CandidateList::addTensorLayout(int64_t pieceBytes) {
   std::optional<RowLayout> layout = getTensorLayout(buffer.getRowBytes());
   if (!layout || pieceBytes > layout->chunkBytes)
     return;
+  if (getLayoutBytes(buffer, *layout) > maxBytes) {
+    isHindered = true;
+    return;
+  }
   layout->pieceBytes = pieceBytes;
   layouts.push_back(*layout);
 }

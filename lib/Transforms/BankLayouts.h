@@ -60,6 +60,10 @@ struct LayoutChoice {
   bool isHindered = false;
 };
 
+/// The bytes that are set aside for `buffer` in layout `layout`, with those to
+/// the next multiple of its alignment.
+int64_t getLayoutBytes(const BankBuffer &buffer, const RowLayout &layout);
+
 /// Chooses the layout of `buffer` for its accesses `samples`. It may have up to
 /// `maxBytes` bytes; `swizzle` says whether wavefronts alone count.
 LayoutChoice chooseLayout(const BankBuffer &buffer,

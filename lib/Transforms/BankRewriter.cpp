@@ -430,9 +430,13 @@ void applyLayout(RewriterBase &rewriter, BankBuffer &buffer,
     return setType(rewriter, buffer, layout.padBytes);
   // TMA writes by views that stay.
   int64_t rowBytes = buffer.getRowBytes();
+  int64_t pattern = getTensorPatternBytes(rowBytes);
   swizzleLoads(rewriter, buffer.tensorLoads, rowBytes, root);
+  if (buffer.arena)
+    resizeSlots(rewriter, *buffer.arena, buffer.type,
+                llvm::alignTo(buffer.getSlotBytes(0), pattern));
   if (Value memory = getRaisableBuffer(buffer.getMemory(), root))
-    raiseAlignment(memory, getTensorPatternBytes(rowBytes));
+    raiseAlignment(memory, pattern);
 }
 
 } // namespace mlir::workgroup

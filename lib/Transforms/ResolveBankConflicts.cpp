@@ -14,6 +14,7 @@
 
 #include "BankRewriter.h"
 #include "KernelBuffers.h"
+#include "TensorSwizzles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -130,9 +131,25 @@ private:
   Operation *root, *scope;
   bool isCalled;
   const ResolveBankConflictsOptions &options;
+  int64_t getRest(const BankBuffer &buffer) const;
+
   int64_t used = 0, capacity = 0;
+  /// What comes before the first buffer that is aligned for a swizzle by TMA,
+  /// at most.
+  int64_t alignmentBytes = getTensorPatternBytes(kPassBytes);
 };
 } // namespace
+
+/// The bytes by which `buffer` may get larger.
+int64_t KernelResolver::getRest(const BankBuffer &buffer) const {
+  if (buffer.tensorLoads.empty())
+    return std::max<int64_t>(capacity - used, 0);
+  // Memory that is dynamic already may get larger.
+  int64_t limit = capacity;
+  if (used > capacity && options.maxBytes <= 0)
+    limit = findChip("sm_90")->maxWorkgroupBytes;
+  return std::max<int64_t>(limit - used - alignmentBytes, 0);
+}
 
 /// The layout for `buffer`, if it is to get another one.
 std::optional<LayoutChoice>
@@ -145,13 +162,13 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
     else if (!unknown)
       unknown = access.op;
   }
-  int64_t reserved = getReservedBytes(buffer.getBytes(0));
-  int64_t rest = used < capacity ? capacity - used : 0;
-  LayoutChoice choice =
-      chooseLayout(buffer, samples, reserved + rest, options.swizzle);
+  int64_t reserved = getLayoutBytes(buffer, RowLayout());
+  LayoutChoice choice = chooseLayout(
+      buffer, samples, reserved + getRest(buffer), options.swizzle);
   if (!choice.layout.isIdentity()) {
-    used +=
-        getReservedBytes(buffer.getBytes(choice.layout.padBytes)) - reserved;
+    used += getLayoutBytes(buffer, choice.layout) - reserved;
+    if (!buffer.tensorLoads.empty())
+      used += std::exchange(alignmentBytes, 0);
     return choice;
   }
   if (!isFirst)

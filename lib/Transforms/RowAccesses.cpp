@@ -9,7 +9,6 @@
 #include "RowAccesses.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,31 +25,16 @@ static bool differInLast(Range &&indices, const UniformityAnalysis &warps) {
                       });
 }
 
-/// True if `access` is to whole chunks of 16 bytes.
-static bool isOfChunks(Operation *access) {
-  constexpr int64_t kChunkBits = 128;
-  VectorType type;
-  if (auto load = dyn_cast<vector::LoadOp>(access))
-    type = load.getVectorType();
-  else if (auto store = dyn_cast<vector::StoreOp>(access))
-    type = store.getVectorType();
-  return type && type.getElementType().isIntOrFloat() &&
-         type.getNumElements() * type.getElementTypeBitWidth() % kChunkBits ==
-             0;
-}
-
-/// True if the user of `use` accesses the memref along rows, or not at all, or
-/// by chunks where they may be swizzled. What is a view of it is added to
-/// `views`.
+/// True if the user of `use` accesses the memref along rows, or not at all.
+/// What is a view of it is added to `views`.
 static bool visitUse(OpOperand &use, const UniformityAnalysis &warps,
-                     bool isSwizzled, SmallVectorImpl<Value> &views) {
+                     SmallVectorImpl<Value> &views) {
   auto follow = [&](Operation *view) {
     views.push_back(view->getResult(0));
     return true;
   };
   auto access = [&](auto op) {
-    return op.getIndices().empty() || differInLast(op.getIndices(), warps) ||
-           (isSwizzled && isOfChunks(op));
+    return op.getIndices().empty() || differInLast(op.getIndices(), warps);
   };
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
       .Case<memref::CopyOp, linalg::CopyOp, linalg::FillOp, memref::DeallocOp,
@@ -67,17 +51,15 @@ static bool visitUse(OpOperand &use, const UniformityAnalysis &warps,
       .Case([&](memref::StoreOp op) {
         return op.getValueToStore() != use.get() && access(op);
       })
-      .Case([&](nvgpu::LdMatrixOp) { return isSwizzled; })
       .Default([](Operation *) { return false; });
 }
 
-bool isAccessedAlongRows(Value buffer, const UniformityAnalysis &warps,
-                         bool isSwizzled) {
+bool isAccessedAlongRows(Value buffer, const UniformityAnalysis &warps) {
   SmallVector<Value> aliases = {buffer};
   for (unsigned i = 0; i < aliases.size(); ++i) {
     Value alias = aliases[i];
     for (OpOperand &use : alias.getUses())
-      if (!visitUse(use, warps, isSwizzled, aliases))
+      if (!visitUse(use, warps, aliases))
         return false;
   }
   return true;

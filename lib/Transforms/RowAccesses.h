@@ -20,10 +20,8 @@ namespace mlir::workgroup {
 
 /// True if the threads of each warp, who agree on what `warps` says, access
 /// `buffer` along its last dimension, in every access there is. Copies and
-/// fills do, whoever lowers them. If rows may be swizzled in chunks of 16 bytes
-/// (`isSwizzled`), accesses to whole chunks are as good.
-bool isAccessedAlongRows(Value buffer, const UniformityAnalysis &warps,
-                         bool isSwizzled);
+/// fills do, whoever lowers them.
+bool isAccessedAlongRows(Value buffer, const UniformityAnalysis &warps);
 
 } // namespace mlir::workgroup
 

@@ -14,6 +14,7 @@
 #include "TensorCopies.h"
 #include "CopyShape.h"
 #include "IndexBuilder.h"
+#include "TensorSwizzles.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -205,14 +206,23 @@ bool Matcher::matchTensor() {
 }
 
 /// The largest part of `extent` that boxes can have along a dimension if the
-/// other ones of a box have `innerBytes` bytes; 0 if there is none.
+/// other ones of a box have `innerBytes` bytes; 0 if there is none. Parts that
+/// begin where the pattern of a swizzle does are preferred.
 static int64_t getBoxExtent(int64_t extent, int64_t innerBytes) {
   if (extent <= kMaxBoxExtent)
     return extent;
-  for (int64_t part = kMaxBoxExtent; part > 0; --part)
-    if (extent % part == 0 && part * innerBytes % kTensorCopyAlignment == 0)
-      return part;
-  return 0;
+  constexpr int64_t kFewLoads = 8;
+  auto find = [&](int64_t unit, int64_t least) -> int64_t {
+    for (int64_t part = kMaxBoxExtent; part >= least; --part)
+      if (extent % part == 0 && part * innerBytes % unit == 0)
+        return part;
+    return 0;
+  };
+  int64_t part = 0;
+  if (getTensorLayout(innerBytes))
+    part = find(getTensorPatternBytes(innerBytes),
+                llvm::divideCeil(extent, kFewLoads));
+  return part > 0 ? part : find(kTensorCopyAlignment, 1);
 }
 
 /// What one load brings is contiguous in the target: whole dimensions, and

@@ -8,9 +8,7 @@
 
 #include "TensorCopyLowering.h"
 #include "RowAccesses.h"
-#include "TensorSwizzles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
@@ -25,14 +23,6 @@ static constexpr int64_t kMinAutoBytes = 4096;
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// True if TMA can swizzle the rows of the tile against bank conflicts.
-static bool canSwizzle(const Copy &copy) {
-  const TensorCopy &tensor = *copy.tensor;
-  int64_t columns = tensor.extents.back();
-  int64_t elements = computeProduct(tensor.extents);
-  return getTensorLayout(tensor.bytes / elements * columns).has_value();
-}
-
 /// Why TMA would not be a gain for `copy`, which it can do; empty if it would.
 std::string TensorCopyLowering::getDrawback(const Copy &copy) {
   if (copy.tensor->bytes < kMinAutoBytes)
@@ -43,8 +33,7 @@ std::string TensorCopyLowering::getDrawback(const Copy &copy) {
            " loads, which is not worth it";
   if (!warps)
     warps = std::make_unique<UniformityAnalysis>(root, UniformityUnit::Warp);
-  if (!isAccessedAlongRows(getRootBuffer(copy.target), *warps,
-                           canSwizzle(copy)))
+  if (!isAccessedAlongRows(getRootBuffer(copy.target), *warps))
     return "it could not pad rows against bank conflicts of accesses across "
            "them";
   return "";

@@ -121,15 +121,14 @@ static Value createMap(OpBuilder &builder, Location loc, Value memref,
   return nvgpu::TmaCreateDescriptorOp::create(builder, loc, type, tensor, box);
 }
 
-/// Adds an argument of type `type` to `kernel`, behind the others and before
-/// its own buffers, of which the function interface's methods know nothing.
-static Value appendArgument(gpu::GPUFuncOp kernel, Type type, Location loc) {
+BlockArgument appendArgument(gpu::GPUFuncOp kernel, Type type, Location loc) {
   Builder builder(kernel.getContext());
   SmallVector<Type> types(kernel.getArgumentTypes());
   SmallVector<DictionaryAttr> attributes;
   for (unsigned i = 0; i < types.size(); ++i)
     attributes.push_back(kernel.getArgAttrDict(i));
-  Value argument = kernel.front().insertArgument(types.size(), type, loc);
+  BlockArgument argument =
+      kernel.front().insertArgument(types.size(), type, loc);
   types.push_back(type);
   attributes.push_back(builder.getDictionaryAttr({}));
   kernel.setFunctionType(

@@ -31,6 +31,10 @@ gpu::GPUFuncOp getKernelOfArgument(Value value);
 SmallVector<Value> getOperands(ArrayRef<gpu::LaunchFuncOp> launches,
                                Value argument);
 
+/// Adds an argument of type `type` to `kernel`, behind the others and before
+/// its own buffers, of which the function interface's methods know nothing.
+BlockArgument appendArgument(gpu::GPUFuncOp kernel, Type type, Location loc);
+
 /// The tensor maps that launches inside an operation give to their kernels.
 class TensorMaps {
 public:

@@ -56,8 +56,11 @@ static bool isMadeByHost(Value map) {
 StringRef getSwizzleObstacle(ArrayRef<nvgpu::TmaAsyncLoadOp> loads,
                              Operation *root) {
   std::optional<LaunchSites> sites;
+  DenseSet<Value> seen;
   for (nvgpu::TmaAsyncLoadOp load : loads) {
     auto map = load.getTensorMapDescriptor();
+    if (!seen.insert(map).second)
+      continue;
     if (map.getType().getSwizzle() != nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE)
       return "TMA swizzles its rows already";
     gpu::GPUFuncOp kernel = getKernelOfArgument(map);
@@ -72,10 +75,6 @@ StringRef getSwizzleObstacle(ArrayRef<nvgpu::TmaAsyncLoadOp> loads,
     if (launches.empty() || !isa<ModuleOp>(root) ||
         !llvm::all_of(getOperands(launches, map), isMadeByHost))
       return "it is not known who makes the tensor map of TMA";
-    if (!llvm::all_of(map.getUsers(), [&](Operation *user) {
-          return llvm::is_contained(loads, user);
-        }))
-      return "other copies have its tensor map too";
   }
   return "";
 }
@@ -107,6 +106,19 @@ static void replaceMap(RewriterBase &rewriter, OpOperand &use, Type type) {
     rewriter.eraseOp(before.getDefiningOp());
 }
 
+/// Lets `kernel` take a map of type `type` as well as, as an argument of its
+/// own, the map `map`.
+static Value addArgument(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
+                         BlockArgument map, Type type,
+                         ArrayRef<gpu::LaunchFuncOp> launches) {
+  for (gpu::LaunchFuncOp launch : launches) {
+    Value operand = launch.getKernelOperand(map.getArgNumber());
+    launch.getKernelOperandsMutable().append(
+        remakeMap(rewriter, operand, type));
+  }
+  return appendArgument(kernel, type, map.getLoc());
+}
+
 /// Lets `kernel` take a map of type `type` as its argument `map`.
 static void setArgumentType(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
                             BlockArgument map, Type type,
@@ -125,19 +137,33 @@ static void setArgumentType(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
 
 void swizzleLoads(RewriterBase &rewriter, ArrayRef<nvgpu::TmaAsyncLoadOp> loads,
                   int64_t rowBytes, Operation *root) {
-  for (nvgpu::TmaAsyncLoadOp load : loads) {
-    auto map = load.getTensorMapDescriptor();
+  llvm::MapVector<Value, SmallVector<nvgpu::TmaAsyncLoadOp, 1>> loadsOfMaps;
+  for (nvgpu::TmaAsyncLoadOp load : loads)
+    loadsOfMaps[load.getTensorMapDescriptor()].push_back(load);
+  for (auto &[value, users] : loadsOfMaps) {
+    auto map = cast<TypedValue<nvgpu::TensorMapDescriptorType>>(value);
     nvgpu::TensorMapDescriptorType type = map.getType();
     auto swizzled = nvgpu::TensorMapDescriptorType::get(
         type.getContext(), type.getTensor(), *getKind(rowBytes),
         type.getL2promo(), type.getOob(), type.getInterleave());
-    if (type == swizzled)
-      continue; // by another load of the same map
-    if (gpu::GPUFuncOp kernel = getKernelOfArgument(map))
+    gpu::GPUFuncOp kernel = getKernelOfArgument(map);
+    SmallVector<gpu::LaunchFuncOp, 1> launches;
+    if (kernel)
+      launches = collectLaunchSites(root).lookup(kernel);
+    bool hasOthers = !llvm::hasNItems(map.getUses(), users.size());
+    if (kernel && !hasOthers) {
       setArgumentType(rewriter, kernel, cast<BlockArgument>(map), swizzled,
-                      collectLaunchSites(root).lookup(kernel));
-    else
-      replaceMap(rewriter, load.getTensorMapDescriptorMutable(), swizzled);
+                      launches);
+      continue;
+    }
+    Value own = kernel ? addArgument(rewriter, kernel, cast<BlockArgument>(map),
+                                     swizzled, launches)
+                       : remakeMap(rewriter, map, swizzled);
+    for (nvgpu::TmaAsyncLoadOp load : users)
+      rewriter.modifyOpInPlace(
+          load, [&] { load.getTensorMapDescriptorMutable().assign(own); });
+    if (map.use_empty())
+      rewriter.eraseOp(map.getDefiningOp());
   }
 }
 

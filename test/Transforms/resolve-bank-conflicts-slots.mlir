@@ -6,8 +6,7 @@
 // Tiles in the slots of an arena of bytes: each has its own rows.
 
 gpu.module @kernels {
-  // 16 rows of 132 bytes are 2112 bytes, a multiple of the 16 that the arena is
-  // aligned to; the place of a slot follows.
+  // 16 rows of 132 bytes are 2112 bytes; the place of a slot follows.
   // CHECK-LABEL: gpu.func @padded
   // CHECK:         %[[ARENA:.+]] = memref.alloc() {alignment = 16 : i64} : memref<6336xi8, 3>
   // CHECK:         %[[BYTES:.+]] = arith.constant 2112 : index
@@ -46,9 +45,25 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1024 = arith.constant 1024 : index
     %arena = memref.alloc() : memref<3072xi8, 3>
-    %shift = arith.muli %slot, %c1024 : index
+    %shift = affine.apply affine_map<(slot) -> (slot * 1024)>(%slot)
     %any = memref.view %arena[%shift][] : memref<3072xi8, 3> to memref<16x32xf16, 3>
     vector.store %v, %any[%x, %c0] : memref<16x32xf16, 3>, vector<8xf16>
+    gpu.return
+  }
+
+  // Rows of 33 times 132 bytes are padded by 16, and matrices stay at multiples
+  // of 32 bytes.
+  // CHECK-LABEL: gpu.func @matrices
+  // CHECK:         memref.alloc() : memref<9536xi8, 3>
+  // CHECK:         arith.constant 4768 : index
+  gpu.func @matrices(%slot: index)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c4224 = arith.constant 4224 : index
+    %arena = memref.alloc() : memref<8448xi8, 3>
+    %shift = arith.muli %c4224, %slot : index
+    %tile = memref.view %arena[%shift][] : memref<8448xi8, 3> to memref<33x32xf32, 3>
+    %0 = gpu.subgroup_mma_load_matrix %tile[%c0, %c0] {leadDimension = 32 : index} : memref<33x32xf32, 3> -> !gpu.mma_matrix<16x16xf32, "COp">
     gpu.return
   }
 

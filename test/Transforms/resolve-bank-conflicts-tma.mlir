@@ -110,7 +110,12 @@ gpu.module @kernels {
   }
 }
 
-// Two tiles by the one map of a kernel: the one cannot do without the other.
+// Two tiles by the one map of a kernel, which reads the other along rows: it
+// gets a map more.
+// CHECK-LABEL: func.func @shared
+// CHECK:         %[[SWIZZLED:.+]] = nvgpu.tma.create.descriptor %{{.+}} -> <{{.*}}swizzle = swizzle_128b
+// CHECK:         %[[PLAIN:.+]] = nvgpu.tma.create.descriptor %{{.+}} -> <{{.*}}swizzle = none
+// CHECK:         gpu.launch_func @more::@shared {{.*}}args(%[[PLAIN]] : {{.*}}, %[[SWIZZLED]] : {{.*}})
 func.func @shared(%a: memref<64x64xf32>) {
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -123,13 +128,11 @@ func.func @shared(%a: memref<64x64xf32>) {
 
 gpu.module @more {
   // CHECK-LABEL: gpu.func @shared
-  // CHECK-NOT:     arith.xori
+  // CHECK-SAME:    (%[[OTHER:.+]]: !nvgpu.tensormap.descriptor<{{.*}}swizzle = none{{.*}}, %[[MAP:.+]]: !nvgpu.tensormap.descriptor<{{.*}}swizzle = swizzle_128b{{.*}}) workgroup(%[[TILE:.+]] : {{.+}} {llvm.align = 1024 : i64}, %[[ROWS:.+]] : memref
+  // CHECK:         nvgpu.tma.async.load %[[MAP]][{{.+}} to %[[TILE]]
+  // CHECK:         nvgpu.tma.async.load %[[OTHER]][{{.+}} to %[[ROWS]]
   gpu.func @shared(%map: !map32)
-      workgroup(
-        // expected-remark @+1 {{other copies have its tensor map too}}
-        %tile: memref<16x32xf32, #wg>,
-        // expected-remark @+1 {{other copies have its tensor map too}}
-        %other: memref<16x32xf32, #wg>)
+      workgroup(%tile: memref<16x32xf32, #wg>, %other: memref<16x32xf32, #wg>)
       kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
     %x = gpu.thread_id x
     %c0 = arith.constant 0 : index

@@ -158,6 +158,8 @@ SWIZZLED = [
     Program(32, 32, turns=3),
     Program(512, 8),
     Program(16, 32, width=48, turns=2),
+    Program(17, 16),
+    Program(264, 32),
     Program(32, 32, read="elements"),
     Program(64, 64, "f16", read="elements"),
 ]
@@ -200,7 +202,7 @@ def test_slots_of_rings(program: Program, engine: str) -> None:
     if engine != "tma":
         assert after < before
         assert after == 1 or not program.can_be_ideal
-    elif row_bytes <= 128 and program.rows % 8 == 0 and row_bytes != 96:
+    elif row_bytes in (32, 64, 128):
         assert f"swizzle = swizzle_{row_bytes}b" in lower(program, options)
         assert after < before
         assert after == 1 or not program.can_be_ideal
