@@ -14,17 +14,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyEmitter.h"
+#include "CopyOverlap.h"
 #include "CopyPadding.h"
 #include "CopyShape.h"
 #include "TensorCopyLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/Barriers.h"
@@ -85,24 +84,8 @@ static std::vector<Copy> collectCopies(Operation *root) {
 
 /// True if source and target are the same elements of the same memory.
 static bool isNoOp(const Copy &copy) {
-  if (copy.payload || copy.filling)
-    return false;
-  auto source = cast<TypedValue<BaseMemRefType>>(copy.source);
-  auto target = cast<TypedValue<BaseMemRefType>>(copy.target);
-  return source.getType() == target.getType() &&
-         memref::isSameViewOrTrivialAlias(source, target);
-}
-
-/// True if the operands are slices of one memref that are known to be disjoint.
-static bool areDisjointSlices(const Copy &copy) {
-  auto source = copy.source.getDefiningOp<memref::SubViewOp>();
-  auto target = copy.target.getDefiningOp<memref::SubViewOp>();
-  if (!source || !target || source.getSource() != target.getSource())
-    return false;
-  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
-      copy.op->getContext(), HyperrectangularSlice(source),
-      HyperrectangularSlice(target));
-  return succeeded(overlap) && !*overlap;
+  return !copy.payload && !copy.filling &&
+         areSameElements(copy.source, copy.target);
 }
 
 static LogicalResult checkCopy(const Copy &copy) {
@@ -117,9 +100,7 @@ static LogicalResult checkCopy(const Copy &copy) {
   }
   if (StringRef why = getShapeObstacle(copy.source, copy.target); !why.empty())
     return copy.op->emitOpError("cannot be lowered: ") << why;
-  if (!copy.filling &&
-      getRootBuffer(copy.source) == getRootBuffer(copy.target) &&
-      !areDisjointSlices(copy))
+  if (!copy.filling && mayOverlap(copy.source, copy.target))
     return copy.op->emitOpError("cannot be lowered: overlapping operands; copy "
                                 "through another buffer, or make the slices "
                                 "provably disjoint");
