@@ -152,34 +152,69 @@ class Generator:
         wide = self.guard()
         sizes = [np.dtype(DTYPES[element]).itemsize for element in self.elements]
         self.stored = {"global": count * sizes[1], "shared": 0}
-        change = self.rng.randrange(3)
+        change, is_filled = self.rng.randrange(3), False
         for i in range(self.rng.choice([0, 1, 1, 2])):
             element = first if i < change else last
             view = self.buffer_view(extents, element, "workgroup")
             views.append(view)
             self.stored["shared"] += count * sizes[i >= change]
             if self.rng.random() < 0.2:
-                self.fill(view, element)
-                self.stored["shared"] += count * sizes[i >= change]
+                self.fill(view, element, 1)
+                is_filled = True
         into = self.global_view("%b", b, last, target)
         for one, other in zip(views, [*views[1:], into], strict=True):
             self.writer.copy(one, other, converts=self.converts)
         expected = np.array(b)
         target.slice_of(expected)[...] = source.slice_of(a).astype(DTYPES[last])
         self.writer.lines += ["}"] * wide
+        if is_filled:  # what is overwritten right away need not be
+            del self.stored["shared"]
         return a, b, expected
 
-    def fill(self, view: tuple[str, str], element: str) -> None:
-        """Fill what will be overwritten."""
+    def padded(self) -> tuple[Array, Array, Array]:
+        """Fill a tile, mostly with zeros, copy to a part of it, and all of it back."""
+        rng, writer = self.rng, self.writer
+        first, last = self.elements
+        is_halo, number = rng.random() < 0.3, rng.choice([0, 0, 0, 1])
+        while True:
+            extents = self.random_extents()
+            starts = tuple(rng.choice([0, 1, 2]) if is_halo else 0 for _ in extents)
+            tile = tuple(
+                start + max(n, 1) + rng.choice([0, 0, 1, 3, 8])
+                for start, n in zip(starts, extents, strict=True)
+            )
+            if int(np.prod(tile)) * self.bytes_per_element <= CAPACITY:
+                break
+        source = random_side(rng, extents)
+        a = random_layout(rng, random_array(rng, source.shape, first))
+        b = random_array(rng, tile, last)
+        view = self.global_view("%a", a, first, source)
+        into, _, kind_into = self.add_array("%b", b, last)
+        wide = self.guard()
+        buffer, kind = writer.alloc(tile, first, "workgroup")
+        self.fill((buffer, kind), first, number)
+        own = tuple(range(len(tile)))
+        inside = Side(tile, starts, (1,) * len(tile), extents, own)
+        part = writer.view(buffer, row_major(tile), kind, inside, first, "workgroup")
+        writer.copy(view, part, converts=False)
+        writer.copy((buffer, kind), (into, kind_into), converts=self.converts)
+        writer.lines += ["}"] * wide
+        filled = np.full(tile, number, DTYPES[first])
+        inside.slice_of(filled)[...] = source.slice_of(a)
+        self.stored = {"global": b.nbytes}
+        return a, b, filled.astype(DTYPES[last])
+
+    def fill(self, view: tuple[str, str], element: str, number: int) -> None:
+        """Fill a buffer with a number."""
         writer = self.writer
         if element == "i1":
-            value = writer.emit("arith.constant true")
+            value = writer.emit(f"arith.constant {'true' if number else 'false'}")
         elif element.startswith("complex"):
             part = element[len("complex<") : -1]
-            value = writer.emit(f"complex.constant [1.0 : {part}, 2.0 : {part}] : {element}")
+            value = writer.emit(f"complex.constant [{number}.0 : {part}, 0.0 : {part}] : {element}")
         else:
-            number = "1.0" if element.startswith("f") else "1"
-            value = writer.emit(f"arith.constant {number} : {element}")
+            text = f"{number}.0" if element.startswith("f") else str(number)
+            value = writer.emit(f"arith.constant {text} : {element}")
         writer.lines.append(f"linalg.fill ins({value} : {element}) outs({view[0]} : {view[1]})")
 
     def guard(self) -> int:
@@ -401,8 +436,9 @@ class Generator:
             "tiles": self.tiles,
             "threads": self.threads_apart,
             "boxes": self.boxes,
+            "padded": self.padded,
         }
-        kind = self.rng.choices(list(kinds), [6, 2, 2, 3])[0]
+        kind = self.rng.choices(list(kinds), [6, 2, 2, 3, 2])[0]
         a, b, expected = kinds[kind]()
         text = self.host() if self.has_host else self.outlined()
         return Program(

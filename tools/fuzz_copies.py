@@ -41,6 +41,8 @@ def count(module: pipeline.Module, counts: Counts) -> None:
     for remark in module.remarks:
         if remark.name == "Hoisted" and remark.category == "workgroup-hoist-copies":
             counts.lowered["copy hoisted out of a loop"] += 1
+        if remark.name == "ErasedFill":
+            counts.lowered["fill erased"] += 1
         if remark.name == "LoweredCopy":
             counts.lowered[remark.message.split(",")[0]] += 1
             if width := remark.arguments.get("BytesPerAccess"):

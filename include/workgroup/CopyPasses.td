@@ -64,25 +64,29 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   let summary = "Hoist copies out of loops that do not change their sources";
   let description = [{
     A `memref.copy` or `linalg.copy` to workgroup memory that stands in the body of
-    an `scf.for`, and copies the same elements in every turn, is done once before
-    the loop, with what computes its operands and with its buffer, if that is
-    allocated in the loop. It may leave several loops. Where it is not known that
-    the loop has a turn, the copy becomes conditional on it.
+    an `scf.for` or `affine.for`, and copies the same elements in every turn, is done
+    once before the loop, with what computes its operands, with branches around it that
+    do nothing else, and with its buffer, if that is allocated in the loop. It may leave
+    several loops. Where it is not known that the loop has a turn, the copy becomes
+    conditional on it.
 
-    A copy stays, with a remark, if anything else in the loop may write its source or
-    its buffer, or read the buffer before the copy; if a buffer that is allocated in
-    the loop is handed on to a later turn; if a barrier comes before the copy in the
-    turn, or an atomic or an unknown operation stands in the loop, after which the
-    source may hold what another thread wrote; and if the kernel's buffers would not
-    fit into static memory side by side, as those of a loop can share bytes less once
-    one lives longer.
+    A copy of the same elements in every turn stays, with a remark, if it is not executed
+    in every turn; if the loop is one that does not count (`scf.while`); if an operand is
+    loaded in the loop, or computed by what may trap, as a division by a value that may be
+    zero, and the loop may have no turn; if anything else in the loop may write its source or its
+    buffer, or read the buffer before the copy; if a buffer that is allocated in the loop is
+    handed on to a later turn; if a barrier comes before the copy in the turn, or an
+    atomic or an unknown operation stands in the loop, after which the source may hold what
+    another thread wrote; and if the kernel's buffers would not fit into static memory side by
+    side, as those of a loop can share bytes less once one lives longer.
 
     To be run before `workgroup-lower-copies`. Example:
     `test/Transforms/hoist-copies.mlir`. Source: the thread on streaming-K, where a
     schedule copies one level too deep.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect"
   ];
 }
 
@@ -139,10 +143,26 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     touch each other's memory shares them, and barriers that stand there already
     are used. A copy from or to workgroup memory of which it is not known whether
     all threads execute it together is then an error: neither a barrier nor none
-    would be right.
+    would be right. With `insert-barriers=false` barriers are somebody else's to
+    place, and each thread that executes such a copy does all of it, as the op
+    says, with a remark.
+
+    A copy of memory onto itself is erased. So is a fill that a copy right after
+    it overwrites. Operands overlap if they may be views of one memory (the same
+    memref, the same global, the dynamic workgroup memory of the launch; also by way
+    of selections, branches and values that loops carry) and are not known to be
+    apart in it: by constant places, steps that never meet, or offsets that differ by
+    a known amount. Different arguments of a kernel or function, and what the host
+    hands to a launch by different names, are taken not to overlap.
 
     Fails on unranked operands, on layouts that are not strided, and on operands
-    that may overlap.
+    that overlap. With `strict=false` such a copy stays, with a remark that says
+    why, and so does one that cannot be synchronized.
+
+    `block-size` promises how many threads a block has, for kernels (`gpu.func`)
+    that do not say. It is written down as their `known_block_size`, so that a launch of
+    any other size is refused by whoever launches; launches in the module whose
+    constants differ are errors. What is not outlined yet (`gpu.launch`) has no place for it.
 
     Example: `test/Transforms/lower-copies.mlir`. Source: thread "How to find a
     valid lowering pipeline for workgroup memory usage".
@@ -177,6 +197,12 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
            "The chip to compile for; empty means the target of the gpu.module, "
            "else sm_80">,
+    Option<"strict", "strict", "bool", /*default=*/"true",
+           "Fail on copies that cannot be lowered, instead of leaving them with "
+           "a remark">,
+    ListOption<"blockSize", "block-size", "int64_t",
+               "Threads of a block along x, y and z, for kernels that do not say: "
+               "a promise, which becomes their known_block_size">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

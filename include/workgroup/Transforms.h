@@ -85,6 +85,11 @@ struct LowerCopiesOptions {
   bool bypassL1 = true;
   /// The chip to compile for; empty for that of the `gpu.module`'s target.
   std::string chip = "";
+  /// Whether a copy that cannot be lowered is an error, or stays.
+  bool isStrict = true;
+  /// Threads of a block along x, y and z that kernels shall be launched with if
+  /// they do not say themselves; empty if that is not known.
+  SmallVector<int64_t> blockSize = {};
 };
 
 /// Lowers copies in device code inside `root` to loads and stores. See pass

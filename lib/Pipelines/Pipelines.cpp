@@ -49,7 +49,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createLowerCopiesPass({options.insertBarriers,
                                     options.assumeAlignment, /*unrollLimit=*/8,
                                     /*vectorBits=*/128, options.copies,
-                                    /*bypassL1=*/true, options.chip}));
+                                    /*bypassL1=*/true, options.chip,
+                                    /*strict=*/true, /*blockSize=*/{}}));
 
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)

@@ -146,6 +146,7 @@ namespace {
 enum class Origin {
   Allocation, ///< its own, whatever else there is
   Global,     ///< a `memref.global`
+  Dynamic,    ///< the dynamic workgroup memory of the launch
   Argument,   ///< the caller's: none of the callee's allocations
   NoAlias,    ///< the caller's, and no other argument's or global's
   Unknown,    ///< any of the above
@@ -156,6 +157,8 @@ static Origin getOrigin(Value root) {
   if (Operation *op = root.getDefiningOp()) {
     if (isa<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(op))
       return Origin::Allocation;
+    if (isa<gpu::DynamicSharedMemoryOp>(op))
+      return Origin::Dynamic;
     return isa<memref::GetGlobalOp>(op) ? Origin::Global : Origin::Unknown;
   }
   auto argument = cast<BlockArgument>(root);

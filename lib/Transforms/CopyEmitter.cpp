@@ -23,6 +23,10 @@ struct StraightLine {
   int64_t done = 0, rest = 0;
 };
 
+/// What is asked of the alignment of an operand: that it is proved, that it may
+/// be what it takes, or nothing.
+enum class Known { Proved, Possible, Any };
+
 /// One copy on its way to loads and stores.
 class CopyEmitter {
 public:
@@ -39,10 +43,8 @@ private:
 
   // Width.
   bool isVectorizable();
-  int64_t getVectorLength(bool useSourceAlignment, bool useTargetAlignment);
-  bool isAligned(Value memref, Value original, int64_t length) {
-    return alignment.getAlignment(original) >= length * getBytes(memref);
-  }
+  int64_t getVectorLength(Known ofSource, Known ofTarget);
+  bool isAligned(Value memref, Value original, int64_t length, Known known);
   void chooseVectorLength();
   /// True if elements are left over after accesses of `vectorLength`.
   bool leavesRest() {
@@ -127,10 +129,20 @@ static bool hasAlignedRows(Value memref, int64_t length) {
   });
 }
 
-/// The largest number of elements per access that the shape and, as asked for,
-/// the alignment of the two sides allow.
-int64_t CopyEmitter::getVectorLength(bool useSourceAlignment,
-                                     bool useTargetAlignment) {
+/// True if `original`, of which `memref` is the simple form, is as well aligned
+/// as accesses of `length` elements need.
+bool CopyEmitter::isAligned(Value memref, Value original, int64_t length,
+                            Known known) {
+  int64_t bytes = length * getBytes(memref);
+  if (known == Known::Any || alignment.getAlignment(original) >= bytes)
+    return true;
+  return known == Known::Possible &&
+         getConstantPlace(original).value_or(0) % bytes == 0;
+}
+
+/// The largest number of elements per access that the shape and what is asked
+/// of the alignment of the two sides allow.
+int64_t CopyEmitter::getVectorLength(Known ofSource, Known ofTarget) {
   if (!isVectorizable())
     return 1;
   int64_t bytes = std::max(getBytes(shape.source), getBytes(shape.target));
@@ -142,8 +154,8 @@ int64_t CopyEmitter::getVectorLength(bool useSourceAlignment,
                     : alignment.getDivisor(shape.extents.back()) % length == 0;
     if (fits && hasAlignedRows(shape.source, length) &&
         hasAlignedRows(shape.target, length) &&
-        (!useSourceAlignment || isAligned(shape.source, copy.source, length)) &&
-        (!useTargetAlignment || isAligned(shape.target, copy.target, length)))
+        isAligned(shape.source, copy.source, length, ofSource) &&
+        isAligned(shape.target, copy.target, length, ofTarget))
       return length;
   }
   return 1;
@@ -155,20 +167,28 @@ void CopyEmitter::raiseBuffer(Value memref, int64_t bytes) {
 }
 
 void CopyEmitter::chooseVectorLength() {
-  vectorLength = getVectorLength(true, true);
+  vectorLength = getVectorLength(Known::Proved, Known::Proved);
   if (vectorLength > 1)
     for (Value memref : {shape.source, shape.target})
       raiseBuffer(memref, vectorLength * getBytes(memref));
 
   int64_t bytes = std::max(getBytes(shape.source), getBytes(shape.target));
   emitted.accessBytes = vectorLength * bytes;
-  int64_t possible = getVectorLength(false, false);
+  // First what somebody could state, then what nobody can change.
+  StringRef *limited = &emitted.unaligned;
+  Known strict = Known::Proved, lax = Known::Possible;
+  if (getVectorLength(lax, lax) == vectorLength) {
+    limited = &emitted.misplaced;
+    strict = Known::Possible;
+    lax = Known::Any;
+  }
+  int64_t possible = getVectorLength(lax, lax);
   emitted.possibleBytes = possible * bytes;
   if (possible == vectorLength)
     return;
-  emitted.unaligned = getVectorLength(false, true) == possible   ? "source"
-                      : getVectorLength(true, false) == possible ? "target"
-                                                                 : "operands";
+  *limited = getVectorLength(lax, strict) == possible   ? "source"
+             : getVectorLength(strict, lax) == possible ? "target"
+                                                        : "operands";
 }
 
 //===----------------------------------------------------------------------===//

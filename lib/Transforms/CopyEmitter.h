@@ -53,10 +53,13 @@ struct Copy {
 struct EmittedCopy {
   /// Bytes per access to the wider side.
   int64_t accessBytes = 0;
-  /// Bytes per access that all but alignment would allow.
+  /// Bytes per access that all but what is said next would allow.
   int64_t possibleBytes = 0;
   /// Whose alignment is not known well enough for them; empty if it is.
   StringRef unaligned;
+  /// What begins where no alignment of its buffer would help; empty if there is
+  /// nothing like that, or alignment stands in the way of less.
+  StringRef misplaced;
   /// Whether it is done by cp.async, which somebody has to wait for.
   bool isAsync = false;
   /// The copies by cp.async that stand in the block of the op.

@@ -13,9 +13,9 @@
 
 namespace mlir::workgroup {
 
-/// Lets copies that may be asynchronous fill what is ragged of their tiles
-/// themselves, instead of fillings with zeros right before them, which are
-/// erased and leave `copies`.
+/// Erases fillings right before copies that overwrite all of them, and those
+/// with zeros before copies that may be asynchronous, which fill what is ragged
+/// of their tiles themselves. They leave `copies`.
 void mergePadding(std::vector<Copy> &copies, RewriterBase &rewriter);
 
 } // namespace mlir::workgroup

@@ -10,17 +10,22 @@
 // change in the loop around it, every turn fills the buffer with what is in it
 // already, and one copy before the loop does.
 //
+// What a loop accesses is collected once, by the buffers that it accesses: time
+// does not grow with the product of copies and accesses.
+//
 //===----------------------------------------------------------------------===//
 
 #include "CopyShape.h"
 #include "KernelBuffers.h"
 #include "LoopCopies.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/Analysis/BufferAliases.h"
@@ -30,6 +35,7 @@
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
 
@@ -38,16 +44,53 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// A copy to workgroup memory in each turn of a loop.
+/// A copy to workgroup memory in a loop that copies the same elements in every
+/// turn of it.
 struct LoopCopy {
   Operation *op;
   Value source;
   Value target;
-  scf::ForOp loop;
+  LoopLikeOpInterface loop;
+  /// The copy, or the outermost of branches around it that do nothing else.
+  Operation *unit;
   /// What computes the operands in the loop.
   LoopSlice chain;
+  /// Whether operations of the chain read memory, or must not be executed if
+  /// the loop has no turn.
+  bool isLoaded = false, mayTrap = false;
   /// Deallocations of the buffer in the loop.
-  SmallVector<Operation *> deallocs;
+  SmallVector<Operation *> deallocs = {};
+};
+
+/// What the operations in a loop access, by root buffers.
+struct LoopAccesses {
+  using Map = llvm::MapVector<Value, SmallVector<Operation *, 2>>;
+  Map read, written;
+  /// The roots in either map that are no allocations.
+  llvm::SetVector<Value> others;
+  /// Atomics, and operations that may access anything.
+  SmallVector<Operation *> unknown;
+  SmallVector<Operation *> barriers;
+};
+
+/// Hoists copies, and remembers what it has seen of loops and kernels.
+class Hoister {
+public:
+  explicit Hoister(MLIRContext *context) : rewriter(context) {}
+
+  /// Hoists the copy that `op` is out of the loop around it; false if it stays.
+  bool run(Operation *op);
+
+private:
+  StringRef getObstacle(LoopCopy &copy);
+  StringRef getObstacleInBody(const LoopCopy &copy);
+  const LoopAccesses &getLoopAccesses(Operation *loop);
+  bool doesFit(Operation *scope);
+  void hoist(LoopCopy &copy);
+
+  IRRewriter rewriter;
+  DenseMap<Operation *, std::unique_ptr<LoopAccesses>> accesses;
+  DenseMap<Operation *, bool> fits;
 };
 
 } // namespace
@@ -56,39 +99,120 @@ struct LoopCopy {
 // Collect
 //===----------------------------------------------------------------------===//
 
-/// The copy that `op` is, if it stands in the body of a loop and its target is
-/// workgroup memory.
-static std::optional<LoopCopy> matchCopy(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!loop)
-    return std::nullopt;
-  std::optional<CopyOperands> operands = getCopyOperands(op);
-  if (!operands || !isWorkgroupMemory(operands->target.getType()))
-    return std::nullopt;
-  return LoopCopy{op, operands->source, operands->target, loop, {}, {}};
+/// The closest loop around `op` in its kernel; null if there is none. Loops
+/// over processors have no turns.
+static LoopLikeOpInterface getLoop(Operation *op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  Operation *scope = getExecutionScope(op);
+  bool isInKernel = loop && scope && scope->isProperAncestor(loop);
+  if (!isInKernel ||
+      isa<scf::ForallOp, scf::ParallelOp, affine::AffineParallelOp>(
+          loop.getOperation()))
+    return {};
+  return loop;
+}
+
+/// `op`, or the outermost branch around it in `loop` that does nothing else.
+static Operation *getUnit(Operation *op, Operation *loop) {
+  for (;;) {
+    auto branch = dyn_cast<scf::IfOp>(op->getParentOp());
+    bool isAlone = branch && loop->isProperAncestor(branch) &&
+                   branch->getNumResults() == 0 && !branch.elseBlock() &&
+                   llvm::all_of(*branch.thenBlock(), [&](Operation &inner) {
+                     return &inner == op || isMemoryEffectFree(&inner);
+                   });
+    if (!isAlone)
+      return op;
+    op = branch;
+  }
+}
+
+static bool isAllocation(Operation *op) {
+  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op);
 }
 
 /// The allocation of the buffer of `copy`; null if it is none.
 static Operation *getAllocation(const LoopCopy &copy) {
   Operation *op = getRootBuffer(copy.target).getDefiningOp();
-  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) ? op : nullptr;
+  return isAllocation(op) ? op : nullptr;
 }
 
-/// True if `copy` is the same in all turns. Collects what computes its
-/// operands, which will be executed even if the loop has no turn.
-static bool isInvariant(LoopCopy &copy) {
+/// Longer chains of operations than this are not for one copy.
+static constexpr unsigned kMaxChainDepth = 256;
+
+/// Adds what computes `value` in the loop to the chain of `copy`. False if it
+/// may be another one in each turn.
+static bool addToChain(Value value, LoopCopy &copy, Operation *allocation,
+                       unsigned depth = 0) {
+  if (!copy.loop->isAncestor(value.getParentRegion()->getParentOp()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() != 0 || depth > kMaxChainDepth)
+    return false;
+  if (copy.chain.contains(op))
+    return true;
+  bool isPlain = op == allocation || isMemoryEffectFree(op);
+  if (!isPlain && !hasSingleEffect<MemoryEffects::Read>(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!addToChain(operand, copy, allocation, depth + 1))
+      return false;
+  copy.isLoaded |= !isPlain;
+  copy.mayTrap |= isPlain && op != allocation && !isSpeculatable(op);
+  copy.chain.insert(op);
+  return true;
+}
+
+/// The copy that `op` is, if it stands in a loop, its target is workgroup
+/// memory, and it is the same in all turns.
+static std::optional<LoopCopy> matchCopy(Operation *op) {
+  std::optional<CopyOperands> operands = getCopyOperands(op);
+  if (!operands || !isWorkgroupMemory(operands->target.getType()))
+    return std::nullopt;
+  LoopLikeOpInterface loop = getLoop(op);
+  if (!loop)
+    return std::nullopt;
+  LoopCopy copy{op,   operands->source,  operands->target,
+                loop, getUnit(op, loop), {}};
   llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(copy.op->getRegions(), captured);
-  captured.insert_range(copy.op->getOperands());
+  getUsedValuesDefinedAbove(copy.unit->getRegions(), captured);
+  captured.insert_range(copy.unit->getOperands());
   Operation *allocation = getAllocation(copy);
   for (Value value : captured)
-    if (!addToSlice(value, copy.loop, copy.chain, allocation))
-      return false;
-  Value turn = copy.loop.getInductionVar();
-  return !captured.contains(turn) &&
-         llvm::none_of(copy.chain, [&](Operation *op) {
-           return llvm::is_contained(op->getOperands(), turn);
-         });
+    if (!addToChain(value, copy, allocation))
+      return std::nullopt;
+  return copy;
+}
+
+const LoopAccesses &Hoister::getLoopAccesses(Operation *loop) {
+  std::unique_ptr<LoopAccesses> &found = accesses[loop];
+  if (found)
+    return *found;
+  found = std::make_unique<LoopAccesses>();
+  auto add = [&](LoopAccesses::Map &map, ArrayRef<Value> memory,
+                 Operation *op) {
+    for (Value memref : memory) {
+      Value root = getRootBuffer(memref);
+      map[root].push_back(op);
+      if (!isAllocation(root.getDefiningOp()))
+        found->others.insert(root);
+    }
+  };
+  loop->walk([&](Operation *op) {
+    if (op == loop)
+      return;
+    std::optional<Accesses> accessed = getAccesses(op);
+    // What other threads write may become visible here.
+    if (!accessed || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op)) {
+      found->unknown.push_back(op);
+      return;
+    }
+    if (isBlockBarrier(op))
+      found->barriers.push_back(op);
+    add(found->read, accessed->read, op);
+    add(found->written, accessed->written, op);
+  });
+  return *found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,39 +225,65 @@ static bool isBufferOfTurn(const LoopCopy &copy) {
   return allocation && copy.chain.contains(allocation);
 }
 
-/// The reason why `op`, in the loop, forbids to copy before it, or empty.
-static StringRef getObstacle(Operation *op, LoopCopy &copy) {
-  Operation *top = copy.loop.getBody()->findAncestorOpInBlock(*op);
-  bool isBefore = top->isBeforeInBlock(copy.op);
-  std::optional<Accesses> accesses = getAccesses(op);
-  // What other threads write may become visible here.
-  if (!accesses || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op))
-    return "there is an atomic or an unknown operation in the loop";
-  if (isBefore && isBlockBarrier(op))
-    return "a barrier comes before it in the turn";
-  auto mayBeOneOf = [](Value memory, ArrayRef<Value> others) {
-    return llvm::any_of(others,
-                        [&](Value other) { return mayAlias(memory, other); });
-  };
-  if (mayBeOneOf(copy.source, accesses->written))
-    return "the loop may write its source";
-  if (mayBeOneOf(copy.target, accesses->written))
-    return "the loop may write to its buffer";
-  if (isBefore && !isBufferOfTurn(copy) &&
-      mayBeOneOf(copy.target, accesses->read))
-    return "the loop may read its buffer before";
-  return "";
+using Condition = function_ref<bool(Operation *)>;
+
+/// True if one of `ops` is in the loop of `copy` beside it, and satisfies
+/// `condition`. What was hoisted is in the loop no more.
+static bool isAnyBeside(const LoopCopy &copy, ArrayRef<Operation *> ops,
+                        Condition condition) {
+  return llvm::any_of(ops, [&](Operation *op) {
+    return LoopLikeOpInterface(copy.loop)->isProperAncestor(op) &&
+           !copy.unit->isAncestor(op) && condition(op);
+  });
 }
 
-static StringRef getObstacleInBody(LoopCopy &copy) {
-  StringRef why;
-  copy.loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == copy.op)
-      return WalkResult::skip();
-    why = getObstacle(op, copy);
-    return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return why;
+/// True if allocations are known not to be what `root` is.
+static bool isNoAllocation(Value root) {
+  if (Operation *op = root.getDefiningOp())
+    return isa<memref::GetGlobalOp>(op);
+  Block *block = cast<BlockArgument>(root).getOwner();
+  return block->isEntryBlock() &&
+         isa<FunctionOpInterface, gpu::LaunchOp>(block->getParentOp());
+}
+
+/// `isAnyBeside` for the operations in `map` that may access `memory`.
+static bool mayAccess(const LoopCopy &copy, Value memory,
+                      const LoopAccesses &accesses,
+                      const LoopAccesses::Map &map, Condition condition) {
+  auto isAccessed = [&](Value root) {
+    auto *it = map.find(root);
+    return it != map.end() && mayAlias(memory, root) &&
+           isAnyBeside(copy, it->second, condition);
+  };
+  Value root = getRootBuffer(memory);
+  if (isAccessed(root) || llvm::any_of(accesses.others, isAccessed))
+    return true;
+  // Allocations are apart from each other.
+  return !isAllocation(root.getDefiningOp()) && !isNoAllocation(root) &&
+         llvm::any_of(llvm::make_first_range(map), isAccessed);
+}
+
+/// The reason why something in the loop forbids to copy before it, or empty.
+StringRef Hoister::getObstacleInBody(const LoopCopy &copy) {
+  auto isAny = [](Operation *) { return true; };
+  auto isBefore = [&](Operation *op) {
+    Operation *top = copy.unit->getBlock()->findAncestorOpInBlock(*op);
+    return top->isBeforeInBlock(copy.unit);
+  };
+  LoopLikeOpInterface loop = copy.loop;
+  const LoopAccesses &inLoop = getLoopAccesses(loop);
+  if (isAnyBeside(copy, inLoop.unknown, isAny))
+    return "there is an atomic or an unknown operation in the loop";
+  if (isAnyBeside(copy, inLoop.barriers, isBefore))
+    return "a barrier comes before it in the turn";
+  if (mayAccess(copy, copy.source, inLoop, inLoop.written, isAny))
+    return "the loop may write its source";
+  if (mayAccess(copy, copy.target, inLoop, inLoop.written, isAny))
+    return "the loop may write to its buffer";
+  if (!isBufferOfTurn(copy) &&
+      mayAccess(copy, copy.target, inLoop, inLoop.read, isBefore))
+    return "the loop may read its buffer before";
+  return "";
 }
 
 /// The reason why a buffer that is another one in each turn cannot be a single
@@ -155,7 +305,7 @@ static StringRef getObstacleInBuffer(LoopCopy &copy) {
         return "the loop hands its buffer on to a later turn";
       if (!isa<memref::DeallocOp>(user))
         continue;
-      if (use.get() != root || user->getBlock() != copy.loop.getBody())
+      if (use.get() != root || user->getBlock() != copy.unit->getBlock())
         return "the loop deallocates its buffer by another name, or not in "
                "every turn";
       copy.deallocs.push_back(user);
@@ -164,67 +314,114 @@ static StringRef getObstacleInBuffer(LoopCopy &copy) {
 }
 
 /// True if the kernel's buffers fit into static memory without sharing bytes,
-/// which those of loops can do less once they live longer.
-static bool doesFit(Operation *scope) {
-  KernelBuffers memory = collectKernelBuffers(scope);
-  return memory.getStaticBytes() <= kMaxStaticWorkgroupBytes &&
-         memory.windows.empty() && memory.unbounded.empty();
+/// which those of loops can do less once they live longer. Hoisting does not
+/// change the answer.
+bool Hoister::doesFit(Operation *scope) {
+  auto [it, isNew] = fits.try_emplace(scope);
+  if (isNew) {
+    KernelBuffers memory = collectKernelBuffers(scope);
+    it->second = memory.getStaticBytes() <= kMaxStaticWorkgroupBytes &&
+                 memory.windows.empty() && memory.unbounded.empty();
+  }
+  return it->second;
 }
 
-/// True if `loop` is known to have a turn.
-static bool hasTurn(scf::ForOp loop) {
-  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
-  std::optional<int64_t> to = getConstantIntValue(loop.getUpperBound());
+/// True if `loop`, which counts, is known to have a turn.
+static bool hasTurn(Operation *loop) {
+  if (auto affine = dyn_cast<affine::AffineForOp>(loop))
+    return affine.hasConstantBounds() &&
+           affine.getConstantLowerBound() < affine.getConstantUpperBound();
+  auto counted = cast<scf::ForOp>(loop);
+  std::optional<int64_t> from = getConstantIntValue(counted.getLowerBound());
+  std::optional<int64_t> to = getConstantIntValue(counted.getUpperBound());
   return from && to && *from >= 0 && *from < *to;
+}
+
+/// The reason why `copy` cannot be done before its loop, or empty.
+StringRef Hoister::getObstacle(LoopCopy &copy) {
+  if (!isa<scf::ForOp, affine::AffineForOp>(copy.loop.getOperation()))
+    return "the loop is not one that counts";
+  if (copy.unit->getParentOp() != copy.loop)
+    return "it is not executed in every turn";
+  if (copy.isLoaded)
+    return "an operand is loaded in the loop";
+  if (copy.mayTrap && !hasTurn(copy.loop))
+    return "computing its operands may trap, and the loop may have no turn";
+  if (StringRef why = getObstacleInBody(copy); !why.empty())
+    return why;
+  if (StringRef why = getObstacleInBuffer(copy); !why.empty())
+    return why;
+  return doesFit(getExecutionScope(copy.op))
+             ? ""
+             : "its buffer would live longer than the memory allows";
 }
 
 //===----------------------------------------------------------------------===//
 // Apply
 //===----------------------------------------------------------------------===//
 
-/// Moves `copy` before its loop, where it is done if the loop has a turn.
-static void hoist(LoopCopy &copy, RewriterBase &rewriter) {
-  for (Operation *op : copy.chain)
-    rewriter.moveOpBefore(op, copy.loop);
-  for (Operation *op : copy.deallocs)
-    rewriter.moveOpAfter(op, copy.loop);
-  if (hasTurn(copy.loop))
-    return rewriter.moveOpBefore(copy.op, copy.loop);
-  scf::ForOp loop = copy.loop;
-  rewriter.setInsertionPoint(loop);
-  auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
-                                    : arith::CmpIPredicate::slt;
-  Value hasTurns =
-      arith::CmpIOp::create(rewriter, loop.getLoc(), less, loop.getLowerBound(),
-                            loop.getUpperBound());
-  auto branch = scf::IfOp::create(rewriter, copy.op->getLoc(), hasTurns);
-  rewriter.moveOpBefore(copy.op, branch.thenBlock()->getTerminator());
+/// A bound of an `affine.for` as a value: the largest result of its map if it
+/// is the lower one, else the smallest.
+static Value createBound(RewriterBase &rewriter, Location loc, AffineMap map,
+                         ValueRange operands, bool isLower) {
+  if (map.getNumResults() == 1)
+    return affine::AffineApplyOp::create(rewriter, loc, map, operands);
+  if (isLower)
+    return affine::AffineMaxOp::create(rewriter, loc, map, operands);
+  return affine::AffineMinOp::create(rewriter, loc, map, operands);
 }
 
-/// Hoists the copy that `op` is out of the loop around it; false if it stays.
-static bool tryToHoist(Operation *op, RewriterBase &rewriter) {
+/// Creates the condition for `loop` to have a turn.
+static Value createHasTurns(RewriterBase &rewriter, Operation *loop) {
+  Location loc = loop->getLoc();
+  auto less = arith::CmpIPredicate::slt;
+  if (auto affine = dyn_cast<affine::AffineForOp>(loop)) {
+    Value from = createBound(rewriter, loc, affine.getLowerBoundMap(),
+                             affine.getLowerBoundOperands(), /*isLower=*/true);
+    Value to = createBound(rewriter, loc, affine.getUpperBoundMap(),
+                           affine.getUpperBoundOperands(), /*isLower=*/false);
+    return arith::CmpIOp::create(rewriter, loc, less, from, to);
+  }
+  auto counted = cast<scf::ForOp>(loop);
+  if (counted.getUnsignedCmp())
+    less = arith::CmpIPredicate::ult;
+  return arith::CmpIOp::create(rewriter, loc, less, counted.getLowerBound(),
+                               counted.getUpperBound());
+}
+
+/// Moves `copy` before its loop, where it is done if the loop has a turn.
+void Hoister::hoist(LoopCopy &copy) {
+  Operation *loop = copy.loop;
+  for (Operation *op : copy.chain)
+    rewriter.moveOpBefore(op, loop);
+  for (Operation *op : copy.deallocs)
+    rewriter.moveOpAfter(op, loop);
+  if (hasTurn(loop))
+    return rewriter.moveOpBefore(copy.unit, loop);
+  rewriter.setInsertionPoint(loop);
+  Value hasTurns = createHasTurns(rewriter, loop);
+  auto branch = scf::IfOp::create(rewriter, copy.op->getLoc(), hasTurns);
+  rewriter.moveOpBefore(copy.unit, branch.thenBlock()->getTerminator());
+}
+
+bool Hoister::run(Operation *op) {
   std::optional<LoopCopy> copy = matchCopy(op);
-  if (!copy || !isInvariant(*copy))
+  if (!copy)
     return false;
-  StringRef why = getObstacleInBody(*copy);
-  if (why.empty())
-    why = getObstacleInBuffer(*copy);
-  if (why.empty() && !doesFit(getExecutionScope(op)))
-    why = "its buffer would live longer than the memory allows";
-  if (!why.empty()) {
+  if (StringRef why = getObstacle(*copy); !why.empty()) {
     missedRemark(RemarkSource::HoistCopies, "NotHoisted", op)
         << "copy of the same elements in every turn of a loop"
         << remark::reason("{0}", why.str());
     return false;
   }
-  hoist(*copy, rewriter);
+  hoist(*copy);
   passedRemark(RemarkSource::HoistCopies, "Hoisted", op)
       << "copy hoisted out of a loop that does not change its source";
   return true;
 }
 
 void hoistCopies(Operation *root) {
-  IRRewriter rewriter(root->getContext());
+  Hoister hoister(root->getContext());
   SmallVector<Operation *> copies;
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](Operation *op) {
@@ -232,7 +429,7 @@ void hoistCopies(Operation *root) {
         copies.push_back(op);
     });
   for (Operation *op : copies)
-    while (tryToHoist(op, rewriter)) {
+    while (hoister.run(op)) {
     }
 }
 

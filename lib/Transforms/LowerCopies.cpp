@@ -13,19 +13,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CopyEmitter.h"
+#include "CooperativeCopies.h"
+#include "CopyOverlap.h"
 #include "CopyPadding.h"
 #include "CopyShape.h"
 #include "TensorCopyLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -85,133 +84,70 @@ static std::vector<Copy> collectCopies(Operation *root) {
 
 /// True if source and target are the same elements of the same memory.
 static bool isNoOp(const Copy &copy) {
-  if (copy.payload || copy.filling)
-    return false;
-  auto source = cast<TypedValue<BaseMemRefType>>(copy.source);
-  auto target = cast<TypedValue<BaseMemRefType>>(copy.target);
-  return source.getType() == target.getType() &&
-         memref::isSameViewOrTrivialAlias(source, target);
+  return !copy.payload && !copy.filling &&
+         areSameElements(copy.source, copy.target);
 }
 
-/// True if the operands are slices of one memref that are known to be disjoint.
-static bool areDisjointSlices(const Copy &copy) {
-  auto source = copy.source.getDefiningOp<memref::SubViewOp>();
-  auto target = copy.target.getDefiningOp<memref::SubViewOp>();
-  if (!source || !target || source.getSource() != target.getSource())
-    return false;
-  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
-      copy.op->getContext(), HyperrectangularSlice(source),
-      HyperrectangularSlice(target));
-  return succeeded(overlap) && !*overlap;
-}
-
-static LogicalResult checkCopy(const Copy &copy) {
+/// The reason why `copy` cannot be lowered, and what helps; empty if it can.
+static std::string getObstacle(const Copy &copy) {
+  std::string why;
+  llvm::raw_string_ostream text(why);
   for (Value memref : {copy.source, copy.target}) {
     auto type = dyn_cast<MemRefType>(memref.getType());
     if (!type)
-      return copy.op->emitOpError("cannot be lowered: unranked operand ")
-             << memref.getType() << "; cast it to a ranked type";
-    if (!type.isStrided())
-      return copy.op->emitOpError("cannot be lowered: non-strided layout of ")
-             << type << "; normalize its layout map";
-  }
-  if (StringRef why = getShapeObstacle(copy.source, copy.target); !why.empty())
-    return copy.op->emitOpError("cannot be lowered: ") << why;
-  if (!copy.filling &&
-      getRootBuffer(copy.source) == getRootBuffer(copy.target) &&
-      !areDisjointSlices(copy))
-    return copy.op->emitOpError("cannot be lowered: overlapping operands; copy "
-                                "through another buffer, or make the slices "
-                                "provably disjoint");
-  return success();
-}
-
-static bool hasMemoryIn(const Copy &copy, MemorySpace space) {
-  return getMemorySpace(copy.source) == space ||
-         getMemorySpace(copy.target) == space;
-}
-
-/// The reason why threads do not execute `copy` together with the same
-/// operands; nothing if they do.
-static std::optional<Divergence>
-getDivergence(const Copy &copy, const UniformityAnalysis &uniformity) {
-  if (std::optional<Divergence> why = uniformity.getDivergence(copy.op))
-    return why;
-  for (Value operand : copy.op->getOperands())
-    if (std::optional<Divergence> why = uniformity.getDivergence(operand))
+      text << "unranked operand '" << memref.getType()
+           << "'; cast it to a ranked type";
+    else if (!type.isStrided())
+      text << "non-strided layout of '" << type
+           << "'; normalize its layout map";
+    if (!why.empty())
       return why;
-  return std::nullopt;
-}
-
-/// A copy to or from workgroup memory needs barriers if the block executes it
-/// together; where that is undecided, there is nothing right to do.
-static LogicalResult emitUndecidedError(const Copy &copy,
-                                        const Divergence &why) {
-  InFlightDiagnostic error = copy.op->emitOpError(
-      "cannot be synchronized: it is not known whether all threads of the "
-      "block execute it together with the same operands; let conditions and "
-      "indices depend on what all threads agree on (memory that the kernel may "
-      "write is not among it: mark arguments llvm.noalias; nor are functions "
-      "that others may call: make them private), or place the barriers by hand "
-      "and turn insert-barriers off");
-  why.explain(error);
-  return error;
-}
-
-/// True if threads differ by design: by their ids or their own memory. A loop
-/// over processors that nobody has distributed is for verify-kernels to report.
-static bool isDecided(const Divergence &why) {
-  if (isa_and_nonnull<scf::ForallOp, scf::ParallelOp>(why.control))
-    return true;
-  bool isOwnMemory = why.source && isa<BaseMemRefType>(why.source.getType()) &&
-                     getMemorySpace(why.source) == MemorySpace::Private;
-  return isOwnMemory || why.isByThreadId();
-}
-
-static LogicalResult decideCooperation(MutableArrayRef<Copy> copies,
-                                       Operation *root, bool insertBarriers) {
-  UniformityAnalysis uniformity(root);
-  bool hasFailed = false;
-  for (Copy &copy : copies) {
-    if (getBlockShape(getExecutionScope(copy.op)).isSingleThread())
-      continue;
-    // A thread's own memory is another one for each: what is uniform is not.
-    std::optional<Divergence> divergence = getDivergence(copy, uniformity);
-    bool isPrivate = hasMemoryIn(copy, MemorySpace::Private);
-    copy.isCooperative = !divergence && !isPrivate;
-    if (copy.isCooperative)
-      continue;
-    if (insertBarriers && !isPrivate && !isDecided(*divergence) &&
-        hasMemoryIn(copy, MemorySpace::Workgroup))
-      hasFailed |= failed(emitUndecidedError(copy, *divergence));
-    if (copy.filling)
-      continue;
-    missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
-        << "copy lowered per thread"
-        << remark::reason("{0}", isPrivate ? "private memory"
-                                 : uniformity.isUniformPoint(copy.op)
-                                     ? "operands differ between threads"
-                                     : "executed by divergent threads");
   }
+  text << getShapeObstacle(copy.source, copy.target);
+  if (why.empty() && !copy.filling && mayOverlap(copy.source, copy.target))
+    text << "overlapping operands; copy through another buffer, or make the "
+            "slices provably disjoint";
+  return why;
+}
+
+/// Takes copies that cannot be lowered out of `copies`; fails if that is an
+/// error.
+static LogicalResult checkCopies(std::vector<Copy> &copies, bool isStrict) {
+  bool hasFailed = false;
+  llvm::erase_if(copies, [&](const Copy &copy) {
+    std::string why = getObstacle(copy);
+    if (why.empty())
+      return false;
+    hasFailed |= isStrict;
+    if (isStrict)
+      copy.op->emitOpError("cannot be lowered: ") << why;
+    else
+      reportLeft(copy, why);
+    return true;
+  });
   return failure(hasFailed);
 }
 
 /// Decides what `copy`, from global to workgroup memory, may be done by.
 static void decideEngine(Copy &copy, const Chip &chip, CopyStrategy strategy) {
-  auto miss = [&](StringRef name, StringRef engine) {
-    missedRemark(RemarkSource::LowerCopies, name, copy.op) << remark::reason(
-        "{0} not used: {1} does not have it", engine, chip.name.str());
+  auto miss = [&](StringRef name, const Twine &why) {
+    missedRemark(RemarkSource::LowerCopies, name, copy.op)
+        << remark::reason("{0}", why.str());
   };
   bool isWanted =
       strategy == CopyStrategy::TMA || strategy == CopyStrategy::Auto;
   copy.mayBeTensor = isWanted && chip.hasTensorCopies();
   if (strategy == CopyStrategy::TMA && !copy.mayBeTensor)
-    miss("NotTMA", "TMA");
-  if (!copy.isCooperative || copy.payload)
+    miss("NotTMA", "TMA not used: " + chip.name + " does not have it");
+  if (!copy.isCooperative)
     return;
-  copy.mayBeAsync = chip.hasAsyncCopies();
-  if (!copy.mayBeAsync && strategy != CopyStrategy::Auto)
-    miss("NotAsync", "cp.async");
+  copy.mayBeAsync = chip.hasAsyncCopies() && !copy.payload;
+  if (copy.mayBeAsync || strategy == CopyStrategy::Auto)
+    return;
+  if (copy.payload)
+    miss("NotAsync", "cp.async not used: elements are converted");
+  else
+    miss("NotAsync", "cp.async not used: " + chip.name + " does not have it");
 }
 
 /// Decides which copies are to be asynchronous.
@@ -356,6 +292,11 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
         << remark::reason("cp.async not used: it copies 4, 8 or 16 bytes that "
                           "are contiguous on both sides, not {0}",
                           emitted.accessBytes);
+  if (!emitted.misplaced.empty())
+    missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
+        << remark::reason("the {0} begins at a byte of its buffer that is no "
+                          "multiple of {1}",
+                          emitted.misplaced, emitted.possibleBytes);
   if (emitted.unaligned.empty())
     return;
   missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
@@ -424,6 +365,8 @@ static void lowerRuns(MutableArrayRef<Copy> copies, Operation *root,
 }
 
 LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
+  if (failed(stateBlockSize(root, options.blockSize)))
+    return failure();
   IRRewriter rewriter(root->getContext());
   std::vector<Copy> copies = collectCopies(root);
   llvm::erase_if(copies, [&](const Copy &copy) {
@@ -436,16 +379,13 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   });
   if (copies.empty())
     return success();
-  if (failed(decideCooperation(copies, root, options.insertBarriers)))
+  if (failed(decideCooperation(copies, root, options)))
     return failure();
   // The filling of a thread's own memory is no business of this pass.
   llvm::erase_if(copies, [](const Copy &copy) {
     return copy.filling && !copy.isCooperative;
   });
-  bool hasFailed = false;
-  for (const Copy &copy : copies)
-    hasFailed |= failed(checkCopy(copy));
-  if (hasFailed)
+  if (failed(checkCopies(copies, options.isStrict)))
     return failure();
 
   if (failed(decideStrategy(copies, options)))
@@ -456,6 +396,9 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   return success();
 }
 
+/// Threads of a block, on every supported chip.
+static constexpr int64_t kMaxThreads = 1024;
+
 namespace {
 struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
   using LowerCopiesPassBase::LowerCopiesPassBase;
@@ -464,7 +407,8 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
     if (failed(checkOptions()) ||
         failed(lowerCopies(getOperation(),
                            {insertBarriers, assumeAlignment, unrollLimit,
-                            vectorBits / 8, strategy, bypassL1, chip})))
+                            vectorBits / 8, strategy, bypassL1, chip, strict,
+                            SmallVector<int64_t>(*blockSize)})))
       signalPassFailure();
   }
 
@@ -479,6 +423,13 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
                             << vectorBits.getValue();
     if (unrollLimit < 0)
       return emitError(loc) << "unroll-limit must not be negative";
+    if (!blockSize.empty() &&
+        (blockSize.size() != 3 ||
+         llvm::any_of(*blockSize, [](int64_t size) { return size < 1; }) ||
+         computeProduct(*blockSize) > kMaxThreads))
+      return emitError(loc) << "block-size must be three numbers from 1 on, of "
+                               "at most "
+                            << kMaxThreads << " threads in all";
     return success();
   }
 };

@@ -206,10 +206,75 @@ gpu.module @kernels {
     scf.for %i = %c0 to %n step %c1 {
       %q = arith.divui %c64, %n : index
       %s = memref.subview %a[%q] [8] [1] : memref<?xf32> to memref<8xf32, strided<[1], offset: ?>>
+      // expected-remark @+1 {{Reason="computing its operands may trap, and the loop may have no turn"}}
       memref.copy %s, %w : memref<8xf32, strided<[1], offset: ?>> to memref<8xf32, #wg>
     }
     gpu.return
   }
+  gpu.func @loaded(%a: memref<640xf32>, %x: memref<1xindex>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %q = memref.load %x[%c0] : memref<1xindex>
+      %s = memref.subview %a[%q] [64] [1] : memref<640xf32> to memref<64xf32, strided<[1], offset: ?>>
+      // expected-remark @+1 {{Reason="an operand is loaded in the loop"}}
+      memref.copy %s, %w : memref<64xf32, strided<[1], offset: ?>> to memref<64xf32, #wg>
+    }
+    gpu.return
+  }
+
+  // Only loops that count are known to have turns before they begin, ...
+  gpu.func @while(%a: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %r = scf.while (%i = %c0) : (index) -> index {
+      %k = arith.cmpi ult, %i, %n : index
+      scf.condition(%k) %i : index
+    } do {
+    ^bb0(%i: index):
+      // expected-remark @+1 {{Reason="the loop is not one that counts"}}
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      %j = arith.addi %i, %c1 : index
+      scf.yield %j : index
+    }
+    gpu.return
+  }
+
+  // ... and only branches that do nothing else can go along.
+  gpu.func @branches(%a: memref<64xf32>, %b: memref<64xf32> {llvm.noalias}, %n: index, %c: i1)
+      workgroup(%w: memref<64xf32, #wg>, %v: memref<64xf32, #wg>, %u: memref<64xf32, #wg>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %x = arith.constant 1.0 : f32
+    scf.for %i = %c0 to %n step %c1 {
+      scf.if %c {
+        // expected-remark @+1 {{Reason="it is not executed in every turn"}}
+        memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+        memref.store %x, %b[%i] : memref<64xf32>
+      }
+      scf.if %c {
+        // expected-remark @+1 {{Reason="it is not executed in every turn"}}
+        memref.copy %a, %v : memref<64xf32> to memref<64xf32, #wg>
+      } else {
+        memref.store %x, %b[%i] : memref<64xf32>
+      }
+      // Not the same in all turns.
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        memref.copy %a, %u : memref<64xf32> to memref<64xf32, #wg>
+      }
+    }
+    gpu.return
+  }
+
+  // Iterations for different threads are no turns.
+  gpu.func @processors(%a: memref<64xf32>) workgroup(%w: memref<64xf32, #wg>) kernel {
+    scf.forall (%i) in (64) {
+      memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+
   gpu.func @handed_on(%a: memref<64xf32>, %n: index) workgroup(%w: memref<64xf32, #wg>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -9,7 +9,8 @@ func.func @conversion(%in: memref<64x32xf32> {llvm.align = 16}) {
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
     %b = memref.alloc() : memref<64x32xf16, #gpu.address_space<workgroup>>
-    // expected-remark @+1 {{[Missed] NotTMA | Category:workgroup-lower-copies | Function=conversion | Reason="TMA not used: elements are converted"}}
+    // expected-remark @+2 {{[Missed] NotTMA | Category:workgroup-lower-copies | Function=conversion | Reason="TMA not used: elements are converted"}}
+    // expected-remark @+1 {{[Missed] NotAsync | Category:workgroup-lower-copies | Function=conversion | Reason="cp.async not used: elements are converted"}}
     linalg.copy ins(%in : memref<64x32xf32>) outs(%b : memref<64x32xf16, #gpu.address_space<workgroup>>)
     gpu.terminator
   }

@@ -22,6 +22,9 @@ from launching import launch
 SEEDS, CHUNK = 1000, 100
 
 
+KINDS = ("whole", "tiles", "threads", "boxes", "padded")
+
+
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 def test_random_copies(first: int) -> None:
     """Each element is written once, and right, without a race; copies of all sorts are among."""
@@ -29,7 +32,7 @@ def test_random_copies(first: int) -> None:
     problems = fuzz_copies.fuzz(range(first, first + CHUNK), counts)
     report = "\n".join(f"seed {seed}: {problem}" for seed, problem in problems.items())
     assert not problems, report
-    assert all(counts.kinds[kind] > CHUNK // 20 for kind in ("whole", "tiles", "threads", "boxes"))
+    assert all(counts.kinds[kind] > CHUNK // 20 for kind in KINDS)
     ways = ("copy spread over the block", "copy done by each thread")
     assert all(counts.lowered[way] > CHUNK // 10 for way in ways)
     assert counts.lowered["copy spread over the block by cp.async"] > 0

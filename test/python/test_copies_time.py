@@ -26,13 +26,17 @@ BARRIERS = {"together": 0, "in launches": 0}
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("form", copies_time.FORMS)
 def test_program(form: str, times: int) -> None:
-    """It has as many copies as it says, and the pass lowers them all."""
+    """It has as many copies as it says, and the pass lowers or hoists them all."""
+    name = copies_time.PASSES.get(form, copies_time.LOWER)
     command = [str(find_mlir_opt()), f"--load-pass-plugin={plugin_path()}"]
-    command += [f"--pass-pipeline=builtin.module(builtin.module({copies_time.PASS}))"]
+    command += [f"--pass-pipeline=builtin.module(builtin.module({name}))"]
     command += ["--remarks-filter-passed=workgroup.*", "--remark-format=emitRemark"]
     text = copies_time.program(form, COUNT, times)
     outcome = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
+    if name == copies_time.HOIST:
+        assert outcome.stderr.count("[Passed] Hoisted") == COUNT * times
+        return
     assert outcome.stderr.count("[Passed] Lowered") == COUNT * times
     assert not any(op in outcome.stdout for op in ("memref.copy", "linalg."))
     barriers = outcome.stdout.count("gpu.barrier")
