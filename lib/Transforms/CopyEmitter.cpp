@@ -32,6 +32,7 @@ public:
         alignment(alignment), options(options), loc(copy.op->getLoc()) {}
 
   EmittedCopy emit();
+  bool isAsync();
   bool emitStaged(Value condition, Operation *storesBefore);
 
 private:
@@ -315,6 +316,11 @@ CopyEmitter::emitOrZero(Value condition, TypeRange types,
   return branch.getResults();
 }
 
+bool CopyEmitter::isAsync() {
+  makeShape();
+  return !shape.isEmpty() && access.isAsync(getVectorLength(true, true));
+}
+
 bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
   rewriter.setInsertionPoint(copy.op);
   makeShape();
@@ -442,6 +448,12 @@ bool emitStagedCopy(RewriterBase &rewriter, const Copy &copy,
                     Operation *storesBefore) {
   return CopyEmitter(rewriter, copy, alignment, options)
       .emitStaged(condition, storesBefore);
+}
+
+bool isAsyncCopy(RewriterBase &rewriter, const Copy &copy,
+                 AlignmentAnalysis &alignment,
+                 const LowerCopiesOptions &options) {
+  return CopyEmitter(rewriter, copy, alignment, options).isAsync();
 }
 
 EmittedCopy emitCopy(RewriterBase &rewriter, const Copy &copy,
