@@ -31,9 +31,9 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     first elements of each of its dimensions, if they are numbers: what a ragged tile has
     too few of are zeros (`workgroup.copy`). Other copies stay, with a remark that says why.
 
-    Barriers in the loop are no obstacle, as nothing in the loop writes a source: what
-    was written before the loop is made visible by a barrier before it. They
-    stay where they are.
+    Barriers of the block and of warps in the loop are no obstacle, as nothing in the loop
+    writes a source: what was written before the loop is made visible by a barrier before
+    it. They stay where they are. Atomics, fences and calls are obstacles.
 
     Different arguments may be the same memory, unless `llvm.noalias` or
     `assume-distinct-arguments` says that they are not.
@@ -127,7 +127,10 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     contiguous, and the source is a slice with steps of one of a memref that the
     host knows, with one to five dimensions, constant strides that are multiples of
     16 bytes, rows of the tile that are too, and an address aligned to 16 bytes; of
-    an extent beyond 256, parts are loaded one after the other. A remark tells what
+    an extent beyond 256, parts are loaded one after the other. Nor may the kernel have
+    written the source before: TMA reads by a proxy of its own, to which a barrier makes
+    no store known. Different arguments may be the same memory, unless `llvm.noalias` or
+    `assume-distinct-arguments` says that they are not. A remark tells what
     is missing; the copy is then done as if there were no TMA. A tensor map
     (`nvgpu.tma.create.descriptor`) is made beside each launch, for which an
     outlined kernel gets another argument: the pass has to run on what holds both.
@@ -173,6 +176,9 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
            "Alignment in bytes that memref arguments of kernels and of the host "
            "may be assumed to have; whoever launches must see to it">,
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">,
     Option<"unrollLimit", "unroll-limit", "int64_t", /*default=*/"8",
            "Accesses per thread up to which a copy becomes straight-line code">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"128",

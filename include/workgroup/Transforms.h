@@ -76,6 +76,8 @@ struct LowerCopiesOptions {
   bool insertBarriers = true;
   /// Alignment in bytes that memref arguments may be assumed to have.
   int64_t assumeAlignment = 1;
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
   /// Accesses per thread up to which a copy becomes straight-line code.
   int64_t unrollLimit = 8;
   /// Widest access in bytes.
@@ -109,8 +111,6 @@ struct LowerRingsOptions {
   RingEngine engine = RingEngine::Auto;
   /// Of the copies; barriers are no choice here.
   LowerCopiesOptions copies;
-  /// Different memref arguments of a kernel or host function do not overlap.
-  bool assumeDistinctArguments = false;
 };
 
 /// Lowers the rings in device code inside `root`. See pass

@@ -12,6 +12,7 @@
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -224,6 +225,12 @@ LogicalResult Compilation::checkHasKernel() {
             "gpu.func; give it a schedule that makes one by --schedule FILE";
 }
 
+static int64_t countTensorLoads(ModuleOp module) {
+  int64_t count = 0;
+  module.walk([&](nvgpu::TmaAsyncLoadOp) { ++count; });
+  return count;
+}
+
 LogicalResult Compilation::lowerMemory() {
   MemoryPipelineOptions pipeline;
   (void)pipeline.parseFromString(options.memoryOptions); // checked before
@@ -233,13 +240,15 @@ LogicalResult Compilation::lowerMemory() {
   pipeline.verifyBarriers = options.verifyBarriers;
   if (!pipeline.rings.assumeDistinctArguments.hasValue())
     pipeline.rings.assumeDistinctArguments = true; // the runtime checks it
-  result.needsDistinctArguments =
-      pipeline.rings.slots > 1 && pipeline.rings.assumeDistinctArguments;
+  int64_t numLoads = countTensorLoads(*module);
   std::vector<MemoryPlacement> placements;
   if (failed(runPasses([&](OpPassManager &manager) {
         buildMemoryPipeline(manager, pipeline, &placements);
       })))
     return failure();
+  result.needsDistinctArguments =
+      pipeline.rings.assumeDistinctArguments &&
+      (pipeline.rings.slots > 1 || countTensorLoads(*module) > numLoads);
   for (const MemoryPlacement &placement : placements)
     result.memory.push_back(describeMemory(placement));
   for (auto kernels : module->getOps<gpu::GPUModuleOp>())

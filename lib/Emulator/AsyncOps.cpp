@@ -155,12 +155,20 @@ std::optional<AsyncAssembly> AsyncAssembly::decode(StringRef text) {
   return assembly;
 }
 
+std::optional<ProxyFence> ProxyFence::decode(StringRef name) {
+  if (name.starts_with("llvm.nvvm.fence.mbarrier_init."))
+    return ProxyFence{false, false, /*ofMBarriers=*/true};
+  if (!name.consume_front("llvm.nvvm.fence.proxy.async"))
+    return std::nullopt;
+  bool isOfGlobal = name == ".global", isOfShared = name.starts_with(".shared");
+  return ProxyFence{!isOfGlobal, !isOfShared, !isOfGlobal};
+}
+
 bool isAsyncHint(StringRef name) {
   if (name.consume_front("llvm.nvvm."))
     return name.starts_with("prefetch.") || name.starts_with("setmaxnreg.") ||
            name.starts_with("cp.async.bulk.prefetch.") ||
            name.starts_with("cp.async.bulk.tensor.prefetch.") ||
-           name.starts_with("fence.mbarrier_init.") ||
            name.starts_with("fence.proxy.tensormap");
   consumePredicate(name);
   return name == "prefetch.tensormap [$0];";

@@ -79,6 +79,22 @@ struct AsyncAssembly {
 /// effect but on time, or on what no thread here can tell.
 bool isAsyncHint(llvm::StringRef nameOrText);
 
+/// A fence that lets the asynchronous proxy know what a thread did before.
+struct ProxyFence {
+  /// The memory that it is about; of workgroup memory maybe only the mbarriers
+  /// that the thread has made.
+  bool ofShared = false, ofGlobal = false, ofMBarriers = false;
+
+  uint32_t encode() const {
+    return ofShared | ofGlobal << 1 | ofMBarriers << 2;
+  }
+  static ProxyFence decode(uint32_t bits) {
+    return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
+  }
+  /// The fence that the intrinsic `name` is, if it is one.
+  static std::optional<ProxyFence> decode(llvm::StringRef name);
+};
+
 } // namespace mlir::workgroup::emulator
 
 #endif // WORKGROUP_EMULATOR_ASYNCOPS_H

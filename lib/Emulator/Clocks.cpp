@@ -7,16 +7,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Clocks.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace mlir::workgroup::emulator {
 
 Clocks::Clocks(unsigned numThreads, bool hasAgents)
     : numThreads(numThreads), hasAgents(hasAgents),
-      numFixed(hasAgents ? 2 * numThreads + 1 : numThreads + 1),
+      numFixed(hasAgents ? 3 * numThreads + 1 : numThreads + 1),
       times(numThreads), bases(numFixed + (hasAgents ? kMaxAgents : 0)),
       vectors(numThreads, bases.size()), covered(numThreads, bases.size()),
       seen(numThreads, bases.size()), consumed(numThreads * kWarpSize),
-      fenced(hasAgents ? numThreads : 0) {}
+      fenced(hasAgents ? 2 * numThreads : 0) {}
 
 bool Clocks::beginBlock() {
   constexpr uint32_t kLatest = 1u << 30;
@@ -42,8 +43,8 @@ bool Clocks::beginBlock() {
 void Clocks::synchronizeAll() {
   base = now++;
   std::fill(times.begin(), times.end(), now);
-  for (unsigned thread = 0; thread < fenced.size(); ++thread)
-    bases[getProxyIndex(thread)] = fenced[thread];
+  for (auto [fence, time] : llvm::enumerate(fenced))
+    bases[getProxyIndex(fence)] = time;
   if (!hasVectors)
     return;
   for (unsigned thread = 0; thread < numThreads; ++thread)
@@ -83,10 +84,12 @@ void Clocks::release(unsigned thread, Meeting &meeting) {
     join(meeting.data(), vectors.get(thread));
   meeting[numThreads] = std::max(meeting[numThreads], getKnown(thread));
   meeting[thread] = std::max(meeting[thread], times[thread]);
-  if (hasAgents) {
-    uint32_t &fence = meeting[getProxyIndex(thread)];
-    fence = std::max(fence, fenced[thread]);
-  }
+  if (hasAgents)
+    for (ProxyMemory memory : {ProxyMemory::Shared, ProxyMemory::Global}) {
+      unsigned fence = getFence(thread, memory);
+      uint32_t &known = meeting[getProxyIndex(fence)];
+      known = std::max(known, fenced[fence]);
+    }
   tick(thread);
 }
 
@@ -189,17 +192,19 @@ bool Clocks::isKnownToAny(Access agent) const {
   return false;
 }
 
-void Clocks::fenceProxy(unsigned thread) {
-  fenced[thread] = times[thread];
+void Clocks::fenceProxy(unsigned thread, ProxyMemory memory) {
+  fenced[getFence(thread, memory)] = times[thread];
   tick(thread);
 }
 
-bool Clocks::isCovered(Access access, unsigned thread) const {
+bool Clocks::isCovered(Access access, unsigned thread,
+                       ProxyMemory memory) const {
   unsigned other = access.getActor();
-  uint32_t known = other == thread ? fenced[thread]
+  unsigned fence = getFence(other, memory);
+  uint32_t known = other == thread ? fenced[fence]
                    : vectors.has(thread)
-                       ? vectors.get(thread)[getProxyIndex(other)]
-                       : bases[getProxyIndex(other)];
+                       ? vectors.get(thread)[getProxyIndex(fence)]
+                       : bases[getProxyIndex(fence)];
   return access.time <= known;
 }
 

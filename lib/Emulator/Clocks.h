@@ -73,6 +73,9 @@ private:
   std::vector<uint8_t> isSet;
 };
 
+/// A memory that a proxy fence is about.
+enum class ProxyMemory { Shared, Global };
+
 class Clocks {
 public:
   /// What threads know of one another at a point where they meet.
@@ -170,12 +173,12 @@ public:
                               : access.getActor();
   }
 
-  /// What `thread` did up to now is ordered before what the asynchronous proxy
-  /// does for threads that come after it.
-  void fenceProxy(unsigned thread);
-  /// True if such a fence lies between `access`, of a thread, and what `thread`
-  /// issues now.
-  bool isCovered(Access access, unsigned thread) const;
+  /// What `thread` did up to now in `memory` is ordered before what the
+  /// asynchronous proxy does for threads that come after it.
+  void fenceProxy(unsigned thread, ProxyMemory memory);
+  /// True if such a fence lies between `access`, of a thread to `memory`, and
+  /// what `thread` issues now.
+  bool isCovered(Access access, unsigned thread, ProxyMemory memory) const;
 
 private:
   uint32_t *makeVector(unsigned thread) {
@@ -187,8 +190,12 @@ private:
   }
   void join(uint32_t *into, const uint32_t *from) const;
   void tick(unsigned thread);
-  unsigned getProxyIndex(unsigned thread) const {
-    return numThreads + 1 + thread;
+  /// The place in a vector of what entry `fence` of `fenced` is.
+  unsigned getProxyIndex(unsigned fence) const {
+    return numThreads + 1 + fence;
+  }
+  unsigned getFence(unsigned thread, ProxyMemory memory) const {
+    return memory == ProxyMemory::Shared ? thread : numThreads + thread;
   }
 
   unsigned numThreads;
@@ -210,7 +217,8 @@ private:
   /// Per thread and lane of its warp: the time up to which reads are over.
   std::vector<uint32_t> consumed;
   llvm::DenseMap<uint64_t, Meeting> meetings;
-  /// The time that the last proxy fence of each thread covers.
+  /// The time that the last proxy fence of each thread covers, of workgroup
+  /// memory and then of global memory.
   std::vector<uint32_t> fenced;
   /// The thread that each agent belongs to, and the time of its last copy.
   std::vector<unsigned> issuers;

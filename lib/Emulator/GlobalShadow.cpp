@@ -78,6 +78,9 @@ void GlobalShadow::check(const Actor &actor, AccessKind kind, uint32_t block,
     if (!actor.clocks.isOrdered(access, actor.thread))
       conflicts.push_back(
           {offset, {getKind(actor, access), access, {}, mayBeSameValue}});
+    else if (actor.isByProxy && !access.isByAgent() &&
+             !actor.clocks.isCovered(access, actor.thread, ProxyMemory::Global))
+      conflicts.push_back({offset, {FindingKind::ProxyFence, access, {}}});
     return;
   }
   if (!actor.publications.isKnown(other, access,

@@ -234,14 +234,13 @@ void Instrumenter::instrumentAsyncOp(CallInst &call, IRBuilder<> &builder,
 
 /// What only hints at something, and fences between proxies.
 bool Instrumenter::instrumentProxy(CallInst &call, StringRef name) {
-  bool isFence = name.starts_with("llvm.nvvm.fence.proxy.async");
-  if (!isFence && !isAsyncHint(name))
+  std::optional<ProxyFence> fence = ProxyFence::decode(name);
+  if (!fence && !isAsyncHint(name))
     return false;
-  // That of global memory alone is for accesses that are not looked at.
-  if (isFence && options.checksRaces && tables.hasAgents &&
-      !name.ends_with(".global")) {
+  if (fence && options.checksRaces && tables.hasAgents) {
     IRBuilder<> builder(&call);
-    callRuntime(builder, runtime::kFenceProxy, voidType, {});
+    callRuntime(builder, runtime::kFenceProxy, voidType,
+                {builder.getInt32(fence->encode())});
   }
   call.eraseFromParent();
   return true;

@@ -12,6 +12,7 @@
 #include "AsyncOps.h"
 #include "Clocks.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 
 namespace mlir::workgroup::emulator {
 
@@ -31,6 +32,11 @@ public:
       : expected(count), pending(count), init(init) {}
 
   Access getInit() const { return init; }
+
+  /// The first fence of the thread that made it, from which on the asynchronous
+  /// proxy knows of it; nothing if there was none.
+  std::optional<Access> getFence() const { return fence; }
+  void setFence(Access first) { fence = first; }
 
   /// These return what is wrong with it, if anything is.
   llvm::StringRef arrive(uint32_t count, const AsyncOp &op);
@@ -68,6 +74,7 @@ private:
   int64_t bytes = 0;
   uint64_t phase = 0;
   Access init;
+  std::optional<Access> fence;
   Clocks::Meeting arriving, passed;
 };
 

@@ -373,12 +373,17 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
 
 /// What has to be done, in one sentence; empty where the finding says it.
 static std::string getRemedy(const FindingKey &key,
+                             const FindingInstance &instance,
                              const KernelTables &tables) {
-  if (key.kind == FindingKind::ProxyFence)
+  if (key.kind == FindingKind::ProxyFence) {
+    bool isGlobal = instance.space == Space::Global;
     return "the thread of the first access has to execute nvvm.fence.proxy "
-           "{kind = #nvvm.proxy_kind<async.shared>, space = "
-           "#nvvm.shared_space<cta>} after it, before the barrier that leads "
-           "to the copy";
+           "{kind = #nvvm.proxy_kind<" +
+           std::string(isGlobal ? "async.global>"
+                                : "async.shared>, space = "
+                                  "#nvvm.shared_space<cta>") +
+           "} after it, before the barrier that leads to the copy";
+  }
   if (key.kind == FindingKind::NotWaitedAtEnd)
     return "a load is waited for at its mbarrier, a store by "
            "nvvm.cp.async.bulk.wait_group";
@@ -420,7 +425,8 @@ static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
     record.notes.push_back(
         makeNote("it has made " + std::to_string(context.request.stepLimit) +
                  " loop iterations, the limit of this launch"));
-  if (std::string remedy = getRemedy(key, context.tables); !remedy.empty())
+  if (std::string remedy = getRemedy(key, instance, context.tables);
+      !remedy.empty())
     record.notes.push_back(makeNote(std::move(remedy)));
   if (instance.barrier && key.otherSite)
     record.notes.push_back(

@@ -95,8 +95,8 @@ static void execute(ThreadState *thread, uint32_t operation) {
   thread->worker->executeAsync(*thread, operation);
 }
 
-static void fenceProxy(ThreadState *thread) {
-  thread->worker->fenceProxy(*thread);
+static void fenceProxy(ThreadState *thread, uint32_t fence) {
+  thread->worker->fenceProxy(*thread, ProxyFence::decode(fence));
 }
 
 static void arrive(ThreadState *thread) {

@@ -166,6 +166,8 @@ public:
     uint64_t block;
     unsigned thread;
     Publications &publications;
+    /// It issues a copy in bulk, which makes the access.
+    bool isByProxy = false;
   };
   using Conflicts = SharedShadow::Conflicts;
   /// `agent` is given if it is not the thread itself that makes the access.

@@ -270,9 +270,10 @@ void SharedShadow::endCopy(uint64_t offset, uint64_t bytes, Access access) {
 /// through another proxy, with no fence between the two.
 void SharedShadow::checkProxy(unsigned thread, Access access, uint64_t offset,
                               Conflicts &conflicts) {
-  bool isCovered =
-      access.time == 0 || access.isByAgent() || clocks.isStale(access) ||
-      !clocks.isOrdered(access, thread) || clocks.isCovered(access, thread);
+  bool isCovered = access.time == 0 || access.isByAgent() ||
+                   clocks.isStale(access) ||
+                   !clocks.isOrdered(access, thread) ||
+                   clocks.isCovered(access, thread, ProxyMemory::Shared);
   if (!isCovered)
     conflicts.push_back({offset, {FindingKind::ProxyFence, access, {}}});
 }

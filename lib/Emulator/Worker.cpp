@@ -131,6 +131,7 @@ void Worker::endBlock(bool isComplete) {
   if (tables.hasAgents)
     endCopies(isComplete);
   mbarriers.clear();
+  unfenced.clear();
   for (unsigned i = 0; i < copies.size(); ++i)
     if (!copies[i].empty()) {
       commitCopies(threads[i]); // they arrive, too late for anyone

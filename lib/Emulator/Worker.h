@@ -149,7 +149,7 @@ public:
   void arriveAtBarrier(ThreadState &thread);
   /// Does what an operation says that is for no other threads to join in.
   void executeAsync(ThreadState &thread, uint32_t operation);
-  void fenceProxy(ThreadState &thread) { clocks.fenceProxy(thread.linear); }
+  void fenceProxy(ThreadState &thread, ProxyFence fence);
   /// `vprintf`: `arguments` are laid out as in a struct.
   void print(const char *format, llvm::ArrayRef<uint8_t> arguments);
   /// Counts an access for statistics.
@@ -191,7 +191,10 @@ private:
   bool accept(ThreadState &thread, const Operation &operation,
               llvm::StringRef complaint);
   void checkOrder(ThreadState &thread, const Operation &operation,
-                  const MBarrier &barrier, uint64_t offset);
+                  const MBarrier &barrier, uint64_t offset,
+                  bool byProxy = false);
+  void reportInit(ThreadState &thread, const Operation &operation,
+                  const MBarrier &barrier, uint64_t offset, FindingKind kind);
   void writeBack(uint64_t offset, const MBarrier &barrier);
   void initMBarrier(ThreadState &thread, const Operation &operation,
                     uint64_t offset, uint64_t count);
@@ -259,6 +262,8 @@ private:
   llvm::MapVector<unsigned, std::pair<Access, uint32_t>> lastLoads;
   /// By their offsets in the window.
   llvm::DenseMap<uint64_t, MBarrier> mbarriers;
+  /// Those of which the asynchronous proxy does not know yet.
+  std::vector<uint64_t> unfenced;
   /// Rounds in a row in which nothing happened but tests of phases, and in
   /// which threads ran but no phase that is waited for was over.
   unsigned idleRounds = 0, busyRounds = 0;

@@ -213,7 +213,8 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
     return address;
   if (!unsettled.empty())
     settle();
-  buffer.shadow->access({clocks, block, thread.linear, launch.publications},
+  buffer.shadow->access({clocks, block, thread.linear, launch.publications,
+                         /*isByProxy=*/agent.has_value()},
                         kind, offset + buffer.shadowOffset, site, bytes,
                         conflicts, agent);
   if (!conflicts.empty())

@@ -276,7 +276,7 @@ void Worker::beginLoad(ThreadState &thread, uint32_t number) {
   MBarrier *barrier = findMBarrier(thread, operation, address);
   if (!barrier || !checkBulkCopy(thread, copy, operation))
     return;
-  checkOrder(thread, operation, *barrier, address);
+  checkOrder(thread, operation, *barrier, address, /*byProxy=*/true);
   Access agent = clocks.beginAgent(thread.linear, copy.site);
   copy.writer = agent;
   copy.reader = Access::make(agent.time, agent.getActor(), copy.site + 1,

@@ -90,19 +90,51 @@ bool Worker::accept(ThreadState &thread, const Operation &operation,
   return complaint.empty();
 }
 
-/// Tells of an operation on an mbarrier that may come before it is made.
-void Worker::checkOrder(ThreadState &thread, const Operation &operation,
-                        const MBarrier &barrier, uint64_t offset) {
-  reached[operation.accessSite] = 1;
-  if (!launch.checksRaces() ||
-      clocks.isOrdered(barrier.getInit(), thread.linear))
-    return;
+/// Adds a finding about the access that made the mbarrier at `offset`.
+void Worker::reportInit(ThreadState &thread, const Operation &operation,
+                        const MBarrier &barrier, uint64_t offset,
+                        FindingKind kind) {
   uint32_t object = findObject(offset);
-  conflicts.push_back(
-      {offset, {FindingKind::SharedRace, barrier.getInit(), {}}});
+  conflicts.push_back({offset, {kind, barrier.getInit(), {}}});
   addConflicts(thread, Space::Shared, object, tables.objects[object].offset,
                offset, tables.sharedGrain, operation.accessSite,
                MBarrier::kBytes, window + offset);
+}
+
+/// Tells of an operation on an mbarrier that may come before it is made. If it
+/// is `byProxy`, a fence has to come in between.
+void Worker::checkOrder(ThreadState &thread, const Operation &operation,
+                        const MBarrier &barrier, uint64_t offset,
+                        bool byProxy) {
+  reached[operation.accessSite] = 1;
+  if (!launch.checksRaces())
+    return;
+  if (!clocks.isOrdered(barrier.getInit(), thread.linear))
+    return reportInit(thread, operation, barrier, offset,
+                      FindingKind::SharedRace);
+  bool isKnown = barrier.getFence() &&
+                 clocks.isOrdered(*barrier.getFence(), thread.linear);
+  if (byProxy && !isKnown)
+    reportInit(thread, operation, barrier, offset, FindingKind::ProxyFence);
+}
+
+void Worker::fenceProxy(ThreadState &thread, ProxyFence fence) {
+  if (fence.ofMBarriers)
+    llvm::erase_if(unfenced, [&](uint64_t offset) {
+      auto it = mbarriers.find(offset);
+      if (it == mbarriers.end())
+        return true;
+      Access init = it->second.getInit();
+      if (init.getActor() != thread.linear)
+        return false;
+      it->second.setFence(Access::make(clocks.getTime(thread.linear),
+                                       thread.linear, init.getSite()));
+      return true;
+    });
+  if (fence.ofShared)
+    clocks.fenceProxy(thread.linear, ProxyMemory::Shared);
+  if (fence.ofGlobal)
+    clocks.fenceProxy(thread.linear, ProxyMemory::Global);
 }
 
 /// Keeps the bytes of an mbarrier up to date, so that it shows if anything
@@ -134,6 +166,7 @@ void Worker::initMBarrier(ThreadState &thread, const Operation &operation,
   Access init = Access::make(clocks.getTime(thread.linear), thread.linear,
                              operation.accessSite);
   auto [it, isNew] = mbarriers.try_emplace(offset, count, init);
+  unfenced.push_back(offset);
   writeBack(offset, it->second);
 }
 

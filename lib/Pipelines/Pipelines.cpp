@@ -46,11 +46,12 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createHoistCopiesPass());
   buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
-  pm.addPass(createLowerCopiesPass({options.insertBarriers,
-                                    options.assumeAlignment, /*unrollLimit=*/8,
-                                    /*vectorBits=*/128, options.copies,
-                                    /*bypassL1=*/true, options.chip,
-                                    /*strict=*/true, /*blockSize=*/{}}));
+  pm.addPass(
+      createLowerCopiesPass({options.insertBarriers, options.assumeAlignment,
+                             options.rings.assumeDistinctArguments,
+                             /*unrollLimit=*/8, /*vectorBits=*/128,
+                             options.copies, /*bypassL1=*/true, options.chip,
+                             /*strict=*/true, /*blockSize=*/{}}));
 
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)

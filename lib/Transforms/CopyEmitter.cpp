@@ -36,6 +36,7 @@ public:
         alignment(alignment), options(options), loc(copy.op->getLoc()) {}
 
   EmittedCopy emit();
+  bool isAsync();
   bool emitStaged(Value condition, Operation *storesBefore);
 
 private:
@@ -335,6 +336,12 @@ CopyEmitter::emitOrZero(Value condition, TypeRange types,
   return branch.getResults();
 }
 
+bool CopyEmitter::isAsync() {
+  makeShape();
+  return !shape.isEmpty() &&
+         access.isAsync(getVectorLength(Known::Proved, Known::Proved));
+}
+
 bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
   rewriter.setInsertionPoint(copy.op);
   makeShape();
@@ -462,6 +469,12 @@ bool emitStagedCopy(RewriterBase &rewriter, const Copy &copy,
                     Operation *storesBefore) {
   return CopyEmitter(rewriter, copy, alignment, options)
       .emitStaged(condition, storesBefore);
+}
+
+bool isAsyncCopy(RewriterBase &rewriter, const Copy &copy,
+                 AlignmentAnalysis &alignment,
+                 const LowerCopiesOptions &options) {
+  return CopyEmitter(rewriter, copy, alignment, options).isAsync();
 }
 
 EmittedCopy emitCopy(RewriterBase &rewriter, const Copy &copy,

@@ -75,6 +75,12 @@ bool emitStagedCopy(RewriterBase &rewriter, const Copy &copy,
                     const LowerCopiesOptions &options, Value condition,
                     Operation *storesBefore);
 
+/// True if cp.async does `copy`, or all but a rest of it. Creates views at the
+/// insertion point.
+bool isAsyncCopy(RewriterBase &rewriter, const Copy &copy,
+                 AlignmentAnalysis &alignment,
+                 const LowerCopiesOptions &options);
+
 /// Emits the loads and stores of `copy` before its op, which is left in place.
 EmittedCopy emitCopy(RewriterBase &rewriter, const Copy &copy,
                      AlignmentAnalysis &alignment,

@@ -71,15 +71,27 @@ using LoopCopies = llvm::MapVector<Operation *, std::vector<TileCopy>>;
 // Collect
 //===----------------------------------------------------------------------===//
 
+/// Tells of a copy that no scf.for executes in every turn.
+static void reportNotInTurn(Operation *copy) {
+  missedRemark(RemarkSource::FormRings, "NotInRing", copy)
+      << "copy that cannot run ahead of its loop"
+      << remark::reason("it stands in {0}, not in the body of an scf.for, "
+                        "which executes it in every turn",
+                        nameInRemark(copy->getParentOp()));
+}
+
 static LoopCopies collectCopies(Operation *root) {
   LoopCopies copies;
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](Operation *op) {
-      auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
       std::optional<CopyOperands> copy = getCopyOperands(op);
-      if (loop && copy && isWorkgroupMemory(copy->target.getType()) &&
-          getMemorySpace(copy->source) == MemorySpace::Global)
+      if (!copy || !isWorkgroupMemory(copy->target.getType()) ||
+          getMemorySpace(copy->source) != MemorySpace::Global)
+        return;
+      if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp()))
         copies[loop].push_back({op, copy->source, copy->target, loop});
+      else if (isInLoop(op, scope))
+        reportNotInTurn(op);
     });
   return copies;
 }
@@ -118,7 +130,7 @@ static StringRef getObstacleInBuffer(const TileCopy &copy) {
 
 /// The reason why `use`, of the buffer of `copy` or a view of it, forbids that
 /// the buffer is another one in each turn, or empty.
-static StringRef addUse(OpOperand &use, TileCopy &copy) {
+static std::string addUse(OpOperand &use, TileCopy &copy) {
   Operation *user = use.getOwner();
   if (user == copy.op)
     return "";
@@ -132,7 +144,7 @@ static StringRef addUse(OpOperand &use, TileCopy &copy) {
   }
   Operation *inBody = copy.loop.getBody()->findAncestorOpInBlock(*user);
   if (!inBody)
-    return "its buffer is used outside of the loop";
+    return nameInRemark(user) + " uses its buffer outside of the loop";
   auto fill = dyn_cast<linalg::FillOp>(user);
   if (fill && user == inBody && inBody->isBeforeInBlock(copy.op) &&
       !copy.fill && isZero(fill.getInputs()[0]) &&
@@ -141,28 +153,28 @@ static StringRef addUse(OpOperand &use, TileCopy &copy) {
     return "";
   }
   if (fill && !isZero(fill.getInputs()[0]))
-    return "its buffer is filled with more than zeros";
+    return nameInRemark(user) + " fills its buffer with more than zeros";
   if (inBody == copy.op || inBody->isBeforeInBlock(copy.op))
-    return "its buffer is used before it in the turn";
+    return nameInRemark(user) + " uses its buffer before it in the turn";
   std::optional<Accesses> accesses = getAccesses(user);
+  if (accesses && llvm::is_contained(accesses->written, use.get()))
+    return nameInRemark(user) + " writes to its buffer";
   if (!accesses || !getAliases(use).empty() ||
       !llvm::is_contained(accesses->read, use.get()))
-    return "its buffer is used by more than reads";
-  if (llvm::is_contained(accesses->written, use.get()))
-    return "its buffer is written by others";
+    return nameInRemark(user) + " does more with its buffer than read it";
   copy.reads.push_back(&use);
   return "";
 }
 
 /// Collects the uses of the buffer of `copy`. Returns the reason why they
 /// forbid that it is a tile of a ring, or empty.
-static StringRef followBuffer(TileCopy &copy) {
+static std::string followBuffer(TileCopy &copy) {
   llvm::SmallSetVector<Value, 8> names;
   names.insert(copy.buffer);
   for (unsigned i = 0; i < names.size(); ++i)
     for (OpOperand &use : names[i].getUses()) {
       size_t numViews = copy.views.size();
-      StringRef why = addUse(use, copy);
+      std::string why = addUse(use, copy);
       if (!why.empty())
         return why;
       if (copy.views.size() != numViews)
@@ -174,7 +186,8 @@ static StringRef followBuffer(TileCopy &copy) {
     return "it fills only a part of its buffer";
   if (copy.fill)
     return getPaddingObstacle(cast<MemRefType>(copy.source.getType()),
-                              copy.getTile());
+                              copy.getTile())
+        .str();
   return "";
 }
 
@@ -182,9 +195,9 @@ static StringRef followBuffer(TileCopy &copy) {
 // Decide: the loop
 //===----------------------------------------------------------------------===//
 
-static StringRef getObstacleInLoop(TileCopy &copy, const GlobalWrites &writes,
-                                   const UniformityAnalysis &uniformity,
-                                   const ArgumentAliases &aliases) {
+static std::string getObstacleInLoop(TileCopy &copy, const GlobalWrites &writes,
+                                     const UniformityAnalysis &uniformity,
+                                     const ArgumentAliases &aliases) {
   if (!uniformity.isUniformPoint(copy.op) ||
       !uniformity.isUniform(copy.source) || !uniformity.isUniform(copy.target))
     return "not all threads of the block execute it together with the same "
@@ -199,9 +212,9 @@ static StringRef getObstacleInLoop(TileCopy &copy, const GlobalWrites &writes,
 static void keepJoining(std::vector<TileCopy> &copies,
                         const UniformityAnalysis &uniformity,
                         const ArgumentAliases &aliases) {
-  GlobalWrites writes = collectGlobalWrites(copies.front().loop);
+  GlobalWrites writes(copies.front().loop);
   llvm::erase_if(copies, [&](TileCopy &copy) {
-    StringRef why = getObstacleInBuffer(copy);
+    std::string why = getObstacleInBuffer(copy).str();
     if (why.empty())
       why = followBuffer(copy);
     if (why.empty())
@@ -210,7 +223,7 @@ static void keepJoining(std::vector<TileCopy> &copies,
       return false;
     missedRemark(RemarkSource::FormRings, "NotInRing", copy.op)
         << "copy that cannot run ahead of its loop"
-        << remark::reason("{0}", why.str());
+        << remark::reason("{0}", why);
     return true;
   });
 }
@@ -433,8 +446,10 @@ std::string getSlotsObstacle(int64_t slots) {
 }
 
 LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
+  if (options.slots < 2)
+    return success();
   LoopCopies loops = collectCopies(root);
-  if (loops.empty() || options.slots < 2)
+  if (loops.empty())
     return success();
   UniformityAnalysis uniformity(root);
   ArgumentAliases aliases(root, options.assumeDistinctArguments);

@@ -15,20 +15,11 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_LOOPCOPIES_H
 #define WORKGROUP_LIB_TRANSFORMS_LOOPCOPIES_H
 
+#include "MemoryAccesses.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "workgroup/Analysis/ArgumentAliases.h"
 #include "llvm/ADT/SetVector.h"
-#include <optional>
 
 namespace mlir::workgroup {
-
-/// The memory that an operation itself reads and writes.
-struct Accesses {
-  SmallVector<Value> read, written;
-};
-
-/// What `op` accesses; nothing if that is not known.
-std::optional<Accesses> getAccesses(Operation *op);
 
 /// The operations of a loop's body that compute some value, each after those
 /// that it takes values from.
@@ -41,25 +32,11 @@ using LoopSlice = llvm::SetVector<Operation *>;
 bool addToSlice(Value value, scf::ForOp loop, LoopSlice &slice,
                 Operation *allocation = nullptr, unsigned depth = 0);
 
-/// What the threads of a block write besides workgroup and private memory.
-struct GlobalWrites {
-  /// The roots of what is written.
-  llvm::SmallSetVector<Value, 8> roots;
-  /// There are atomics or unknown operations, which may write anything, or
-  /// after which memory may hold what another block wrote.
-  bool isAnything = false;
-
-  /// True if `memref` may be written; `aliases` knows of arguments.
-  bool mayWrite(Value memref, const ArgumentAliases &aliases) const;
-};
-
-/// What the operations inside `op` write.
-GlobalWrites collectGlobalWrites(Operation *op);
-
 /// The reason why `writes`, of a loop, forbid to read `source` in an earlier
-/// turn than the program does; empty if they do not.
-StringRef getObstacleToReadAhead(const GlobalWrites &writes, Value source,
-                                 const ArgumentAliases &aliases);
+/// turn than the program does, with the operation in the way; empty if they do
+/// not.
+std::string getObstacleToReadAhead(const GlobalWrites &writes, Value source,
+                                   const ArgumentAliases &aliases);
 
 } // namespace mlir::workgroup
 

@@ -17,8 +17,10 @@
 #include "CopyOverlap.h"
 #include "CopyPadding.h"
 #include "CopyShape.h"
+#include "CopyStrategies.h"
 #include "TensorCopyLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -29,7 +31,6 @@
 #include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
-#include "workgroup/Target/Chip.h"
 
 namespace mlir::workgroup {
 
@@ -126,53 +127,6 @@ static LogicalResult checkCopies(std::vector<Copy> &copies, bool isStrict) {
     return true;
   });
   return failure(hasFailed);
-}
-
-/// Decides what `copy`, from global to workgroup memory, may be done by.
-static void decideEngine(Copy &copy, const Chip &chip, CopyStrategy strategy) {
-  auto miss = [&](StringRef name, const Twine &why) {
-    missedRemark(RemarkSource::LowerCopies, name, copy.op)
-        << remark::reason("{0}", why.str());
-  };
-  bool isWanted =
-      strategy == CopyStrategy::TMA || strategy == CopyStrategy::Auto;
-  copy.mayBeTensor = isWanted && chip.hasTensorCopies();
-  if (strategy == CopyStrategy::TMA && !copy.mayBeTensor)
-    miss("NotTMA", "TMA not used: " + chip.name + " does not have it");
-  if (!copy.isCooperative)
-    return;
-  copy.mayBeAsync = chip.hasAsyncCopies() && !copy.payload;
-  if (copy.mayBeAsync || strategy == CopyStrategy::Auto)
-    return;
-  if (copy.payload)
-    miss("NotAsync", "cp.async not used: elements are converted");
-  else
-    miss("NotAsync", "cp.async not used: " + chip.name + " does not have it");
-}
-
-/// Decides which copies are to be asynchronous.
-static LogicalResult decideStrategy(MutableArrayRef<Copy> copies,
-                                    const LowerCopiesOptions &options) {
-  if (options.strategy == CopyStrategy::Sync)
-    return success();
-  DenseMap<Operation *, const Chip *> chips;
-  for (Copy &copy : copies) {
-    // One thread can ask for a tile itself; several have to agree on it.
-    Operation *scope = getExecutionScope(copy.op);
-    bool isCandidate =
-        (copy.isCooperative || getBlockShape(scope).isSingleThread()) &&
-        !copy.filling && getMemorySpace(copy.source) == MemorySpace::Global &&
-        getMemorySpace(copy.target) == MemorySpace::Workgroup;
-    if (!isCandidate)
-      continue;
-    const Chip *&chip = chips[scope];
-    if (!chip)
-      chip = resolveChip(scope, options.chip);
-    if (!chip)
-      return failure();
-    decideEngine(copy, *chip, options.strategy);
-  }
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -388,7 +342,7 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   if (failed(checkCopies(copies, options.isStrict)))
     return failure();
 
-  if (failed(decideStrategy(copies, options)))
+  if (failed(decideStrategy(copies, root, options)))
     return failure();
   mergePadding(copies, rewriter);
 
@@ -406,7 +360,8 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
   void runOnOperation() override {
     if (failed(checkOptions()) ||
         failed(lowerCopies(getOperation(),
-                           {insertBarriers, assumeAlignment, unrollLimit,
+                           {insertBarriers, assumeAlignment,
+                            assumeDistinctArguments, unrollLimit,
                             vectorBits / 8, strategy, bypassL1, chip, strict,
                             SmallVector<int64_t>(*blockSize)})))
       signalPassFailure();

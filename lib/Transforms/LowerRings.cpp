@@ -110,17 +110,17 @@ static FailureOr<Ring> matchRing(RingOp op) {
 //===----------------------------------------------------------------------===//
 
 /// The reason why the copies of `ring` cannot be started in earlier turns.
-static StringRef findObstacle(Ring &ring, const ArgumentAliases &aliases) {
+static std::string findObstacle(Ring &ring, const ArgumentAliases &aliases) {
   scf::ForOp loop = ring.getLoop();
   if (!loop)
     return "the ring is not used directly in the body of an scf.for";
   if (ring.getType().getSlots() < 2)
     return "the ring has one slot";
-  GlobalWrites writes = collectGlobalWrites(loop);
+  GlobalWrites writes(loop);
   for (CopyOp copy : ring.copies) {
     if (!addToSlice(copy.getSource(), loop, ring.slice))
       return "a source depends on more than the turn";
-    StringRef why = getObstacleToReadAhead(writes, copy.getSource(), aliases);
+    std::string why = getObstacleToReadAhead(writes, copy.getSource(), aliases);
     if (!why.empty())
       return why;
   }
@@ -195,11 +195,16 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
     }
     reportMissed(ring, "NotTMA", "TMA", why);
   }
-  if (!mayBeAsync && options.engine != RingEngine::Registers &&
-      options.engine != RingEngine::Auto)
+  bool isAsync = lowering.decideAsync();
+  if (mayBeAsync && !isAsync)
+    reportMissed(ring, "NotAsync", "cp.async",
+                 "it copies 4, 8 or 16 bytes that are contiguous and aligned "
+                 "on both sides");
+  else if (!isAsync && options.engine != RingEngine::Registers &&
+           options.engine != RingEngine::Auto)
     reportMissed(ring, "NotAsync", "cp.async", lacks);
-  reportAhead(ring, mayBeAsync ? ring.getType().getSlots() : 2,
-              mayBeAsync ? "cp.async" : "registers");
+  reportAhead(ring, isAsync ? ring.getType().getSlots() : 2,
+              isAsync ? "cp.async" : "registers");
   lowering.lowerAhead();
   return success();
 }
@@ -218,19 +223,15 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
     return failure(hasFailed);
 
   UniformityAnalysis uniformity(root);
-  ArgumentAliases aliases(root, options.assumeDistinctArguments);
-  DenseMap<Operation *, GlobalWrites> writes;
+  ArgumentAliases aliases(root, options.copies.assumeDistinctArguments);
+  KernelWrites writes;
   for (Ring &ring : rings) {
     hasFailed |= failed(checkUniformity(ring, uniformity));
-    ring.obstacle = findObstacle(ring, aliases).str();
-    Operation *scope = getExecutionScope(ring.op);
-    if (!writes.contains(scope))
-      writes[scope] = collectGlobalWrites(scope);
-    // What callers write is not looked at.
-    ring.mayBeWrittenBefore =
-        !isKernel(scope) || llvm::any_of(ring.copies, [&](CopyOp copy) {
-          return writes[scope].mayWrite(copy.getSource(), aliases);
-        });
+    ring.obstacle = findObstacle(ring, aliases);
+    Operation *where = ring.getLoop() ? ring.getLoop() : ring.put;
+    for (CopyOp copy : ring.copies)
+      if (!ring.writer)
+        ring.writer = writes.findWriterBefore(where, copy.getSource(), aliases);
   }
   if (hasFailed)
     return failure();
@@ -260,7 +261,7 @@ struct LowerRingsPass final : impl::LowerRingsPassBase<LowerRingsPass> {
     options.copies.assumeAlignment = assumeAlignment;
     options.copies.bypassL1 = bypassL1;
     options.copies.chip = chip;
-    options.assumeDistinctArguments = assumeDistinctArguments;
+    options.copies.assumeDistinctArguments = assumeDistinctArguments;
     if (failed(lowerRings(getOperation(), options)))
       signalPassFailure();
   }

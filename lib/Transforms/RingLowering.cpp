@@ -55,6 +55,18 @@ SmallVector<Value> RingLowering::getTiles(OpFoldResult slot) {
   return tiles;
 }
 
+/// Undoes `allocate`; nothing uses the slots.
+void RingLowering::deallocate() {
+  for (Value buffer : std::exchange(storage, {}))
+    rewriter.eraseOp(buffer.getDefiningOp());
+}
+
+/// That of `tiles`, of a slot, which `copy` fills.
+Value RingLowering::getTile(CopyOp copy, ArrayRef<Value> tiles) {
+  return tiles[llvm::find(ring.put.getTiles(), copy.getTile()) -
+               ring.put.getTiles().begin()];
+}
+
 /// True if `slot` is the last one, after which comes the first.
 Value RingLowering::isLast(Value slot) {
   Value last = index.value(rewriter.getIndexAttr(numSlots - 1));
@@ -137,6 +149,13 @@ std::optional<Value> RingLowering::hasTurn(int64_t number) {
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
+
+/// What is known of alignments, as far as `bytes`, while the operations are as
+/// they are now.
+AlignmentAnalysis RingLowering::makeAlignment(int64_t bytes) {
+  return AlignmentAnalysis(
+      {options.copies.assumeAlignment, bytes, alignment.getAnchor()});
+}
 
 /// The copies of the turn of `turn`, to be done at the insertion point.
 std::vector<Copy> RingLowering::cloneCopies(Value turn, OpFoldResult slot) {
@@ -240,8 +259,7 @@ void RingLowering::lowerInPlace() {
   SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
   for (CopyOp op : ring.copies) {
     Copy copy = makeCopy(op);
-    copy.target = tiles[llvm::find(ring.put.getTiles(), op.getTile()) -
-                        ring.put.getTiles().begin()];
+    copy.target = getTile(op, tiles);
     emit(copy);
   }
   rewriter.setInsertionPoint(ring.commit);
@@ -250,6 +268,27 @@ void RingLowering::lowerInPlace() {
   rewriter.setInsertionPoint(ring.get);
   gpu::BarrierOp::create(rewriter, loc);
   eraseRing(tiles);
+}
+
+bool RingLowering::decideAsync() {
+  if (!mayBeAsync)
+    return false;
+  OpBuilder::InsertionGuard guard(rewriter);
+  allocate(/*count=*/1);
+  // What is found out about views that are erased again is not kept either.
+  AlignmentAnalysis alignment = makeAlignment(options.copies.vectorBytes);
+  rewriter.setInsertionPoint(ring.put);
+  auto views = scf::ExecuteRegionOp::create(rewriter, loc, TypeRange());
+  rewriter.createBlock(&views.getRegion());
+  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
+  mayBeAsync = llvm::any_of(ring.copies, [&](CopyOp op) {
+    Copy copy = makeCopy(op);
+    copy.target = getTile(op, tiles);
+    return isAsyncCopy(rewriter, copy, alignment, options.copies);
+  });
+  rewriter.eraseOp(views);
+  deallocate();
+  return mayBeAsync;
 }
 
 /// Goes to the entry of the kernel.
@@ -261,7 +300,7 @@ void RingLowering::enterKernel() {
 /// True if barriers stand in the loop.
 bool RingLowering::hasBarriers() {
   bool result = false;
-  loop.getBody()->walk([&](Operation *op) { result |= isBlockBarrier(op); });
+  loop.getBody()->walk([&](Operation *op) { result |= isBarrierInBlock(op); });
   return result;
 }
 
@@ -299,7 +338,7 @@ void RingLowering::lowerAhead() {
   // The block copies what its threads have written before, or what barriers of
   // the loop would have made visible; and slots that start again may still be
   // read.
-  if (ring.mayBeWrittenBefore || hasBarriers() || !counter)
+  if (ring.writer || hasBarriers() || !counter)
     insertBarrierBefore(rewriter, loop);
 
   Value ahead =

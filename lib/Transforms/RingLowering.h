@@ -45,8 +45,9 @@ struct Ring {
   LoopSlice slice = {};
   /// Why the copies cannot run ahead of their readers; empty if they can.
   std::string obstacle = {};
-  /// Threads may have written a source before the loop.
-  bool mayBeWrittenBefore = false;
+  /// After which a source may hold what threads have written before the loop;
+  /// null if none have.
+  Operation *writer = nullptr;
 
   Location getLoc() { return op.getLoc(); }
   RingType getType() { return op.getRing().getType(); }
@@ -63,6 +64,8 @@ public:
 
   /// The copies of a turn are done in it.
   void lowerInPlace();
+  /// True if cp.async does any of the copies. To be asked before `lowerAhead`.
+  bool decideAsync();
   /// The copies of a turn are started in earlier ones.
   void lowerAhead();
   /// Why TMA cannot do the copies of the ring; empty if it can, and slots are
@@ -74,7 +77,9 @@ public:
 private:
   // Slots and turns.
   void allocate(int64_t count);
+  void deallocate();
   SmallVector<Value> getTiles(OpFoldResult slot);
+  Value getTile(CopyOp copy, ArrayRef<Value> tiles);
   Value isLast(Value slot);
   Value advance(Value slot, int64_t by);
   Value getSteps(int64_t distance);
@@ -83,6 +88,7 @@ private:
   std::optional<Value> hasTurn(int64_t number);
 
   // Copies.
+  AlignmentAnalysis makeAlignment(int64_t bytes);
   std::vector<Copy> cloneCopies(Value turn, OpFoldResult slot);
   Copy makeCopy(CopyOp op);
   void emit(const Copy &copy);
@@ -92,7 +98,6 @@ private:
   void waitForGroups(int64_t numPending);
 
   // By TMA.
-  AlignmentAnalysis makeTensorAlignment();
   std::string getTensorObstacle(const TensorMaps &maps);
   bool isOutOfMemory();
   void issueTurn(std::optional<Value> condition, Value turn, Value slot,

@@ -17,28 +17,20 @@
 
 namespace mlir::workgroup {
 
-/// What is known of alignments while the operations are as they are now.
-AlignmentAnalysis RingLowering::makeTensorAlignment() {
-  return AlignmentAnalysis({options.copies.assumeAlignment,
-                            kTensorCopyAlignment, alignment.getAnchor()});
-}
-
 /// Why TMA cannot do all copies of the ring, whose slots are allocated; empty
 /// if it can.
 std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(ring.put);
   SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
-  AlignmentAnalysis alignment = makeTensorAlignment();
+  AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
   std::string why;
   for (CopyOp copy : ring.copies) {
-    size_t tile = llvm::find(ring.put.getTiles(), copy.getTile()) -
-                  ring.put.getTiles().begin();
     if (makeCopy(copy).isPadded)
       why = "it fills a tile that may be ragged";
     else
-      (void)matchTensorCopy(copy.getSource(), tiles[tile], maps, alignment,
-                            why);
+      (void)matchTensorCopy(copy.getSource(), getTile(copy, tiles), maps,
+                            alignment, why);
     if (!why.empty())
       break;
   }
@@ -58,7 +50,7 @@ void RingLowering::issueTurn(std::optional<Value> condition, Value turn,
   }
   std::vector<Copy> copies = cloneCopies(turn, slot);
   std::vector<TensorCopy> tensors;
-  AlignmentAnalysis alignment = makeTensorAlignment();
+  AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
   int64_t bytes = 0;
   for (const Copy &copy : copies) {
     std::string why;
@@ -98,8 +90,8 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
     return "phases cannot be carried through what is around the loop";
   if (!isKernel(getExecutionScope(loop)))
     return "it stands in a function that kernels call";
-  if (ring.mayBeWrittenBefore)
-    return "the kernel may write a source, by another proxy";
+  if (ring.writer)
+    return getProxyObstacle(ring.writer);
   slotAlignment = kTensorCopyAlignment;
   bool isTooLarge = isOutOfMemory();
   allocate(ring.getType().getSlots());
@@ -108,8 +100,7 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
     why = "mbarriers, and slots aligned as it needs them, take more workgroup "
           "memory than there is";
   if (!why.empty()) {
-    for (Value buffer : std::exchange(storage, {}))
-      rewriter.eraseOp(buffer.getDefiningOp());
+    deallocate();
     slotAlignment = kSlotAlignment;
     return why;
   }

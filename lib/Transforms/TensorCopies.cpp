@@ -14,6 +14,7 @@
 #include "TensorCopies.h"
 #include "CopyShape.h"
 #include "IndexBuilder.h"
+#include "MemoryAccesses.h"
 #include "TensorSwizzles.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -259,6 +260,11 @@ bool Matcher::matchAlignment() {
   if (alignment.getAlignment(target) < kTensorCopyAlignment)
     return refuse("the target is not known to be aligned to 128 bytes");
   return true;
+}
+
+std::string getProxyObstacle(Operation *writer) {
+  return nameInRemark(writer) +
+         " may have written its source before, by another proxy";
 }
 
 std::optional<TensorCopy> matchTensorCopy(Value source, Value target,

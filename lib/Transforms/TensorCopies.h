@@ -48,6 +48,9 @@ struct TensorCopy {
   int64_t getNumLoads() const;
 };
 
+/// What is against TMA if `writer` may have written a source before.
+std::string getProxyObstacle(Operation *writer);
+
 /// The copy from `source` to `target`, ranked and strided memrefs of equal
 /// shape in a kernel, by TMA. Nothing, and the reason in `obstacle`, if it
 /// cannot be done so. `alignment` has to assume `kTensorCopyAlignment` of

@@ -46,6 +46,10 @@ std::string TensorCopyLowering::getObstacle(Copy &copy,
     return "elements are converted";
   if (StringRef why = getPhaseObstacle(copy.op); !why.empty())
     return why.str();
+  // A barrier lets the other threads see it, but not the asynchronous proxy.
+  if (Operation *writer =
+          writes.findWriterBefore(copy.op, copy.source, aliases))
+    return getProxyObstacle(writer);
   std::string why;
   copy.tensor = matchTensorCopy(copy.source, copy.target, maps, alignment, why);
   if (!copy.tensor || options.strategy == CopyStrategy::TMA)

@@ -17,6 +17,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_TENSORCOPYLOWERING_H
 
 #include "CopyEmitter.h"
+#include "MemoryAccesses.h"
 #include "TensorCopies.h"
 #include "workgroup/Analysis/Uniformity.h"
 
@@ -27,7 +28,8 @@ namespace mlir::workgroup {
 class TensorCopyLowering {
 public:
   TensorCopyLowering(Operation *root, const LowerCopiesOptions &options)
-      : root(root), options(options), maps(root) {}
+      : root(root), options(options), maps(root),
+        aliases(root, options.assumeDistinctArguments) {}
 
   /// Decides which of the copies that are candidates TMA does.
   void decide(MutableArrayRef<Copy> copies);
@@ -57,6 +59,8 @@ private:
   Operation *root;
   const LowerCopiesOptions &options;
   TensorMaps maps;
+  ArgumentAliases aliases;
+  KernelWrites writes;
   /// What the threads of warps agree on; computed where it is asked for.
   std::unique_ptr<UniformityAnalysis> warps;
   /// Of each kernel the number of runs, those that have been issued, and the

@@ -122,8 +122,8 @@ def check_distinct(values: Sequence[Value]) -> None:
             if partner is not value and np.may_share_memory(value.array, partner.array):
                 message = (
                     f"error: argument {index} overlaps argument {other}, and the program was "
-                    "compiled with rings for arguments that do not: pass a copy, or compile with "
-                    "slots=1"
+                    "compiled for arguments that do not (its copies run ahead, or are by TMA): "
+                    "pass a copy, or compile with the memory option assume-distinct-arguments=false"
                 )
                 raise LayoutError(message, index)
 

@@ -193,3 +193,35 @@ gpu.module @dealloc_of_view {
     gpu.return
   }
 }
+
+// Readers may be of any kind.
+// CHECK-LABEL: gpu.func @readers
+// CHECK:         %[[FULL:.+]] = workgroup.get
+// CHECK:         nvgpu.ldmatrix %[[FULL]]
+// CHECK:         gpu.subgroup_mma_load_matrix %[[FULL]]
+// CHECK:         vector.transfer_read %[[FULL]]
+// CHECK:         vector.maskedload %[[FULL]]
+// CHECK:         workgroup.release
+gpu.module @readers {
+  gpu.func @readers(%a: memref<16x512xf16>, %b: memref<32x8xf16> {llvm.noalias}) kernel {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c512 = arith.constant 512 : index
+    %zero = arith.constant 0.0 : f16
+    %zeros = arith.constant dense<0.0> : vector<8xf16>
+    %x = gpu.thread_id x
+    %mask = vector.create_mask %x : vector<8xi1>
+    %tile = memref.alloc() : memref<16x16xf16, 3>
+    scf.for %k = %c0 to %c512 step %c16 {
+      %source = memref.subview %a[0, %k] [16, 16] [1, 1] : memref<16x512xf16> to memref<16x16xf16, strided<[512, 1], offset: ?>>
+      memref.copy %source, %tile : memref<16x16xf16, strided<[512, 1], offset: ?>> to memref<16x16xf16, 3>
+      %rows = nvgpu.ldmatrix %tile[%c0, %c0] {numTiles = 4 : i32, transpose = false} : memref<16x16xf16, 3> -> vector<4x2xf16>
+      %m = gpu.subgroup_mma_load_matrix %tile[%c0, %c0] {leadDimension = 16 : index} : memref<16x16xf16, 3> -> !gpu.mma_matrix<16x16xf16, "AOp">
+      %row = vector.transfer_read %tile[%c0, %c0], %zero {in_bounds = [true]} : memref<16x16xf16, 3>, vector<8xf16>
+      %part = vector.maskedload %tile[%c0, %c0], %mask, %zeros : memref<16x16xf16, 3>, vector<8xi1>, vector<8xf16> into vector<8xf16>
+      %sum = arith.addf %row, %part : vector<8xf16>
+      vector.store %sum, %b[%x, %c0] : memref<32x8xf16>, vector<8xf16>
+    }
+    gpu.return
+  }
+}

@@ -144,3 +144,27 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// What loads matrices only reads its memref.
+// CHECK-LABEL: gpu.func @matrices
+// CHECK:         memref.copy
+// CHECK:         scf.for
+// CHECK-NOT:       memref.copy
+// CHECK:           nvgpu.ldmatrix
+// CHECK:           gpu.subgroup_mma_load_matrix
+gpu.module @matrices {
+  gpu.func @matrices(%a: memref<16x16xf16>, %b: memref<32xf16> {llvm.noalias}) workgroup(%w: memref<16x16xf16, #gpu.address_space<workgroup>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %x = gpu.thread_id x
+    scf.for %k = %c0 to %c8 step %c1 {
+      memref.copy %a, %w : memref<16x16xf16> to memref<16x16xf16, #gpu.address_space<workgroup>>
+      %rows = nvgpu.ldmatrix %w[%c0, %c0] {numTiles = 4 : i32, transpose = false} : memref<16x16xf16, #gpu.address_space<workgroup>> -> vector<4x2xf16>
+      %m = gpu.subgroup_mma_load_matrix %w[%c0, %c0] {leadDimension = 16 : index} : memref<16x16xf16, #gpu.address_space<workgroup>> -> !gpu.mma_matrix<16x16xf16, "AOp">
+      %value = vector.extract %rows[0, 0] : f16 from vector<4x2xf16>
+      memref.store %value, %b[%x] : memref<32xf16>
+    }
+    gpu.return
+  }
+}

@@ -348,3 +348,91 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+// Stores to the source, or to what may be the same memory, come before the copy.
+func.func @stored(%in: memref<64x32xf32> {llvm.align = 16}, %out: memref<64xf32> {llvm.noalias}) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %b = memref.alloc() : memref<64x32xf32, #gpu.address_space<workgroup>>
+    memref.store %zero, %in[%tx, %c1] : memref<64x32xf32>
+    gpu.barrier
+    // expected-remark @+1 {{[Missed] NotTMA | Category:workgroup-lower-copies | Function=stored | Reason="TMA not used: 'memref.store' of line 362 may have written its source before, by another proxy"}}
+    memref.copy %in, %b : memref<64x32xf32> to memref<64x32xf32, #gpu.address_space<workgroup>>
+    gpu.terminator
+  }
+  return
+}
+
+func.func @maybe_stored(%in: memref<64x32xf32> {llvm.align = 16}, %out: memref<64xf32>) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %b = memref.alloc() : memref<64x32xf32, #gpu.address_space<workgroup>>
+    memref.store %zero, %out[%tx] : memref<64xf32>
+    // expected-remark @+1 {{[Missed] NotTMA | Category:workgroup-lower-copies | Function=maybe_stored | Reason="TMA not used: 'memref.store' of line 379 may have written its source before, by another proxy"}}
+    memref.copy %in, %b : memref<64x32xf32> to memref<64x32xf32, #gpu.address_space<workgroup>>
+    gpu.terminator
+  }
+  return
+}
+
+func.func @atomic(%in: memref<64x32xf32> {llvm.align = 16}, %out: memref<64xf32> {llvm.noalias}) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %b = memref.alloc() : memref<64x32xf32, #gpu.address_space<workgroup>>
+    %old = memref.atomic_rmw addf %zero, %out[%tx] : (f32, memref<64xf32>) -> f32
+    // expected-remark @+1 {{[Missed] NotTMA | Category:workgroup-lower-copies | Function=atomic | Reason="TMA not used: 'memref.atomic_rmw' of line 395 may have written its source before, by another proxy"}}
+    memref.copy %in, %b : memref<64x32xf32> to memref<64x32xf32, #gpu.address_space<workgroup>>
+    gpu.terminator
+  }
+  return
+}
+
+func.func @stored_in_turn_before(%in: memref<64x32xf32> {llvm.align = 16}, %out: memref<64xf32> {llvm.noalias}) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %b = memref.alloc() : memref<64x32xf32, #gpu.address_space<workgroup>>
+    scf.for %i = %c1 to %c64 step %c1 {
+      // expected-remark @+1 {{[Missed] NotTMA | Category:workgroup-lower-copies | Function=stored_in_turn_before | Reason="TMA not used: 'memref.store' of line 414 may have written its source before, by another proxy"}}
+      memref.copy %in, %b : memref<64x32xf32> to memref<64x32xf32, #gpu.address_space<workgroup>>
+      memref.store %zero, %in[%tx, %c1] : memref<64x32xf32>
+    }
+    gpu.terminator
+  }
+  return
+}
+
+// A store behind the copy, or to other memory, is none.
+func.func @stored_after(%in: memref<64x32xf32> {llvm.align = 16}, %out: memref<64xf32> {llvm.noalias}) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %b = memref.alloc() : memref<64x32xf32, #gpu.address_space<workgroup>>
+    memref.store %zero, %out[%tx] : memref<64xf32>
+    memref.copy %in, %b : memref<64x32xf32> to memref<64x32xf32, #gpu.address_space<workgroup>>
+    %x = memref.load %b[%tx, %c1] : memref<64x32xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %in[%tx, %c1] : memref<64x32xf32>
+    gpu.terminator
+  }
+  return
+}

@@ -132,7 +132,7 @@ func.func @ranks(%line: memref<?xf16>, %volume: memref<?x8x1x64xi8>, %out: memre
 // BARE:              nvgpu.mbarrier.try_wait.parity
 // BARE-NOT:          gpu.barrier
 // BARE:              scf.if
-func.func @loops(%a: memref<512x512xf32>, %b: memref<512x512xf32>, %out: memref<64xf32>) {
+func.func @loops(%a: memref<512x512xf32>, %b: memref<512x512xf32>, %out: memref<64xf32> {llvm.noalias}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

@@ -29,12 +29,34 @@ gpu.module @kernels {
     }
     gpu.return
   }
+  // Bytes are no copies for cp.async.
+  // CHECK: [Missed] NotAsync | Category:workgroup-lower-rings | Function=narrow | Reason="cp.async not used: it copies 4, 8 or 16 bytes that are contiguous and aligned on both sides"
+  // CHECK: [Passed] LoweredRing | Category:workgroup-lower-rings | Function=narrow | Engine=registers, Remark="copies of a ring run ahead of their readers", Slots=2, TurnsAhead=1
+  gpu.func @narrow(%a: memref<?xi8>, %n: index, %b: memref<64xi8> {llvm.noalias}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %x = gpu.thread_id x
+    // expected-remark @+2 {{NotAsync}}
+    // expected-remark @+1 {{Engine=registers}}
+    %ring = workgroup.ring : !workgroup.ring<4 slots of memref<64xi8, 3>>
+    scf.for %k = %c0 to %n step %c64 {
+      %source = memref.subview %a[%k] [64] [1] : memref<?xi8> to memref<64xi8, strided<[1], offset: ?>>
+      %empty = workgroup.put %ring : !workgroup.ring<4 slots of memref<64xi8, 3>> -> memref<64xi8, 3>
+      workgroup.copy %source to %empty : memref<64xi8, strided<[1], offset: ?>> to memref<64xi8, 3>
+      workgroup.commit %ring : !workgroup.ring<4 slots of memref<64xi8, 3>>
+      %full = workgroup.get %ring : !workgroup.ring<4 slots of memref<64xi8, 3>> -> memref<64xi8, 3>
+      %value = memref.load %full[%x] : memref<64xi8, 3>
+      memref.store %value, %b[%x] : memref<64xi8>
+      workgroup.release %ring : !workgroup.ring<4 slots of memref<64xi8, 3>>
+    }
+    gpu.return
+  }
   gpu.func @written(%a: memref<512xf32>, %b: memref<64xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %c512 = arith.constant 512 : index
     %x = gpu.thread_id x
-    // expected-remark @+1 {{[Missed] NotAhead | Category:workgroup-lower-rings | Function=written | Reason="the loop may write its source", Remark="copies of a ring are done in the turn that reads them"}}
+    // expected-remark @+1 {{[Missed] NotAhead | Category:workgroup-lower-rings | Function=written | Reason="'memref.store' of line 68 in the loop may write its source", Remark="copies of a ring are done in the turn that reads them"}}
     %ring = workgroup.ring : !ring
     scf.for %k = %c0 to %c512 step %c64 {
       %source = memref.subview %a[%k] [64] [1] : memref<512xf32> to memref<64xf32, strided<[1], offset: ?>>

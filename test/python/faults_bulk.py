@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from faults import Fault, kernel, numbers
 from kernels_bulk import barriers, tensor_map
 
@@ -25,6 +28,7 @@ _BEGIN = f"""
     %zeroth = arith.constant false
     %b = nvgpu.mbarrier.create -> {_ONE}
     nvgpu.mbarrier.init %b[%c0], %c1, predicate = %elected : {_ONE}
+    nvvm.fence.mbarrier.init
     gpu.barrier
 """
 _LOAD = f"""
@@ -41,13 +45,24 @@ _READ = f"""
 _ARGUMENTS = f"%map: {_MAP}, %out: memref<32xi32>"
 
 
+def source_twice() -> list[Any]:
+    """Return arguments of which the array of the tensor map is one besides."""
+    source = numbers(16, 32)
+    return [source, numbers(32), source]
+
+
 def fault(
-    name: str, body: str, error: type[CheckError], arguments: str = _ARGUMENTS, buffer: str = _TILE
+    name: str,
+    body: str,
+    error: type[CheckError],
+    arguments: str = _ARGUMENTS,
+    buffer: str = _TILE,
+    make: Callable[[], list[Any]] = lambda: [numbers(16, 32), numbers(32)],
 ) -> Fault:
     return Fault(
         name,
         kernel(arguments, body, buffers=f"%w: {buffer}"),
-        lambda: [numbers(16, 32), numbers(32)],
+        make,
         error,
         block=(32, 1, 1),
         chip="sm_90",
@@ -110,6 +125,27 @@ FAULTS = (
         + _WAIT
         + _READ,
         RaceError,
+    ),
+    fault(
+        "async.proxy: of an mbarrier",
+        (_BEGIN + _LOAD + _WAIT + _READ).replace("    nvvm.fence.mbarrier.init\n", ""),
+        RaceError,
+    ),
+    fault(
+        "async.proxy: of global memory",
+        _BEGIN
+        + f"""
+    %y = memref.load %out[%tx] : memref<32xi32>
+    memref.store %y, %in[%c2, %tx] : memref<16x32xi32>
+    {_FENCE}
+    gpu.barrier
+"""
+        + _LOAD
+        + _WAIT
+        + _READ,
+        RaceError,
+        arguments=f"{_ARGUMENTS}, %in: memref<16x32xi32>",
+        make=source_twice,
     ),
     small_fault(
         "mbarrier",

@@ -95,6 +95,7 @@ def copy_text(box: tuple[int, ...], element: str, swizzle: str, *, predicated: b
 {loads}
     %b = nvgpu.mbarrier.create -> {group}
     nvgpu.mbarrier.init %b[%c0], %c1, predicate = %elected : {group}
+    nvvm.fence.mbarrier.init
     gpu.barrier
 {begin}
     nvgpu.mbarrier.try_wait.parity %b[%c0], %zeroth, %ticks : {group}
@@ -181,6 +182,7 @@ SPECIALIZED = module(
         nvgpu.mbarrier.init %full[%slot], %c1 : {_RING}
         nvgpu.mbarrier.init %empty[%slot], %c2 : {_RING}
       }}
+      nvvm.fence.mbarrier.init
     }}
     gpu.barrier
     %consumes = arith.cmpi ult, %tx, %c64 : index
@@ -249,6 +251,7 @@ PLAIN = module(
       scf.for %slot = %c0 to %c3 step %c1 {{
         nvgpu.mbarrier.init %full[%slot], %c1 : {_RING}
       }}
+      nvvm.fence.mbarrier.init
       scf.for %k = %c0 to %c2 step %c1 {{
         nvgpu.mbarrier.arrive.expect_tx %full[%k], %bytes : {_RING}
         %tile = memref.subview %w[%k, 0, 0] [1, 8, 32] [1, 1, 1] : {_SLOTS} to {_SLOT}
@@ -368,6 +371,7 @@ BYTES = module(
     %elected = arith.cmpi eq, %tx, %c0 : index
     %b = nvgpu.mbarrier.create -> {barriers(1)}
     nvgpu.mbarrier.init %b[%c0], %c1, predicate = %elected : {barriers(1)}
+    nvvm.fence.mbarrier.init
     gpu.barrier
     %size = arith.constant 512 : i32
     %count = arith.constant 512 : index
@@ -416,6 +420,26 @@ BYTES = module(
 )
 
 
+# The same of what a thread has just written to global memory.
+WRITTEN = BYTES.replace(
+    "    scf.if %elected {\n",
+    """\
+    scf.if %elected {
+      %v = memref.load %a[%bx, %c0] : memref<2x128xf32>
+      %v2 = arith.addf %v, %v : f32
+      memref.store %v2, %a[%bx, %c0] : memref<2x128xf32>
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}
+""",
+    1,
+)
+
+
+def expect_written(arguments: Sequence[Any]) -> dict[int, Array]:
+    written = arguments[0].copy()
+    written[:, 0] *= 2
+    return {0: written, 1: 2 * written, 2: 2 * written[:, 127:95:-1]}
+
+
 def block_case(
     name: str,
     text: str,
@@ -452,5 +476,12 @@ CASES = (
         "bytes",
         lambda rng: [eighths(rng, (2, 128)), eighths(rng, (2, 128)), eighths(rng, (2, 32))],
         lambda x: {1: 2 * x[0], 2: 2 * x[0][:, :95:-1]},
+    ),
+    block_case(
+        "bytes in bulk that threads have written",
+        WRITTEN,
+        "bytes",
+        lambda rng: [eighths(rng, (2, 128)), eighths(rng, (2, 128)), eighths(rng, (2, 32))],
+        expect_written,
     ),
 )

@@ -31,6 +31,7 @@ FLAG = module(
     scf.if %elected {{
       memref.store %zero, %flag[%c0] : memref<1xi32, #wg>
       nvgpu.mbarrier.init %b[%c0], %c1 : {barriers(1)}
+      nvvm.fence.mbarrier.init
     }}
     gpu.barrier
     scf.if %elected {{

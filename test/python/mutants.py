@@ -59,6 +59,7 @@ _ARRIVE = re.compile(
 )
 _INIT = re.compile(r"(?P<op>nvgpu\.mbarrier\.init %\w+\[%\w+\], %c)(?P<count>\d+)")
 _PROXY = re.compile(r"^ *nvvm\.fence\.proxy .*\n", re.M)
+_INIT_FENCE = re.compile(r"^ *nvvm\.fence\.mbarrier\.init\n", re.M)
 _BYTES = re.compile(r"(?P<name>%(?:bytes|count)) = arith\.constant (?P<value>\d+)(?P<type> : \w+)")
 _FENCE = re.compile(r"^ *nvvm\.memory\.barrier <\w+>\n", re.M)
 _ORDER = re.compile(r"\b(?:acquire|release)\b")
@@ -160,6 +161,11 @@ def _counts(case: Case) -> Iterator[Mutant]:
     for n, match in enumerate(_PROXY.finditer(text)):
         without = text[: match.start()] + text[match.end() :]
         yield Mutant(f"proxy fence {n} left out", without, "proxy")
+    # Threads alone know of an mbarrier without it.
+    is_bulk = "nvgpu.tma.async.load" in text or "nvvm.cp.async.bulk.shared" in text
+    for n, match in enumerate(_INIT_FENCE.finditer(text) if is_bulk else ()):
+        without = text[: match.start()] + text[match.end() :]
+        yield Mutant(f"init fence {n} left out", without, "proxy")
 
 
 def _buffers(case: Case) -> Iterator[Mutant]:

@@ -29,7 +29,9 @@ def family(mutant: Mutant) -> str:
     """Return which kind of edit made a mutant."""
     if mutant.name.startswith("shorter "):
         return "shorter buffer"
-    kinds = "barrier|wait|commit|fence|order|bulk wait|phase|arrival|count|bytes|proxy fence"
+    kinds = (
+        "barrier|wait|commit|fence|order|bulk wait|phase|arrival|count|bytes|proxy fence|init fence"
+    )
     match = re.fullmatch(rf"({kinds}) \d+ (.*)", mutant.name)
     return f"{match[1]} {match[2]}" if match else "edit"
 
@@ -50,6 +52,7 @@ LEAST = {
     "bytes changed by 16": 10,
     "bytes changed by -16": 10,
     "proxy fence left out": 4,
+    "init fence left out": 4,
     "fence left out": 9,
     "order loosened": 3,
     "shorter buffer": 44,

@@ -116,7 +116,7 @@ def test_random_loops(first: int) -> None:
     assert set(counts.engines) == {"cp.async", "registers", "TMA"}
 
 
-@pytest.mark.parametrize("slots", [2, 3, 4, 5])
+@pytest.mark.parametrize("slots", [2, 3, 4, 5, 6, 7, 8])
 @pytest.mark.parametrize("chip", ["sm_75", "sm_80"])
 def test_entered_again(slots: int, chip: str) -> None:
     """A ring goes on where it was when its loop is entered again, after any number of turns.
@@ -183,7 +183,7 @@ def test_mutants(kind: str, slots: int) -> None:
     assert any(report.errors for _, report in run_all(wrong, 6))
 
 
-@pytest.mark.parametrize("slots", [2, 3, 4])
+@pytest.mark.parametrize("slots", [2, 3, 4, 5, 6, 7, 8])
 def test_tensor_copies(slots: int) -> None:
     """A ring that TMA fills is right for any number of turns, and entered again."""
     module = pipeline.compile(

@@ -211,6 +211,7 @@ gpu.module @kernels {{
     %first = arith.cmpi eq, %t, %c0 : index
     %b = nvgpu.mbarrier.create -> !bar
     nvgpu.mbarrier.init %b[%c1], %c1, predicate = %first : !bar
+    nvvm.fence.mbarrier.init
     gpu.barrier
     nvgpu.mbarrier.arrive.expect_tx %b[%c1], %bytes, predicate = %first : !bar
     nvgpu.tma.async.load %map[%c0, %c0], %b[%c1] to %w, predicate = %first
