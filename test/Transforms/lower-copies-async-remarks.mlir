@@ -29,7 +29,7 @@ gpu.module @pipelined {
       nvvm.cp.async.wait.group 2
       scf.for %j = %c0 to %c8 step %c1 {
         // expected-remark @+2 {{Remark="copy spread over the block"}}
-        // expected-remark @+1 {{[Missed] NotAsync | Category:workgroup-lower-copies | Function=pipelined | Reason="cp.async not used: to wait for it would be to wait for the copies that run ahead in 'scf.for' of line 28"}}
+        // expected-remark @+1 {{[Missed] NotAsync | Category:workgroup-lower-copies | Function=pipelined | Reason="cp.async not used: to wait for it would be to wait for the copies that run ahead in 'scf.for' of line }}
         memref.copy %in, %buffer : memref<512xf32> to memref<512xf32, 3>
       }
     }

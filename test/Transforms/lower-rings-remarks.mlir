@@ -56,7 +56,7 @@ gpu.module @kernels {
     %c64 = arith.constant 64 : index
     %c512 = arith.constant 512 : index
     %x = gpu.thread_id x
-    // expected-remark @+1 {{[Missed] NotAhead | Category:workgroup-lower-rings | Function=written | Reason="'memref.store' of line 68 in the loop may write its source", Remark="copies of a ring are done in the turn that reads them"}}
+    // expected-remark @+1 {{[Missed] NotAhead | Category:workgroup-lower-rings | Function=written | Reason="'memref.store' of line }}
     %ring = workgroup.ring : !ring
     scf.for %k = %c0 to %c512 step %c64 {
       %source = memref.subview %a[%k] [64] [1] : memref<512xf32> to memref<64xf32, strided<[1], offset: ?>>
