@@ -63,8 +63,8 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
 def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   let summary = "Hoist copies out of loops that do not change their sources";
   let description = [{
-    A `memref.copy` or `linalg.copy` to workgroup memory that stands in the body of
-    an `scf.for` or `affine.for`, and copies the same elements in every turn, is done
+    A `memref.copy` or `linalg.copy` to workgroup or private memory that stands in the
+    body of an `scf.for` or `affine.for`, and copies the same elements in every turn, is done
     once before the loop, with what computes its operands, with branches around it that
     do nothing else, and with its buffer, if that is allocated in the loop. It may leave
     several loops. Where it is not known that the loop has a turn, the copy becomes
@@ -77,7 +77,7 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
     buffer, or read the buffer before the copy; if a buffer that is allocated in the loop is
     handed on to a later turn; if a barrier comes before the copy in the turn, or an
     atomic or an unknown operation stands in the loop, after which the source may hold what
-    another thread wrote; and if the kernel's buffers would not fit into static memory side by
+    another thread wrote; and, of workgroup memory, if the kernel's buffers would not fit into static memory side by
     side, as those of a loop can share bytes less once one lives longer.
 
     To be run before `workgroup-lower-copies`. Example:

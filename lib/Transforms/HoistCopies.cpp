@@ -44,8 +44,8 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// A copy to workgroup memory in a loop that copies the same elements in every
-/// turn of it.
+/// A copy to workgroup or private memory in a loop that copies the same
+/// elements in every turn of it.
 struct LoopCopy {
   Operation *op;
   Value source;
@@ -163,11 +163,17 @@ static bool addToChain(Value value, LoopCopy &copy, Operation *allocation,
   return true;
 }
 
-/// The copy that `op` is, if it stands in a loop, its target is workgroup
-/// memory, and it is the same in all turns.
+/// True if `memref` is memory of the kernel's.
+static bool isStaged(Value memref) {
+  return isWorkgroupMemory(memref.getType()) ||
+         getMemorySpace(memref) == MemorySpace::Private;
+}
+
+/// The copy that `op` is, if it stands in a loop, its target is workgroup or
+/// private memory, and it is the same in all turns.
 static std::optional<LoopCopy> matchCopy(Operation *op) {
   std::optional<CopyOperands> operands = getCopyOperands(op);
-  if (!operands || !isWorkgroupMemory(operands->target.getType()))
+  if (!operands || !isStaged(operands->target))
     return std::nullopt;
   LoopLikeOpInterface loop = getLoop(op);
   if (!loop)
@@ -351,9 +357,9 @@ StringRef Hoister::getObstacle(LoopCopy &copy) {
     return why;
   if (StringRef why = getObstacleInBuffer(copy); !why.empty())
     return why;
-  return doesFit(getExecutionScope(copy.op))
-             ? ""
-             : "its buffer would live longer than the memory allows";
+  bool fits = !isWorkgroupMemory(copy.target.getType()) ||
+              doesFit(getExecutionScope(copy.op));
+  return fits ? "" : "its buffer would live longer than the memory allows";
 }
 
 //===----------------------------------------------------------------------===//

@@ -286,6 +286,16 @@ gpu.module @kernels {
     }
     gpu.return
   }
+  gpu.func @private(%n: index, %v: f32) workgroup(%w: memref<64xf32, #wg>) private(%p: memref<64xf32, #gpu.address_space<private>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-remark @+1 {{Reason="the loop may write its source"}}
+      memref.copy %w, %p : memref<64xf32, #wg> to memref<64xf32, #gpu.address_space<private>>
+      memref.store %v, %w[%i] : memref<64xf32, #wg>
+    }
+    gpu.return
+  }
   // 60000 bytes each: as long as they share, they may fit; side by side they do not.
   gpu.func @too_much(%a: memref<15000xf32>, %n: index) kernel {
     %c0 = arith.constant 0 : index

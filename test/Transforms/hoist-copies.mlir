@@ -168,3 +168,36 @@ gpu.module @matrices {
     gpu.return
   }
 }
+
+// Of two levels, global to workgroup and workgroup to private memory, each copy
+// comes to stand where its source changes.
+// CHECK-LABEL: gpu.func @two_levels
+// CHECK:         scf.for %[[K:.+]] =
+// CHECK:           %[[SLAB:.+]] = memref.subview %{{.+}}[%[[K]], 0]
+// CHECK:           memref.copy %[[SLAB]], %[[W:.+]] :
+// CHECK:           gpu.barrier
+// CHECK:           memref.copy %[[W]], %[[P:.+]] : memref<8x8xf32, #{{.+}}> to memref<8x8xf32, #gpu.address_space<private>>
+// CHECK-NEXT:      scf.for
+// CHECK-NOT:         memref.copy
+// CHECK:             memref.load %[[P]]
+gpu.module @levels {
+  gpu.func @two_levels(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias}) workgroup(%w: memref<8x8xf32, #gpu.address_space<workgroup>>) private(%p: memref<8x8xf32, #gpu.address_space<private>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c64 = arith.constant 64 : index
+    %x = gpu.thread_id x
+    scf.for %k = %c0 to %c64 step %c8 {
+      %slab = memref.subview %a[%k, 0] [8, 8] [1, 1] : memref<64x8xf32> to memref<8x8xf32, strided<[8, 1], offset: ?>>
+      memref.copy %slab, %w : memref<8x8xf32, strided<[8, 1], offset: ?>> to memref<8x8xf32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      scf.for %i = %c0 to %c8 step %c1 {
+        memref.copy %w, %p : memref<8x8xf32, #gpu.address_space<workgroup>> to memref<8x8xf32, #gpu.address_space<private>>
+        %value = memref.load %p[%i, %i] : memref<8x8xf32, #gpu.address_space<private>>
+        memref.store %value, %out[%x] : memref<64xf32>
+      }
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
