@@ -51,8 +51,8 @@ public:
   /// Nothing if some demand is no arc, or if arcs reach around the circle.
   static std::optional<Intervals> get(const HittingSetMatrix &matrix,
                                       const HittingSetState &state);
-  /// The cheapest choices; among equally good ones the latest first choice that
-  /// is ranked highest, and so on.
+  /// The cheapest choices; among equally good ones the preferred first choice,
+  /// and so on.
   SmallVector<unsigned, 0> solve() const;
 
 private:
@@ -156,7 +156,7 @@ SmallVector<unsigned, 0> Intervals::solve() const {
   auto isBetter = [&](unsigned lhs, unsigned rhs) {
     if (prices[lhs] < prices[rhs] || prices[rhs] < prices[lhs])
       return prices[lhs] < prices[rhs];
-    return matrix.getRank(choices[lhs]) > matrix.getRank(choices[rhs]);
+    return matrix.isPreferred(choices[lhs], choices[rhs]);
   };
   auto findNext = [&](unsigned start) {
     unsigned best = ends[start];

@@ -180,7 +180,8 @@ bool HittingSetState::dropImplied(const HittingSetMatrix &matrix,
     BitVector choices;
   };
   SmallVector<Row, 0> rows;
-  for (unsigned demand : getRelevant(matrix).set_bits()) {
+  BitVector relevant = getRelevant(matrix);
+  for (unsigned demand : relevant.set_bits()) {
     BitVector choices = getChoices(matrix, demand);
     if (choices.any())
       rows.push_back(
