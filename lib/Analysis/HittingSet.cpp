@@ -196,19 +196,19 @@ public:
   /// is used up.
   std::optional<Solution> solve(HittingSetState state, Price bound);
   bool isExhausted() const { return work > kBudget; }
+  Price getLowerBound(const HittingSetState &state);
 
 private:
   std::optional<Solution> branch(HittingSetState state, Price bound);
   std::optional<Solution> solveParts(ArrayRef<HittingSetState> parts,
                                      Price bound);
   SmallVector<HittingSetState, 0> split(const HittingSetState &state) const;
-  Price getLowerBound(const HittingSetState &state);
   SmallVector<unsigned, 0> getAlternatives(const HittingSetState &state) const;
   Solution makeSolution(ArrayRef<unsigned> chosen) const;
 
   /// Comparisons of demands with demands, or choices with choices: some tenths
   /// of a second.
-  static constexpr uint64_t kBudget = uint64_t(1) << 26;
+  static constexpr uint64_t kBudget = uint64_t(1) << 25;
 
   const HittingSetMatrix &matrix;
   uint64_t work = 0;
@@ -228,7 +228,8 @@ std::optional<Solver::Solution> Solver::solve(HittingSetState state,
                                               Price bound) {
   if (!state.settle(matrix))
     return std::nullopt;
-  work += state.open.count();
+  // What follows looks at all choices of all open demands several times.
+  work += state.open.count() * (4 + matrix.getNumChoices() / 16);
   if (!isExhausted() && !(getLowerBound(state) < bound))
     return std::nullopt;
   if (state.open.none())
@@ -328,9 +329,17 @@ Solver::split(const HittingSetState &state) const {
   for (unsigned demand : state.open.set_bits()) {
     auto [it, isNew] =
         numbers.try_emplace(classes.getLeaderValue(demand), parts.size());
-    if (isNew)
-      parts.emplace_back(state).open.reset();
+    if (isNew) {
+      HittingSetState &part = parts.emplace_back(state);
+      part.open.reset();
+      part.available.reset();
+    }
     parts[it->second].open.set(demand);
+  }
+  for (unsigned demand : relevant.set_bits()) {
+    auto it = numbers.find(classes.getLeaderValue(demand));
+    if (it != numbers.end())
+      parts[it->second].available |= state.getChoices(matrix, demand);
   }
   return parts;
 }
@@ -418,15 +427,18 @@ static void minimize(const HittingSetMatrix &matrix, HittingSet &set) {
 HittingSet solve(const HittingSetProblem &problem) {
   HittingSetMatrix matrix(problem);
   Solver solver(matrix);
+  HittingSetState state(matrix);
   HittingSet set;
-  if (auto solution = solver.solve(HittingSetState(matrix),
-                                   Price::getInfinite(problem.priceSize)))
+  if (auto solution =
+          solver.solve(state, Price::getInfinite(problem.priceSize))) {
     set.chosen = std::move(solution->chosen);
+    set.isOptimal = !solver.isExhausted() ||
+                    !(solver.getLowerBound(state) < solution->price);
+  }
   llvm::erase_if(set.chosen, [&](unsigned choice) {
     return matrix.getConditions().test(choice);
   });
   sort(set.chosen);
-  set.isOptimal = !solver.isExhausted();
   if (!set.isOptimal)
     minimize(matrix, set);
   return set;

@@ -122,7 +122,8 @@ void HittingSetState::choose(const HittingSetMatrix &matrix, unsigned choice) {
   open.reset(done);
 }
 
-bool HittingSetState::settle(const HittingSetMatrix &matrix, unsigned choice) {
+bool HittingSetState::settle(const HittingSetMatrix &matrix, unsigned choice,
+                             const BitVector &relevant) {
   bool isMet = true, isPossible = true;
   for (unsigned demand : matrix.getDemands(choice)) {
     if (done.test(demand))
@@ -132,8 +133,7 @@ bool HittingSetState::settle(const HittingSetMatrix &matrix, unsigned choice) {
   }
   if (isMet)
     choose(matrix, choice);
-  else if (!isPossible ||
-           !matrix.getUses(choice).anyCommon(getRelevant(matrix)))
+  else if (!isPossible || !matrix.getUses(choice).anyCommon(relevant))
     available.reset(choice);
   else
     return false;
@@ -145,8 +145,11 @@ bool HittingSetState::settle(const HittingSetMatrix &matrix) {
     isChanged = false;
     BitVector asking = matrix.getConditions();
     asking &= available;
+    if (asking.none())
+      break;
+    BitVector relevant = getRelevant(matrix);
     for (unsigned choice : asking.set_bits())
-      isChanged |= settle(matrix, choice);
+      isChanged |= settle(matrix, choice, relevant);
   }
   return all_of(open.set_bits(), [&](unsigned demand) {
     return matrix.getChoices(demand).anyCommon(available);

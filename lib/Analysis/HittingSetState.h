@@ -93,7 +93,8 @@ struct HittingSetState {
               llvm::SmallVectorImpl<unsigned> &taken, uint64_t &work);
 
 private:
-  bool settle(const HittingSetMatrix &matrix, unsigned choice);
+  bool settle(const HittingSetMatrix &matrix, unsigned choice,
+              const llvm::BitVector &relevant);
   bool dropImplied(const HittingSetMatrix &matrix, uint64_t &work);
   bool takeForced(const HittingSetMatrix &matrix,
                   llvm::SmallVectorImpl<unsigned> &taken);

@@ -281,12 +281,22 @@ def random_hazards(rng: Random, program: Program, far: bool) -> list[Hazard]:
         source, target = rng.choice(steps), rng.choice(steps)
         around = program.loops_around(program.nodes[target].sequence)
         common = [
-            loop
-            for loop in program.loops_around(program.nodes[source].sequence)
-            if loop in around
+            loop for loop in program.loops_around(program.nodes[source].sequence) if loop in around
         ]
         loop = rng.choice([None, *common])
         if loop is None and source > target:
             source, target = target, source
         hazards.append((source, target, loop, far and loop is not None and rng.random() < 0.3))
     return hazards
+
+
+def random_nest(rng: Random, depth: int, program: Program, sequence: int = 0) -> None:
+    """Add loops and branches, with steps before and behind them."""
+    for _ in range(rng.randint(2, 5)):
+        kind = rng.choices(
+            [_native.SyncKind.STEP, _native.SyncKind.LOOP, _native.SyncKind.BRANCH],
+            [5, 2 * (depth > 0), 2 * (depth > 0)],
+        )[0]
+        node = program.append(sequence, kind, 0, rng.random() < 0.5)
+        for _ in range({_native.SyncKind.LOOP: 1, _native.SyncKind.BRANCH: 2}.get(kind, 0)):
+            random_nest(rng, depth - 1, program, program.add_part(node))

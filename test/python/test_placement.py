@@ -15,6 +15,7 @@ from sync_programs import (
     parse,
     parse_hazard,
     random_hazards,
+    random_nest,
     random_program,
 )
 
@@ -212,3 +213,70 @@ def test_random_programs(part: int) -> None:
         hazards = random_hazards(rng, program, most == 3)
         check(program, hazards, most, rng)
         done += 1
+
+
+# Size
+
+
+def straight(size: int) -> tuple[Program, list[int]]:
+    program = Program()
+    return program, [program.append(0, _native.SyncKind.STEP) for _ in range(size)]
+
+
+@pytest.mark.parametrize("length", [1, 7, 40, 2048])
+def test_long_programs(length: int) -> None:
+    program, steps = straight(4096)
+    hazards: list[Hazard] = [
+        (source, target, None, False) for source, target in zip(steps, steps[length:], strict=False)
+    ]
+    start = time.perf_counter()
+    placement = _native.place_barriers(program.native, hazards)
+    assert time.perf_counter() - start < 2
+    assert placement.is_optimal
+    assert len(placement.gaps) == len(placement.certificate) == 4095 // length
+
+
+def test_nested_loops() -> None:
+    for seed in range(20):
+        rng = Random(seed)
+        program, hazards = random_nest_with_hazards(rng, 3, 100)
+        start = time.perf_counter()
+        placement = _native.place_barriers(program.native, hazards)
+        assert time.perf_counter() - start < 0.5
+        assert placement.is_optimal
+        check_minimal(program, hazards, placement)
+
+
+def random_nest_with_hazards(rng: Random, depth: int, count: int) -> tuple[Program, list[Hazard]]:
+    program = Program()
+    random_nest(rng, depth, program)
+    hazards: list[Hazard] = []
+    while len(hazards) < count:
+        hazards += random_hazards(rng, program, True)
+    return program, hazards
+
+
+def check_minimal(
+    program: Program, hazards: list[Hazard], placement: _native.SyncPlacement
+) -> None:
+    """Every hazard is cut, and none of the barriers can be left out."""
+    cuttable = [hazard for n, hazard in enumerate(hazards) if n not in placement.uncut]
+    gaps = placement.gaps
+    assert all(_native.is_cut(program.native, hazard, gaps) for hazard in cuttable)
+    for gap in gaps:
+        others = [other for other in gaps if other != gap]
+        assert not all(_native.is_cut(program.native, hazard, others) for hazard in cuttable)
+
+
+def test_limited_time() -> None:
+    """Where the search ends before all is tried, the result is right, and says so."""
+    limited = 0
+    for seed in range(12):
+        program, hazards = random_nest_with_hazards(Random(seed), 6, 1000)
+        start = time.perf_counter()
+        placement = _native.place_barriers(program.native, hazards)
+        assert time.perf_counter() - start < 10
+        if not placement.is_optimal:
+            limited += 1
+            check_minimal(program, hazards, placement)
+    assert limited > 0

@@ -73,7 +73,9 @@ struct SyncHazard {
 };
 
 /// A place for a barrier: before item number `index` of a sequence; its end, if
-/// there are no more.
+/// there are no more. The one at the `exit` of a loop is before the test, so that
+/// all pass it who leave or go on; only in a loop that tests first, where `exit`
+/// is 0, it is in the body, behind the test.
 struct SyncGap {
   unsigned sequence = 0, index = 0;
 
@@ -86,7 +88,8 @@ struct SyncGap {
 };
 
 /// True if barriers at `gaps`, and those that are among the nodes, stand on
-/// every way from `hazard.from` to `hazard.to`.
+/// every way from `hazard.from` to `hazard.to`. False if there is no way: steps
+/// of different arms exclude each other, and none comes before itself.
 bool isCut(const SyncProgram &program, const SyncHazard &hazard,
            llvm::ArrayRef<SyncGap> gaps);
 
@@ -94,8 +97,9 @@ bool isCut(const SyncProgram &program, const SyncHazard &hazard,
 struct SyncPlacement {
   /// In ascending order.
   llvm::SmallVector<SyncGap> gaps;
-  /// Hazards, by number, no two of which one barrier could cut: at least as many
-  /// barriers are needed.
+  /// Hazards, by number, no two of which one barrier could help to cut: at least
+  /// as many barriers are needed. It may be fewer than `gaps` although those are
+  /// the best: around a loop, or to have fewer in deeper loops.
   llvm::SmallVector<unsigned> certificate;
   /// No placement is better. Otherwise none of the barriers can be left out.
   bool isOptimal = false;
@@ -104,9 +108,11 @@ struct SyncPlacement {
 };
 
 /// The fewest barriers that cut `hazards`. Those among the nodes are taken as
-/// they are; or, with `replaceExisting`, count as if they were not there, and
-/// the places next to them are preferred among equally good ones, so that the
-/// result tells which of them to keep.
+/// they are; or, with `replaceExisting`, count as if they were not there. Among
+/// the best placements one is found that has most of its gaps right behind a
+/// barrier: such a gap says that this barrier stays. Otherwise a gap is as late
+/// as it can be. Takes a limited time; only if that is used up, which takes some
+/// hundreds of entangled branches and loops, the result may not be optimal.
 SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
