@@ -10,8 +10,8 @@
 // threads take together, and hazards, pairs of steps that a barrier has to
 // separate on every way from the one to the other. This decides which hazards
 // are cut, and finds the fewest places for barriers that cut all: fewest in the
-// deepest loops first, then in those around them (lexicographic, as in Darte and
-// Schreiber, "A linear-time algorithm for optimal barrier placement", PPoPP
+// deepest loops first, then in those around them (lexicographic, as in Darte
+// and Schreiber, "A linear-time algorithm for optimal barrier placement", PPoPP
 // 2005). It knows nothing of the IR.
 //
 //===----------------------------------------------------------------------===//
@@ -73,9 +73,9 @@ struct SyncHazard {
 };
 
 /// A place for a barrier: before item number `index` of a sequence; its end, if
-/// there are no more. The one at the `exit` of a loop is before the test, so that
-/// all pass it who leave or go on; only in a loop that tests first, where `exit`
-/// is 0, it is in the body, behind the test.
+/// there are no more. The one at the `exit` of a loop is before the test, so
+/// that all pass it who leave or go on; only in a loop that tests first, where
+/// `exit` is 0, it is in the body, behind the test.
 struct SyncGap {
   unsigned sequence = 0, index = 0;
 
@@ -97,9 +97,9 @@ bool isCut(const SyncProgram &program, const SyncHazard &hazard,
 struct SyncPlacement {
   /// In ascending order.
   llvm::SmallVector<SyncGap> gaps;
-  /// Hazards, by number, no two of which one barrier could help to cut: at least
-  /// as many barriers are needed. It may be fewer than `gaps` although those are
-  /// the best: around a loop, or to have fewer in deeper loops.
+  /// Hazards, by number, no two of which one barrier could help to cut: at
+  /// least as many barriers are needed. It may be fewer than `gaps` although
+  /// those are the best: around a loop, or to have fewer in deeper loops.
   llvm::SmallVector<unsigned> certificate;
   /// No placement is better. Otherwise none of the barriers can be left out.
   bool isOptimal = false;
@@ -111,8 +111,9 @@ struct SyncPlacement {
 /// they are; or, with `replaceExisting`, count as if they were not there. Among
 /// the best placements one is found that has most of its gaps right behind a
 /// barrier: such a gap says that this barrier stays. Otherwise a gap is as late
-/// as it can be. Takes a limited time; only if that is used up, which takes some
-/// hundreds of entangled branches and loops, the result may not be optimal.
+/// as it can be. Takes a limited time; only if that is used up, which takes
+/// some hundreds of entangled branches and loops, the result may not be
+/// optimal.
 SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
