@@ -12,5 +12,6 @@
 #include <nanobind/nanobind.h>
 
 void bindEmulator(nanobind::module_ &m);
+void bindPlacement(nanobind::module_ &m);
 
 #endif // PIPELINE_BINDINGS_H

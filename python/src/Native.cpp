@@ -185,4 +185,5 @@ NB_MODULE(_native, m) {
   bindEntries(m);
   bindEmulator(m);
   bindCompile(m);
+  bindPlacement(m);
 }

@@ -1,0 +1,63 @@
+//===- SyncWays.h - What lies between two steps -----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_SYNCWAYS_H
+#define WORKGROUP_LIB_ANALYSIS_SYNCWAYS_H
+
+#include "workgroup/Analysis/BarrierPlacement.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace mlir::workgroup {
+
+/// Walks along what every way from one step to another passes. Where a way can
+/// go round a loop once more it meets the same again, so that the shortest way
+/// decides: it leaves a loop as soon as it can, reaches a step of a loop in its
+/// first turn, and skips a loop that may have no turn. Only branches are left
+/// to the client: what all of their arms have in common is up to it.
+class SyncWays {
+public:
+  struct Client {
+    llvm::function_ref<void(SyncGap)> onGap;
+    /// A barrier, or a branch that is passed from its start to its end.
+    llvm::function_ref<void(unsigned node)> onNode;
+  };
+
+  SyncWays(const SyncProgram &program, Client client)
+      : program(program), client(client) {}
+
+  /// What lies between the steps of a hazard; nothing if no way leads from the
+  /// one to the other.
+  void walk(const SyncHazard &hazard) const;
+  /// What an arm of a branch consists of.
+  void walkArm(unsigned sequence) const;
+
+private:
+  /// From the gap `first` to the gap `last` of a sequence.
+  void walkGaps(unsigned sequence, unsigned first, unsigned last) const;
+  void walkLoop(const SyncNode &loop) const;
+  /// From behind `node` to the end of the item of `sequence` that contains it;
+  /// returns the place of that item.
+  unsigned leave(unsigned node, unsigned sequence) const;
+  /// From the start of the item of `sequence` that contains `node` to `node`.
+  unsigned enter(unsigned sequence, unsigned node) const;
+  void walkTurns(const SyncHazard &hazard) const;
+
+  const SyncProgram &program;
+  Client client;
+};
+
+/// The node around `node`, the node around that, and so on.
+llvm::SmallVector<unsigned> getSyncParents(const SyncProgram &program,
+                                           unsigned node);
+
+/// The number of loops around a sequence.
+unsigned getSyncLevel(const SyncProgram &program, unsigned sequence);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_SYNCWAYS_H

@@ -1,0 +1,105 @@
+//===- Placement.cpp - Python bindings of the placement of barriers -------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The programs of workgroup/Analysis/BarrierPlacement.h, which no IR is needed
+// for. Nothing of the package uses them: they let the tests compare placements
+// with what an enumeration of all executions says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bindings.h"
+#include "workgroup/Analysis/BarrierPlacement.h"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace mlir::workgroup;
+
+using Hazard = std::tuple<unsigned, unsigned, std::optional<unsigned>, bool>;
+using Gap = std::pair<unsigned, unsigned>;
+
+static void check(bool isRight, const char *what) {
+  if (!isRight)
+    throw nb::index_error(what);
+}
+
+static SyncHazard makeHazard(const SyncProgram &program, const Hazard &hazard) {
+  auto [from, to, loop, isFar] = hazard;
+  size_t size = program.nodes.size();
+  check(from < size && to < size && (!loop || *loop < size), "no such node");
+  return {from, to, loop, isFar};
+}
+
+static unsigned append(SyncProgram &program, unsigned sequence,
+                       SyncNode::Kind kind, unsigned exit, bool hasTurn) {
+  check(sequence < program.sequences.size(), "no such sequence");
+  unsigned node = program.append(sequence, kind);
+  program.nodes[node].exit = exit;
+  program.nodes[node].hasTurn = hasTurn;
+  return node;
+}
+
+static unsigned addPart(SyncProgram &program, unsigned node) {
+  check(node < program.nodes.size(), "no such node");
+  return program.addPart(node);
+}
+
+static bool isCutBy(const SyncProgram &program, const Hazard &hazard,
+                    const std::vector<Gap> &gaps) {
+  llvm::SmallVector<SyncGap> places;
+  for (auto [sequence, index] : gaps)
+    places.push_back({sequence, index});
+  return isCut(program, makeHazard(program, hazard), places);
+}
+
+static SyncPlacement place(const SyncProgram &program,
+                           const std::vector<Hazard> &hazards,
+                           bool replaceExisting) {
+  llvm::SmallVector<SyncHazard> list;
+  for (const Hazard &hazard : hazards)
+    list.push_back(makeHazard(program, hazard));
+  return placeBarriers(program, list, replaceExisting);
+}
+
+void bindPlacement(nb::module_ &m) {
+  nb::enum_<SyncNode::Kind>(m, "SyncKind")
+      .value("STEP", SyncNode::Step)
+      .value("BARRIER", SyncNode::Barrier)
+      .value("LOOP", SyncNode::Loop)
+      .value("BRANCH", SyncNode::Branch);
+  nb::class_<SyncProgram>(m, "SyncProgram")
+      .def(nb::init<>())
+      .def("append", append, "sequence"_a, "kind"_a, "exit"_a = 0,
+           "has_turn"_a = false)
+      .def("add_part", addPart, "node"_a);
+  nb::class_<SyncPlacement>(m, "SyncPlacement")
+      .def_prop_ro("gaps",
+                   [](const SyncPlacement &placement) {
+                     std::vector<Gap> gaps;
+                     for (SyncGap gap : placement.gaps)
+                       gaps.emplace_back(gap.sequence, gap.index);
+                     return gaps;
+                   })
+      .def_prop_ro("certificate",
+                   [](const SyncPlacement &placement) {
+                     return std::vector<unsigned>(placement.certificate.begin(),
+                                                  placement.certificate.end());
+                   })
+      .def_prop_ro("uncut",
+                   [](const SyncPlacement &placement) {
+                     return std::vector<unsigned>(placement.uncut.begin(),
+                                                  placement.uncut.end());
+                   })
+      .def_ro("is_optimal", &SyncPlacement::isOptimal);
+  m.def("is_cut", isCutBy, "program"_a, "hazard"_a, "gaps"_a);
+  m.def("place_barriers", place, "program"_a, "hazards"_a,
+        "replace_existing"_a = false);
+}
