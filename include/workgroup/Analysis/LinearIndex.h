@@ -13,7 +13,8 @@
 
 namespace mlir::workgroup {
 
-/// A constant and multiples of values.
+/// A constant and multiples of values, no value twice. Constants wrap around, as
+/// addresses do.
 struct LinearIndex {
   int64_t constant = 0;
   SmallVector<std::pair<Value, int64_t>, 4> terms;
@@ -22,6 +23,12 @@ struct LinearIndex {
   void add(OpFoldResult index, int64_t factor);
   /// Adds `factor` times `other`.
   void add(const LinearIndex &other, int64_t factor);
+
+  bool isZero() const { return constant == 0 && terms.empty(); }
+  bool operator==(const LinearIndex &other) const {
+    return constant == other.constant && terms == other.terms;
+  }
+  bool operator!=(const LinearIndex &other) const { return !(*this == other); }
 };
 
 } // namespace mlir::workgroup

@@ -9,16 +9,21 @@
 // The accesses of a kernel to memory that threads share: which operation, which
 // buffers it may be (followed through every edge that values take: views,
 // casts, selections, regions, branches), where in them, and who does it.
-// Memory of one thread, and what is only read, is left out by the client.
+// Memory of one thread, and constant memory, is left out.
+//
+// Calls count as accesses to all that a callee could find: what is passed to
+// any call, and every global. Callees are not looked into.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_ANALYSIS_THREADACCESS_H
 #define WORKGROUP_ANALYSIS_THREADACCESS_H
 
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/LinearIndex.h"
+#include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Support/MemorySpace.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::workgroup {
 
@@ -26,7 +31,8 @@ enum class AccessKind { Read, Write, Atomic };
 
 /// Who does an access.
 enum class AccessAgent {
-  /// Each thread that executes the operation, for itself.
+  /// Each thread that executes the operation, for itself. Of `ldmatrix` it is
+  /// the lane that has the address of a row.
   Thread,
   /// The threads of a warp together, each of which may touch any of it.
   Warp,
@@ -37,21 +43,26 @@ enum class AccessAgent {
 /// Memory that is told from other memory: an allocation, an attribution, a
 /// `memref.global`, an argument; or, as number 0, whatever is not known.
 struct MemoryRoot {
-  /// The value, or the global; null of what is not known.
+  /// The value; of a global, the first `memref.get_global` of it; of tiles that
+  /// a ring has in its slots, the ring. Null of what is not known, and of globals
+  /// that only callees know.
   Value value;
   Operation *global = nullptr;
   MemorySpace space = MemorySpace::Other;
-  /// Made by the kernel, or promised (`llvm.noalias`) to overlap no other.
+  /// Made by the kernel or its host, or promised (`llvm.noalias`), to overlap
+  /// no other root.
   bool isDistinct = false;
 };
 
-/// The places that an access touches in its root. In each coordinate that is
-/// `place`, any of `box` added, and the `run - 1` units behind it in the last
-/// coordinate.
+/// The places that an access may touch, in whichever of its roots it is: `place`
+/// with a step of each of `box` added, and the `run - 1` units behind it in the
+/// last coordinate.
 struct AccessFootprint {
   /// What coordinates are counted by: null for one coordinate, the bytes from
-  /// the start of the root; else a memref, with one coordinate per dimension,
-  /// in elements. Coordinates of different bases cannot be compared.
+  /// where the root's pointer points to; else a memref, the same for all threads
+  /// and at any time, with one coordinate per dimension, in elements.
+  /// Coordinates of different bases, or of different roots that may overlap,
+  /// cannot be compared (`ThreadAccesses::areComparable`).
   Value basis;
   SmallVector<LinearIndex, 1> place;
   /// `count` places, `stride` units apart in coordinate `coordinate`.
@@ -62,7 +73,8 @@ struct AccessFootprint {
   };
   SmallVector<Extent, 0> box;
   int64_t run = 1;
-  /// What the program promises by making the access: 0 <= index < extent.
+  /// What the program promises by making the access: 0 <= index < extent. Not
+  /// of accesses that may be masked off, or of no elements.
   struct Bound {
     LinearIndex index;
     OpFoldResult extent;
@@ -77,6 +89,8 @@ struct ThreadAccess {
   OpOperand *operand = nullptr;
   AccessKind kind = AccessKind::Read;
   AccessAgent agent = AccessAgent::Thread;
+  /// It may happen at any time after the operation, until it is waited for.
+  bool isAsync = false;
   MemorySpace space = MemorySpace::Other;
   /// The roots it may be of, as numbers, in ascending order; number 0 stands
   /// for any root of `space` (of any space if that is `Other`).
@@ -90,21 +104,33 @@ struct ThreadAccess {
 /// The accesses of one kernel or device function.
 class ThreadAccesses {
 public:
-  /// `assumeDistinctArguments` says that memref arguments of kernels do not
-  /// overlap.
-  ThreadAccesses(Operation *scope, bool assumeDistinctArguments);
+  /// `arguments` says which arguments overlap. A copy or a linalg operation that
+  /// `uniformity` has the whole block execute on the same memory is the block's.
+  ThreadAccesses(Operation *scope, const UniformityAnalysis &uniformity,
+                 const ArgumentAliases &arguments);
 
   /// In program order; those of one operation next to each other.
   ArrayRef<ThreadAccess> getAccesses() const { return accesses; }
+  unsigned getNumRoots() const { return roots.size(); }
   const MemoryRoot &getRoot(unsigned number) const { return roots[number]; }
 
   /// False if the memory of `lhs` and `rhs` is known to be different, whatever
   /// the places.
   bool mayAlias(const ThreadAccess &lhs, const ThreadAccess &rhs) const;
 
+  /// True if the footprints of `lhs` and `rhs` tell whether they touch the same
+  /// memory: both have one, of the same basis, and where they may be of
+  /// different roots, those do not overlap.
+  bool areComparable(const ThreadAccess &lhs, const ThreadAccess &rhs) const;
+
 private:
   friend class AccessCollector;
+  bool mayOverlap(unsigned lhs, MemorySpace lhsSpace, unsigned rhs,
+                  MemorySpace rhsSpace) const;
+
   SmallVector<MemoryRoot> roots;
+  /// Pairs of roots that are neither distinct nor known to be different.
+  DenseSet<std::pair<unsigned, unsigned>> overlaps;
   SmallVector<ThreadAccess, 0> accesses;
 };
 
