@@ -22,39 +22,11 @@ AccessShape AccessShape::ofElement(ValueRange indices) {
   return shape;
 }
 
-/// Adds `factor` times `expr`; false if that is no linear form.
-static bool addExpr(LinearIndex &index, AffineExpr expr, int64_t factor,
-                    const AffineMap &map, ValueRange operands) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    LinearIndex one;
-    one.constant = constant.getValue();
-    index.add(one, factor);
-    return true;
-  }
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    index.add(operands[dim.getPosition()], factor);
-    return true;
-  }
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    index.add(operands[map.getNumDims() + symbol.getPosition()], factor);
-    return true;
-  }
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  if (expr.getKind() == AffineExprKind::Add)
-    return addExpr(index, binary.getLHS(), factor, map, operands) &&
-           addExpr(index, binary.getRHS(), factor, map, operands);
-  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  return expr.getKind() == AffineExprKind::Mul && constant &&
-         addExpr(index, binary.getLHS(), factor * constant.getValue(), map,
-                 operands);
-}
-
-std::optional<AccessShape> AccessShape::ofMap(AffineMap map,
-                                              ValueRange operands) {
+AccessShape AccessShape::ofMap(AffineMap map, ValueRange operands) {
   AccessShape shape;
-  for (AffineExpr expr : map.getResults())
-    if (!addExpr(shape.dimensions.emplace_back().index, expr, 1, map, operands))
-      return std::nullopt;
+  for (unsigned number = 0, e = map.getNumResults(); number != e; ++number)
+    shape.dimensions.emplace_back().index.add(map.getSubMap(number), operands,
+                                              1);
   return shape;
 }
 
@@ -139,7 +111,7 @@ AccessFootprint getFootprint(const MemRefPlace &place,
   for (auto [at, along] :
        llvm::zip_equal(shape.dimensions, place.dimensions)) {
     footprint.place[along.coordinate].add(at.index, along.stride);
-    if (at.isInBounds && along.extent && !at.index.terms.empty())
+    if (at.isInBounds && along.extent && !at.index.isConstant())
       footprint.bounds.push_back({at.index, along.extent});
     if (at.count)
       footprint.box.push_back({at.count, along.stride, along.coordinate});

@@ -27,8 +27,8 @@ struct AccessShape {
 
   /// One element.
   static AccessShape ofElement(ValueRange indices);
-  /// The element at the results of `map`; nothing if one is no linear form.
-  static std::optional<AccessShape> ofMap(AffineMap map, ValueRange operands);
+  /// The element at the results of `map`.
+  static AccessShape ofMap(AffineMap map, ValueRange operands);
   /// All elements; nothing if an extent is not known.
   static std::optional<AccessShape> ofAll(const MemRefPlace &place);
   /// What a transfer accesses whose mask lets everything pass.

@@ -31,10 +31,39 @@ void LinearIndex::add(OpFoldResult index, int64_t factor) {
     terms.erase(term);
 }
 
+void LinearIndex::add(AffineMap map, ValueRange operands, int64_t factor) {
+  AffineExpr expr = map.getResult(0);
+  auto addPart = [&](AffineExpr part, int64_t multiple) {
+    add(AffineMap::get(map.getNumDims(), map.getNumSymbols(), part), operands,
+        addMultiple(0, multiple, factor));
+  };
+  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
+    constant = addMultiple(constant, number.getValue(), factor);
+    return;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return add(operands[dim.getPosition()], factor);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return add(operands[map.getNumDims() + symbol.getPosition()], factor);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Add) {
+    addPart(binary.getLHS(), 1);
+    return addPart(binary.getRHS(), 1);
+  }
+  auto multiple = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Mul && multiple)
+    return addPart(binary.getLHS(), multiple.getValue());
+  affineTerms.push_back({map, SmallVector<Value, 2>(operands), factor});
+}
+
 void LinearIndex::add(const LinearIndex &other, int64_t factor) {
   constant = addMultiple(constant, other.constant, factor);
   for (auto [value, multiple] : other.terms)
     add(value, addMultiple(0, multiple, factor));
+  for (const AffineTerm &term : other.affineTerms) {
+    affineTerms.push_back(term);
+    affineTerms.back().factor = addMultiple(0, term.factor, factor);
+  }
 }
 
 } // namespace mlir::workgroup

@@ -159,9 +159,9 @@ static void addBounds(MemRefPlace &place, OpFoldResult offset,
   first.add(offset, 1);
   last.add(offset, 1);
   last.constant += multiply(*count - 1, step);
-  if (!first.terms.empty())
+  if (!first.isConstant())
     place.bounds.push_back({first, extent});
-  if (!last.terms.empty() && *count > 1)
+  if (!last.isConstant() && *count > 1)
     place.bounds.push_back({last, extent});
 }
 

@@ -56,6 +56,15 @@ void AccessPrinter::print(const LinearIndex &index) {
     value.printAsOperand(os, state);
     os << " + ";
   }
+  for (const LinearIndex::AffineTerm &term : index.affineTerms) {
+    if (term.factor != 1)
+      os << term.factor << '*';
+    os << term.map << '(';
+    llvm::interleaveComma(term.operands, os, [&](Value operand) {
+      operand.printAsOperand(os, state);
+    });
+    os << ") + ";
+  }
   os << index.constant;
 }
 
