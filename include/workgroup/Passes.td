@@ -734,8 +734,8 @@ def PrintAccessesPass : Pass<"workgroup-print-accesses"> {
     and where in it: `long` and `apart` in bytes from where the buffer begins or,
     with indices in brackets, in elements of a memref whose strides are not
     constants. `anything` is memory of which nothing is known. What follows are the
-    bounds that the access promises. Values have the names that the IR is printed
-    with.
+    bounds that the access promises. At the kernel, a remark for each two buffers that
+    may overlap. Values have the names that the IR is printed with.
 
     This is what the synchronisation passes go by. Example:
     `test/Analysis/accesses.mlir`.

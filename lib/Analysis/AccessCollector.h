@@ -29,6 +29,11 @@ public:
 private:
   using Shape = std::optional<AccessShape>;
 
+  /// True if values of this type refer to memory.
+  static bool isReference(Type type);
+  /// True for operations that synchronise, or make and end memory, or only look
+  /// as if they accessed it.
+  static bool isFreeOfAccesses(Operation *op);
   /// An access without its operand's memory and place.
   static ThreadAccess make(Operation *op, AccessKind kind);
 

@@ -108,11 +108,12 @@ AccessFootprint getFootprint(const MemRefPlace &place,
   footprint.place = place.origin;
   footprint.bounds = place.bounds;
   footprint.run = place.basis ? 1 : place.elementBytes;
-  for (auto [at, along] :
-       llvm::zip_equal(shape.dimensions, place.dimensions)) {
+  for (auto [at, along] : llvm::zip_equal(shape.dimensions, place.dimensions)) {
     footprint.place[along.coordinate].add(at.index, along.stride);
-    if (at.isInBounds && along.extent && !at.index.isConstant())
-      footprint.bounds.push_back({at.index, along.extent});
+    AccessFootprint::Bound bound{at.index, along.extent};
+    if (at.isInBounds && along.extent && !at.index.isConstant() &&
+        !llvm::is_contained(footprint.bounds, bound))
+      footprint.bounds.push_back(std::move(bound));
     if (at.count)
       footprint.box.push_back({at.count, along.stride, along.coordinate});
   }

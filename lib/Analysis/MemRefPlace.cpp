@@ -17,6 +17,7 @@
 namespace mlir::workgroup {
 
 using Result = std::optional<MemRefPlace>;
+using FixedQuery = MemRefPlace::FixedQuery;
 
 /// The product modulo 2^64.
 static int64_t multiply(int64_t lhs, int64_t rhs) {
@@ -28,9 +29,9 @@ static OpFoldResult getIndex(MLIRContext *context, int64_t number) {
 }
 
 static OpFoldResult getStaticExtent(MemRefType type, unsigned dim) {
-  return type.isDynamicDim(dim) ? OpFoldResult()
-                                : getIndex(type.getContext(),
-                                           type.getDimSize(dim));
+  return type.isDynamicDim(dim)
+             ? OpFoldResult()
+             : getIndex(type.getContext(), type.getDimSize(dim));
 }
 
 /// The extents of `memref`, with the values that its definition says are the
@@ -43,12 +44,11 @@ static SmallVector<OpFoldResult> getExtents(Value memref) {
   Operation *definition = memref.getDefiningOp();
   if (!definition)
     return extents;
-  ValueRange sizes =
-      llvm::TypeSwitch<Operation *, ValueRange>(definition)
-          .Case<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(
-              [](auto op) { return op.getDynamicSizes(); })
-          .Case([](memref::ViewOp op) { return op.getSizes(); })
-          .Default([](Operation *) { return ValueRange(); });
+  ValueRange sizes = llvm::TypeSwitch<Operation *, ValueRange>(definition)
+                         .Case<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(
+                             [](auto op) { return op.getDynamicSizes(); })
+                         .Case([](memref::ViewOp op) { return op.getSizes(); })
+                         .Default([](Operation *) { return ValueRange(); });
   for (OpFoldResult &extent : extents)
     if (!extent && !sizes.empty()) {
       extent = sizes.front();
@@ -68,7 +68,7 @@ static bool isStatic(OpFoldResult extent, int64_t number) {
 /// The place of `memref` by its type, for a pointer to `base`: in bytes if the
 /// strides are constants, else, if `isFixed`, by its own indices.
 static Result getPlaceAt(Value memref, std::optional<LinearIndex> base,
-                         bool isFixed) {
+                         FixedQuery isFixed) {
   auto type = cast<MemRefType>(memref.getType());
   Operation *scope = memref.getParentRegion()->getParentOp();
   std::optional<int64_t> bytes = getElementBytes(type, scope);
@@ -89,7 +89,7 @@ static Result getPlaceAt(Value memref, std::optional<LinearIndex> base,
       place.dimensions.push_back({0, multiply(stride, *bytes), extent});
     return place;
   }
-  if (!isFixed)
+  if (!isFixed())
     return std::nullopt;
   place.basis = memref;
   place.origin.resize(extents.size());
@@ -98,7 +98,7 @@ static Result getPlaceAt(Value memref, std::optional<LinearIndex> base,
   return place;
 }
 
-std::optional<MemRefPlace> MemRefPlace::ofRoot(Value root, bool isFixed) {
+std::optional<MemRefPlace> MemRefPlace::ofRoot(Value root, FixedQuery isFixed) {
   if (auto group = dyn_cast<nvgpu::MBarrierGroupType>(root.getType())) {
     constexpr int64_t kMBarrierBytes = 8;
     MemRefPlace place;
@@ -118,10 +118,10 @@ std::optional<MemRefPlace> MemRefPlace::ofRoot(Value root, bool isFixed) {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// The place of `view`, a view of all of `source`, by its type: without a layout
-/// its elements follow each other from where the pointer points to.
+/// The place of `view`, a view of all of `source`, by its type: without a
+/// layout its elements follow each other from where the pointer points to.
 static Result getContiguous(Value view, const MemRefPlace &source,
-                            bool isFixed) {
+                            FixedQuery isFixed) {
   if (!source.base ||
       !cast<MemRefType>(view.getType()).getLayout().isIdentity())
     return std::nullopt;
@@ -174,9 +174,8 @@ static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
     return std::nullopt;
   MemRefPlace place = getLike(source);
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  for (auto [dim, offset, size, stride] :
-       llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(),
-                       op.getMixedStrides())) {
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     const MemRefPlace::Dimension &from = source.dimensions[dim];
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!step)
@@ -184,7 +183,8 @@ static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
     place.origin[from.coordinate].add(offset, from.stride);
     addBounds(place, offset, size, *step, from.extent);
     if (!dropped.test(dim))
-      place.dimensions.push_back({from.coordinate, multiply(from.stride, *step), size});
+      place.dimensions.push_back(
+          {from.coordinate, multiply(from.stride, *step), size});
   }
   return place;
 }
@@ -230,8 +230,8 @@ static Result getCollapsed(const MemRefPlace &source,
         return std::nullopt;
       std::optional<int64_t> lhs = getConstantIntValue(outer.extent),
                              rhs = getConstantIntValue(merged.extent);
-      merged.extent = lhs && rhs ? getIndex(context, multiply(*lhs, *rhs))
-                                 : OpFoldResult();
+      merged.extent =
+          lhs && rhs ? getIndex(context, multiply(*lhs, *rhs)) : OpFoldResult();
     }
     place.dimensions.push_back(merged);
   }
@@ -241,7 +241,8 @@ static Result getCollapsed(const MemRefPlace &source,
 /// A cast counts its offset from where the memory begins that the source's
 /// pointer is of.
 static Result getReinterpreted(const MemRefPlace &source,
-                               memref::ReinterpretCastOp op, bool isFixed) {
+                               memref::ReinterpretCastOp op,
+                               FixedQuery isFixed) {
   if (!source.base)
     return std::nullopt;
   MemRefPlace place = getLike(source);
@@ -278,7 +279,7 @@ static Result getBaseBuffer(const MemRefPlace &source) {
 }
 
 static Result getByteView(const MemRefPlace &source, memref::ViewOp op,
-                          bool isFixed) {
+                          FixedQuery isFixed) {
   if (source.basis)
     return std::nullopt;
   LinearIndex first = source.origin.front();
@@ -289,9 +290,8 @@ static Result getByteView(const MemRefPlace &source, memref::ViewOp op,
   return place;
 }
 
-std::optional<MemRefPlace> MemRefPlace::ofView(Value view,
-                                               const MemRefPlace &source,
-                                               bool isFixed) {
+std::optional<MemRefPlace>
+MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
   if (!isa<MemRefType>(view.getType()))
     return std::nullopt;
   Result place =
@@ -300,9 +300,8 @@ std::optional<MemRefPlace> MemRefPlace::ofView(Value view,
                 memref::AssumeAlignmentOp, memref::DistinctObjectsOp>(
               [&](auto) { return getCast(view, source); })
           .Case([&](memref::SubViewOp op) { return getSubview(source, op); })
-          .Case([&](memref::ExpandShapeOp op) {
-            return getExpanded(source, op);
-          })
+          .Case(
+              [&](memref::ExpandShapeOp op) { return getExpanded(source, op); })
           .Case([&](memref::CollapseShapeOp op) {
             return getCollapsed(source, op);
           })
@@ -361,10 +360,10 @@ bool MemRefPlace::operator==(const MemRefPlace &other) const {
     return lhs.coordinate == rhs.coordinate && lhs.stride == rhs.stride &&
            lhs.extent == rhs.extent;
   };
-  return basis == other.basis && origin == other.origin &&
-         base == other.base && elementBytes == other.elementBytes &&
+  return basis == other.basis && origin == other.origin && base == other.base &&
+         elementBytes == other.elementBytes &&
          llvm::equal(dimensions, other.dimensions, isEqual) &&
-         bounds.size() == other.bounds.size();
+         bounds == other.bounds;
 }
 
 } // namespace mlir::workgroup

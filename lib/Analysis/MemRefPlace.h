@@ -43,15 +43,16 @@ struct MemRefPlace {
   /// What making the views on the way has promised of them.
   SmallVector<Bound, 0> bounds;
 
-  /// The place of the memref `root` of which coordinates are counted. If
-  /// `isFixed`, it is the same memory whenever and whoever looks.
-  static std::optional<MemRefPlace> ofRoot(Value root, bool isFixed);
+  /// Asks whether a memref is the same memory whenever and whoever looks:
+  /// whether indices into it can be compared.
+  using FixedQuery = llvm::function_ref<bool()>;
 
-  /// The place of the result `view` of a view of `source`. `isFixed` as above,
-  /// of the view.
-  static std::optional<MemRefPlace> ofView(Value view,
-                                           const MemRefPlace &source,
-                                           bool isFixed);
+  /// The place of the memref `root`, from which coordinates are counted.
+  static std::optional<MemRefPlace> ofRoot(Value root, FixedQuery isFixed);
+
+  /// The place of the result `view` of a view of `source`.
+  static std::optional<MemRefPlace>
+  ofView(Value view, const MemRefPlace &source, FixedQuery isFixed);
 
   /// The place of what may be in `lhs` or in `rhs`. Keeps no values but those
   /// in `origin` and `base`.

@@ -160,9 +160,9 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
   node.target.roots = anything.roots;
   Operation *op = value.getDefiningOp();
   auto argument = dyn_cast<BlockArgument>(value);
-  bool isOfEntry =
-      argument && argument.getOwner()->isEntryBlock() &&
-      isa<gpu::LaunchOp, FunctionOpInterface>(argument.getOwner()->getParentOp());
+  bool isOfEntry = argument && argument.getOwner()->isEntryBlock() &&
+                   isa<gpu::LaunchOp, FunctionOpInterface>(
+                       argument.getOwner()->getParentOp());
   bool isOutside = !scope->isAncestor(value.getParentBlock()->getParentOp());
   bool isAllocated = isa_and_nonnull<memref::AllocOp, memref::AllocaOp,
                                      gpu::AllocOp, nvgpu::MBarrierCreateOp>(op);
@@ -185,7 +185,8 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
   } else {
     return node; // any memory
   }
-  node.target.place = MemRefPlace::ofRoot(value, isFixed(value));
+  node.target.place =
+      MemRefPlace::ofRoot(value, [&] { return isFixed(value); });
   return node;
 }
 
@@ -260,7 +261,8 @@ PointsTo::Target PointsTo::evaluate(Value value, const Node &node) const {
   Target target;
   target.roots = source.roots;
   if (source.place)
-    target.place = MemRefPlace::ofView(value, *source.place, isFixed(value));
+    target.place = MemRefPlace::ofView(value, *source.place,
+                                       [&] { return isFixed(value); });
   return target;
 }
 

@@ -11,40 +11,62 @@
 
 namespace mlir::workgroup {
 
+/// True for globals: those of the kernel, and those that only callees know.
+static bool isGlobal(const MemoryRoot &root) {
+  return root.global || !root.value;
+}
+
+/// True for what the host got from somewhere: any of its allocations.
+static bool isOpaque(const MemoryRoot &root) {
+  if (root.isDistinct || isGlobal(root))
+    return false;
+  auto argument = dyn_cast<BlockArgument>(root.value);
+  return !argument || !isa<gpu::LaunchOp, FunctionOpInterface>(
+                          argument.getOwner()->getParentOp());
+}
+
+static bool mayRootsOverlap(const MemoryRoot &lhs, const MemoryRoot &rhs,
+                            const ArgumentAliases &arguments) {
+  bool isEitherDistinct = lhs.isDistinct || rhs.isDistinct;
+  if ((isEitherDistinct && !isOpaque(lhs) && !isOpaque(rhs)) ||
+      (isGlobal(lhs) && isGlobal(rhs)))
+    return false;
+  auto isMemRef = [](const MemoryRoot &root) {
+    return root.value && isa<BaseMemRefType>(root.value.getType());
+  };
+  return !isMemRef(lhs) || !isMemRef(rhs) ||
+         arguments.mayAlias(lhs.value, rhs.value);
+}
+
 ThreadAccesses::ThreadAccesses(Operation *scope,
                                const UniformityAnalysis &uniformity,
                                const ArgumentAliases &arguments) {
   roots.emplace_back(); // what is not known
   AccessCollector(scope, uniformity, *this).collect();
-  // What is neither distinct nor of another space: arguments and globals.
   for (unsigned rhs = 1; rhs < roots.size(); ++rhs)
-    for (unsigned lhs = 1; lhs < rhs; ++lhs) {
-      const MemoryRoot &left = roots[lhs], &right = roots[rhs];
-      if (left.isDistinct || right.isDistinct ||
-          (left.global && right.global))
-        continue;
-      auto isMemRef = [](const MemoryRoot &root) {
-        return root.value && isa<BaseMemRefType>(root.value.getType());
-      };
-      if (!isMemRef(left) || !isMemRef(right) ||
-          arguments.mayAlias(left.value, right.value))
+    for (unsigned lhs = 1; lhs < rhs; ++lhs)
+      if (mayRootsOverlap(roots[lhs], roots[rhs], arguments))
         overlaps.insert({lhs, rhs});
-    }
 }
 
 static bool mayBeSame(MemorySpace lhs, MemorySpace rhs) {
   return lhs == rhs || lhs == MemorySpace::Other || rhs == MemorySpace::Other;
 }
 
-bool ThreadAccesses::mayOverlap(unsigned lhs, MemorySpace lhsSpace,
-                                unsigned rhs, MemorySpace rhsSpace) const {
-  if (lhs == rhs)
-    return true;
-  if (lhs == 0 || rhs == 0) // the other is of its own space
-    return mayBeSame(lhs == 0 ? lhsSpace : roots[lhs].space,
-                     rhs == 0 ? rhsSpace : roots[rhs].space);
-  return mayBeSame(roots[lhs].space, roots[rhs].space) &&
-         overlaps.contains({std::min(lhs, rhs), std::max(lhs, rhs)});
+bool ThreadAccesses::mayOverlap(unsigned lhs, unsigned rhs) const {
+  return lhs == rhs ||
+         (mayBeSame(roots[lhs].space, roots[rhs].space) &&
+          overlaps.contains({std::min(lhs, rhs), std::max(lhs, rhs)}));
+}
+
+/// True if two accesses, to memory of these spaces, may be of the same memory
+/// where the one is of the root `lhs` and the other of `rhs`.
+bool ThreadAccesses::mayShare(unsigned lhs, MemorySpace lhsSpace, unsigned rhs,
+                              MemorySpace rhsSpace) const {
+  if (lhs != 0 && rhs != 0)
+    return mayOverlap(lhs, rhs);
+  return mayBeSame(lhs == 0 ? lhsSpace : roots[lhs].space,
+                   rhs == 0 ? rhsSpace : roots[rhs].space);
 }
 
 bool ThreadAccesses::mayAlias(const ThreadAccess &lhs,
@@ -53,7 +75,7 @@ bool ThreadAccesses::mayAlias(const ThreadAccess &lhs,
     return false;
   return llvm::any_of(lhs.roots, [&](unsigned left) {
     return llvm::any_of(rhs.roots, [&](unsigned right) {
-      return mayOverlap(left, lhs.space, right, rhs.space);
+      return mayShare(left, lhs.space, right, rhs.space);
     });
   });
 }
@@ -66,7 +88,7 @@ bool ThreadAccesses::areComparable(const ThreadAccess &lhs,
   return llvm::all_of(lhs.roots, [&](unsigned left) {
     return left != 0 && llvm::all_of(rhs.roots, [&](unsigned right) {
              return left == right ||
-                    !mayOverlap(left, lhs.space, right, rhs.space);
+                    !mayShare(left, lhs.space, right, rhs.space);
            });
   });
 }

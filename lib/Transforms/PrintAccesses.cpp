@@ -27,6 +27,7 @@ public:
       : state(state), accesses(accesses), os(text) {}
 
   std::string print(const ThreadAccess &access);
+  std::string printOverlap(unsigned lhs, unsigned rhs);
 
 private:
   void print(OpFoldResult value);
@@ -50,22 +51,26 @@ void AccessPrinter::print(OpFoldResult value) {
 }
 
 void AccessPrinter::print(const LinearIndex &index) {
-  for (auto [value, factor] : index.terms) {
+  llvm::ListSeparator plus(" + ");
+  auto printFactor = [&](int64_t factor) {
+    os << plus;
     if (factor != 1)
       os << factor << '*';
+  };
+  for (auto [value, factor] : index.terms) {
+    printFactor(factor);
     value.printAsOperand(os, state);
-    os << " + ";
   }
   for (const LinearIndex::AffineTerm &term : index.affineTerms) {
-    if (term.factor != 1)
-      os << term.factor << '*';
-    os << term.map << '(';
+    printFactor(term.factor);
+    os << '(' << term.map.getResult(0) << ") of (";
     llvm::interleaveComma(term.operands, os, [&](Value operand) {
       operand.printAsOperand(os, state);
     });
-    os << ") + ";
+    os << ')';
   }
-  os << index.constant;
+  if (index.constant != 0 || index.isConstant())
+    os << plus << index.constant;
 }
 
 void AccessPrinter::print(const AccessFootprint &footprint) {
@@ -126,6 +131,14 @@ std::string AccessPrinter::print(const ThreadAccess &access) {
   return std::exchange(text, {});
 }
 
+std::string AccessPrinter::printOverlap(unsigned lhs, unsigned rhs) {
+  printRoot(lhs);
+  os << " and ";
+  printRoot(rhs);
+  os << " may overlap";
+  return std::exchange(text, {});
+}
+
 namespace {
 struct PrintAccessesPass final
     : impl::PrintAccessesPassBase<PrintAccessesPass> {
@@ -140,6 +153,10 @@ struct PrintAccessesPass final
       AccessPrinter printer(state, accesses);
       for (const ThreadAccess &access : accesses.getAccesses())
         access.op->emitRemark(printer.print(access));
+      for (unsigned rhs = 1; rhs < accesses.getNumRoots(); ++rhs)
+        for (unsigned lhs = 1; lhs < rhs; ++lhs)
+          if (accesses.mayOverlap(lhs, rhs))
+            scope->emitRemark(printer.printOverlap(lhs, rhs));
     }
     markAllAnalysesPreserved();
   }

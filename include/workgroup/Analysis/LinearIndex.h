@@ -14,13 +14,13 @@
 
 namespace mlir::workgroup {
 
-/// A constant and multiples of values, no value twice. Constants wrap around, as
-/// addresses do.
+/// A constant and multiples of values, no value twice. Constants wrap around,
+/// as addresses do.
 struct LinearIndex {
   int64_t constant = 0;
   SmallVector<std::pair<Value, int64_t>, 4> terms;
-  /// What no value stands for: `factor` times the result of `map`, a quotient, a
-  /// remainder or a product, as the map of an `affine.load` may have it.
+  /// What no value stands for: `factor` times the result of `map`, a quotient,
+  /// a remainder or a product, as the map of an `affine.load` may have it.
   struct AffineTerm {
     AffineMap map;
     SmallVector<Value, 2> operands;

@@ -44,23 +44,23 @@ enum class AccessAgent {
 /// `memref.global`, an argument; or, as number 0, whatever is not known.
 struct MemoryRoot {
   /// The value; of a global, the first `memref.get_global` of it; of tiles that
-  /// a ring has in its slots, the ring. Null of what is not known, and of globals
-  /// that only callees know.
+  /// a ring has in its slots, the ring. Null of what is not known, and of
+  /// globals that only callees know.
   Value value;
   Operation *global = nullptr;
   MemorySpace space = MemorySpace::Other;
-  /// Made by the kernel or its host, or promised (`llvm.noalias`), to overlap
-  /// no other root.
+  /// Made by the kernel or its host, or promised (`llvm.noalias`) to overlap
+  /// nothing else: only what the host got from elsewhere may be this.
   bool isDistinct = false;
 };
 
-/// The places that an access may touch, in whichever of its roots it is: `place`
-/// with a step of each of `box` added, and the `run - 1` units behind it in the
-/// last coordinate.
+/// The places that an access may touch, in whichever of its roots it is:
+/// `place` with a step of each of `box` added, and the `run - 1` units behind
+/// it in the last coordinate.
 struct AccessFootprint {
   /// What coordinates are counted by: null for one coordinate, the bytes from
-  /// where the root's pointer points to; else a memref, the same for all threads
-  /// and at any time, with one coordinate per dimension, in elements.
+  /// where the root's pointer points to; else a memref, the same for all
+  /// threads and at any time, with one coordinate per dimension, in elements.
   /// Coordinates of different bases, or of different roots that may overlap,
   /// cannot be compared (`ThreadAccesses::areComparable`).
   Value basis;
@@ -73,11 +73,14 @@ struct AccessFootprint {
   };
   SmallVector<Extent, 0> box;
   int64_t run = 1;
-  /// What the program promises by making the access: 0 <= index < extent. Not
-  /// of accesses that may be masked off, or of no elements.
+  /// What the program promises if any of it is touched: 0 <= index < extent.
   struct Bound {
     LinearIndex index;
     OpFoldResult extent;
+
+    bool operator==(const Bound &other) const {
+      return index == other.index && extent == other.extent;
+    }
   };
   SmallVector<Bound, 0> bounds;
 };
@@ -104,8 +107,9 @@ struct ThreadAccess {
 /// The accesses of one kernel or device function.
 class ThreadAccesses {
 public:
-  /// `arguments` says which arguments overlap. A copy or a linalg operation that
-  /// `uniformity` has the whole block execute on the same memory is the block's.
+  /// `arguments` says which arguments overlap. A copy or a linalg operation
+  /// that `uniformity` has the whole block execute on the same memory is the
+  /// block's.
   ThreadAccesses(Operation *scope, const UniformityAnalysis &uniformity,
                  const ArgumentAliases &arguments);
 
@@ -113,6 +117,9 @@ public:
   ArrayRef<ThreadAccess> getAccesses() const { return accesses; }
   unsigned getNumRoots() const { return roots.size(); }
   const MemoryRoot &getRoot(unsigned number) const { return roots[number]; }
+
+  /// True if the roots with these numbers, neither of them 0, may share memory.
+  bool mayOverlap(unsigned lhs, unsigned rhs) const;
 
   /// False if the memory of `lhs` and `rhs` is known to be different, whatever
   /// the places.
@@ -125,11 +132,11 @@ public:
 
 private:
   friend class AccessCollector;
-  bool mayOverlap(unsigned lhs, MemorySpace lhsSpace, unsigned rhs,
-                  MemorySpace rhsSpace) const;
+  bool mayShare(unsigned lhs, MemorySpace lhsSpace, unsigned rhs,
+                MemorySpace rhsSpace) const;
 
   SmallVector<MemoryRoot> roots;
-  /// Pairs of roots that are neither distinct nor known to be different.
+  /// Pairs of roots that may share memory as far as their origin tells.
   DenseSet<std::pair<unsigned, unsigned>> overlaps;
   SmallVector<ThreadAccess, 0> accesses;
 };
