@@ -6,7 +6,7 @@ gpu.module @views_upstream_loses {
   gpu.func @reinterpret_cast() workgroup(%A: memref<128xf32, 3>) kernel {
     %i = gpu.thread_id x
     %v = memref.reinterpret_cast %A to offset: [4], sizes: [8, 8], strides: [8, 1] : memref<128xf32, 3> to memref<8x8xf32, strided<[8, 1], offset: 4>, 3>
-    // expected-remark @+1 {{thread reads workgroup memory of %arg0 at 36*%thread_id_x + 16, 4 long; 0 <= %thread_id_x < 8; 0 <= %thread_id_x < 8}}
+    // expected-remark @+1 {{thread reads workgroup memory of %arg0 at 36*%thread_id_x + 16, 4 long; 0 <= %thread_id_x < 8}}
     %r = memref.load %v[%i, %i] : memref<8x8xf32, strided<[8, 1], offset: 4>, 3>
     // It counts from the buffer, not from where the view begins.
     %u = memref.subview %A[64] [64] [1] : memref<128xf32, 3> to memref<64xf32, strided<[1], offset: 64>, 3>

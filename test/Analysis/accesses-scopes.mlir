@@ -46,6 +46,8 @@ func.func @host_loop(%n: index) {
   %y = memref.alloc() : memref<64xf32>
   %z = call @make() : () -> memref<64xf32>
   %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (memref<64xf32>, memref<64xf32>) {
+    // expected-remark @+2 {{%0 and %alloc may overlap}}
+    // expected-remark @+1 {{%0 and %alloc_0 may overlap}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
                threads(%i, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
       // expected-remark @+1 {{thread reads global memory of %alloc or %alloc_0 at 4*%arg7, 4 long; 0 <= %arg7 < 64}}
@@ -66,7 +68,6 @@ module attributes {gpu.container_module} {
   gpu.module @kernels {
     memref.global "private" @g : memref<64xf32, 3> = uninitialized
     func.func private @callee(memref<64xf32, 3>)
-    // expected-remark @+2 {{@g and globals of callees may overlap}}
     // expected-remark @+1 {{%arg0 and globals of callees may overlap}}
     gpu.func @calls(%a: memref<64xf32>) workgroup(%s: memref<64xf32, 3>, %t: memref<64xf32, 3>) kernel {
       %i = gpu.thread_id x
