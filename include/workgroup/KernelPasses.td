@@ -135,6 +135,28 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   ];
 }
 
+def PrintAccessesPass : Pass<"workgroup-print-accesses"> {
+  let summary = "Say who touches which memory";
+  let description = [{
+    Changes nothing. Emits a remark for each access to memory that threads share, at
+    its operation: what it does (`reads`, `writes` or `updates`, `async` if it may
+    happen later), who does it (`thread`, `warp` or `block`), which memory it may be,
+    and where in it: `long` and `apart` in bytes from where the buffer begins or,
+    with indices in brackets, in elements of a memref whose strides are not
+    constants. `anything` is memory of which nothing is known. What follows are the
+    bounds that the access promises. At the kernel, a remark for each two buffers that
+    may overlap. Values have the names that the IR is printed with.
+
+    This is what the synchronisation passes go by. Example:
+    `test/Analysis/accesses.mlir`.
+  }];
+  let options = [
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">
+  ];
+}
+
 def PrintUniformityPass : Pass<"workgroup-print-uniformity"> {
   let summary = "Say what the threads of a block, and of a warp, agree on";
   let description = [{

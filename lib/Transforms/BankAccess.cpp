@@ -10,7 +10,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -23,13 +22,6 @@ static constexpr int64_t kWidestPiece = 16;
 int64_t getPowerOfTwoDivisor(int64_t value) {
   return value == 0 ? AlignmentAnalysis::kMaxDivisor
                     : int64_t(1) << llvm::countr_zero(uint64_t(value));
-}
-
-void LinearIndex::add(OpFoldResult index, int64_t factor) {
-  if (std::optional<int64_t> number = getConstantIntValue(index))
-    constant += *number * factor;
-  else
-    terms.emplace_back(cast<Value>(index), factor);
 }
 
 int64_t BankAccess::getPieceBytes(int64_t elementBytes) const {

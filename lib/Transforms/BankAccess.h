@@ -10,19 +10,10 @@
 #define WORKGROUP_LIB_TRANSFORMS_BANKACCESS_H
 
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
+#include "workgroup/Analysis/LinearIndex.h"
 
 namespace mlir::workgroup {
-
-/// A constant and multiples of values: an offset in elements.
-struct LinearIndex {
-  int64_t constant = 0;
-  SmallVector<std::pair<Value, int64_t>, 4> terms;
-
-  /// Adds `factor` times `index`.
-  void add(OpFoldResult index, int64_t factor);
-};
 
 /// An access of the threads of a warp to a buffer.
 struct BankAccess {

@@ -1,0 +1,146 @@
+//===- ThreadAccess.h - Who touches which bytes -----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The accesses of a kernel to memory that threads share: which operation, which
+// buffers it may be (followed through every edge that values take: views,
+// casts, selections, regions, branches), where in them, and who does it.
+// Memory of one thread, and constant memory, is left out.
+//
+// Calls count as accesses to all that a callee could find: what is passed to
+// any call, and every global. Callees are not looked into.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_THREADACCESS_H
+#define WORKGROUP_ANALYSIS_THREADACCESS_H
+
+#include "workgroup/Analysis/ArgumentAliases.h"
+#include "workgroup/Analysis/LinearIndex.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::workgroup {
+
+enum class AccessKind { Read, Write, Atomic };
+
+/// Who does an access.
+enum class AccessAgent {
+  /// Each thread that executes the operation, for itself. Of `ldmatrix` it is
+  /// the lane that has the address of a row.
+  Thread,
+  /// The threads of a warp together, each of which may touch any of it.
+  Warp,
+  /// The block together, once (`semantics`: a collective operation).
+  Block,
+};
+
+/// Memory that is told from other memory: an allocation, an attribution, a
+/// `memref.global`, an argument; or, as number 0, whatever is not known.
+struct MemoryRoot {
+  /// The value; of a global, the first `memref.get_global` of it; of tiles that
+  /// a ring has in its slots, the ring. Null of what is not known, and of
+  /// globals that only callees know.
+  Value value;
+  Operation *global = nullptr;
+  MemorySpace space = MemorySpace::Other;
+  /// Made by the kernel or its host, or promised (`llvm.noalias`) to overlap
+  /// nothing else: only what the host got from elsewhere may be this.
+  bool isDistinct = false;
+};
+
+/// The places that an access may touch, in whichever of its roots it is:
+/// `place` with a step of each of `box` added, and the `run - 1` units behind
+/// it in the last coordinate.
+struct AccessFootprint {
+  /// What coordinates are counted by: null for one coordinate, the bytes from
+  /// where the root's pointer points to; else a memref, the same for all
+  /// threads and at any time, with one coordinate per dimension, in elements.
+  /// Coordinates of different bases, or of different roots that may overlap,
+  /// cannot be compared (`ThreadAccesses::areComparable`).
+  Value basis;
+  SmallVector<LinearIndex, 1> place;
+  /// `count` places, `stride` units apart in coordinate `coordinate`.
+  struct Extent {
+    OpFoldResult count;
+    int64_t stride = 1;
+    unsigned coordinate = 0;
+  };
+  SmallVector<Extent, 0> box;
+  int64_t run = 1;
+  /// What the program promises if any of it is touched: 0 <= index < extent.
+  struct Bound {
+    LinearIndex index;
+    OpFoldResult extent;
+
+    bool operator==(const Bound &other) const {
+      return index == other.index && extent == other.extent;
+    }
+  };
+  SmallVector<Bound, 0> bounds;
+};
+
+/// An access of threads to memory that others can reach.
+struct ThreadAccess {
+  Operation *op = nullptr;
+  /// The operand that is the memref; null of unknown effects.
+  OpOperand *operand = nullptr;
+  AccessKind kind = AccessKind::Read;
+  AccessAgent agent = AccessAgent::Thread;
+  /// It may happen at any time after the operation, until it is waited for.
+  bool isAsync = false;
+  MemorySpace space = MemorySpace::Other;
+  /// The roots it may be of, as numbers, in ascending order; number 0 stands
+  /// for any root of `space` (of any space if that is `Other`).
+  SmallVector<unsigned, 1> roots;
+  /// Nothing if it may be anywhere in the roots.
+  std::optional<AccessFootprint> footprint;
+
+  bool isWrite() const { return kind != AccessKind::Read; }
+};
+
+/// The accesses of one kernel or device function.
+class ThreadAccesses {
+public:
+  /// `arguments` says which arguments overlap. A copy or a linalg operation
+  /// that `uniformity` has the whole block execute on the same memory is the
+  /// block's.
+  ThreadAccesses(Operation *scope, const UniformityAnalysis &uniformity,
+                 const ArgumentAliases &arguments);
+
+  /// In program order; those of one operation next to each other.
+  ArrayRef<ThreadAccess> getAccesses() const { return accesses; }
+  unsigned getNumRoots() const { return roots.size(); }
+  const MemoryRoot &getRoot(unsigned number) const { return roots[number]; }
+
+  /// True if the roots with these numbers, neither of them 0, may share memory.
+  bool mayOverlap(unsigned lhs, unsigned rhs) const;
+
+  /// False if the memory of `lhs` and `rhs` is known to be different, whatever
+  /// the places.
+  bool mayAlias(const ThreadAccess &lhs, const ThreadAccess &rhs) const;
+
+  /// True if the footprints of `lhs` and `rhs` tell whether they touch the same
+  /// memory: both have one, of the same basis, and where they may be of
+  /// different roots, those do not overlap.
+  bool areComparable(const ThreadAccess &lhs, const ThreadAccess &rhs) const;
+
+private:
+  friend class AccessCollector;
+  bool mayShare(unsigned lhs, MemorySpace lhsSpace, unsigned rhs,
+                MemorySpace rhsSpace) const;
+
+  SmallVector<MemoryRoot> roots;
+  /// Pairs of roots that may share memory as far as their origin tells.
+  DenseSet<std::pair<unsigned, unsigned>> overlaps;
+  SmallVector<ThreadAccess, 0> accesses;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_THREADACCESS_H

@@ -1,0 +1,381 @@
+//===- AccessCollector.cpp - The accesses of operations -------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AccessCollector.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+AccessCollector::AccessCollector(Operation *scope,
+                                 const UniformityAnalysis &uniformity,
+                                 ThreadAccesses &result)
+    : scope(scope), uniformity(uniformity), result(result) {}
+
+void AccessCollector::collect() {
+  Region *body = getBody(scope);
+  if (!body)
+    return;
+  SmallVector<Value> references;
+  body->walk([&](Operation *op) {
+    llvm::copy_if(op->getOperands(), std::back_inserter(references),
+                  [](Value value) { return isReference(value.getType()); });
+  });
+  pointsTo =
+      std::make_unique<PointsTo>(scope, uniformity, references, result.roots);
+  collectReachable();
+  body->walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+}
+
+//===----------------------------------------------------------------------===//
+// Single accesses
+//===----------------------------------------------------------------------===//
+
+ThreadAccess AccessCollector::make(Operation *op, AccessKind kind) {
+  ThreadAccess access;
+  access.op = op;
+  access.kind = kind;
+  return access;
+}
+
+/// The memory space that the type of `value` names.
+static Attribute getSpaceAttribute(Value value) {
+  auto type = dyn_cast<BaseMemRefType>(value.getType());
+  return type ? type.getMemorySpace() : Attribute();
+}
+
+/// True for NVPTX's constant memory, which no kernel writes.
+static bool isConstantMemory(Attribute space) {
+  if (auto number = dyn_cast_or_null<IntegerAttr>(space))
+    return number.getInt() == int64_t(NVVM::NVVMMemorySpace::Constant);
+  auto named = dyn_cast_or_null<NVVM::NVVMMemorySpaceAttr>(space);
+  return named && named.getValue() == NVVM::NVVMMemorySpace::Constant;
+}
+
+/// The space of memory that `value` refers to and that is one of `roots`: that
+/// of its type or, if this says nothing, the one that all roots are of.
+MemorySpace AccessCollector::getSpace(Value value,
+                                      ArrayRef<unsigned> roots) const {
+  if (isa<nvgpu::MBarrierGroupType>(value.getType()))
+    return MemorySpace::Workgroup;
+  if (getSpaceAttribute(value))
+    if (MemorySpace space = getMemorySpace(value); space != MemorySpace::Other)
+      return space;
+  MemorySpace space = result.roots[roots.front()].space;
+  bool isOne = llvm::all_of(roots, [&](unsigned number) {
+    return number != 0 && result.roots[number].space == space;
+  });
+  return isOne ? space : MemorySpace::Other;
+}
+
+void AccessCollector::add(ThreadAccess access, OpOperand &operand,
+                          const Shape &shape) {
+  Value value = operand.get();
+  const PointsTo::Target &target = pointsTo->getTarget(value);
+  access.operand = &operand;
+  access.roots = target.roots;
+  llvm::erase_if(access.roots, [&](unsigned number) {
+    return result.roots[number].space == MemorySpace::Private;
+  });
+  if (access.roots.empty() || isConstantMemory(getSpaceAttribute(value)))
+    return; // of one thread, never reached, or never written
+  access.space = getSpace(value, access.roots);
+  if (access.space == MemorySpace::Private)
+    return;
+  auto isNothing = [](const AccessShape::Dimension &dimension) {
+    return dimension.count && getConstantIntValue(dimension.count) == 0;
+  };
+  if (shape && llvm::any_of(shape->dimensions, isNothing))
+    return;
+  if (shape && target.place &&
+      shape->dimensions.size() == target.place->dimensions.size())
+    access.footprint = getFootprint(*target.place, *shape);
+  result.accesses.push_back(std::move(access));
+}
+
+void AccessCollector::addElement(AccessKind kind, OpOperand &operand,
+                                 ValueRange indices) {
+  add(make(operand.getOwner(), kind), operand, AccessShape::ofElement(indices));
+}
+
+void AccessCollector::addVector(AccessKind kind, OpOperand &operand,
+                                Type vector, Shape shape) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type || (shape && !shape->setVector(vector, type)))
+    shape = std::nullopt;
+  add(make(operand.getOwner(), kind), operand, shape);
+}
+
+void AccessCollector::addAll(ThreadAccess access, OpOperand &operand) {
+  const PointsTo::Target &target = pointsTo->getTarget(operand.get());
+  add(std::move(access), operand,
+      target.place ? AccessShape::ofAll(*target.place) : std::nullopt);
+}
+
+void AccessCollector::addAnywhere(ThreadAccess access, MemorySpace space) {
+  if (space == MemorySpace::Private)
+    return;
+  access.space = space;
+  access.roots.assign(1, 0);
+  result.accesses.push_back(std::move(access));
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void AccessCollector::visit(Operation *op) {
+  if (auto call = dyn_cast<CallOpInterface>(op))
+    return visitCall(call);
+  if (isFreeOfAccesses(op) || visitElements(op) || visitVectors(op) ||
+      visitWarp(op) || visitWhole(op) || visitAsync(op) || visitMBarrier(op))
+    return;
+  visitEffects(op);
+}
+
+bool AccessCollector::visitElements(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](memref::LoadOp load) {
+        addElement(AccessKind::Read, load.getMemrefMutable(),
+                   load.getIndices());
+        return true;
+      })
+      .Case([&](memref::StoreOp store) {
+        addElement(AccessKind::Write, store.getMemrefMutable(),
+                   store.getIndices());
+        return true;
+      })
+      .Case([&](memref::AtomicRMWOp update) {
+        addElement(AccessKind::Atomic, update.getMemrefMutable(),
+                   update.getIndices());
+        return true;
+      })
+      .Case([&](memref::GenericAtomicRMWOp update) {
+        addElement(AccessKind::Atomic, update.getMemrefMutable(),
+                   update.getIndices());
+        return true;
+      })
+      .Case<affine::AffineLoadOp, affine::AffineVectorLoadOp>([&](auto load) {
+        addVector(
+            AccessKind::Read, load.getMemrefMutable(), load.getType(),
+            AccessShape::ofMap(load.getAffineMap(), load.getMapOperands()));
+        return true;
+      })
+      .Case<affine::AffineStoreOp, affine::AffineVectorStoreOp>(
+          [&](auto store) {
+            addVector(AccessKind::Write, store.getMemrefMutable(),
+                      store.getValueToStore().getType(),
+                      AccessShape::ofMap(store.getAffineMap(),
+                                         store.getMapOperands()));
+            return true;
+          })
+      .Default([](Operation *) { return false; });
+}
+
+/// The shape of an access to the element at `indices` and what follows it, some
+/// of which may be masked off.
+static AccessShape getMaskedShape(ValueRange indices) {
+  AccessShape shape = AccessShape::ofElement(indices);
+  shape.setMasked();
+  return shape;
+}
+
+bool AccessCollector::visitVectors(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](vector::LoadOp load) {
+        addVector(AccessKind::Read, load.getBaseMutable(), load.getVectorType(),
+                  AccessShape::ofElement(load.getIndices()));
+        return true;
+      })
+      .Case([&](vector::StoreOp store) {
+        addVector(AccessKind::Write, store.getBaseMutable(),
+                  store.getVectorType(),
+                  AccessShape::ofElement(store.getIndices()));
+        return true;
+      })
+      .Case<vector::MaskedLoadOp, vector::ExpandLoadOp>([&](auto load) {
+        addVector(AccessKind::Read, load.getBaseMutable(), load.getVectorType(),
+                  getMaskedShape(load.getIndices()));
+        return true;
+      })
+      .Case<vector::MaskedStoreOp, vector::CompressStoreOp>([&](auto store) {
+        addVector(AccessKind::Write, store.getBaseMutable(),
+                  store.getVectorType(), getMaskedShape(store.getIndices()));
+        return true;
+      })
+      .Case<vector::TransferReadOp, vector::TransferWriteOp>(
+          [&](auto transfer) {
+            OpOperand &base = transfer.getBaseMutable();
+            if (!isa<MemRefType>(base.get().getType()))
+              return true; // a tensor
+            bool isRead = isa<vector::TransferReadOp>(op);
+            bool isOfElements = !transfer.getVectorType().isScalable() &&
+                                transfer.getVectorType().getElementType() ==
+                                    transfer.getShapedType().getElementType();
+            add(make(op, isRead ? AccessKind::Read : AccessKind::Write), base,
+                isOfElements ? Shape(AccessShape::ofTransfer(transfer))
+                             : std::nullopt);
+            return true;
+          })
+      .Case<vector::GatherOp, vector::ScatterOp>([&](auto access) {
+        OpOperand &base = access.getBaseMutable();
+        bool isRead = isa<vector::GatherOp>(op);
+        if (isa<MemRefType>(base.get().getType()))
+          add(make(op, isRead ? AccessKind::Read : AccessKind::Write), base,
+              std::nullopt);
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+//===----------------------------------------------------------------------===//
+// Operations of warps
+//===----------------------------------------------------------------------===//
+
+/// Adds the access of a warp to a matrix, rows of which are `lead` elements
+/// apart.
+void AccessCollector::addMatrix(AccessKind kind, OpOperand &operand,
+                                ValueRange indices, gpu::MMAMatrixType matrix,
+                                const APInt &lead, bool isTransposed) {
+  ThreadAccess access = make(operand.getOwner(), kind);
+  access.agent = AccessAgent::Warp;
+  size_t before = result.accesses.size();
+  bool isOfElements =
+      cast<MemRefType>(operand.get().getType()).getElementType() ==
+      matrix.getElementType();
+  add(access, operand,
+      isOfElements ? Shape(AccessShape::ofElement(indices)) : std::nullopt);
+  if (result.accesses.size() == before)
+    return;
+  std::optional<AccessFootprint> &footprint = result.accesses.back().footprint;
+  if (!footprint)
+    return;
+  if (footprint->basis) { // the distance is in no relation to its strides
+    footprint = std::nullopt;
+    return;
+  }
+  ArrayRef<int64_t> shape = matrix.getShape();
+  Builder builder(scope->getContext());
+  int64_t rows = shape[isTransposed ? 1 : 0];
+  footprint->box.push_back(
+      {builder.getIndexAttr(rows), lead.getSExtValue() * footprint->run, 0});
+  footprint->run *= shape[isTransposed ? 0 : 1];
+}
+
+bool AccessCollector::visitWarp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](nvgpu::LdMatrixOp load) {
+        constexpr int64_t kRowBytes = 16;
+        AccessShape shape = AccessShape::ofElement(load.getIndices());
+        OpOperand &operand = load.getSrcMemrefMutable();
+        const PointsTo::Target &target = pointsTo->getTarget(operand.get());
+        if (target.place)
+          shape.setRun(llvm::divideCeil(kRowBytes, target.place->elementBytes),
+                       op->getContext());
+        add(make(op, AccessKind::Read), operand, shape);
+        return true;
+      })
+      .Case([&](gpu::SubgroupMmaLoadMatrixOp load) {
+        addMatrix(AccessKind::Read, load.getSrcMemrefMutable(),
+                  load.getIndices(), cast<gpu::MMAMatrixType>(load.getType()),
+                  load.getLeadDimension(), load.getTranspose().value_or(false));
+        return true;
+      })
+      .Case([&](gpu::SubgroupMmaStoreMatrixOp store) {
+        addMatrix(
+            AccessKind::Write, store.getDstMemrefMutable(), store.getIndices(),
+            cast<gpu::MMAMatrixType>(store.getSrc().getType()),
+            store.getLeadDimension(), store.getTranspose().value_or(false));
+        return true;
+      })
+      .Case([&](nvgpu::WarpgroupMmaOp mma) {
+        for (OpOperand *operand :
+             {&mma.getDescriptorAMutable(), &mma.getDescriptorBMutable()}) {
+          ThreadAccess access = make(op, AccessKind::Read);
+          access.agent = AccessAgent::Warp;
+          access.isAsync = true;
+          addAll(access, *operand);
+        }
+        return true;
+      })
+      .Case([&](nvgpu::WarpgroupMmaStoreOp store) {
+        addAll(make(op, AccessKind::Write), store.getDstMemrefMutable());
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+//===----------------------------------------------------------------------===//
+// Operations on whole memrefs
+//===----------------------------------------------------------------------===//
+
+/// True if the block executes `op` together, on the same memory.
+bool AccessCollector::isCollective(Operation *op) const {
+  return uniformity.isUniformPoint(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return uniformity.isUniform(operand);
+         });
+}
+
+bool AccessCollector::visitWhole(Operation *op) {
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    ThreadAccess read = make(op, AccessKind::Read);
+    ThreadAccess write = make(op, AccessKind::Write);
+    if (isCollective(op))
+      read.agent = write.agent = AccessAgent::Block;
+    addAll(read, copy.getSourceMutable());
+    addAll(write, copy.getTargetMutable());
+    return true;
+  }
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    ThreadAccess read = make(op, AccessKind::Read);
+    ThreadAccess write = make(op, AccessKind::Write);
+    read.agent = write.agent = AccessAgent::Block;
+    addAll(read, copy.getSourceMutable());
+    addAll(write, copy.getTileMutable());
+    return true;
+  }
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+    visitLinalg(structured);
+    return true;
+  }
+  return false;
+}
+
+/// The accesses of `op`. It is the block's only if it reads nothing of the
+/// memory that it writes and that threads share: spread over threads, it would
+/// read what others have written.
+void AccessCollector::visitLinalg(linalg::LinalgOp op) {
+  size_t first = result.accesses.size();
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<BaseMemRefType>(operand.get().getType()))
+      continue;
+    if (op.payloadUsesValueFromOperand(&operand))
+      addAll(make(op, AccessKind::Read), operand);
+    if (op.isDpsInit(&operand))
+      addAll(make(op, AccessKind::Write), operand);
+  }
+  auto own = MutableArrayRef(result.accesses).drop_front(first);
+  bool isInPlace = llvm::any_of(own, [&](const ThreadAccess &write) {
+    return write.isWrite() && llvm::any_of(own, [&](const ThreadAccess &read) {
+             return !read.isWrite() && result.mayAlias(read, write);
+           });
+  });
+  if (!isInPlace && isCollective(op))
+    for (ThreadAccess &access : own)
+      access.agent = AccessAgent::Block;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,78 @@
+//===- AccessCollector.h - The accesses of operations -----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_ACCESSCOLLECTOR_H
+#define WORKGROUP_LIB_ANALYSIS_ACCESSCOLLECTOR_H
+
+#include "AccessFootprint.h"
+#include "PointsTo.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::workgroup {
+
+/// Describes the accesses of all operations in a kernel.
+class AccessCollector {
+public:
+  AccessCollector(Operation *scope, const UniformityAnalysis &uniformity,
+                  ThreadAccesses &result);
+
+  void collect();
+
+private:
+  using Shape = std::optional<AccessShape>;
+
+  /// True if values of this type refer to memory.
+  static bool isReference(Type type);
+  /// True for operations that synchronise, or make and end memory, or only look
+  /// as if they accessed it.
+  static bool isFreeOfAccesses(Operation *op);
+  /// An access without its operand's memory and place.
+  static ThreadAccess make(Operation *op, AccessKind kind);
+
+  void visit(Operation *op);
+  bool visitElements(Operation *op);
+  bool visitVectors(Operation *op);
+  bool visitWarp(Operation *op);
+  bool visitWhole(Operation *op);
+  bool visitAsync(Operation *op);
+  bool visitMBarrier(Operation *op);
+  void visitLinalg(linalg::LinalgOp op);
+  void visitCall(CallOpInterface call);
+  void visitEffects(Operation *op);
+  void visitUnknown(Operation *op);
+
+  /// Adds the access `access` by way of `operand`. `shape` says which elements
+  /// of the memref are touched; nothing if they are not known.
+  void add(ThreadAccess access, OpOperand &operand, const Shape &shape);
+  void addElement(AccessKind kind, OpOperand &operand, ValueRange indices);
+  void addVector(AccessKind kind, OpOperand &operand, Type vector, Shape shape);
+  void addAll(ThreadAccess access, OpOperand &operand);
+  /// Adds an access to any memory of `space`.
+  void addAnywhere(ThreadAccess access, MemorySpace space);
+  void addMatrix(AccessKind kind, OpOperand &operand, ValueRange indices,
+                 gpu::MMAMatrixType matrix, const APInt &lead,
+                 bool isTransposed);
+
+  bool isCollective(Operation *op) const;
+  MemorySpace getSpace(Value value, ArrayRef<unsigned> roots) const;
+  void collectReachable();
+
+  Operation *scope;
+  const UniformityAnalysis &uniformity;
+  ThreadAccesses &result;
+  std::unique_ptr<PointsTo> pointsTo;
+  /// The roots that callees may find.
+  SmallVector<unsigned, 1> reachable;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_ACCESSCOLLECTOR_H

@@ -1,0 +1,222 @@
+//===- AccessEffects.cpp - Accesses that are told by effects --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What goes on after its operation, and what is known by effects alone: calls,
+// operations of other dialects, pointers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AccessCollector.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+bool AccessCollector::isReference(Type type) {
+  return isa<BaseMemRefType, nvgpu::MBarrierGroupType,
+             nvgpu::TensorMapDescriptorType,
+             nvgpu::WarpgroupMatrixDescriptorType>(type);
+}
+
+bool AccessCollector::isFreeOfAccesses(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() ||
+         isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::SubgroupReduceOp,
+             gpu::AllReduceOp, gpu::PrintfOp, gpu::DynamicSharedMemoryOp,
+             cf::AssertOp, memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
+             memref::DimOp, memref::PrefetchOp, affine::AffinePrefetchOp,
+             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
+             nvgpu::MBarrierCreateOp, nvgpu::TmaFenceOp, nvgpu::TmaPrefetchOp,
+             nvgpu::TmaCreateDescriptorOp, nvgpu::WarpgroupGenerateDescriptorOp,
+             nvgpu::WarpgroupMmaInitAccumulatorOp, RingOp, PutOp, CommitOp,
+             GetOp, ReleaseOp>(op) ||
+         isa<NVVM::BarrierOp, NVVM::Barrier0Op, NVVM::BarrierArriveOp,
+             NVVM::SyncWarpOp, NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
+             NVVM::FenceProxyAcquireOp, NVVM::FenceProxyReleaseOp,
+             NVVM::MembarOp, NVVM::CpAsyncCommitGroupOp,
+             NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
+             NVVM::CpAsyncBulkWaitGroupOp, NVVM::WgmmaFenceAlignedOp,
+             NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaWaitGroupSyncOp,
+             NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp,
+             NVVM::ClusterWaitOp, NVVM::ElectSyncOp, NVVM::ShflOp,
+             NVVM::VoteSyncOp, NVVM::SetMaxRegisterOp, NVVM::ReduxOp,
+             NVVM::MatchSyncOp>(op) ||
+         isMemoryEffectFree(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies and mbarriers
+//===----------------------------------------------------------------------===//
+
+static MemorySpace getPointerSpace(Value pointer) {
+  auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
+  switch (type ? type.getAddressSpace() : 0) {
+  case unsigned(NVVM::NVVMMemorySpace::Global):
+    return MemorySpace::Global;
+  case unsigned(NVVM::NVVMMemorySpace::Shared):
+    return MemorySpace::Workgroup;
+  case unsigned(NVVM::NVVMMemorySpace::Local):
+    return MemorySpace::Private;
+  default:
+    return MemorySpace::Other;
+  }
+}
+
+bool AccessCollector::visitAsync(Operation *op) {
+  ThreadAccess read = make(op, AccessKind::Read);
+  ThreadAccess write = make(op, AccessKind::Write);
+  read.isAsync = write.isAsync = true;
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](nvgpu::DeviceAsyncCopyOp copy) {
+        int64_t count = copy.getDstElements().getSExtValue();
+        AccessShape source = AccessShape::ofElement(copy.getSrcIndices());
+        AccessShape target = AccessShape::ofElement(copy.getDstIndices());
+        source.setRun(count, op->getContext());
+        target.setRun(count, op->getContext());
+        if (copy.getSrcElements()) // may be none
+          for (AccessShape::Dimension &dimension : source.dimensions)
+            dimension.isInBounds = false;
+        add(read, copy.getSrcMutable(), source);
+        add(write, copy.getDstMutable(), target);
+        return true;
+      })
+      .Case([&](nvgpu::TmaAsyncLoadOp load) {
+        add(read, load.getTensorMapDescriptorMutable(), std::nullopt);
+        addAll(write, load.getDstMutable());
+        addElement(AccessKind::Atomic, load.getBarriersMutable(),
+                   load.getMbarId());
+        return true;
+      })
+      .Case([&](nvgpu::TmaAsyncStoreOp store) {
+        addAll(read, store.getSrcMutable());
+        add(write, store.getTensorMapDescriptorMutable(), std::nullopt);
+        return true;
+      })
+      .Case([&](NVVM::CpAsyncOp copy) {
+        addAnywhere(read, getPointerSpace(copy.getSrc()));
+        addAnywhere(write, getPointerSpace(copy.getDst()));
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+/// The group of mbarriers that `op` uses, and the index into it.
+static std::pair<OpOperand *, Value> getMBarrier(Operation *op) {
+  using Result = std::pair<OpOperand *, Value>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveOp,
+            nvgpu::MBarrierArriveNoCompleteOp, nvgpu::MBarrierArriveExpectTxOp,
+            nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp>(
+          [](auto op) -> Result {
+            return {&op.getBarriersMutable(), op.getMbarId()};
+          })
+      .Default([](Operation *) { return Result(); });
+}
+
+bool AccessCollector::visitMBarrier(Operation *op) {
+  auto [barriers, index] = getMBarrier(op);
+  if (barriers) {
+    bool isInit = isa<nvgpu::MBarrierInitOp>(op);
+    addElement(isInit ? AccessKind::Write : AccessKind::Atomic, *barriers,
+               index);
+    return true;
+  }
+  if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp, NVVM::MBarrierArriveOp,
+          NVVM::MBarrierArriveNocompleteOp, NVVM::MBarrierArriveExpectTxOp,
+          NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
+          NVVM::MBarrierTryWaitOp>(op)) {
+    bool isWrite = isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp>(op);
+    addAnywhere(make(op, isWrite ? AccessKind::Write : AccessKind::Atomic),
+                MemorySpace::Workgroup);
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls and operations that are not known
+//===----------------------------------------------------------------------===//
+
+/// Collects what callees could find: all that gets out of sight anywhere in the
+/// kernel, and globals.
+void AccessCollector::collectReachable() {
+  SmallVector<Operation *> calls;
+  scope->walk([&](CallOpInterface call) { calls.push_back(call); });
+  if (calls.empty())
+    return;
+  auto isHidden = [](Operation *op) {
+    return isa<CallOpInterface, memref::ExtractAlignedPointerAsIndexOp,
+               UnrealizedConversionCastOp>(op) ||
+           (!isa<MemoryEffectOpInterface>(op) &&
+            !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+            !op->hasTrait<OpTrait::IsTerminator>() && !isFreeOfAccesses(op));
+  };
+  llvm::BitVector isFound(result.roots.size());
+  for (unsigned number = 1; number < result.roots.size(); ++number)
+    if (result.roots[number].global)
+      isFound.set(number);
+  getBody(scope)->walk([&](Operation *op) {
+    auto store = dyn_cast<memref::StoreOp>(op);
+    for (Value operand : op->getOperands())
+      if (isReference(operand.getType()) &&
+          (isHidden(op) || (store && store.getValueToStore() == operand)))
+        for (unsigned number : pointsTo->getTarget(operand).roots)
+          isFound.set(number);
+  });
+  // A global that only callees know may overlap an argument, and no more.
+  result.roots.emplace_back();
+  for (unsigned number : isFound.set_bits())
+    reachable.push_back(number);
+  reachable.push_back(result.roots.size() - 1);
+}
+
+void AccessCollector::visitCall(CallOpInterface call) {
+  for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+    ThreadAccess access = make(call, kind);
+    access.roots = reachable;
+    result.accesses.push_back(std::move(access));
+  }
+}
+
+void AccessCollector::visitUnknown(Operation *op) {
+  addAnywhere(make(op, AccessKind::Read), MemorySpace::Other);
+  addAnywhere(make(op, AccessKind::Write), MemorySpace::Other);
+}
+
+void AccessCollector::visitEffects(Operation *op) {
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    // Of one with recursive effects, what it holds counts.
+    if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      visitUnknown(op);
+    return;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    if (!isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
+      continue;
+    bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
+    ThreadAccess access =
+        make(op, isRead ? AccessKind::Read : AccessKind::Write);
+    auto *operand = effect.getEffectValue<OpOperand *>();
+    if (operand && isReference(operand->get().getType()))
+      add(access, *operand, std::nullopt);
+    else
+      addAnywhere(access, operand ? getPointerSpace(operand->get())
+                                  : MemorySpace::Other);
+  }
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,124 @@
+//===- AccessFootprint.cpp - What an access touches of its memref ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AccessFootprint.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+AccessShape AccessShape::ofElement(ValueRange indices) {
+  AccessShape shape;
+  for (Value index : indices)
+    shape.dimensions.emplace_back().index.add(index, 1);
+  return shape;
+}
+
+AccessShape AccessShape::ofMap(AffineMap map, ValueRange operands) {
+  AccessShape shape;
+  for (unsigned number = 0, e = map.getNumResults(); number != e; ++number)
+    shape.dimensions.emplace_back().index.add(map.getSubMap(number), operands,
+                                              1);
+  return shape;
+}
+
+std::optional<AccessShape> AccessShape::ofAll(const MemRefPlace &place) {
+  AccessShape shape;
+  for (const MemRefPlace::Dimension &dimension : place.dimensions) {
+    if (!dimension.extent)
+      return std::nullopt;
+    shape.dimensions.push_back({{}, dimension.extent, /*isInBounds=*/false});
+  }
+  return shape;
+}
+
+AccessShape AccessShape::ofTransfer(VectorTransferOpInterface transfer) {
+  AccessShape shape = ofElement(transfer.getIndices());
+  VectorType type = transfer.getVectorType();
+  Builder builder(transfer.getContext());
+  AffineMap map = transfer.getPermutationMap();
+  for (auto [number, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      continue; // the same element again
+    Dimension &dimension = shape.dimensions[dim.getPosition()];
+    dimension.count = builder.getIndexAttr(type.getDimSize(number));
+    dimension.isInBounds = transfer.isDimInBounds(number);
+  }
+  return shape;
+}
+
+bool AccessShape::setVector(Type vector, MemRefType memref) {
+  auto type = dyn_cast<VectorType>(vector);
+  if (vector == memref.getElementType() || !type)
+    return true; // an element
+  if (type.isScalable() || type.getElementType() != memref.getElementType() ||
+      type.getRank() > int64_t(dimensions.size()))
+    return false;
+  Builder builder(memref.getContext());
+  for (auto [dimension, extent] :
+       llvm::zip(llvm::reverse(dimensions), llvm::reverse(type.getShape())))
+    dimension.count = builder.getIndexAttr(extent);
+  return true;
+}
+
+void AccessShape::setRun(int64_t count, MLIRContext *context) {
+  if (!dimensions.empty())
+    dimensions.back().count = Builder(context).getIndexAttr(count);
+}
+
+void AccessShape::setMasked() {
+  if (!dimensions.empty())
+    dimensions.back().isInBounds = false;
+}
+
+//===----------------------------------------------------------------------===//
+// Footprints
+//===----------------------------------------------------------------------===//
+
+/// Takes runs of neighbours out of the box, the shortest steps first.
+static void foldRuns(AccessFootprint &footprint) {
+  llvm::stable_sort(footprint.box, [](auto &lhs, auto &rhs) {
+    return std::abs(lhs.stride) < std::abs(rhs.stride);
+  });
+  unsigned last = footprint.place.size() - 1;
+  llvm::erase_if(footprint.box, [&](const AccessFootprint::Extent &extent) {
+    std::optional<int64_t> count = getConstantIntValue(extent.count);
+    if (count == 1 || (count && extent.stride == 0))
+      return true;
+    if (!count || extent.coordinate != last || extent.stride != footprint.run)
+      return false;
+    footprint.run *= *count;
+    return true;
+  });
+}
+
+AccessFootprint getFootprint(const MemRefPlace &place,
+                             const AccessShape &shape) {
+  AccessFootprint footprint;
+  footprint.basis = place.basis;
+  footprint.place = place.origin;
+  footprint.bounds = place.bounds;
+  footprint.run = place.basis ? 1 : place.elementBytes;
+  for (auto [at, along] : llvm::zip_equal(shape.dimensions, place.dimensions)) {
+    footprint.place[along.coordinate].add(at.index, along.stride);
+    AccessFootprint::Bound bound{at.index, along.extent};
+    if (at.isInBounds && along.extent && !at.index.isConstant() &&
+        !llvm::is_contained(footprint.bounds, bound))
+      footprint.bounds.push_back(std::move(bound));
+    if (at.count)
+      footprint.box.push_back({at.count, along.stride, along.coordinate});
+  }
+  foldRuns(footprint);
+  return footprint;
+}
+
+} // namespace mlir::workgroup
