@@ -157,12 +157,7 @@ bool AccessCollector::visitElements(Operation *op) {
                    store.getIndices());
         return true;
       })
-      .Case([&](memref::AtomicRMWOp update) {
-        addElement(AccessKind::Atomic, update.getMemrefMutable(),
-                   update.getIndices());
-        return true;
-      })
-      .Case([&](memref::GenericAtomicRMWOp update) {
+      .Case<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>([&](auto update) {
         addElement(AccessKind::Atomic, update.getMemrefMutable(),
                    update.getIndices());
         return true;

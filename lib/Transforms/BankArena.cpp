@@ -57,8 +57,13 @@ std::optional<BankArena> matchArena(Value memory, Operation *scope) {
     auto view = dyn_cast<memref::ViewOp>(user);
     if (!view)
       return std::nullopt;
+    // A negative factor is for negative numbers, and products without a sign
+    // would overflow.
+    int64_t shift = getShift(view).bytes;
+    if (shift < 0)
+      return std::nullopt;
     arena.views.push_back(view);
-    arena.slotBytes = std::gcd(arena.slotBytes, getShift(view).bytes);
+    arena.slotBytes = std::gcd(arena.slotBytes, shift);
     if (view.getType() != arena.getTile())
       return std::nullopt;
   }

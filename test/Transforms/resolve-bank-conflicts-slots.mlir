@@ -67,9 +67,10 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Not slots: of two types, overlapping, or at places that are not known.
+  // Not slots: of two types, overlapping, at places that are not known, or counted
+  // downwards.
   // CHECK-LABEL: gpu.func @others
-  // CHECK-COUNT-3: memref.view %{{.+}} to memref<16x32xf32, 3>
+  // CHECK-COUNT-4: memref.view %{{.+}} to memref<16x32xf32, 3>
   // CHECK-COUNT-2: memref.view %{{.+}} to memref<32x32xf16, 3>
   gpu.func @others(%shift: index, %slot: index, %v: f32, %w: f16)
       kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
@@ -80,6 +81,11 @@ gpu.module @kernels {
     %any = memref.alloc() : memref<4096xi8, 3>
     %0 = memref.view %any[%shift][] : memref<4096xi8, 3> to memref<16x32xf32, 3>
     memref.store %v, %0[%x, %c0] : memref<16x32xf32, 3>
+    %downwards = memref.alloc() : memref<4096xi8, 3>
+    %cminus = arith.constant -2048 : index
+    %down = arith.muli %slot, %cminus : index
+    %6 = memref.view %downwards[%down][] : memref<4096xi8, 3> to memref<16x32xf32, 3>
+    memref.store %v, %6[%x, %c0] : memref<16x32xf32, 3>
     %overlapping = memref.alloc() : memref<4096xi8, 3>
     %half = arith.muli %slot, %c1024 : index
     %1 = memref.view %overlapping[%half][] : memref<4096xi8, 3> to memref<16x32xf32, 3>
