@@ -110,8 +110,8 @@ def _read_outcomes(texts: Sequence[tuple[str, str]], output: str, messages: str)
         message = Message(severity, int(line), text)  # type: ignore[arg-type]
         outcomes[name].messages.append(message)
     for module in output.split("// -----"):
-        if match := re.search(r'loc\("([^"<]+)":\d+:\d+\)', module):
-            outcomes[match[1]].text = module.strip() + "\n"
+        if place := re.search(r'loc\("([^"<]+)":\d+:\d+\)', module):
+            outcomes[place[1]].text = module.strip() + "\n"
     for name, outcome in outcomes.items():
         if not outcome.text and not outcome.errors:
             raise RuntimeError(f"nothing is said of {name}:\n{messages[:2000]}")
@@ -120,7 +120,7 @@ def _read_outcomes(texts: Sequence[tuple[str, str]], output: str, messages: str)
 
 # --- reading --------------------------------------------------------------------------------------
 
-_LOCATION = re.compile(r'loc\("[^"]*":(\d+):(\d+)\)$')
+_LOCATION = re.compile(r'loc\("[^"<]*":(\d+):(\d+)\)$')
 _ACCESS = re.compile(r"(?:= )?(?:memref|affine)\.(?:load|store|atomic_rmw) ")
 
 

@@ -31,27 +31,43 @@ class _GivenUp(Exception):
     pass
 
 
-def minimum(analysis: Analysis, *, only_existing: bool = False) -> Minimum | None:
+def minimum(
+    analysis: Analysis, *, only_existing: bool = False, weaker: bool = False
+) -> Minimum | None:
     """Return the best that can be done: with what is there, or by the barriers that are there.
 
-    Nothing if the search takes too long."""
+    These may become barriers of warps with `weaker`. Nothing if the search takes too long."""
     depth = max((level for _, level in walk(analysis.program.steps)), default=0)
-    if analysis.unfixable:
-        return Minimum((0,) * (2 * depth + 2), (), True)
     if only_existing:
-        # None is taken as given, and gaps do not count.
-        kept = analysis.present()
-        demands = _smallest({mask & kept for mask, _, _ in analysis.demands})
+        # What none of them helps against is not their matter.
+        kept = analysis.present() | (_weakened(analysis.places) if weaker else 0)
+        demands = _smallest({mask & kept for mask, _, _ in analysis.demands} - {0})
+    elif analysis.unfixable:
+        return Minimum((0,) * (2 * depth + 2), (), True)
     else:
         demands = analysis.open_demands()
-    if 0 in demands:
-        return Minimum((0,) * (2 * depth + 2), (), True)
     search = _Search(analysis.places, depth)
     try:
         search.run(demands)
     except _GivenUp:
         return None
     return Minimum(search.best_cost, tuple(analysis.places[bit] for bit in search.best))
+
+
+def _weakened(places: Sequence[Place]) -> int:
+    """Return the bits of barriers of warps where there are barriers of the block."""
+    present = {
+        (place.site.parent, place.site.part, place.site.place)
+        for place in places
+        if place.barrier and not place.is_warp
+    }
+    return sum(
+        1 << bit
+        for bit, place in enumerate(places)
+        if place.is_warp
+        and not place.barrier
+        and (place.site.parent, place.site.part, place.site.place) in present
+    )
 
 
 def _smallest(masks: set[int]) -> list[int]:
@@ -117,7 +133,7 @@ def _bits(mask: int) -> list[int]:
 # --- by trying ------------------------------------------------------------------------------------
 
 
-def insert(program: Program, places: Sequence[Place]) -> Program:
+def insert(program: Program, places: Sequence[Place], *, renumber: bool = True) -> Program:
     """Return the program with barriers at places."""
     wanted: dict[tuple[int, int, int], list[Barrier]] = {}
     for place in places:
@@ -141,7 +157,7 @@ def insert(program: Program, places: Sequence[Place]) -> Program:
         program.arguments,
         program.name,
     )
-    return numbered(filled)
+    return numbered(filled) if renumber else filled
 
 
 def brute_force(program: Program, most_places: int = 10) -> Minimum | None:

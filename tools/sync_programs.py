@@ -257,7 +257,7 @@ def parse_buffer(text: str) -> Buffer:
     return Buffer(
         name,
         tuple(map(int, shape.split("x"))),
-        element or "i32",
+        element or "i32",  # type: ignore[arg-type]
         None if offset is None else int(offset),
     )
 
@@ -304,7 +304,7 @@ class _Reader:
             return Barrier(word == "warpsync")
         if word in ("W", "R", "U"):
             buffer, _, index = rest.partition("[")
-            return Access(word, buffer.strip(), _indices("[" + index))
+            return Access(word, buffer.strip(), _indices("[" + index))  # type: ignore[arg-type]
         raise ValueError(f"what is {word}?")
 
     def expect(self, word: str) -> None:

@@ -189,7 +189,7 @@ class Generator:
         steps: list[Step] = []
         for _ in range(count):
             steps += self.step(scope)
-            if self.has_barriers and not scope.is_divergent and self.flip(0.25):
+            if self.has_barriers and self.flip(0.02 if scope.is_divergent else 0.25):
                 steps.append(Barrier(is_warp=self.flip(0.2)))
         return tuple(steps)
 

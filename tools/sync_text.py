@@ -198,6 +198,7 @@ class Printer:
                     "%": "remsi" if signed else "remui",
                     "^": "xori",
                     "&": "andi",
+                    ">>": "shrui",
                 }[kind]
                 a, b = self.expression(left), self.expression(right)
                 return self.emit(f"arith.{operation} {a}, {b} : {self.integer}")

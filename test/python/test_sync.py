@@ -1,0 +1,128 @@
+"""The synchronisation passes: the acceptance situations, and random kernels."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+import fuzz_sync
+from sync_compiler import ELIMINATE, INSERT, VERIFY, Outcome, has_passes, read_barriers, run_passes
+from sync_kernels import KERNELS, Kernel, count
+from sync_programs import cost
+from sync_races import analyze
+from sync_situations import SITUATIONS, SPELLED, Situation
+from sync_text import FORMS, Form, print_program
+
+# Until the passes are there.
+pytestmark = pytest.mark.skipif(not has_passes(), reason="the passes are not in the plugin yet")
+
+SEEDS, CHUNK = 500, 50
+DECIDED = 0.95
+
+
+@cache
+def outcomes(passes: str, form: Form) -> dict[str, Outcome]:
+    """Return what passes make of all situations."""
+    texts = [(s.program.name, print_program(s.program, form)) for s in SITUATIONS]
+    results = run_passes(texts, passes)
+    return {s.name: outcome for s, outcome in zip(SITUATIONS, results, strict=True)}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
+def test_situation_is_verified(situation: Situation) -> None:
+    outcome = outcomes(VERIFY, Form())[situation.name]
+    assert outcome.verdict == situation.verdict, outcome
+
+
+def inserted(situation: Situation, form: Form) -> tuple[int, ...] | None:
+    """Return how many barriers insertion adds, having checked that they do."""
+    outcome = outcomes(INSERT, form)[situation.name]
+    if not outcome.text:
+        assert outcome.verdict == situation.verdict, outcome
+        return None
+    program = read_barriers(situation.program, outcome.text, form)
+    assert not analyze(program).races(), outcome
+    before = cost(situation.program)
+    return tuple(a - b for a, b in zip(cost(program), before, strict=True))
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
+def test_situation_is_put_right(situation: Situation) -> None:
+    assert inserted(situation, Form()) == situation.inserted, outcomes(INSERT, Form())
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_spelling_does_not_matter(form: Form) -> None:
+    for situation in SITUATIONS:
+        if situation.name in SPELLED:
+            assert inserted(situation, form) == situation.inserted, situation.name
+
+
+@pytest.mark.parametrize(
+    "situation", [s for s in SITUATIONS if s.left is not None], ids=lambda s: s.name
+)
+def test_situation_is_thinned_out(situation: Situation) -> None:
+    outcome = outcomes(ELIMINATE, Form())[situation.name]
+    program = read_barriers(situation.program, outcome.text, Form())
+    assert cost(program) == situation.left, outcome
+
+
+# --- modules --------------------------------------------------------------------------------------
+
+
+def run_kernel(kernel: Kernel, passes: str) -> Outcome:
+    """Run passes on a module without locations."""
+    # One operation is to have one by which the outcome is found.
+    end = list(re.finditer(r"gpu\.return", kernel.text))[-1].end()
+    text = f'{kernel.text[:end]} loc("kernel":1:1){kernel.text[end:]}'
+    (outcome,) = run_passes([("kernel", text)], passes)
+    return outcome
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_kernel_is_verified(kernel: Kernel) -> None:
+    outcome = run_kernel(kernel, VERIFY)
+    assert outcome.verdict in kernel.verdicts, outcome
+
+
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.inserted], ids=lambda k: k.name)
+def test_kernel_is_put_right(kernel: Kernel) -> None:
+    outcome = run_kernel(kernel, INSERT)
+    assert outcome.text, outcome
+    before = count(run_kernel(kernel, "").text)
+    added = tuple(a - b for a, b in zip(count(outcome.text), before, strict=True))
+    assert added == kernel.inserted, outcome
+
+
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.left], ids=lambda k: k.name)
+def test_kernel_is_thinned_out(kernel: Kernel) -> None:
+    outcome = run_kernel(kernel, ELIMINATE)
+    assert count(outcome.text) == kernel.left, outcome
+
+
+# --- random kernels -------------------------------------------------------------------------------
+
+_TOTAL: Counter[str] = Counter()
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+def test_random_kernels(first: int) -> None:
+    counts: Counter[str] = Counter()
+    cases = [fuzz_sync.make_case(seed) for seed in range(first, first + CHUNK)]
+    problems = fuzz_sync.fuzz_compiler(cases, counts)
+    report = "\n\n".join(f"{name}: {problem}" for name, problem in problems.items())
+    assert not problems, report
+    assert counts["inserted"] > CHUNK // 2
+    _TOTAL.update(counts)
+
+
+def test_most_are_decided() -> None:
+    programs = sum(_TOTAL[verdict] for verdict in ("SAFE", "RACE", "UNFIXABLE", "MAYBE"))
+    assert _TOTAL["undecided"] <= (1 - DECIDED) * programs

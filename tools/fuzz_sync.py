@@ -1,0 +1,342 @@
+"""Try the synchronisation passes on random kernels, against an enumeration of all that can happen.
+
+With --compiler: what `workgroup-verify-sync` says has to be so; what is left by
+`workgroup-insert-barriers` and `workgroup-eliminate-barriers` has to be free of races, by as few
+barriers as can be, of which none can be left out. Without: the enumeration and the emulator have to
+agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import sync_emulator
+from sync_compiler import ELIMINATE, INSERT, VERIFY, Mismatch, Outcome, read_barriers, run_passes
+from sync_minimum import Minimum, insert, minimum
+from sync_programs import (
+    Access,
+    Barrier,
+    Program,
+    Step,
+    cost,
+    is_correlated,
+    parts,
+    walk,
+    without,
+)
+from sync_races import Analysis, analyze
+from sync_random import form_of, generate, with_barriers
+from sync_text import Form, print_program
+
+import pipeline
+
+
+@dataclass
+class Case:
+    """A program in one form; and one with more barriers than it needs."""
+
+    program: Program
+    analysis: Analysis
+    form: Form
+    most: Program
+
+    @property
+    def text(self) -> tuple[str, str]:
+        """What is given to the passes, with its name."""
+        return self.program.name, print_program(self.program, self.form)
+
+
+class Wrong(Exception):
+    """What a pass did is not right."""
+
+
+def make_case(seed: int, form: Form | None = None) -> Case:
+    """Return the case of a seed."""
+    program, analysis = generate(seed)
+    form = form or form_of(seed)
+    program = replace(program, name=f"{program.name}.{form}")
+    bare = without(program)
+    most = with_barriers(bare, analyze(bare), seed)
+    return Case(program, analysis, form, replace(most, name=f"{program.name}.most"))
+
+
+# --- the passes -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Results:
+    """What the passes made of a case."""
+
+    verified: Outcome
+    inserted: Outcome
+    eliminated: Outcome
+    # What they made of what was inserted, if it was.
+    again: Outcome | None = None
+    proved: Outcome | None = None
+    spared: Outcome | None = None
+
+
+def run_all(cases: Sequence[Case]) -> list[Results]:
+    """Run the passes on all cases."""
+    texts = [case.text for case in cases]
+    most = [(case.most.name, print_program(case.most, case.form)) for case in cases]
+    verified, inserted = run_passes(texts, VERIFY), run_passes(texts, INSERT)
+    eliminated = run_passes(most, ELIMINATE)
+    results = [Results(*each) for each in zip(verified, inserted, eliminated, strict=True)]
+    done = [number for number, outcome in enumerate(inserted) if outcome.text]
+    outputs = [(cases[number].program.name, inserted[number].text) for number in done]
+    if outputs:
+        lists = [run_passes(outputs, passes) for passes in (INSERT, VERIFY, ELIMINATE)]
+        for number, *outcomes in zip(done, *lists, strict=True):
+            results[number].again, results[number].proved, results[number].spared = outcomes
+    return results
+
+
+def check_verdict(case: Case, verified: Outcome) -> None:
+    """Check what verification says."""
+    verdict, analysis = verified.verdict, case.analysis
+    races = analysis.races()
+    if verdict == "REFUSED":
+        raise Wrong(f"refused: {verified}")
+    if verdict == "SAFE" and (races or analysis.divergent):
+        raise Wrong(f"called SAFE, but there is {(races or analysis.divergent)[0]}")
+    if verdict == "RACE" and not races:
+        raise Wrong(f"there is no race: {verified.errors[0]}")
+    if (verdict == "UNFIXABLE") > bool(analysis.unfixable):
+        raise Wrong(f"this can be put right: {verified.errors[0]}")
+    if (verdict == "DIVERGENT") > bool(analysis.divergent):
+        raise Wrong(f"no barrier is divergent: {verified.errors[0]}")
+    if analysis.divergent and verdict not in ("DIVERGENT", "MAYBE"):
+        raise Wrong(f"called {verdict}, but threads go apart at {analysis.divergent[0]}")
+    if analysis.unfixable and verdict not in ("UNFIXABLE", "DIVERGENT", "MAYBE"):
+        raise Wrong(f"called {verdict}, but nothing helps against {analysis.unfixable[0]}")
+    racing = {race.first.number for race in races} | {race.second.number for race in races}
+    for message in verified.errors:
+        if message.text.startswith("data race on ") and message.step not in racing:
+            raise Wrong(f"step {message.step} has no part in a race: {message.text}")
+
+
+def check_insertion(case: Case, results: Results, counts: Counter[str]) -> None:
+    """Check what insertion did."""
+    best, analysis = minimum(case.analysis), case.analysis
+    outcome = results.inserted
+    if not outcome.text:
+        if outcome.verdict not in ("UNFIXABLE", "DIVERGENT"):
+            raise Wrong(f"insertion refused: {outcome}")
+        if not (analysis.unfixable or analysis.divergent):
+            raise Wrong(f"insertion failed, but {best and list(map(str, best.places))} would do")
+        counts["refused"] += 1
+        return
+    if analysis.unfixable or analysis.divergent:
+        raise Wrong("insertion did what cannot be done")
+    program = read_barriers(case.program, outcome.text, case.form)
+    after = analyze(program)
+    if races := after.races():
+        raise Wrong(f"still there: {races[0]}\n{program}")
+    if after.divergent:
+        raise Wrong(f"put into divergent control flow\n{program}")
+    counts["inserted"] += sum(cost(program)) - sum(cost(case.program))
+    is_exact = not is_correlated(case.program) and not is_undecided(results.verified)
+    check_count(case.program, program, best, counts, is_exact=is_exact)
+    for number in find_inserted(case.program.steps, program.steps):
+        if not after.races(number):
+            counts["superfluous"] += 1
+            if is_exact:
+                raise Wrong(f"barrier {number} can be left out\n{program}")
+    check_output(case, results, program)
+
+
+def is_undecided(outcome: Outcome) -> bool:
+    """Tell whether something was not decided."""
+    return any(m.text.startswith("possible data race on ") for m in outcome.messages)
+
+
+def check_count(
+    before: Program, after: Program, best: Minimum | None, counts: Counter[str], *, is_exact: bool
+) -> None:
+    """Check that no fewer barriers would have done."""
+    if best is None:
+        return
+    put = tuple(a - b for a, b in zip(cost(after), cost(before), strict=True))
+    counts["counted"] += 1
+    if put < best.cost:
+        raise Wrong(f"{put} is less than the least, {best.cost}\n{after}")
+    if put > best.cost:
+        counts["above the least"] += 1
+        if is_exact:
+            places = "; ".join(map(str, best.places))
+            raise Wrong(f"{put} barriers, but {best.cost} would do: {places}\n{after}")
+
+
+def check_output(case: Case, results: Results, program: Program) -> None:
+    """Check what the passes say of what was inserted."""
+    assert results.again
+    assert results.proved
+    assert results.spared
+    if results.again.text != results.inserted.text:
+        raise Wrong(f"inserting twice is not the same\n{results.inserted}\n{results.again}")
+    expected = ("SAFE", "MAYBE") if is_undecided(results.verified) else ("SAFE",)
+    if results.proved.verdict not in expected:
+        raise Wrong(f"called {results.proved.verdict} after insertion\n{results.proved}")
+    spared = read_barriers(case.program, results.spared.text, case.form)
+    if cost(spared) > cost(program) or (
+        cost(spared) < cost(program) and not list(walk_barriers(case.program))
+    ):
+        raise Wrong(f"elimination does not leave it alone\n{program}\n{spared}")
+    if races := analyze(spared).races():
+        raise Wrong(f"elimination brings {races[0]}\n{spared}")
+
+
+def check_elimination(case: Case, results: Results, counts: Counter[str]) -> None:
+    """Check what elimination left of a program with many barriers."""
+    if not results.eliminated.text:
+        raise Wrong(f"elimination refused: {results.eliminated}")
+    after = read_barriers(case.most, results.eliminated.text, case.form)
+    before, left = analyze(case.most), analyze(after)
+    if not _racing(after, left) <= _racing(case.most, before):
+        raise Wrong(f"elimination brings {left.races()[0]}\n{case.most}\n{after}")
+    counts["eliminated"] += sum(cost(case.most)) - sum(cost(after))
+    # What the block meets for may become a matter of warps.
+    best = minimum(before, only_existing=True)
+    if best and cost(after) != best.cost:
+        best = minimum(before, only_existing=True, weaker=True)
+    is_exact = not is_correlated(case.program) and not is_undecided(results.verified)
+    check_count(without(case.most), after, best, counts, is_exact=is_exact)
+
+
+def _racing(program: Program, analysis: Analysis) -> set[tuple[int, int]]:
+    """Return the racing pairs, by the accesses' numbers among accesses."""
+    accesses = [step.number for step, _ in walk(program.steps) if isinstance(step, Access)]
+    order = {number: place for place, number in enumerate(accesses)}
+    return {(order[race.first.number], order[race.second.number]) for race in analysis.races()}
+
+
+def walk_barriers(program: Program) -> Iterator[Barrier]:
+    """Yield all barriers."""
+    yield from (step for step, _ in walk(program.steps) if isinstance(step, Barrier))
+
+
+def find_inserted(before: Sequence[Step], after: Sequence[Step]) -> list[int]:
+    """Return the numbers of the barriers in `after` that are not in `before`."""
+    found: list[int] = []
+    old = list(before)
+    for step in after:
+        if isinstance(step, Barrier):
+            if old and isinstance(old[0], Barrier) and old[0].is_warp == step.is_warp:
+                old.pop(0)
+            else:
+                found.append(step.number)
+            continue
+        # What is before here was passed over by a barrier of the other kind.
+        while isinstance(old[0], Barrier):
+            old.pop(0)
+        for inner, whole in zip(parts(old.pop(0)), parts(step), strict=True):
+            found += find_inserted(inner, whole)
+    return found
+
+
+def fuzz_compiler(cases: Sequence[Case], counts: Counter[str]) -> dict[str, str]:
+    """Return what is wrong, by the names of the programs."""
+    problems: dict[str, str] = {}
+    for case, results in zip(cases, run_all(cases), strict=True):
+        verdict = results.verified.verdict
+        counts[verdict] += 1
+        counts["undecided"] += is_undecided(results.verified)
+        counts["racy"] += bool(case.analysis.races())
+        checks: list[Callable[[], None]] = [
+            lambda: check_verdict(case, results.verified),  # noqa: B023
+            lambda: check_insertion(case, results, counts),  # noqa: B023
+            lambda: check_elimination(case, results, counts),  # noqa: B023
+        ]
+        wrong = []
+        for check in checks:
+            try:
+                check()
+            except (Wrong, Mismatch) as error:
+                wrong.append(str(error))
+        if wrong:
+            problems[case.program.name] = "\n".join([str(case.program), *wrong])
+    return problems
+
+
+# --- the judges -----------------------------------------------------------------------------------
+
+
+def fuzz_judges(cases: Sequence[Case], counts: Counter[str]) -> dict[str, str]:
+    """Compare the enumeration with the emulator, before and after the least barriers."""
+    problems: dict[str, str] = {}
+    for case in cases:
+        best = minimum(case.analysis)
+        for program in (case.program, best and insert(case.program, best.places)):
+            if program and (problem := compare(program, case.form, counts)):
+                problems[case.program.name] = f"{program}\n{problem}"
+    return problems
+
+
+def compare(program: Program, form: Form, counts: Counter[str]) -> str:
+    """Return where the emulator differs from the enumeration."""
+    analysis = analyze(program)
+    if analysis.divergent:
+        return ""
+    races = analysis.races()
+    try:
+        found = sync_emulator.run(program, print_program(program, form), form.container)
+    except pipeline.Error as error:
+        return str(error)
+    counts["runs"] += len(found)
+    counts["racy" if races else "clean"] += 1
+    if strange := [run for run in found if run.kinds and not run.is_race]:
+        return strange[0].report
+    if races and not any(run.is_race for run in found):
+        return f"the emulator does not find {races[0]}"
+    if not races and (racing := [run for run in found if run.is_race]):
+        return f"there is no race, but the emulator found\n{racing[0].report}"
+    outputs = {(tuple(run.launch.items()), run.output) for run in found}
+    if not races and len(outputs) != len({launch for launch, _ in outputs}):
+        return "the order of threads changes the output, but there is no race"
+    return ""
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def main() -> int:
+    """Fuzz seeds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", action="store_true", help="try the passes")
+    parser.add_argument("--seeds", default="0-99", help="the first and the last seed")
+    parser.add_argument("--keep", type=Path, help="where to write the programs that fail")
+    options = parser.parse_args()
+    first, _, last = options.seeds.partition("-")
+    seeds = range(int(first), int(last or first) + 1)
+    run = fuzz_compiler if options.compiler else fuzz_judges
+    counts: Counter[str] = Counter()
+    begun, failed = time.monotonic(), 0
+    for start in range(seeds.start, seeds.stop, 50):
+        cases = [make_case(seed) for seed in range(start, min(start + 50, seeds.stop))]
+        for name, problem in run(cases, counts).items():
+            failed += 1
+            print(f"{name}: {problem}\n", flush=True)
+            if options.keep:
+                keep(next(case for case in cases if case.program.name == name), options.keep)
+    told = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
+    print(f"{len(seeds)} programs in {time.monotonic() - begun:.0f} s, {failed} failed: {told}")
+    return 1 if failed else 0
+
+
+def keep(case: Case, folder: Path) -> None:
+    """Write a program, and the one with many barriers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for program in (case.program, case.most):
+        name = program.name.replace("/", ".")
+        (folder / f"{name}.mlir").write_text(print_program(program, case.form))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
