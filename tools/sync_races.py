@@ -141,7 +141,7 @@ def _find_demands(
     """Return the demands of a launch, each with an example."""
     if not seen.accesses:
         return []
-    pairs = _pair(_group(np.concatenate(seen.accesses)), seen)
+    pairs = _pair(_group(np.concatenate(seen.accesses), seen), seen)
     if not len(pairs):
         return []
     masks = _Masks(seen, places, -(-program.threads // WARP))
@@ -153,26 +153,35 @@ def _find_demands(
     return found
 
 
-def _group(rows: Rows) -> Rows:
-    """Return a row for each byte, execution and warp: with its first and last thread."""
-    widths = rows[:, 2]
-    wide = np.repeat(rows, widths, axis=0)
-    starts = np.cumsum(widths) - widths
-    wide[:, 1] += np.arange(len(wide)) - np.repeat(starts, widths)
-    threads, byte, execution = wide[:, 0], wide[:, 1], wide[:, 3]
+def _group(rows: Rows, seen: Trace) -> Rows:
+    """Return a row for each piece, execution and warp: with its first and last thread.
+
+    Pieces that one thread has for itself, or that are only read, are left out."""
+    unit = int(np.gcd.reduce(rows[:, 1:3], axis=None))
+    counts = rows[:, 2] // unit
+    wide = np.repeat(rows, counts, axis=0)
+    starts = np.cumsum(counts) - counts
+    threads, execution = wide[:, 0], wide[:, 3]
+    piece = wide[:, 1] // unit + np.arange(len(wide)) - np.repeat(starts, counts)
+    least, most = np.full(piece.max() + 1, len(wide)), np.zeros(piece.max() + 1, np.int64)
+    np.minimum.at(least, piece, threads)
+    np.maximum.at(most, piece, threads)
+    written = np.zeros(piece.max() + 1, bool)
+    written[piece[seen.writes[execution]]] = True
+    kept = ((least < most) & written)[piece]
+    threads, execution, piece = threads[kept], execution[kept], piece[kept]
     warp = threads // WARP
-    order = np.lexsort((threads, warp, execution, byte))
-    keys = np.stack([byte, execution, warp], axis=1)[order]
+    order = np.lexsort((threads, warp, execution, piece))
+    keys = np.stack([piece * unit, execution, warp], axis=1)[order]
     threads = threads[order]
-    begins = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
+    begins = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(keys)])
     ends = np.append(begins[1:], len(keys)) - 1
-    return np.column_stack([keys[begins], threads[begins], threads[ends]])
+    return np.column_stack([keys[begins], threads[begins], threads[ends[: len(begins)]]])
 
 
 def _pair(groups: Rows, seen: Trace) -> Rows:
     """Return pairs of groups at odds: executions, warp or -1, threads, byte."""
-    writes = np.array([access.operation != "R" for access, _ in seen.executions])
-    atomic = np.array([access.operation == "U" for access, _ in seen.executions])
+    writes, atomic = seen.writes, seen.atomic
     found = []
     for shift in range(len(groups)):
         a, b = groups[: len(groups) - shift], groups[shift:]

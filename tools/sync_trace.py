@@ -52,6 +52,16 @@ class Trace:
     # Of each execution: the access, and its position.
     executions: list[tuple[Access, int]] = field(default_factory=list)
 
+    @property
+    def writes(self) -> Threads:
+        """Which executions write."""
+        return np.array([access.operation != "R" for access, _ in self.executions], bool)
+
+    @property
+    def atomic(self) -> Threads:
+        """Which executions are atomic."""
+        return np.array([access.operation == "U" for access, _ in self.executions], bool)
+
 
 def launches(program: Program) -> Iterator[Launch]:
     """Yield the values of the arguments that the program is to be looked at for."""
