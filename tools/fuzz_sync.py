@@ -24,6 +24,7 @@ from sync_compiler import (
     Mismatch,
     Outcome,
     has_passes,
+    is_barrier,
     read_barriers,
     run_passes,
 )
@@ -91,6 +92,8 @@ class Results:
     again: Outcome | None = None
     proved: Outcome | None = None
     spared: Outcome | None = None
+    # What is said of the output without one of its barriers, by its number among them.
+    mutant: tuple[int, Outcome] | None = None
 
 
 def run_all(cases: Sequence[Case]) -> list[Results]:
@@ -106,7 +109,24 @@ def run_all(cases: Sequence[Case]) -> list[Results]:
         lists = [run_passes(outputs, passes) for passes in (INSERT, VERIFY, ELIMINATE)]
         for number, *outcomes in zip(done, *lists, strict=True):
             results[number].again, results[number].proved, results[number].spared = outcomes
+    run_mutants(cases, results)
     return results
+
+
+def run_mutants(cases: Sequence[Case], results: Sequence[Results]) -> None:
+    """Verify what was inserted without one barrier."""
+    texts: list[tuple[str, str]] = []
+    removed: list[tuple[Results, int]] = []
+    for number, (case, result) in enumerate(zip(cases, results, strict=True)):
+        lines = result.inserted.text.splitlines()
+        if found := [line for line, text in enumerate(lines) if is_barrier(text)]:
+            which = number % len(found)
+            del lines[found[which]]
+            texts.append((case.program.name, "\n".join([*lines, ""])))
+            removed.append((result, which))
+    if texts:
+        for (result, which), outcome in zip(removed, run_passes(texts, VERIFY), strict=True):
+            result.mutant = which, outcome
 
 
 def check_verdict(case: Case, verified: Outcome) -> None:
@@ -161,6 +181,20 @@ def check_insertion(case: Case, results: Results, counts: Counter[str]) -> None:
             if is_exact:
                 raise Wrong(f"barrier {number} can be left out\n{program}")
     check_output(case, results, program)
+    if results.mutant:
+        check_mutant(after, *results.mutant, counts)
+
+
+def check_mutant(after: Analysis, which: int, said: Outcome, counts: Counter[str]) -> None:
+    """Check what is said of the output without one barrier."""
+    barrier, _ = barriers(after.program)[which]
+    races = after.races(barrier.number)
+    counts["mutants"] += 1
+    counts["mutants that race"] += bool(races)
+    if races and said.verdict == "SAFE":
+        raise Wrong(f"called SAFE without barrier {barrier.number}: {races[0]}\n{after.program}")
+    if not races and said.verdict not in ("SAFE", "MAYBE"):
+        raise Wrong(f"not needed, but without barrier {barrier.number}: {said.errors[0]}")
 
 
 def is_undecided(outcome: Outcome) -> bool:

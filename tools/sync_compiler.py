@@ -136,6 +136,11 @@ class Token:
     part: Part = Part.SELF
 
 
+def is_barrier(line: str) -> bool:
+    """Tell whether a line of a printed module is a barrier."""
+    return line.strip().startswith(("gpu.barrier", "nvvm.bar.warp.sync"))
+
+
 def read_tokens(text: str) -> Iterator[Token]:
     """Yield what a kernel does."""
     for line in map(str.strip, text.splitlines()):

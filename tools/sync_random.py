@@ -287,7 +287,7 @@ def generate(seed: int) -> tuple[Program, Analysis]:
             continue
         analysis = analyze(program)
         is_dull = not analysis.open_demands()
-        chances = 0.1 if analysis.unfixable else 0.25 if is_dull else 1.0
+        chances = 0.25 if analysis.unfixable else 0.4 if is_dull else 1.0
         if chance.random() < chances:
             return program, analysis
 

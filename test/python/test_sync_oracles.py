@@ -154,6 +154,11 @@ def test_wrong_insertions_are_caught(container: str) -> None:
     )
     with pytest.raises(fuzz_sync.Wrong, match=r"would do|can be left out"):
         check([*bits, free])
+    after = analyze(insert(case.program, best.places))
+    needed = [n for n, (b, _) in enumerate(barriers(after.program)) if after.races(b.number)]
+    fuzz_sync.check_mutant(after, needed[0], racy, Counter())
+    with pytest.raises(fuzz_sync.Wrong, match="called SAFE"):
+        fuzz_sync.check_mutant(after, needed[0], Outcome(text="-"), Counter())
 
 
 def test_wrong_verdicts_are_caught() -> None:
