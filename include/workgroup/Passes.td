@@ -18,5 +18,6 @@
 include "workgroup/CopyPasses.td"
 include "workgroup/KernelPasses.td"
 include "workgroup/MemoryPasses.td"
+include "workgroup/SyncPasses.td"
 
 #endif // WORKGROUP_PASSES

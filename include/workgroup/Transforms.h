@@ -257,6 +257,54 @@ LogicalResult
 flattenKernelArguments(ModuleOp module,
                        SmallVectorImpl<KernelSignature> *signatures = nullptr);
 
+//===----------------------------------------------------------------------===//
+// Synchronisation
+//===----------------------------------------------------------------------===//
+
+struct SyncOptions {
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+  /// What is not known to be free of races is an error.
+  bool isStrict = false;
+};
+
+/// What is known of the synchronisation of a kernel; the graver, the larger.
+enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent };
+
+/// Something that is wrong with it.
+struct SyncFinding {
+  SyncVerdict verdict = SyncVerdict::Maybe;
+  /// Where it is wrong, and the other access if there is one.
+  Operation *op = nullptr, *other = nullptr;
+  std::string message;
+  SmallVector<std::pair<Operation *, std::string>, 1> notes;
+  /// Two threads for which it happens, by their ids: that of `other` first, or
+  /// that which gets to a barrier. Empty if none are known.
+  SmallVector<std::array<int64_t, 3>, 2> threads;
+  /// Where they meet, in bytes from where the buffer begins or, if its strides
+  /// are not constants, as indices.
+  SmallVector<int64_t, 1> place;
+};
+
+struct SyncReport {
+  std::string kernel;
+  Operation *scope = nullptr;
+  SyncVerdict verdict = SyncVerdict::Safe;
+  std::vector<SyncFinding> findings;
+};
+
+/// Inserts the fewest barriers that order what different threads do in the
+/// kernels inside `root`. Fails, with a diagnostic, where none can.
+LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {});
+
+/// Removes barriers that order nothing which others do not order.
+void eliminateBarriers(Operation *root, const SyncOptions &options = {});
+
+/// Reports accesses that nothing orders, by diagnostics or into `reports`. Fails
+/// if there are some for sure.
+LogicalResult verifySync(Operation *root, const SyncOptions &options = {},
+                         std::vector<SyncReport> *reports = nullptr);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_TRANSFORMS_H

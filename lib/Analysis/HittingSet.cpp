@@ -81,13 +81,13 @@ bool Intervals::addArc(const BitVector &demand,
     else
       runs.push_back({place, place});
   }
-  if (runs.size() == 1) {
-    arcs.push_back(runs.front());
-    return true;
+  if (runs.size() < 2) {
+    arcs.append(runs.begin(), runs.end());
+    return !runs.empty();
   }
-  if (runs[0].first != 0 || runs[1].second + 1 != choices.size())
+  if (runs.front().first != 0 || runs.back().second + 1 != choices.size())
     return false;
-  arcs.push_back({runs[1].first, runs[0].second});
+  arcs.push_back({runs.back().first, runs.front().second});
   return true;
 }
 

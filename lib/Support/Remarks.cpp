@@ -12,6 +12,10 @@ namespace mlir::workgroup {
 
 static StringRef getCategory(RemarkSource source) {
   switch (source) {
+  case RemarkSource::EliminateBarriers:
+    return "workgroup-eliminate-barriers";
+  case RemarkSource::InsertBarriers:
+    return "workgroup-insert-barriers";
   case RemarkSource::FormRings:
     return "workgroup-form-rings";
   case RemarkSource::LowerRings:

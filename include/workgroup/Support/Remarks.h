@@ -24,10 +24,12 @@ namespace mlir::workgroup {
 
 /// The pass that emits a remark.
 enum class RemarkSource {
+  EliminateBarriers,
   FormRings,
   SinkAllocs,
   HoistAllocs,
   HoistCopies,
+  InsertBarriers,
   LowerCopies,
   LowerDynamicMemory,
   LowerRings,

@@ -1,0 +1,40 @@
+//===- Hazards.h - Accesses that a barrier has to separate ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pairs of accesses of a kernel that different threads may do to the same
+// bytes, where one of them writes, and between which threads have to meet.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_HAZARDS_H
+#define WORKGROUP_ANALYSIS_HAZARDS_H
+
+#include "workgroup/Analysis/SyncTree.h"
+#include "workgroup/Analysis/ThreadConflicts.h"
+
+namespace mlir::workgroup {
+
+/// Two accesses, by number, that must not happen at the same time. The first
+/// one comes first; the second one in the same or a later turn of `order.loop`.
+struct Hazard {
+  unsigned first = 0, second = 0;
+  SyncHazard order;
+  Conflict conflict;
+};
+
+/// All that barriers have to separate, of the threads that `threads` names. Of
+/// hazards that every barrier separates that separates others, some are left
+/// out; all that is certain has a certain one among those that remain.
+std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
+                                const SyncTree &tree,
+                                ThreadConflicts &conflicts,
+                                PairRelation::Threads threads);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_HAZARDS_H

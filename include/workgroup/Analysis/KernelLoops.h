@@ -1,0 +1,76 @@
+//===- KernelLoops.h - The loops of a kernel --------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The loops of a kernel, whether they are operations or branches between
+// blocks, as one nest.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_KERNELLOOPS_H
+#define WORKGROUP_ANALYSIS_KERNELLOOPS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include <memory>
+
+namespace mlir::workgroup {
+
+/// A loop: an operation that repeats a region, or the blocks of a natural loop.
+struct KernelLoop {
+  /// The operation; null for branches.
+  Operation *op = nullptr;
+  /// The block that each turn starts with.
+  Block *header = nullptr;
+  const KernelLoop *parent = nullptr;
+  /// Of branches: the only block that goes back to the header, and the only one
+  /// outside that goes to it; null if there are several.
+  Block *latch = nullptr, *entering = nullptr;
+  /// It is entered at its header only, so that its turns can be counted.
+  bool isCountable = true;
+
+  bool contains(const KernelLoop *other) const {
+    for (; other; other = other->parent)
+      if (other == this)
+        return true;
+    return false;
+  }
+};
+
+/// The loops of a kernel or device function. Stays valid while operations are
+/// only inserted or erased.
+class KernelLoops {
+public:
+  explicit KernelLoops(Operation *scope);
+
+  /// The innermost loop that the operations of `block` are in; null for none.
+  const KernelLoop *getLoop(Block *block) const { return loops.lookup(block); }
+  const KernelLoop *getLoop(Operation *op) const {
+    return getLoop(op->getBlock());
+  }
+  /// The loop that `op` itself is; null if it is none.
+  const KernelLoop *getLoopOf(Operation *op) const { return ofOps.lookup(op); }
+  /// The natural loop of branches that starts at `block`; null if none does.
+  const KernelLoop *getLoopAt(Block *block) const {
+    return ofHeaders.lookup(block);
+  }
+
+private:
+  void visit(Region &region, const KernelLoop *around);
+  void visitBranches(Region &region, const KernelLoop *around);
+  KernelLoop *make(const KernelLoop *around, Operation *op, Block *header);
+
+  std::vector<std::unique_ptr<KernelLoop>> storage;
+  DenseMap<Block *, const KernelLoop *> loops;
+  DenseMap<Operation *, const KernelLoop *> ofOps;
+  DenseMap<Block *, const KernelLoop *> ofHeaders;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_KERNELLOOPS_H

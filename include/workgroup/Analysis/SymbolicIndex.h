@@ -1,0 +1,225 @@
+//===- SymbolicIndex.h - Index arithmetic as linear forms -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an index is, as a sum of multiples of atoms: ids of threads, turns of
+// loops, quotients, values that nothing is known of. Equal forms are equal
+// numbers in the same thread and turn, however the program spells them: with
+// affine maps, with arithmetic on `index` or on narrower integers that do not
+// wrap, with induction variables or values that loops carry.
+//
+// Slots of rings are counted by values that start again at zero. Such a value
+// is `(start + turns) mod slots`; `turns` goes on through the loops around.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_SYMBOLICINDEX_H
+#define WORKGROUP_ANALYSIS_SYMBOLICINDEX_H
+
+#include "mlir/IR/Dominance.h"
+#include "workgroup/Analysis/KernelLoops.h"
+#include "workgroup/Analysis/LinearIndex.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/Hashing.h"
+#include <unordered_map>
+
+namespace mlir::workgroup {
+
+struct SymbolicAtom;
+
+/// A closed interval; an end that is missing is not known.
+struct SymbolicRange {
+  std::optional<int64_t> min, max;
+};
+
+/// A constant and multiples of atoms.
+struct SymbolicForm {
+  int64_t constant = 0;
+  /// By ascending numbers of the atoms; no factor is zero.
+  SmallVector<std::pair<const SymbolicAtom *, int64_t>, 3> terms;
+
+  SymbolicForm(int64_t constant = 0) : constant(constant) {}
+
+  bool isConstant() const { return terms.empty(); }
+  bool operator==(const SymbolicForm &other) const {
+    return constant == other.constant && terms == other.terms;
+  }
+  bool operator!=(const SymbolicForm &other) const { return !(*this == other); }
+  /// The factor of `atom`; zero if it is not part of it.
+  int64_t getFactor(const SymbolicAtom *atom) const;
+  /// The sum of this and `factor` times `other`. Nothing if a number gets too
+  /// large.
+  std::optional<SymbolicForm> plus(const SymbolicForm &other,
+                                   int64_t factor = 1) const;
+  friend llvm::hash_code hash_value(const SymbolicForm &form) {
+    return llvm::hash_combine(
+        form.constant,
+        llvm::hash_combine_range(form.terms.begin(), form.terms.end()));
+  }
+};
+
+/// What holds of forms.
+struct SymbolicCondition {
+  enum Kind { True, False, NonNegative, Zero, All, Any } kind = True;
+  /// What is not negative, or zero.
+  SymbolicForm form;
+  std::vector<SymbolicCondition> parts;
+
+  static SymbolicCondition of(Kind kind, SymbolicForm form);
+  /// All or any of `parts`.
+  static SymbolicCondition join(Kind kind, std::vector<SymbolicCondition> parts);
+  SymbolicCondition negate() const;
+  bool operator==(const SymbolicCondition &other) const {
+    return kind == other.kind && form == other.form && parts == other.parts;
+  }
+};
+
+/// A number that forms are made of.
+struct SymbolicAtom {
+  enum Kind {
+    /// Coordinate `dim` of the thread in its block.
+    ThreadId,
+    /// A position or size of the grid or the block: `what` and `dim`.
+    GridValue,
+    /// How many turns of `loop` were before this one.
+    Turn,
+    /// The sum of `operands[0]` over the turns of `loop` before this one.
+    Total,
+    /// `operands[0]` by `operands[1]`, which is positive, rounded down.
+    Quotient,
+    Product,
+    Minimum,
+    Maximum,
+    /// `operands[0]` if `condition` holds, else `operands[1]`.
+    Select,
+    /// A function of `operands` that is not linear: that of `op`.
+    Function,
+    /// `value`, of which nothing is known.
+    Opaque,
+  };
+  enum GridKind { BlockId, BlockSize, GridSize };
+
+  Kind kind = Opaque;
+  unsigned number = 0;
+  unsigned dim = 0;
+  GridKind what = BlockId;
+  const KernelLoop *loop = nullptr;
+  Value value;
+  Operation *op = nullptr;
+  SmallVector<SymbolicForm, 2> operands;
+  SymbolicCondition condition;
+
+  // What follows from it.
+  SymbolicRange range;
+  /// The loops it may be different in each turn of.
+  SmallVector<const KernelLoop *, 2> loops;
+  /// Threads of a block, or of a warp, may have different ones.
+  bool isDivergent = false, isDivergentInWarp = false;
+  /// It may be different each time, whatever the turns of `loops` are.
+  bool isUnsteady = false;
+  /// It follows from what a launch may choose freely, and from turns.
+  bool isInput = true;
+  /// It follows from the thread alone.
+  bool isOfThread = false;
+
+  bool isLeaf() const { return operands.empty(); }
+};
+
+/// Translates values of a kernel. An instance must not outlive a change of the
+/// arithmetic it has looked at.
+class SymbolicIndex {
+public:
+  SymbolicIndex(Operation *scope, const KernelLoops &loops,
+                const UniformityAnalysis &block, const UniformityAnalysis &warp);
+
+  /// What `value`, an integer or index, is.
+  SymbolicForm getForm(Value value);
+  SymbolicForm getForm(OpFoldResult index);
+  SymbolicForm getForm(AffineMap map, ValueRange operands);
+  SymbolicForm getForm(const LinearIndex &index);
+
+  /// When `value`, of type i1, is true.
+  SymbolicCondition getCondition(Value value);
+
+  /// A condition of which nothing is known.
+  SymbolicCondition getUnknown();
+
+  /// What holds wherever control gets to `op`.
+  SymbolicCondition getGuard(Operation *op) { return getGuard(op->getBlock()); }
+  SymbolicCondition getGuard(Block *block);
+
+  /// What holds in each turn of `loop`: the number of turns.
+  SymbolicCondition getBounds(const KernelLoop *loop);
+
+  /// True if `loop` has a turn whenever it is reached.
+  bool hasTurn(const KernelLoop *loop);
+
+  SymbolicRange getRange(const SymbolicForm &form) const;
+
+  /// The turn of `loop`.
+  SymbolicForm getTurn(const KernelLoop *loop);
+
+  /// Parts, as if by the operators: `multiply` and the rest never fail.
+  SymbolicForm multiply(const SymbolicForm &lhs, const SymbolicForm &rhs);
+  SymbolicForm divide(const SymbolicForm &lhs, const SymbolicForm &divisor);
+  SymbolicForm remainder(const SymbolicForm &lhs, const SymbolicForm &divisor);
+
+  /// The number of a thread in its block, and of its warp. The shape of the
+  /// block is known.
+  SymbolicForm getLinearThreadId();
+  SymbolicForm getWarpId();
+
+  /// The coordinate of a thread in its block.
+  SymbolicForm getThreadId(unsigned dim) { return makeThreadId(dim); }
+
+  const BlockShape &getShape() const { return shape; }
+  ArrayRef<std::unique_ptr<SymbolicAtom>> getAtoms() const { return atoms; }
+
+private:
+  friend class SymbolicTranslator;
+  const SymbolicAtom *intern(SymbolicAtom atom);
+  void derive(SymbolicAtom &atom);
+  SymbolicRange deriveRange(const SymbolicAtom &atom) const;
+  SymbolicForm ofAtom(SymbolicAtom atom);
+  SymbolicForm makeOpaque(Value value);
+  SymbolicForm makeThreadId(unsigned dim);
+  SymbolicForm makeGridValue(SymbolicAtom::GridKind what, unsigned dim);
+  SymbolicForm add(const SymbolicForm &lhs, const SymbolicForm &rhs,
+                   int64_t factor, Value fallback);
+  SymbolicForm makeBinary(SymbolicAtom::Kind kind, const SymbolicForm &lhs,
+                          const SymbolicForm &rhs);
+  SymbolicForm select(const SymbolicCondition &condition,
+                      const SymbolicForm &lhs, const SymbolicForm &rhs);
+  /// Where a loop that counts begins, how far it goes, and by which steps.
+  struct Span {
+    SymbolicForm lower, length, step;
+  };
+  std::optional<Span> getSpan(const KernelLoop *loop);
+  std::optional<SymbolicCondition> compare(Operation *op);
+  static SymbolicCondition isOne(SymbolicForm form);
+  SymbolicCondition computeGuard(Block *block);
+  SymbolicCondition getEntryCondition(Block *block);
+
+  Operation *scope;
+  const KernelLoops &loops;
+  const UniformityAnalysis &block, &warp;
+  BlockShape shape;
+  std::vector<std::unique_ptr<SymbolicAtom>> atoms;
+  std::unordered_multimap<size_t, const SymbolicAtom *> interned;
+  DenseMap<Value, SymbolicForm> forms;
+  /// What values that loops carry are taken for while it is found out what they
+  /// are.
+  DenseMap<Value, SymbolicForm> tentative;
+  DenseMap<Block *, SymbolicCondition> guards;
+  DominanceInfo dominance;
+  unsigned depth = 0;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_SYMBOLICINDEX_H

@@ -1,0 +1,122 @@
+//===- SyncTree.h - A kernel as barriers see it -----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The sequences, loops and branches that all threads of a block, or of a warp,
+// take together, whether they are operations or branches between blocks; and in
+// them the accesses to memory and the barriers. What not all threads take
+// together is one step: no barrier can stand in it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_SYNCTREE_H
+#define WORKGROUP_ANALYSIS_SYNCTREE_H
+
+#include "mlir/IR/Dominance.h"
+#include "workgroup/Analysis/BarrierPlacement.h"
+#include "workgroup/Analysis/KernelLoops.h"
+#include "workgroup/Analysis/ThreadAccess.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::workgroup {
+
+/// True if all threads of a warp wait for each other at `op`, and no others.
+bool isWarpBarrier(Operation *op);
+
+/// Who is to meet at barriers, and where they go together.
+struct SyncScope {
+  UniformityUnit unit;
+  const UniformityAnalysis &uniformity;
+  const KernelLoops &loops;
+  /// True if the loop has a turn whenever it is reached.
+  llvm::function_ref<bool(const KernelLoop *)> hasTurn;
+};
+
+class SyncTree {
+public:
+  SyncTree(Operation *scope, const ThreadAccesses &accesses,
+           const SyncScope &sync);
+
+  const SyncProgram &getProgram() const { return program; }
+
+  /// The step that access number `access` is part of.
+  unsigned getStep(unsigned access) const { return stepOf[access]; }
+  /// The loops around a node that threads turn together, outermost first: their
+  /// nodes.
+  SmallVector<unsigned, 3> getLoopsAround(unsigned node) const;
+  const KernelLoop *getLoop(unsigned node) const { return loopOf.lookup(node); }
+  /// True if a step is of several operations, in no order that all threads have
+  /// in common.
+  bool isDivergentStep(unsigned node) const {
+    return divergentSteps.contains(node);
+  }
+
+  /// The operation before which a barrier at `gap` is to stand; null if there
+  /// is no such place.
+  Operation *getInsertionPoint(SyncGap gap) const;
+  /// The barrier that is `node`.
+  Operation *getBarrier(unsigned node) const { return barriers.lookup(node); }
+  /// The barrier right before `gap`; null if there is none.
+  Operation *getBarrierBefore(SyncGap gap) const;
+
+  /// Barriers that not all threads reach.
+  ArrayRef<Operation *> getDivergentBarriers() const {
+    return divergentBarriers;
+  }
+  /// An operation at which control flow gets too entangled for this; null for
+  /// none. Then nothing else is of use.
+  Operation *getUnstructured() const { return unstructured; }
+
+private:
+  void markRelevant(Operation *scope, const ThreadAccesses &accesses);
+  bool isRelevant(Operation *op) const { return relevant.contains(op); }
+  bool isBarrier(Operation *op) const;
+  unsigned append(unsigned sequence, SyncNode::Kind kind, Operation *before);
+  unsigned addPart(unsigned node) { return program.addPart(node); }
+
+  void visitRegion(unsigned sequence, Region &region);
+  void visitBlock(unsigned sequence, Block &block);
+  void visitOp(unsigned sequence, Operation &op);
+  bool visitLoop(unsigned sequence, Operation &op);
+  bool visitBranch(unsigned sequence, Operation &op);
+  void addStep(unsigned sequence, Operation *op);
+  void addDivergent(unsigned node, Operation *op);
+  void addAccesses(unsigned node, Operation *op);
+
+  void visitBlocks(unsigned sequence, Block *block, Block *stop);
+  Block *visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
+                          Operation *before);
+  Block *visitLoopAt(unsigned sequence, Block *block, Operation *before);
+  Block *visitBranches(unsigned sequence, Block *block, Block *stop);
+  void visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
+                            Block *join, Operation *before);
+  Block *findJoin(Block *block);
+  bool mustPass(Block *block, Block *other);
+  bool hasRelevant(Block *block) const;
+
+  const SyncScope &sync;
+  SyncProgram program;
+  DenseMap<Operation *, SmallVector<unsigned, 2>> accessesOf;
+  DenseSet<Operation *> relevant;
+  std::vector<unsigned> stepOf;
+  DenseMap<unsigned, const KernelLoop *> loopOf;
+  DenseSet<unsigned> divergentSteps;
+  DenseMap<unsigned, Operation *> barriers;
+  /// Of nodes, what they stand before; of sequences, what comes behind; of
+  /// loops that test in their middle, the test.
+  std::vector<Operation *> before;
+  DenseMap<unsigned, Operation *> ends, tests;
+  SmallVector<Operation *> divergentBarriers;
+  Operation *unstructured = nullptr;
+  /// The natural loop that is being visited.
+  const KernelLoop *open = nullptr;
+  PostDominanceInfo postDominance;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_SYNCTREE_H

@@ -1,0 +1,151 @@
+//===- ThreadConflicts.h - Whether two threads meet in memory ---*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decides whether two different threads of a block may touch the same byte by
+// two accesses, the second of which is in the same or a later turn of a loop.
+// The threads are symbolic: two sets of ids, of turns and of what diverges, and
+// one of all that is uniform, as in GPUVerify (Betts et al., "GPUVerify: a
+// verifier for GPU kernels", OOPSLA 2012).
+//
+// The means, from cheap to dear: ranges; tables of what all threads of a known
+// block do, for any arithmetic; integer linear programming (Presburger), where
+// quotients, remainders, minima and conditions are exact. What is not decided
+// within a fixed number of steps is possible.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_THREADCONFLICTS_H
+#define WORKGROUP_ANALYSIS_THREADCONFLICTS_H
+
+#include "workgroup/Analysis/SymbolicIndex.h"
+#include "workgroup/Analysis/ThreadAccess.h"
+#include <array>
+#include <map>
+#include <string>
+
+namespace mlir::workgroup {
+
+/// Where in the execution of a kernel two accesses of different threads are.
+struct PairRelation {
+  enum Threads {
+    /// Of the block, but not of one warp.
+    OfTwoWarps,
+    /// Of one warp.
+    OfOneWarp,
+    /// Of two blocks.
+    OfTwoBlocks
+  } threads = OfTwoWarps;
+  /// The loops that both are in the same turn of.
+  SmallVector<const KernelLoop *, 3> sameTurn;
+  /// The second one is in the next turn of this loop or, if `isFar`, in one
+  /// after the next. Null for none.
+  const KernelLoop *carrier = nullptr;
+  bool isFar = false;
+  /// The first one was started this many turns of `carrier`, or of the
+  /// innermost loop in `sameTurn`, before: a copy that a wait ends.
+  int64_t delay = 0;
+  const KernelLoop *delayed = nullptr;
+
+  bool operator<(const PairRelation &other) const {
+    return std::lexicographical_compare(sameTurn.begin(), sameTurn.end(),
+                                        other.sameTurn.begin(),
+                                        other.sameTurn.end()) ||
+           (sameTurn == other.sameTurn &&
+            std::tie(threads, carrier, isFar, delay, delayed) <
+                std::tie(other.threads, other.carrier, other.isFar,
+                         other.delay, other.delayed));
+  }
+};
+
+/// Whether accesses of two threads touch the same byte.
+struct Conflict {
+  enum Kind {
+    /// They do not.
+    None,
+    /// That is not known; `reason` says why.
+    Possible,
+    /// Two threads do.
+    Certain
+  } kind = None;
+  std::string reason;
+  /// Two threads, by their ids, and the place, as coordinates of the footprints'
+  /// basis; of what is certain, and where the shape of the block is known.
+  struct Witness {
+    std::array<int64_t, 3> threads[2] = {};
+    SmallVector<int64_t, 1> place;
+    /// How often the loops around had turned; with values that the launch may
+    /// choose.
+    SmallVector<std::pair<const KernelLoop *, std::array<int64_t, 2>>, 2> turns;
+  };
+  std::optional<Witness> witness;
+
+  explicit operator bool() const { return kind != None; }
+};
+
+class ThreadTables;
+
+/// Decides and remembers. An instance must not outlive a change of the index
+/// arithmetic of the kernel.
+class ThreadConflicts {
+public:
+  ThreadConflicts(Operation *scope, const ThreadAccesses &accesses,
+                  const KernelLoops &loops, const UniformityAnalysis &block,
+                  const UniformityAnalysis &warp);
+  ~ThreadConflicts();
+
+  /// Whether the accesses number `first` and `second` may be of the same byte.
+  /// Whether that is a race is another question: both may be reads.
+  Conflict find(unsigned first, unsigned second, const PairRelation &relation);
+
+  /// Two threads, by their ids, of which the first may execute `op` and the
+  /// second does not; nothing if none are known.
+  std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
+  findParting(Operation *op);
+
+  SymbolicIndex &getIndex() { return index; }
+  const SymbolicIndex &getIndex() const { return index; }
+  /// How many systems were given to integer linear programming.
+  unsigned getNumSystems() const { return numSystems; }
+
+  /// An access in terms of forms.
+  struct Footprint {
+    struct Extent {
+      SymbolicForm count;
+      int64_t stride = 1;
+      unsigned coordinate = 0;
+    };
+    SmallVector<SymbolicForm, 2> place;
+    SmallVector<Extent, 1> box;
+    int64_t run = 1;
+    SymbolicCondition condition;
+    AccessAgent agent = AccessAgent::Thread;
+
+    bool operator==(const Footprint &other) const;
+  };
+
+private:
+  friend class ThreadConflictQuery;
+  unsigned makeFootprint(const ThreadAccess &access);
+  Conflict decide(const Footprint &first, const Footprint &second,
+                  const PairRelation &relation);
+
+  const ThreadAccesses &accesses;
+  SymbolicIndex index;
+  std::unique_ptr<ThreadTables> tables;
+  /// Of each access, the number of its footprint; none if it may be anywhere.
+  SmallVector<std::optional<unsigned>, 0> footprintOf;
+  std::vector<Footprint> footprints;
+  std::unordered_multimap<size_t, unsigned> footprintsByHash;
+  std::map<std::tuple<unsigned, unsigned, unsigned>, Conflict> known;
+  std::map<PairRelation, unsigned> relations;
+  unsigned numSystems = 0;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_THREADCONFLICTS_H

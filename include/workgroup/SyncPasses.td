@@ -1,0 +1,89 @@
+//===- SyncPasses.td - Passes on synchronisation -----------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_SYNC_PASSES
+#define WORKGROUP_SYNC_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+class SyncPass<string name> : Pass<name> {
+  Option distinct =
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">;
+  Option isStrict =
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "Reject what is not known to be free of data races">;
+}
+
+def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
+  let summary = "Order accesses of different threads by the fewest barriers";
+  let description = [{
+    Inserts `gpu.barrier` where threads of different warps may touch the same bytes
+    with nothing between them, and `nvvm.bar.warp.sync` where threads of one warp
+    may. Two threads are compared symbolically: their ids, the turns of the loops
+    they are in and the conditions around decide whether they can meet; what cannot
+    be decided counts as if they could. Barriers that are there already are taken as
+    given.
+
+    The result has the fewest barriers in the deepest loops, among those the fewest
+    one level out, and so on (Darte and Schreiber, "A linear-time algorithm for
+    optimal barrier placement", PPoPP 2005); a barrier stands as late as it can, and
+    only where all threads pass. A second run changes nothing.
+
+    Collective operations (copies, fills and other linalg operations that all
+    threads execute with the same operands) are taken for the work of the block:
+    whatever threads they will be spread over, others have to wait for them.
+
+    Fails, and changes nothing in that kernel, if a barrier stands where not all
+    threads get to (`barrier in divergent control flow`), and if two accesses race
+    that no barrier can separate: by one operation, or in a region that only some
+    threads execute (`cannot synchronize`, with both accesses and threads). If that
+    is not certain, it is a warning (`possible data race on`), or an error with
+    `strict`.
+
+    Answers thread "Synchronization after distribution"; docs/synchronization.md
+    says how it decides.
+  }];
+  let dependentDialects = ["gpu::GPUDialect", "NVVM::NVVMDialect",
+                           "arith::ArithDialect"];
+  let options = [distinct, isStrict];
+}
+
+def EliminateBarriersPass : SyncPass<"workgroup-eliminate-barriers"> {
+  let summary = "Remove barriers that order nothing";
+  let description = [{
+    Keeps the fewest barriers of a kernel, of the block and of warps, that order all
+    that its barriers ordered before, and removes the others. What is not known to
+    be ordered without a barrier keeps it; so does a function that kernels call, and
+    a kernel one of whose barriers stands in divergent control flow.
+  }];
+  let options = [distinct];
+}
+
+def VerifySyncPass : SyncPass<"workgroup-verify-sync"> {
+  let summary = "Prove that threads of a block do not race";
+  let description = [{
+    Changes nothing. Reports accesses of two threads of a block to the same byte,
+    one of which writes, that no barrier on every way from the one to the other
+    separates:
+
+    - `data race on`: an error. The two threads and what they do are named.
+    - `cannot synchronize`: an error, where no barrier could help either.
+    - `barrier in divergent control flow`: an error.
+    - `possible data race on`: a warning, or an error with `strict`, where it could
+      not be decided; with the reason.
+
+    Where it says nothing, there is no race within a block, whatever the kernel is
+    launched with, provided that indices are in bounds and that arguments overlap
+    only as `llvm.noalias` and `assume-distinct-arguments` let them.
+  }];
+  let options = [distinct, isStrict];
+}
+
+#endif // WORKGROUP_SYNC_PASSES

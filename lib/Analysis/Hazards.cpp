@@ -1,0 +1,166 @@
+//===- Hazards.cpp - Accesses that a barrier has to separate --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Analysis/Hazards.h"
+
+namespace mlir::workgroup {
+
+namespace {
+
+/// Collects the hazards of a kernel.
+class HazardFinder {
+public:
+  HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
+               ThreadConflicts &conflicts, PairRelation::Threads threads)
+      : accesses(accesses.getAccesses()), tree(tree),
+        program(tree.getProgram()), conflicts(conflicts), threads(threads) {}
+
+  std::vector<Hazard> find();
+
+private:
+  bool canRace(unsigned first, unsigned second) const;
+  void visit(unsigned first, unsigned second);
+  void visitDirection(unsigned first, unsigned second,
+                      ArrayRef<unsigned> around, bool isOrdered);
+  Conflict::Kind add(unsigned first, unsigned second, SyncHazard order,
+                     const PairRelation &relation);
+  const SmallVector<unsigned, 3> &getLoopsAround(unsigned step);
+  bool isBefore(unsigned first, unsigned second) const;
+
+  ArrayRef<ThreadAccess> accesses;
+  const SyncTree &tree;
+  const SyncProgram &program;
+  ThreadConflicts &conflicts;
+  PairRelation::Threads threads;
+  DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
+  std::vector<Hazard> hazards;
+};
+
+} // namespace
+
+const SmallVector<unsigned, 3> &HazardFinder::getLoopsAround(unsigned step) {
+  auto [it, isNew] = loopsAround.try_emplace(step);
+  if (isNew)
+    it->second = tree.getLoopsAround(step);
+  return it->second;
+}
+
+/// True if threads that do the one and the other at the same time are wrong.
+bool HazardFinder::canRace(unsigned first, unsigned second) const {
+  const ThreadAccess &lhs = accesses[first], &rhs = accesses[second];
+  if (!lhs.isWrite() && !rhs.isWrite())
+    return false;
+  if (lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic)
+    return false;
+  // What the block does together is spread over its threads in whatever way;
+  // that warps meet is no help.
+  bool isBlock = lhs.agent == AccessAgent::Block ||
+                 rhs.agent == AccessAgent::Block;
+  return !(isBlock && threads == PairRelation::OfOneWarp);
+}
+
+/// True if, within one turn of the loops around both, `first` comes before
+/// `second`: steps have numbers in the order of the program, but those in
+/// different arms of a branch exclude each other.
+bool HazardFinder::isBefore(unsigned first, unsigned second) const {
+  // The ways up to the sequence that both are in.
+  auto getPath = [&](unsigned node) {
+    SmallVector<std::pair<unsigned, unsigned>, 8> path;
+    for (std::optional<unsigned> at = node; at;
+         at = program.sequences[program.nodes[*at].sequence].parent)
+      path.insert(path.begin(),
+                  {program.nodes[*at].sequence, program.nodes[*at].index});
+    return path;
+  };
+  auto lhs = getPath(first), rhs = getPath(second);
+  for (auto [left, right] : llvm::zip(lhs, rhs)) {
+    if (left.first != right.first)
+      return false; // arms of one branch
+    if (left.second != right.second)
+      return left.second < right.second;
+  }
+  return false;
+}
+
+Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
+                                 SyncHazard order,
+                                 const PairRelation &relation) {
+  Conflict conflict = conflicts.find(first, second, relation);
+  if (conflict)
+    hazards.push_back({first, second, order, conflict});
+  return conflict.kind;
+}
+
+/// Asks for all turns in which `second` comes after `first`. A hazard within a
+/// turn contains no more places than one into the next turn, and this no more
+/// than one into a later turn or a turn of a loop around: those need no asking.
+void HazardFinder::visitDirection(unsigned first, unsigned second,
+                                  ArrayRef<unsigned> around, bool isOrdered) {
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  PairRelation relation;
+  relation.threads = threads;
+  for (unsigned loop : around)
+    relation.sameTurn.push_back(tree.getLoop(loop));
+  if (isOrdered && add(first, second, {from, to, std::nullopt, false},
+                       relation) == Conflict::Certain)
+    return;
+  for (unsigned loop : llvm::reverse(around)) {
+    relation.carrier = relation.sameTurn.pop_back_val();
+    relation.isFar = false;
+    if (add(first, second, {from, to, loop, false}, relation) ==
+        Conflict::Certain)
+      return;
+    relation.isFar = true;
+    add(first, second, {from, to, loop, true}, relation);
+  }
+}
+
+void HazardFinder::visit(unsigned first, unsigned second) {
+  if (!canRace(first, second))
+    return;
+  PairRelation anyTime;
+  anyTime.threads = threads;
+  if (!conflicts.find(first, second, anyTime))
+    return;
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  SmallVector<unsigned, 3> around;
+  for (auto [lhs, rhs] :
+       llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
+    if (lhs != rhs)
+      break;
+    around.push_back(lhs);
+  }
+  // In one step nothing is in an order, unless it is the same operation that
+  // threads do together.
+  bool isTogether =
+      accesses[first].op == accesses[second].op &&
+      (accesses[first].agent == AccessAgent::Block ||
+       (accesses[first].agent == AccessAgent::Warp &&
+        threads == PairRelation::OfOneWarp));
+  bool isOrdered = from == to ? !isTogether : isBefore(from, to);
+  visitDirection(first, second, around, isOrdered);
+  if (first != second && !(from == to && around.empty()))
+    visitDirection(second, first, around,
+                   from != to && isBefore(to, from));
+}
+
+std::vector<Hazard> HazardFinder::find() {
+  for (unsigned second = 0; second < accesses.size(); ++second)
+    for (unsigned first = 0; first <= second; ++first)
+      visit(first, second);
+  return std::move(hazards);
+}
+
+std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
+                                const SyncTree &tree,
+                                ThreadConflicts &conflicts,
+                                PairRelation::Threads threads) {
+  return HazardFinder(accesses, tree, conflicts, threads).find();
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,93 @@
+//===- KernelLoops.cpp - The loops of a kernel ----------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Analysis/KernelLoops.h"
+#include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/SCCIterator.h"
+
+namespace mlir::workgroup {
+
+KernelLoops::KernelLoops(Operation *scope) {
+  if (Region *body = getBody(scope))
+    visit(*body, nullptr);
+}
+
+KernelLoop *KernelLoops::make(const KernelLoop *around, Operation *op,
+                              Block *header) {
+  KernelLoop &loop = *storage.emplace_back(std::make_unique<KernelLoop>());
+  loop.op = op;
+  loop.header = header;
+  loop.parent = around;
+  return &loop;
+}
+
+/// Finds the loops that branches between the blocks of `region` make. A cycle
+/// that is entered in several places is one loop that cannot be counted.
+void KernelLoops::visitBranches(Region &region, const KernelLoop *around) {
+  DominanceInfo dominance;
+  CFGLoopInfo info(dominance.getDomTree(&region));
+  DenseMap<CFGLoop *, const KernelLoop *> made;
+  for (CFGLoop *natural : info.getLoopsInPreorder()) {
+    CFGLoop *outer = natural->getParentLoop();
+    KernelLoop *loop =
+        make(outer ? made[outer] : around, nullptr, natural->getHeader());
+    loop->latch = natural->getLoopLatch();
+    loop->entering = natural->getLoopPredecessor();
+    made[natural] = loop;
+    ofHeaders[loop->header] = loop;
+  }
+  for (Block &block : region) {
+    CFGLoop *natural = info.getLoopFor(&block);
+    loops[&block] = natural ? made[natural] : around;
+  }
+  // What can reach itself although it is in no natural loop.
+  KernelLoop *irreducible = nullptr;
+  for (Block &block : region) {
+    bool isRepeated = llvm::any_of(block.getSuccessors(), [&](Block *next) {
+      return next == &block || next->isReachable(&block);
+    });
+    if (!isRepeated || info.getLoopFor(&block))
+      continue;
+    if (!irreducible) {
+      irreducible = make(around, nullptr, &block);
+      irreducible->isCountable = false;
+    }
+    loops[&block] = irreducible;
+  }
+}
+
+void KernelLoops::visit(Region &region, const KernelLoop *around) {
+  if (region.hasOneBlock())
+    loops[&region.front()] = around;
+  else
+    visitBranches(region, around);
+  for (Block &block : region) {
+    for (Operation &op : block) {
+      if (op.getNumRegions() == 0)
+        continue;
+      auto branch = dyn_cast<RegionBranchOpInterface>(op);
+      KernelLoop *loop = nullptr;
+      for (Region &inner : op.getRegions()) {
+        if (inner.empty())
+          continue;
+        bool isRepeated =
+            !branch || branch.isRepetitiveRegion(inner.getRegionNumber());
+        if (isRepeated && !loop) {
+          loop = make(loops[&block], &op, &inner.front());
+          ofOps[&op] = loop;
+        }
+        visit(inner, isRepeated ? loop : loops[&block]);
+      }
+    }
+  }
+}
+
+} // namespace mlir::workgroup

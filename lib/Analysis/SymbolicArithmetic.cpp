@@ -1,0 +1,470 @@
+//===- SymbolicArithmetic.cpp - Sums of multiples of atoms ----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IntegerArithmetic.h"
+#include "workgroup/Analysis/SymbolicIndex.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+namespace mlir::workgroup {
+
+using Range = SymbolicRange;
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+int64_t SymbolicForm::getFactor(const SymbolicAtom *atom) const {
+  for (auto [candidate, factor] : terms)
+    if (candidate == atom)
+      return factor;
+  return 0;
+}
+
+/// lhs + rhs * factor; nothing if that is too large. Half of what fits, so that
+/// a few sums of it still do.
+static Number addScaled(int64_t lhs, int64_t rhs, int64_t factor) {
+  constexpr int64_t kLimit = int64_t(1) << 62;
+  int64_t product, sum;
+  if (llvm::MulOverflow(rhs, factor, product) ||
+      llvm::AddOverflow(lhs, product, sum) || sum > kLimit || sum < -kLimit)
+    return std::nullopt;
+  return sum;
+}
+
+std::optional<SymbolicForm> SymbolicForm::plus(const SymbolicForm &other,
+                                               int64_t factor) const {
+  Number sum = addScaled(constant, other.constant, factor);
+  if (!sum)
+    return std::nullopt;
+  SymbolicForm result(*sum);
+  auto lhs = terms.begin(), rhs = other.terms.begin();
+  while (lhs != terms.end() || rhs != other.terms.end()) {
+    bool isLeft = rhs == other.terms.end() ||
+                  (lhs != terms.end() &&
+                   lhs->first->number <= rhs->first->number);
+    bool isRight = lhs == terms.end() ||
+                   (rhs != other.terms.end() &&
+                    rhs->first->number <= lhs->first->number);
+    Number scaled = addScaled(isLeft ? lhs->second : 0,
+                              isRight ? rhs->second : 0, factor);
+    if (!scaled)
+      return std::nullopt;
+    if (*scaled != 0)
+      result.terms.emplace_back(isLeft ? lhs->first : rhs->first, *scaled);
+    lhs += isLeft;
+    rhs += isRight;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+SymbolicCondition SymbolicCondition::of(Kind kind, SymbolicForm form) {
+  SymbolicCondition result;
+  result.kind = kind;
+  if (form.isConstant()) {
+    bool holds = kind == Zero ? form.constant == 0 : form.constant >= 0;
+    result.kind = holds ? True : False;
+    return result;
+  }
+  result.form = std::move(form);
+  return result;
+}
+
+SymbolicCondition SymbolicCondition::join(Kind kind,
+                                          std::vector<SymbolicCondition> parts) {
+  Kind neutral = kind == All ? True : False;
+  Kind absorbing = kind == All ? False : True;
+  SymbolicCondition result;
+  result.kind = neutral;
+  for (SymbolicCondition &part : parts) {
+    if (part.kind == absorbing)
+      return part;
+    if (part.kind == kind)
+      llvm::append_range(result.parts, part.parts);
+    else if (part.kind != neutral)
+      result.parts.push_back(std::move(part));
+  }
+  if (result.parts.size() == 1) {
+    SymbolicCondition only = std::move(result.parts.front());
+    return only;
+  }
+  if (!result.parts.empty())
+    result.kind = kind;
+  return result;
+}
+
+SymbolicCondition SymbolicCondition::negate() const {
+  SymbolicCondition result;
+  // -form - 1, or form - 1: what is not negative if `form` is below zero, or
+  // above. Sums are limited so that this fits.
+  auto negated = [](SymbolicForm form, int64_t sign) {
+    form.constant = sign * form.constant - 1;
+    for (auto &[atom, factor] : form.terms)
+      factor *= sign;
+    return form;
+  };
+  switch (kind) {
+  case True:
+    result.kind = False;
+    return result;
+  case False:
+    return result;
+  case NonNegative:
+    return of(NonNegative, negated(form, -1));
+  case Zero:
+    return join(Any, {of(NonNegative, negated(form, -1)),
+                      of(NonNegative, negated(form, 1))});
+  case All:
+  case Any:
+    for (const SymbolicCondition &part : parts)
+      result.parts.push_back(part.negate());
+    return join(kind == All ? Any : All, std::move(result.parts));
+  }
+  llvm_unreachable("unknown condition");
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+static Number scale(Number number, int64_t factor) {
+  return number ? addScaled(0, *number, factor) : std::nullopt;
+}
+
+static Number sum(Number lhs, Number rhs) {
+  return lhs && rhs ? addScaled(*lhs, *rhs, 1) : std::nullopt;
+}
+
+SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) const {
+  Range range{form.constant, form.constant};
+  for (auto [atom, factor] : form.terms) {
+    Number low = scale(factor > 0 ? atom->range.min : atom->range.max, factor);
+    Number high = scale(factor > 0 ? atom->range.max : atom->range.min, factor);
+    range = {sum(range.min, low), sum(range.max, high)};
+  }
+  return range;
+}
+
+static bool isNonNegative(const Range &range) {
+  return range.min && *range.min >= 0;
+}
+
+static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
+  if (!isNonNegative(lhs) || !isNonNegative(rhs))
+    return {};
+  Range result;
+  result.min = scale(lhs.min, *rhs.min);
+  if (lhs.max && rhs.max)
+    result.max = scale(lhs.max, *rhs.max);
+  return result;
+}
+
+static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
+  Range result;
+  if (divisor.min && divisor.min == divisor.max) {
+    if (lhs.min)
+      result.min = llvm::divideFloorSigned(*lhs.min, *divisor.min);
+    if (lhs.max)
+      result.max = llvm::divideFloorSigned(*lhs.max, *divisor.min);
+  } else if (isNonNegative(lhs)) {
+    result = {0, lhs.max};
+  }
+  return result;
+}
+
+/// The range of a bitwise operation of numbers that are not negative.
+static Range rangeOfBits(Operation *op, const Range &lhs, const Range &rhs) {
+  if (!isNonNegative(lhs) || !isNonNegative(rhs))
+    return {};
+  if (isa<arith::AndIOp>(op)) {
+    if (lhs.max && rhs.max)
+      return {0, std::min(*lhs.max, *rhs.max)};
+    return {0, lhs.max ? lhs.max : rhs.max};
+  }
+  if (!isa<arith::OrIOp, arith::XOrIOp>(op) || !lhs.max || !rhs.max)
+    return {};
+  uint64_t most = std::max(*lhs.max, *rhs.max);
+  return {0, int64_t(llvm::maskTrailingOnes<uint64_t>(
+                 64 - llvm::countl_zero(most)))};
+}
+
+SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
+  using Atom = SymbolicAtom;
+  auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
+  constexpr int64_t kMaxGrid = INT32_MAX;
+  constexpr int64_t kMaxBlock[] = {1024, 1024, 64};
+  switch (atom.kind) {
+  case Atom::ThreadId:
+    return {0, shape.sizes[atom.dim].value_or(kMaxBlock[atom.dim]) - 1};
+  case Atom::GridValue:
+    if (atom.what == Atom::BlockSize)
+      return {1, kMaxBlock[atom.dim]};
+    return {atom.what == Atom::GridSize ? 1 : 0,
+            atom.what == Atom::GridSize ? kMaxGrid : kMaxGrid - 1};
+  case Atom::Quotient:
+    return rangeOfQuotient(ofOperand(0), ofOperand(1));
+  case Atom::Product:
+    return rangeOfProduct(ofOperand(0), ofOperand(1));
+  case Atom::Minimum:
+  case Atom::Maximum:
+  case Atom::Select: {
+    Range lhs = ofOperand(0), rhs = ofOperand(1), result;
+    if (lhs.min && rhs.min)
+      result.min = atom.kind == Atom::Maximum ? std::max(*lhs.min, *rhs.min)
+                                              : std::min(*lhs.min, *rhs.min);
+    else if (atom.kind == Atom::Maximum)
+      result.min = lhs.min ? lhs.min : rhs.min;
+    if (lhs.max && rhs.max)
+      result.max = atom.kind == Atom::Minimum ? std::min(*lhs.max, *rhs.max)
+                                              : std::max(*lhs.max, *rhs.max);
+    else if (atom.kind == Atom::Minimum)
+      result.max = lhs.max ? lhs.max : rhs.max;
+    return result;
+  }
+  case Atom::Total:
+    return {isNonNegative(ofOperand(0)) ? Number(0) : Number(), Number()};
+  case Atom::Function:
+    return rangeOfBits(atom.op, ofOperand(0), ofOperand(1));
+  case Atom::Turn:
+  case Atom::Opaque:
+    return atom.range;
+  }
+  llvm_unreachable("unknown atom");
+}
+
+//===----------------------------------------------------------------------===//
+// Atoms
+//===----------------------------------------------------------------------===//
+
+/// Adds what the atoms of `form` are to what `atom` is.
+static void inherit(SymbolicAtom &atom, const SymbolicForm &form) {
+  for (auto [part, factor] : form.terms) {
+    atom.isDivergent |= part->isDivergent;
+    atom.isDivergentInWarp |= part->isDivergentInWarp;
+    atom.isUnsteady |= part->isUnsteady;
+    atom.isInput &= part->isInput;
+    atom.isOfThread &= part->isOfThread;
+    for (const KernelLoop *loop : part->loops)
+      if (!llvm::is_contained(atom.loops, loop))
+        atom.loops.push_back(loop);
+  }
+}
+
+static void inherit(SymbolicAtom &atom, const SymbolicCondition &condition) {
+  inherit(atom, condition.form);
+  for (const SymbolicCondition &part : condition.parts)
+    inherit(atom, part);
+}
+
+void SymbolicIndex::derive(SymbolicAtom &atom) {
+  if (!atom.isLeaf()) {
+    atom.isOfThread = true;
+    for (const SymbolicForm &operand : atom.operands)
+      inherit(atom, operand);
+    inherit(atom, atom.condition);
+  }
+  if (atom.kind == SymbolicAtom::Total) {
+    atom.loops.push_back(atom.loop);
+    atom.isOfThread = false;
+  }
+  atom.range = deriveRange(atom);
+}
+
+static llvm::hash_code hashCondition(const SymbolicCondition &condition) {
+  llvm::hash_code hash = llvm::hash_combine(condition.kind, condition.form);
+  for (const SymbolicCondition &part : condition.parts)
+    hash = llvm::hash_combine(hash, hashCondition(part));
+  return hash;
+}
+
+const SymbolicAtom *SymbolicIndex::intern(SymbolicAtom atom) {
+  // Functions are told apart by what they do, not by where they stand.
+  const void *name = atom.op ? atom.op->getName().getAsOpaquePointer() : nullptr;
+  size_t hash = llvm::hash_combine(
+      atom.kind, atom.dim, atom.what, atom.loop,
+      atom.value.getAsOpaquePointer(), name,
+      llvm::hash_combine_range(atom.operands.begin(), atom.operands.end()),
+      hashCondition(atom.condition));
+  auto [begin, end] = interned.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const SymbolicAtom &other = *it->second;
+    bool isSameFunction =
+        (!atom.op && !other.op) ||
+        (atom.op && other.op && atom.op->getName() == other.op->getName() &&
+         atom.op->getResultTypes() == other.op->getResultTypes());
+    if (other.kind == atom.kind && other.dim == atom.dim &&
+        other.what == atom.what && other.loop == atom.loop &&
+        other.value == atom.value && isSameFunction &&
+        other.operands == atom.operands && other.condition == atom.condition)
+      return &other;
+  }
+  derive(atom);
+  atom.number = atoms.size();
+  atoms.push_back(std::make_unique<SymbolicAtom>(std::move(atom)));
+  interned.emplace(hash, atoms.back().get());
+  return atoms.back().get();
+}
+
+SymbolicForm SymbolicIndex::ofAtom(SymbolicAtom atom) {
+  const SymbolicAtom *made = intern(std::move(atom));
+  SymbolicForm form;
+  if (made->range.min && made->range.min == made->range.max)
+    form.constant = *made->range.min;
+  else
+    form.terms.emplace_back(made, 1);
+  return form;
+}
+
+SymbolicForm SymbolicIndex::makeBinary(SymbolicAtom::Kind kind,
+                                       const SymbolicForm &lhs,
+                                       const SymbolicForm &rhs) {
+  SymbolicAtom atom;
+  atom.kind = kind;
+  atom.operands = {lhs, rhs};
+  return ofAtom(std::move(atom));
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+SymbolicForm SymbolicIndex::add(const SymbolicForm &lhs,
+                                const SymbolicForm &rhs, int64_t factor,
+                                Value fallback) {
+  std::optional<SymbolicForm> sum = lhs.plus(rhs, factor);
+  return sum ? *sum : makeOpaque(fallback);
+}
+
+SymbolicForm SymbolicIndex::multiply(const SymbolicForm &lhs,
+                                     const SymbolicForm &rhs) {
+  if (lhs.isConstant())
+    return add(SymbolicForm(), rhs, lhs.constant, nullptr);
+  if (rhs.isConstant())
+    return add(SymbolicForm(), lhs, rhs.constant, nullptr);
+  SymbolicForm product = add(SymbolicForm(), rhs, lhs.constant, nullptr);
+  for (auto [left, leftFactor] : lhs.terms) {
+    SymbolicForm part;
+    part.terms.emplace_back(left, rhs.constant);
+    if (rhs.constant != 0)
+      product = add(product, part, leftFactor, nullptr);
+    for (auto [right, rightFactor] : rhs.terms) {
+      SymbolicForm operands[2];
+      bool isOrdered = left->number <= right->number;
+      operands[0].terms.emplace_back(isOrdered ? left : right, 1);
+      operands[1].terms.emplace_back(isOrdered ? right : left, 1);
+      SymbolicForm atom =
+          makeBinary(SymbolicAtom::Product, operands[0], operands[1]);
+      Number factor = addScaled(0, leftFactor, rightFactor);
+      product = factor ? add(product, atom, *factor, nullptr)
+                       : makeOpaque(nullptr);
+    }
+  }
+  return product;
+}
+
+/// What is left of `form` if its multiples of `divisor`, which are added to
+/// `quotient`, are taken away.
+static SymbolicForm splitMultiples(const SymbolicForm &form, int64_t divisor,
+                                   SymbolicForm &quotient) {
+  SymbolicForm rest;
+  quotient.constant = llvm::divideFloorSigned(form.constant, divisor);
+  rest.constant = form.constant - quotient.constant * divisor;
+  for (auto [atom, factor] : form.terms) {
+    // Of a factor that is more than the divisor, the rest counts: a remainder
+    // does not change by multiples.
+    int64_t times = llvm::divideFloorSigned(factor, divisor);
+    if (factor % divisor != 0)
+      times = 0;
+    if (times != 0)
+      quotient.terms.emplace_back(atom, times);
+    else
+      rest.terms.emplace_back(atom, factor);
+  }
+  return rest;
+}
+
+/// Divides both sides by what they have in common.
+static void reduce(SymbolicForm &form, int64_t &divisor) {
+  int64_t common = divisor;
+  for (auto [atom, factor] : form.terms)
+    common = std::gcd(common, factor);
+  divisor /= common;
+  form.constant = llvm::divideFloorSigned(form.constant, common);
+  for (auto &[atom, factor] : form.terms)
+    factor /= common;
+}
+
+SymbolicForm SymbolicIndex::divide(const SymbolicForm &lhs,
+                                   const SymbolicForm &divisor) {
+  if (!divisor.isConstant())
+    return makeBinary(SymbolicAtom::Quotient, lhs, divisor);
+  int64_t by = divisor.constant;
+  SymbolicForm quotient;
+  SymbolicForm rest = splitMultiples(lhs, by, quotient);
+  reduce(rest, by);
+  Range range = getRange(rest);
+  if (isNonNegative(range) && range.max && *range.max < by)
+    return quotient;
+  // A quotient of a quotient is one by the product.
+  if (rest.constant == 0 && rest.terms.size() == 1 &&
+      rest.terms.front().second == 1) {
+    const SymbolicAtom *inner = rest.terms.front().first;
+    if (inner->kind == SymbolicAtom::Quotient &&
+        inner->operands[1].isConstant())
+      if (Number product = addScaled(0, by, inner->operands[1].constant))
+        return add(quotient, divide(inner->operands[0], *product), 1, nullptr);
+  }
+  return add(quotient,
+             makeBinary(SymbolicAtom::Quotient, rest, SymbolicForm(by)), 1,
+             nullptr);
+}
+
+SymbolicForm SymbolicIndex::remainder(const SymbolicForm &lhs,
+                                      const SymbolicForm &divisor) {
+  return add(lhs, multiply(divide(lhs, divisor), divisor), -1, nullptr);
+}
+
+SymbolicForm SymbolicIndex::select(const SymbolicCondition &condition,
+                                   const SymbolicForm &lhs,
+                                   const SymbolicForm &rhs) {
+  if (condition.kind == SymbolicCondition::True || lhs == rhs)
+    return lhs;
+  if (condition.kind == SymbolicCondition::False)
+    return rhs;
+  // A number that starts again at zero: `x == n ? 0 : x`.
+  bool isEnd = condition.kind == SymbolicCondition::Zero ||
+               condition.kind == SymbolicCondition::NonNegative;
+  if (isEnd && lhs == SymbolicForm(0)) {
+    std::optional<SymbolicForm> size = rhs.plus(condition.form, -1);
+    Range range = getRange(rhs);
+    if (size && size->isConstant() && size->constant > 0 &&
+        isNonNegative(range) && range.max && *range.max <= size->constant)
+      return remainder(rhs, *size);
+  }
+  SymbolicAtom atom;
+  atom.kind = SymbolicAtom::Select;
+  atom.operands = {lhs, rhs};
+  atom.condition = condition;
+  return ofAtom(std::move(atom));
+}
+
+SymbolicForm SymbolicIndex::getLinearThreadId() {
+  SymbolicForm yz = add(makeThreadId(1), makeThreadId(2),
+                        *shape.sizes[1], nullptr);
+  return add(makeThreadId(0), yz, *shape.sizes[0], nullptr);
+}
+
+SymbolicForm SymbolicIndex::getWarpId() {
+  return divide(getLinearThreadId(), SymbolicForm(kWarpSize));
+}
+
+} // namespace mlir::workgroup

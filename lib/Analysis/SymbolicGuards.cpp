@@ -1,0 +1,232 @@
+//===- SymbolicGuards.cpp - What holds where control gets to --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IntegerSet.h"
+#include "mlir/IR/Matchers.h"
+#include "workgroup/Analysis/SymbolicIndex.h"
+
+namespace mlir::workgroup {
+
+using Condition = SymbolicCondition;
+using Form = SymbolicForm;
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// lhs < rhs as unsigned numbers, where one of them is known not to be
+/// negative; nothing if none is.
+static std::optional<Condition> isBelow(const Form &lhs, bool isLhsPlain,
+                                        const Form &rhs, bool isRhsPlain) {
+  std::optional<Form> difference = rhs.plus(lhs, -1);
+  std::optional<Form> distance =
+      difference ? difference->plus(Form(-1)) : std::nullopt;
+  if (!distance || !(isLhsPlain || isRhsPlain))
+    return std::nullopt;
+  Condition less = Condition::of(Condition::NonNegative, *distance);
+  if (!isLhsPlain)
+    return Condition::join(
+        Condition::All, {less, Condition::of(Condition::NonNegative, lhs)});
+  if (!isRhsPlain)
+    return Condition::join(
+        Condition::Any,
+        {less, Condition::of(Condition::NonNegative, rhs).negate()});
+  return less;
+}
+
+/// When the `arith.cmpi` `op` holds; nothing if that is not known.
+std::optional<SymbolicCondition> SymbolicIndex::compare(Operation *op) {
+  auto compare = cast<arith::CmpIOp>(op);
+  using P = arith::CmpIPredicate;
+  P predicate = compare.getPredicate();
+  if (!compare.getLhs().getType().isIntOrIndex() ||
+      compare.getLhs().getType().isInteger(1))
+    return std::nullopt;
+  Form lhs = getForm(compare.getLhs()), rhs = getForm(compare.getRhs());
+  // Only `<` is left of the orders.
+  bool isSwapped = predicate == P::sgt || predicate == P::ugt ||
+                   predicate == P::sle || predicate == P::ule;
+  bool isNegated = predicate == P::sge || predicate == P::uge ||
+                   predicate == P::sle || predicate == P::ule ||
+                   predicate == P::ne;
+  if (isSwapped)
+    std::swap(lhs, rhs);
+  bool isUnsigned = predicate == P::ult || predicate == P::ule ||
+                    predicate == P::ugt || predicate == P::uge;
+  auto isPlain = [&](const Form &form) {
+    SymbolicRange range = getRange(form);
+    return !isUnsigned || (range.min && *range.min >= 0);
+  };
+  Condition result;
+  if (predicate == P::eq || predicate == P::ne) {
+    std::optional<Form> difference = lhs.plus(rhs, -1);
+    if (!difference)
+      return std::nullopt;
+    result = Condition::of(Condition::Zero, *difference);
+  } else {
+    std::optional<Condition> below =
+        isBelow(lhs, isPlain(lhs), rhs, isPlain(rhs));
+    if (!below)
+      return std::nullopt;
+    result = *below;
+  }
+  // The same for all, as far as ranges tell.
+  SymbolicRange range = getRange(result.form);
+  if (result.kind == Condition::NonNegative && range.min && *range.min >= 0)
+    result = Condition();
+  else if (result.kind == Condition::NonNegative && range.max && *range.max < 0)
+    result.kind = Condition::False;
+  return isNegated ? result.negate() : result;
+}
+
+SymbolicCondition SymbolicIndex::getCondition(Value value) {
+  Operation *op = value.getDefiningOp();
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant))) {
+    Condition result;
+    result.kind = constant.isZero() ? Condition::False : Condition::True;
+    return result;
+  }
+  if (isa_and_nonnull<arith::CmpIOp>(op))
+    if (std::optional<Condition> result = compare(op))
+      return *result;
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op) && depth < 64) {
+    ++depth;
+    Condition lhs = getCondition(op->getOperand(0));
+    Condition rhs = getCondition(op->getOperand(1));
+    --depth;
+    return Condition::join(isa<arith::AndIOp>(op) ? Condition::All
+                                                  : Condition::Any,
+                           {lhs, rhs});
+  }
+  if (isa_and_nonnull<arith::XOrIOp>(op) &&
+      matchPattern(op->getOperand(1), m_One()) && depth < 64) {
+    ++depth;
+    Condition negated = getCondition(op->getOperand(0)).negate();
+    --depth;
+    return negated;
+  }
+  return isOne(makeOpaque(value));
+}
+
+/// When `form`, one or zero, is one.
+SymbolicCondition SymbolicIndex::isOne(SymbolicForm form) {
+  form.constant -= 1;
+  return Condition::of(Condition::NonNegative, form);
+}
+
+SymbolicCondition SymbolicIndex::getUnknown() {
+  SymbolicAtom atom;
+  atom.isDivergent = atom.isDivergentInWarp = atom.isUnsteady = true;
+  atom.isInput = false;
+  atom.range = {0, 1};
+  atom.dim = atoms.size();
+  return isOne(ofAtom(std::move(atom)));
+}
+
+//===----------------------------------------------------------------------===//
+// Regions and blocks
+//===----------------------------------------------------------------------===//
+
+/// When `region` of the switch `op` is taken.
+static Condition getCase(SymbolicIndex &index, scf::IndexSwitchOp op,
+                         Region *region) {
+  Form argument = index.getForm(op.getArg());
+  auto isCase = [&](int64_t number) {
+    std::optional<Form> difference = argument.plus(Form(number), -1);
+    return difference ? Condition::of(Condition::Zero, *difference)
+                      : index.getUnknown();
+  };
+  if (region != &op.getDefaultRegion())
+    return isCase(op.getCases()[region->getRegionNumber() - 1]);
+  std::vector<Condition> others;
+  for (int64_t number : op.getCases())
+    others.push_back(isCase(number).negate());
+  return Condition::join(Condition::All, std::move(others));
+}
+
+static Condition getSet(SymbolicIndex &index, affine::AffineIfOp op) {
+  IntegerSet set = op.getIntegerSet();
+  std::vector<Condition> parts;
+  for (auto [expr, isEquality] :
+       llvm::zip_equal(set.getConstraints(), set.getEqFlags())) {
+    auto map = AffineMap::get(set.getNumDims(), set.getNumSymbols(), expr);
+    parts.push_back(Condition::of(isEquality ? Condition::Zero
+                                             : Condition::NonNegative,
+                                  index.getForm(map, op.getOperands())));
+  }
+  return Condition::join(Condition::All, std::move(parts));
+}
+
+/// What holds besides when control enters `block`, the first one of a region of
+/// an operation.
+SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {
+  Region *region = block->getParent();
+  Operation *parent = region->getParentOp();
+  if (auto branch = dyn_cast<scf::IfOp>(parent)) {
+    Condition condition = getCondition(branch.getCondition());
+    return region == &branch.getThenRegion() ? condition : condition.negate();
+  }
+  if (auto branch = dyn_cast<affine::AffineIfOp>(parent)) {
+    Condition condition = getSet(*this, branch);
+    return region == &branch.getThenRegion() ? condition : condition.negate();
+  }
+  if (auto branch = dyn_cast<scf::IndexSwitchOp>(parent))
+    return getCase(*this, branch, region);
+  if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    if (region == &loop.getAfter())
+      return getCondition(loop.getConditionOp().getCondition());
+    return {};
+  }
+  if (const KernelLoop *loop = loops.getLoopOf(parent))
+    return getBounds(loop);
+  return {};
+}
+
+/// What holds since `from` went to `block`, its only successor or one of two.
+static Condition getEdgeCondition(SymbolicIndex &index, Block *from,
+                                  Block *block) {
+  auto branch = dyn_cast<cf::CondBranchOp>(from->getTerminator());
+  if (!branch || branch.getTrueDest() == branch.getFalseDest())
+    return {};
+  Condition condition = index.getCondition(branch.getCondition());
+  return branch.getTrueDest() == block ? condition : condition.negate();
+}
+
+SymbolicCondition SymbolicIndex::computeGuard(Block *block) {
+  if (block->isEntryBlock()) {
+    Operation *parent = block->getParentOp();
+    if (parent == scope)
+      return {};
+    Condition around = getGuard(parent->getBlock());
+    // What stands behind the test of a loop does so in the same turn.
+    return Condition::join(Condition::All, {around, getEntryCondition(block)});
+  }
+  auto *node = dominance.getNode(block);
+  if (!node || !node->getIDom())
+    return {};
+  Block *dominator = node->getIDom()->getBlock();
+  Condition around = getGuard(dominator);
+  if (block->getUniquePredecessor() != dominator)
+    return around;
+  return Condition::join(Condition::All,
+                         {around, getEdgeCondition(*this, dominator, block)});
+}
+
+SymbolicCondition SymbolicIndex::getGuard(Block *block) {
+  auto it = guards.find(block);
+  if (it == guards.end())
+    it = guards.try_emplace(block, computeGuard(block)).first;
+  return it->second;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,74 @@
+//===- SymbolicTranslator.h - From values to linear forms -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_SYMBOLICTRANSLATOR_H
+#define WORKGROUP_LIB_ANALYSIS_SYMBOLICTRANSLATOR_H
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/SymbolicIndex.h"
+
+namespace mlir::workgroup {
+
+/// What one operation means for its results.
+class SymbolicTranslator {
+public:
+  explicit SymbolicTranslator(SymbolicIndex &index) : index(index) {}
+
+  SymbolicForm translate(Value value);
+  SymbolicForm translate(AffineExpr expr, ValueRange operands,
+                         unsigned numDims);
+  SymbolicForm translateExtremum(AffineMap map, ValueRange operands,
+                                 bool isMinimum);
+
+private:
+  using Form = SymbolicForm;
+
+  /// A value that a loop carries from turn to turn.
+  struct Carried {
+    const KernelLoop *loop;
+    Value initial, next;
+  };
+
+  SymbolicForm fit(const Form &form, Value value);
+  bool isNonNegative(const Form &form) const;
+  bool isPositive(const Form &form) const;
+  std::optional<Form> translateId(Value value);
+  std::optional<Form> translateLaunchId(gpu::LaunchOp launch,
+                                        BlockArgument value);
+  std::optional<Form> translateArith(Operation *op);
+  Form translateSelect(arith::SelectOp op);
+  Form translateDivision(Operation *op);
+  Form translateBits(Operation *op);
+  Form translateFunction(Operation *op, const Form &lhs, const Form &rhs);
+  Form makeExtremum(bool isMinimum, const Form &lhs, const Form &rhs);
+  std::optional<Form> translateAffine(Operation *op, unsigned result);
+
+  Form translateArgument(BlockArgument argument);
+  Form translateResult(OpResult result);
+  Form translateBranchResult(scf::IfOp op, unsigned result);
+  std::optional<Carried> getCarried(BlockArgument argument);
+  Form translateCarried(BlockArgument argument, const Carried &carried);
+  std::optional<Form> matchAdvance(const Form &form, const SymbolicAtom *start,
+                                   int64_t &size);
+  std::optional<Form> matchWrap(const SymbolicAtom &atom,
+                                const SymbolicAtom *start, int64_t &size);
+  Form getTotal(const KernelLoop *loop, const Form &increment);
+  std::optional<Form> substitute(const Form &form, const KernelLoop *loop,
+                                 const Form &turns);
+  std::optional<Form> substitute(const SymbolicAtom *atom,
+                                 const KernelLoop *loop, const Form &turns);
+
+  SymbolicIndex &index;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_SYMBOLICTRANSLATOR_H

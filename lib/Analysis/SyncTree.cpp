@@ -1,0 +1,382 @@
+//===- SyncTree.cpp - A kernel as barriers see it -------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Analysis/SyncTree.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "workgroup/Support/Kernel.h"
+
+namespace mlir::workgroup {
+
+bool isWarpBarrier(Operation *op) {
+  auto sync = dyn_cast<NVVM::SyncWarpOp>(op);
+  APInt mask;
+  return sync && matchPattern(sync.getMask(), m_ConstantInt(&mask)) &&
+         mask.isAllOnes();
+}
+
+SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
+                   const SyncScope &sync)
+    : sync(sync), stepOf(accesses.getAccesses().size(), 0) {
+  markRelevant(scope, accesses);
+  if (Region *body = getBody(scope))
+    visitRegion(0, *body);
+}
+
+bool SyncTree::isBarrier(Operation *op) const {
+  return isBlockBarrier(op) ||
+         (sync.unit == UniformityUnit::Warp && isWarpBarrier(op));
+}
+
+/// Finds what is worth a node: accesses, barriers, and all around them.
+void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
+  auto mark = [&](Operation *op) {
+    for (; op != scope && relevant.insert(op).second; op = op->getParentOp())
+      ;
+  };
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    accessesOf[access.op].push_back(number);
+    mark(access.op);
+  }
+  scope->walk([&](Operation *op) {
+    if (isBarrier(op))
+      mark(op);
+  });
+}
+
+unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
+                          Operation *point) {
+  unsigned node = program.append(sequence, kind);
+  before.resize(program.nodes.size());
+  before[node] = point;
+  return node;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void SyncTree::addAccesses(unsigned node, Operation *op) {
+  for (unsigned access : accessesOf.lookup(op))
+    stepOf[access] = node;
+}
+
+/// Makes all of `op` and in it part of the step `node`.
+void SyncTree::addDivergent(unsigned node, Operation *op) {
+  op->walk([&](Operation *inner) {
+    addAccesses(node, inner);
+    bool isWarpOnly = sync.unit == UniformityUnit::Warp;
+    if (isBarrier(inner) && !isWarpOnly)
+      divergentBarriers.push_back(inner);
+  });
+}
+
+void SyncTree::addStep(unsigned sequence, Operation *op) {
+  unsigned node = append(sequence, SyncNode::Step, op);
+  if (op->getNumRegions() != 0 && accessesOf.lookup(op).empty())
+    divergentSteps.insert(node);
+  addDivergent(node, op);
+}
+
+/// True if threads that reach the operation around `region` enter it together.
+static bool isUniformRegion(const UniformityAnalysis &uniformity,
+                            Region &region) {
+  return region.empty() ||
+         llvm::all_of(region, [&](Block &block) {
+           // Blocks of a region with branches are looked at one by one.
+           return !block.isEntryBlock() ||
+                  uniformity.isUniformPoint(&block.front());
+         });
+}
+
+/// Adds a loop that all threads turn together; false if it is none.
+bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
+  const KernelLoop *loop = sync.loops.getLoopOf(&op);
+  if (!loop || !llvm::all_of(op.getRegions(), [&](Region &region) {
+        return isUniformRegion(sync.uniformity, region);
+      }))
+    return false;
+  auto general = dyn_cast<scf::WhileOp>(op);
+  if (!general && (op.getNumRegions() != 1 || !isa<LoopLikeOpInterface>(op) ||
+                   isa<scf::ParallelOp, scf::ForallOp>(op)))
+    return false;
+  unsigned node = append(sequence, SyncNode::Loop, &op);
+  unsigned body = addPart(node);
+  loopOf[node] = loop;
+  program.nodes[node].hasTurn = sync.hasTurn(loop);
+  if (general) {
+    visitRegion(body, general.getBefore());
+    program.nodes[node].exit = program.sequences[body].items.size();
+    tests[body] = general.getConditionOp();
+    visitRegion(body, general.getAfter());
+  } else {
+    visitRegion(body, op.getRegion(0));
+  }
+  return true;
+}
+
+/// Adds a branch that all threads take together; false if it is none.
+bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
+  if (!isa<scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp,
+           affine::AffineIfOp>(op) ||
+      !llvm::all_of(op.getRegions(), [&](Region &region) {
+        return isUniformRegion(sync.uniformity, region);
+      }))
+    return false;
+  if (isa<scf::ExecuteRegionOp>(op)) {
+    visitRegion(sequence, op.getRegion(0));
+    return true;
+  }
+  unsigned node = append(sequence, SyncNode::Branch, &op);
+  for (Region &region : op.getRegions()) // an empty arm for one that is empty
+    visitRegion(addPart(node), region);
+  return true;
+}
+
+void SyncTree::visitOp(unsigned sequence, Operation &op) {
+  if (!isRelevant(&op))
+    return;
+  if (isBarrier(&op)) {
+    if (sync.uniformity.isUniformPoint(&op)) {
+      barriers[append(sequence, SyncNode::Barrier, &op)] = &op;
+      return;
+    }
+    // Not all threads get here: the block never meets. That a warp meets is
+    // something else.
+    if (sync.unit == UniformityUnit::Block)
+      divergentBarriers.push_back(&op);
+    return;
+  }
+  bool isPlain = op.getNumRegions() == 0 || !accessesOf.lookup(&op).empty();
+  if (isPlain || !(visitLoop(sequence, op) || visitBranch(sequence, op)))
+    addStep(sequence, &op);
+}
+
+void SyncTree::visitBlock(unsigned sequence, Block &block) {
+  for (Operation &op : block)
+    visitOp(sequence, op);
+}
+
+void SyncTree::visitRegion(unsigned sequence, Region &region) {
+  if (region.empty())
+    return;
+  if (region.hasOneBlock()) {
+    visitBlock(sequence, region.front());
+    ends[sequence] = &region.front().back();
+    return;
+  }
+  const KernelLoop *around = std::exchange(open, nullptr);
+  visitBlocks(sequence, &region.front(), nullptr);
+  open = around;
+}
+
+//===----------------------------------------------------------------------===//
+// Branches between blocks
+//===----------------------------------------------------------------------===//
+
+bool SyncTree::hasRelevant(Block *block) const {
+  return llvm::any_of(*block,
+                      [&](Operation &op) { return isRelevant(&op); });
+}
+
+/// Where the ways from `block` on meet again; null if they do not.
+Block *SyncTree::findJoin(Block *block) {
+  auto *node = postDominance.getNode(block);
+  return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+}
+
+/// The blocks from `first` on that are reached without `join`.
+static SmallVector<Block *> findBetween(ArrayRef<Block *> first, Block *join) {
+  llvm::SetVector<Block *> blocks;
+  for (Block *block : first)
+    if (block != join)
+      blocks.insert(block);
+  for (unsigned i = 0; i < blocks.size(); ++i)
+    for (Block *next : blocks[i]->getSuccessors())
+      if (next != join)
+        blocks.insert(next);
+  return blocks.takeVector();
+}
+
+/// Makes the blocks from `first` to `join` one step.
+void SyncTree::visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
+                                    Block *join, Operation *point) {
+  SmallVector<Block *> between = findBetween(first, join);
+  if (llvm::none_of(between, [&](Block *block) { return hasRelevant(block); }))
+    return;
+  unsigned node = append(sequence, SyncNode::Step, point);
+  divergentSteps.insert(node);
+  for (Block *block : between)
+    for (Operation &op : *block)
+      addDivergent(node, &op);
+}
+
+/// True if every way from `block` on passes `other`.
+bool SyncTree::mustPass(Block *block, Block *other) {
+  while (block && block != other)
+    block = findJoin(block);
+  return block;
+}
+
+/// Adds `loop`, of which all threads take the turns together. Returns the block
+/// behind it; null if it is left in several places.
+Block *SyncTree::visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
+                                  Operation *point) {
+  Region *region = loop->header->getParent();
+  auto isInside = [&](Block *block) {
+    return loop->contains(sync.loops.getLoop(block));
+  };
+  Block *exiting = nullptr, *behind = nullptr, *next = nullptr;
+  for (Block &block : *region) {
+    if (!isInside(&block))
+      continue;
+    for (Block *successor : block.getSuccessors()) {
+      if (isInside(successor))
+        continue;
+      if (behind && (exiting != &block || behind != successor))
+        return nullptr;
+      exiting = &block;
+      behind = successor;
+    }
+  }
+  if (!exiting || !loop->latch || exiting->getNumSuccessors() != 2 ||
+      !mustPass(loop->header, exiting))
+    return nullptr;
+  next = exiting->getSuccessor(exiting->getSuccessor(0) == behind);
+
+  unsigned node = append(sequence, SyncNode::Loop, point);
+  unsigned body = addPart(node);
+  loopOf[node] = loop;
+  program.nodes[node].hasTurn = sync.hasTurn(loop);
+  const KernelLoop *around = std::exchange(open, loop);
+  if (exiting != loop->header)
+    visitBlocks(body, loop->header, exiting);
+  visitBlock(body, *exiting);
+  program.nodes[node].exit = program.sequences[body].items.size();
+  tests[body] = exiting->getTerminator();
+  ends[body] = exiting->getTerminator();
+  if (next != loop->header)
+    visitBlocks(body, next, loop->header);
+  open = around;
+  return behind;
+}
+
+/// Adds the natural loop at `block`. Returns what comes behind; null if nothing
+/// does, or if it is too entangled.
+Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
+                             Operation *point) {
+  const KernelLoop *loop = sync.loops.getLoopAt(block);
+  Block *join = findJoin(block);
+  while (join && loop->contains(sync.loops.getLoop(join)))
+    join = findJoin(join);
+  SmallVector<Block *> blocks = findBetween(block, join);
+  if (llvm::none_of(blocks, [&](Block *inner) { return hasRelevant(inner); }))
+    return join;
+  if (point && loop->latch) {
+    if (!sync.uniformity.isUniformPoint(&loop->latch->front())) {
+      visitDivergentBlocks(sequence, block, join, point);
+      return join;
+    }
+    if (Block *behind = visitNaturalLoop(sequence, loop, point))
+      return behind;
+  }
+  unstructured = &block->front();
+  return nullptr;
+}
+
+/// Adds the branch that ends `block`. Returns where all its ways meet.
+Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
+  Block *join = findJoin(block);
+  SmallVector<Block *> arms = llvm::to_vector(block->getSuccessors());
+  bool isUniform = llvm::all_of(arms, [&](Block *arm) {
+    return sync.uniformity.isUniformPoint(&arm->front());
+  });
+  if (!isUniform) {
+    visitDivergentBlocks(sequence, arms, join, block->getTerminator());
+    return join;
+  }
+  SmallVector<Block *> between = findBetween(arms, join ? join : stop);
+  if (llvm::none_of(between, [&](Block *inner) { return hasRelevant(inner); }))
+    return join;
+  unsigned node = append(sequence, SyncNode::Branch, block->getTerminator());
+  for (Block *arm : arms)
+    visitBlocks(addPart(node), arm, join ? join : stop);
+  return join;
+}
+
+/// Adds what is from `block` on until control gets to `stop`.
+void SyncTree::visitBlocks(unsigned sequence, Block *block, Block *stop) {
+  // Where something may stand that comes before the next block.
+  Operation *point = nullptr;
+  for (bool isFirst = true; block && block != stop && !unstructured;
+       isFirst = false) {
+    const KernelLoop *loop = sync.loops.getLoopAt(block);
+    const KernelLoop *around = sync.loops.getLoop(block);
+    bool isRepeated = around && !around->isCountable && hasRelevant(block);
+    if (isRepeated || (loop && loop == open && !isFirst)) {
+      unstructured = &block->front();
+      return;
+    }
+    if (loop && loop != open) {
+      block = visitLoopAt(sequence, block, point);
+      point = block ? &block->front() : nullptr;
+      ends[sequence] = nullptr; // unless a block follows
+      continue;
+    }
+    visitBlock(sequence, *block);
+    point = ends[sequence] = block->getTerminator();
+    if (block->getNumSuccessors() <= 1) {
+      block = block->getNumSuccessors() ? block->getSuccessor(0) : nullptr;
+      continue;
+    }
+    block = visitBranches(sequence, block, stop);
+    // What follows may stand at the start of the block that all get to.
+    point = block ? &block->front() : nullptr;
+    ends[sequence] = nullptr;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned, 3> SyncTree::getLoopsAround(unsigned node) const {
+  SmallVector<unsigned, 3> around;
+  std::optional<unsigned> parent =
+      program.sequences[program.nodes[node].sequence].parent;
+  for (; parent;
+       parent = program.sequences[program.nodes[*parent].sequence].parent)
+    if (program.nodes[*parent].kind == SyncNode::Loop)
+      around.insert(around.begin(), *parent);
+  return around;
+}
+
+Operation *SyncTree::getInsertionPoint(SyncGap gap) const {
+  const SyncSequence &sequence = program.sequences[gap.sequence];
+  if (sequence.parent) {
+    const SyncNode &around = program.nodes[*sequence.parent];
+    if (around.kind == SyncNode::Loop && around.exit == gap.index &&
+        around.exit != 0)
+      return tests.lookup(gap.sequence);
+  }
+  if (gap.index < sequence.items.size())
+    return before[sequence.items[gap.index]];
+  return ends.lookup(gap.sequence);
+}
+
+Operation *SyncTree::getBarrierBefore(SyncGap gap) const {
+  if (gap.index == 0)
+    return nullptr;
+  return getBarrier(program.sequences[gap.sequence].items[gap.index - 1]);
+}
+
+} // namespace mlir::workgroup

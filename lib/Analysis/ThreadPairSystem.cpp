@@ -1,0 +1,515 @@
+//===- ThreadPairSystem.cpp - Two threads as integer constraints ----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadPairSystem.h"
+#include "ThreadTables.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Condition = SymbolicCondition;
+using Row = ThreadPairSystem::Row;
+
+/// What a query may take: systems get slow with many variables, and cases
+/// multiply.
+static constexpr unsigned kMaxVariables = 48;
+static constexpr unsigned kMaxChecks = 96;
+static constexpr unsigned kMaxCases = 16;
+static constexpr unsigned kMaxProducts = 4;
+
+void ThreadPairSystem::Row::add(const Row &other, int64_t factor) {
+  constant += other.constant * factor;
+  SmallVector<std::pair<unsigned, int64_t>, 4> sum;
+  auto lhs = terms.begin();
+  for (auto [variable, multiple] : other.terms) {
+    while (lhs != terms.end() && lhs->first < variable)
+      sum.push_back(*lhs++);
+    int64_t total = multiple * factor;
+    if (lhs != terms.end() && lhs->first == variable)
+      total += (lhs++)->second;
+    if (total != 0)
+      sum.emplace_back(variable, total);
+  }
+  sum.append(lhs, terms.end());
+  terms = std::move(sum);
+}
+
+static Row makeConstant(int64_t constant) {
+  Row row;
+  row.constant = constant;
+  return row;
+}
+
+/// lhs - rhs + constant
+static Row subtract(const Row &lhs, const Row &rhs, int64_t constant = 0) {
+  Row row = lhs;
+  row.add(rhs, -1);
+  row.constant += constant;
+  return row;
+}
+
+ThreadPairSystem::ThreadPairSystem(SymbolicIndex &index,
+                                   const PairRelation &relation)
+    : index(index), relation(relation) {}
+
+void ThreadPairSystem::setInexact(const Twine &reason) {
+  if (exact)
+    inexactness = reason.str();
+  exact = false;
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+Row ThreadPairSystem::makeVariable(SymbolicRange range) {
+  Row row;
+  row.terms.emplace_back(ranges.size(), 1);
+  ranges.push_back(range);
+  if (range.min)
+    addNonNegative(subtract(row, makeConstant(*range.min)));
+  if (range.max)
+    addNonNegative(subtract(makeConstant(*range.max), row));
+  return row;
+}
+
+bool ThreadPairSystem::isShared(const SymbolicAtom &atom) const {
+  if (atom.isUnsteady)
+    return false;
+  bool isBlockId = atom.kind == Atom::GridValue && atom.what == Atom::BlockId;
+  switch (relation.threads) {
+  case PairRelation::OfTwoWarps:
+    if (atom.isDivergent)
+      return false;
+    break;
+  case PairRelation::OfOneWarp:
+    if (atom.isDivergentInWarp)
+      return false;
+    break;
+  case PairRelation::OfTwoBlocks:
+    // Only what every block has is the same.
+    if (isBlockId || atom.isDivergent ||
+        !(atom.isInput && atom.loops.empty()) || !atom.isLeaf())
+      return false;
+    break;
+  }
+  // What was started some turns ago has seen other turns.
+  return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
+    return loop != relation.delayed &&
+           llvm::is_contained(relation.sameTurn, loop);
+  });
+}
+
+std::optional<int64_t> ThreadPairSystem::getFixed(const SymbolicAtom *atom,
+                                                  Side side) {
+  if (!fixed[side] || !atom->isOfThread)
+    return std::nullopt;
+  const ThreadTables::Table *table = tables->get(atom);
+  if (!table)
+    return std::nullopt;
+  const std::array<int64_t, 3> &ids = *fixed[side];
+  const BlockShape &shape = index.getShape();
+  return (*table)[ids[0] + *shape.sizes[0] * (ids[1] + *shape.sizes[1] * ids[2])];
+}
+
+Row ThreadPairSystem::getAtom(const SymbolicAtom *atom, Side side) {
+  if (std::optional<int64_t> number = getFixed(atom, side))
+    return makeConstant(*number);
+  int key = isShared(*atom) ? -1 : side;
+  if (auto it = atoms.find({atom, key}); it != atoms.end())
+    return it->second;
+  if (ranges.size() >= kMaxVariables)
+    setInexact("its index arithmetic is too long");
+  Row variable = makeVariable(atom->range);
+  atoms[{atom, key}] = variable;
+  define(atom, side, variable);
+  return variable;
+}
+
+Row ThreadPairSystem::get(const SymbolicForm &form, Side side) {
+  Row row = makeConstant(form.constant);
+  for (auto [atom, factor] : form.terms)
+    row.add(getAtom(atom, side), factor);
+  return row;
+}
+
+void ThreadPairSystem::fix(Side side, std::array<int64_t, 3> ids,
+                           ThreadTables &known) {
+  fixed[side] = ids;
+  tables = &known;
+}
+
+//===----------------------------------------------------------------------===//
+// What atoms are
+//===----------------------------------------------------------------------===//
+
+/// How the turn is related to that of the other thread.
+void ThreadPairSystem::defineTurn(const SymbolicAtom *atom, Side side,
+                                  const Row &variable) {
+  if (atom->loop == relation.delayed && side == First) {
+    // What is waited for now was started `delay` turns ago.
+    Row now = llvm::is_contained(relation.sameTurn, atom->loop)
+                  ? getAtom(atom, Second)
+                  : Row();
+    if (atom->loop == relation.carrier) {
+      now = getAtom(atom, Second);
+      Row later = subtract(now, variable, -relation.delay - 1);
+      if (relation.isFar)
+        addNonNegative(subtract(later, makeConstant(1)));
+      else
+        addZero(later);
+    } else if (!now.terms.empty()) {
+      addZero(subtract(now, variable, -relation.delay));
+    }
+    return;
+  }
+  if (atom->loop != relation.carrier || relation.carrier == relation.delayed ||
+      side != Second)
+    return;
+  Row later = subtract(variable, getAtom(atom, First), -1);
+  if (relation.isFar)
+    addNonNegative(subtract(later, makeConstant(1)));
+  else
+    addZero(later);
+}
+
+void ThreadPairSystem::defineTotal(const SymbolicAtom *atom, Side side,
+                                   const Row &variable) {
+  const SymbolicForm &increment = atom->operands[0];
+  bool isComparable =
+      atom->loop == relation.carrier && side == Second &&
+      !relation.delayed && relation.threads != PairRelation::OfTwoBlocks &&
+      llvm::all_of(increment.terms, [&](auto term) {
+        return !term.first->isDivergent && !term.first->isUnsteady &&
+               llvm::all_of(term.first->loops, [&](const KernelLoop *loop) {
+                 return loop == relation.carrier ||
+                        llvm::is_contained(relation.sameTurn, loop);
+               });
+      });
+  if (!isComparable) {
+    setInexact("the turns of loops in a loop are not known");
+    return;
+  }
+  Row later = subtract(variable, getAtom(atom, First));
+  later.add(get(increment, First), -1);
+  SymbolicRange range = index.getRange(increment);
+  if (!relation.isFar)
+    addZero(later);
+  else if (range.min && *range.min >= 0)
+    addNonNegative(later);
+}
+
+/// 0 <= x - quotient * divisor < divisor
+void ThreadPairSystem::defineQuotient(const SymbolicAtom *atom, Side side,
+                                      const Row &variable) {
+  const SymbolicForm &dividend = atom->operands[0];
+  const SymbolicForm &divisor = atom->operands[1];
+  Row rest = get(dividend, side);
+  if (divisor.isConstant()) {
+    rest.add(variable, -divisor.constant);
+  } else {
+    SymbolicForm self;
+    self.terms.emplace_back(atom, 1);
+    rest.add(get(index.multiply(self, divisor), side), -1);
+  }
+  addNonNegative(rest);
+  addNonNegative(subtract(get(divisor, side), rest, -1));
+}
+
+void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
+                              const Row &variable) {
+  auto operand = [&](unsigned i) { return get(atom->operands[i], side); };
+  switch (atom->kind) {
+  case Atom::Turn:
+    return defineTurn(atom, side, variable);
+  case Atom::Total:
+    return defineTotal(atom, side, variable);
+  case Atom::Quotient:
+    return defineQuotient(atom, side, variable);
+  case Atom::Minimum:
+  case Atom::Maximum: {
+    int64_t sign = atom->kind == Atom::Minimum ? 1 : -1;
+    Cases cases(2);
+    for (unsigned i = 0; i < 2; ++i) {
+      Row distance;
+      distance.add(subtract(operand(i), variable), sign);
+      addNonNegative(distance);
+      cases[i].rows.push_back({distance, true});
+    }
+    choices.push_back(std::move(cases));
+    return;
+  }
+  case Atom::Select: {
+    std::optional<Cases> first = expand(atom->condition, side);
+    std::optional<Cases> second = expand(atom->condition.negate(), side);
+    if (!first || !second)
+      return setInexact("a condition is too long");
+    for (Conjunction &part : *first)
+      part.rows.push_back({subtract(variable, operand(0)), true});
+    for (Conjunction &part : *second) {
+      part.rows.push_back({subtract(variable, operand(1)), true});
+      first->push_back(std::move(part));
+    }
+    return addChoice(std::move(first));
+  }
+  case Atom::Product: {
+    SymbolicRange range = index.getRange(atom->operands[1]);
+    SymbolicRange other = index.getRange(atom->operands[0]);
+    Row lhs = operand(0), rhs = operand(1);
+    if (range.min && *range.min >= 0)
+      products.push_back({variable, lhs, rhs, true});
+    if (other.min && *other.min >= 0)
+      products.push_back({variable, rhs, lhs, true});
+    return setInexact("an index is a product of values that are not constant");
+  }
+  case Atom::Function:
+    return setInexact("its index has '" + atom->op->getName().getStringRef() +
+                      "'");
+  case Atom::ThreadId: {
+    // Below the size of the block, which may be unknown.
+    if (index.getShape().sizes[atom->dim])
+      return;
+    for (const auto &candidate : index.getAtoms())
+      if (candidate->kind == Atom::GridValue &&
+          candidate->what == Atom::BlockSize && candidate->dim == atom->dim)
+        addNonNegative(
+            subtract(getAtom(candidate.get(), side), variable, -1));
+    return;
+  }
+  case Atom::GridValue:
+    return;
+  case Atom::Opaque:
+    if (!atom->isInput)
+      setInexact("nothing is known of a value that it depends on");
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// The cases of `condition`, one of which holds; nothing if they are too many.
+std::optional<ThreadPairSystem::Cases>
+ThreadPairSystem::expand(const SymbolicCondition &condition, Side side) {
+  Cases cases;
+  switch (condition.kind) {
+  case Condition::True:
+    cases.emplace_back();
+    return cases;
+  case Condition::False:
+    return cases;
+  case Condition::NonNegative:
+  case Condition::Zero:
+    cases.emplace_back();
+    cases.back().rows.push_back(
+        {get(condition.form, side), condition.kind == Condition::Zero});
+    return cases;
+  case Condition::Any:
+    for (const Condition &part : condition.parts) {
+      std::optional<Cases> more = expand(part, side);
+      if (!more || cases.size() + more->size() > kMaxCases)
+        return std::nullopt;
+      llvm::append_range(cases, *more);
+    }
+    return cases;
+  case Condition::All:
+    cases.emplace_back();
+    for (const Condition &part : condition.parts) {
+      std::optional<Cases> more = expand(part, side);
+      if (!more || cases.size() * more->size() > kMaxCases)
+        return std::nullopt;
+      Cases both;
+      for (const Conjunction &lhs : cases)
+        for (const Conjunction &rhs : *more) {
+          both.push_back(lhs);
+          llvm::append_range(both.back().rows, rhs.rows);
+        }
+      cases = std::move(both);
+    }
+    return cases;
+  }
+  llvm_unreachable("unknown condition");
+}
+
+void ThreadPairSystem::addChoice(std::optional<Cases> cases) {
+  if (!cases)
+    setInexact("a condition is too long");
+  else if (cases->size() == 1)
+    llvm::append_range(base.rows, cases->front().rows);
+  else
+    choices.push_back(std::move(*cases));
+}
+
+void ThreadPairSystem::add(const SymbolicCondition &condition, Side side) {
+  if (condition.kind != Condition::All)
+    return addChoice(expand(condition, side));
+  for (const Condition &part : condition.parts)
+    addChoice(expand(part, side));
+}
+
+void ThreadPairSystem::addCases(std::vector<std::vector<Row>> alternatives) {
+  Cases cases;
+  for (std::vector<Row> &rows : alternatives) {
+    cases.emplace_back();
+    for (Row &row : rows)
+      cases.back().rows.push_back({std::move(row), false});
+  }
+  addChoice(std::move(cases));
+}
+
+void ThreadPairSystem::addThreads(bool mayBeSame, bool isAnybody) {
+  if (isAnybody || relation.threads == PairRelation::OfTwoBlocks)
+    return;
+  if (index.getShape().getNumThreads()) {
+    bool isOneWarp = relation.threads == PairRelation::OfOneWarp;
+    Row warps = subtract(get(index.getWarpId(), First),
+                         get(index.getWarpId(), Second));
+    if (isOneWarp)
+      addZero(warps);
+    if (isOneWarp && mayBeSame)
+      return;
+    Row distance = isOneWarp ? subtract(get(index.getLinearThreadId(), First),
+                                        get(index.getLinearThreadId(), Second))
+                             : warps;
+    return addCases({{subtract(distance, makeConstant(1))},
+                     {subtract(makeConstant(-1), distance)}});
+  }
+  if (mayBeSame)
+    return;
+  // Different in one of the coordinates.
+  std::vector<std::vector<Row>> cases;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    if (index.getShape().sizes[dim] == 1)
+      continue;
+    SymbolicForm id = index.getThreadId(dim);
+    Row distance = subtract(get(id, First), get(id, Second));
+    cases.push_back({subtract(distance, makeConstant(1))});
+    cases.push_back({subtract(makeConstant(-1), distance)});
+  }
+  addCases(std::move(cases));
+}
+
+//===----------------------------------------------------------------------===//
+// Solving
+//===----------------------------------------------------------------------===//
+
+/// x * n and y * n are as far apart as x and y tell, if `n` is not negative:
+/// the same, or `n` apart at least. So quotient and remainder by one number,
+/// known or not, tell ids apart.
+void ThreadPairSystem::relateProducts() {
+  if (products.size() > kMaxProducts)
+    products.truncate(kMaxProducts);
+  for (unsigned i = 0; i < products.size(); ++i) {
+    const ProductOf &lhs = products[i];
+    for (unsigned j = 0; j < i; ++j) {
+      const ProductOf &rhs = products[j];
+      if (!(lhs.rhs == rhs.rhs) || lhs.product == rhs.product)
+        continue;
+      Row factors = subtract(lhs.lhs, rhs.lhs);
+      Row distance = subtract(lhs.product, rhs.product);
+      Cases cases(3);
+      cases[0].rows = {{factors, true}, {distance, true}};
+      cases[1].rows = {{subtract(factors, makeConstant(1)), false},
+                       {subtract(distance, lhs.rhs), false}};
+      Row below;
+      below.add(factors, -1);
+      Row behind;
+      behind.add(distance, -1);
+      cases[2].rows = {{subtract(below, makeConstant(1)), false},
+                       {subtract(behind, lhs.rhs), false}};
+      choices.push_back(std::move(cases));
+    }
+    // And from zero.
+    Cases cases(2);
+    cases[0].rows = {{lhs.lhs, true}, {lhs.product, true}};
+    cases[1].rows = {{subtract(lhs.lhs, makeConstant(1)), false},
+                     {subtract(lhs.product, lhs.rhs), false}};
+    cases.emplace_back();
+    cases[2].rows = {{subtract(makeConstant(-1), lhs.lhs), false}};
+    choices.push_back(std::move(cases));
+  }
+}
+
+ThreadPairSystem::Answer
+ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows) {
+  if (++numChecks > kMaxChecks)
+    return Answer::Unknown;
+  using presburger::IntegerPolyhedron;
+  using presburger::PresburgerSpace;
+  IntegerPolyhedron system(PresburgerSpace::getSetSpace(ranges.size()));
+  SmallVector<int64_t> dense(ranges.size() + 1);
+  for (const Constraint &constraint : rows) {
+    if (constraint.row.terms.empty()) {
+      int64_t constant = constraint.row.constant;
+      if (constraint.isEquality ? constant != 0 : constant < 0)
+        return Answer::Empty;
+      continue;
+    }
+    llvm::fill(dense, 0);
+    for (auto [variable, factor] : constraint.row.terms)
+      dense[variable] = factor;
+    dense.back() = constraint.row.constant;
+    if (constraint.isEquality)
+      system.addEquality(dense);
+    else
+      system.addInequality(dense);
+  }
+  if (system.isEmpty())
+    return Answer::Empty;
+  auto solution = system.findIntegerSample();
+  if (!solution)
+    return Answer::Empty;
+  sample.clear();
+  for (const llvm::DynamicAPInt &number : *solution)
+    sample.push_back(llvm::int64fromDynamicAPInt(number));
+  return Answer::Solved;
+}
+
+/// Takes a case of each choice from number `depth` on.
+ThreadPairSystem::Answer
+ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth) {
+  Answer answer = check(rows);
+  if (answer != Answer::Solved || depth == choices.size())
+    return answer;
+  size_t size = rows.size();
+  Answer result = Answer::Empty;
+  for (const Conjunction &part : choices[depth]) {
+    llvm::append_range(rows, part.rows);
+    Answer inner = search(rows, depth + 1);
+    rows.truncate(size);
+    if (inner == Answer::Solved)
+      return inner;
+    if (inner == Answer::Unknown)
+      result = inner;
+  }
+  return result;
+}
+
+ThreadPairSystem::Answer ThreadPairSystem::solve() {
+  relateProducts();
+  if (ranges.size() > kMaxVariables)
+    return Answer::Unknown;
+  // Those with the fewest cases first: they fail first.
+  llvm::stable_sort(choices, [](const Cases &lhs, const Cases &rhs) {
+    return lhs.size() < rhs.size();
+  });
+  SmallVector<Constraint, 0> rows(base.rows.begin(), base.rows.end());
+  return search(rows, 0);
+}
+
+int64_t ThreadPairSystem::evaluate(const Row &row) const {
+  int64_t sum = row.constant;
+  for (auto [variable, factor] : row.terms)
+    sum += factor * sample[variable];
+  return sum;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,111 @@
+//===- ThreadPairSystem.h - Two threads as integer constraints --*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_THREADPAIRSYSTEM_H
+#define WORKGROUP_LIB_ANALYSIS_THREADPAIRSYSTEM_H
+
+#include "workgroup/Analysis/ThreadConflicts.h"
+
+namespace mlir::workgroup {
+
+/// Linear constraints on what two threads hold. An atom is one variable if both
+/// hold the same, else one for each of them.
+class ThreadPairSystem {
+public:
+  /// The first and the second thread.
+  enum Side { First, Second };
+
+  /// A constant and multiples of variables, in ascending order.
+  struct Row {
+    int64_t constant = 0;
+    SmallVector<std::pair<unsigned, int64_t>, 4> terms;
+
+    void add(const Row &other, int64_t factor);
+    bool operator==(const Row &other) const {
+      return constant == other.constant && terms == other.terms;
+    }
+  };
+
+  ThreadPairSystem(SymbolicIndex &index, const PairRelation &relation);
+
+  /// What `form` is on `side`.
+  Row get(const SymbolicForm &form, Side side);
+  /// A new variable.
+  Row makeVariable(SymbolicRange range);
+
+  void addNonNegative(const Row &row) { base.rows.push_back({row, false}); }
+  void addZero(const Row &row) { base.rows.push_back({row, true}); }
+  void add(const SymbolicCondition &condition, Side side);
+  /// One of `cases`, each a number of rows that are not negative.
+  void addCases(std::vector<std::vector<Row>> cases);
+
+  /// Says that the threads are those that the relation tells, not necessarily
+  /// different ones if `mayBeSame`; nothing is said if `isAnybody`.
+  void addThreads(bool mayBeSame, bool isAnybody);
+  /// Says that the threads are those of the given ids: their arithmetic becomes
+  /// numbers. Before anything else.
+  void fix(Side side, std::array<int64_t, 3> ids, ThreadTables &tables);
+
+  enum class Answer { Empty, Solved, Unknown };
+  Answer solve();
+  /// Of a system that is solved.
+  int64_t evaluate(const Row &row) const;
+
+  /// Every solution is something that can happen.
+  bool isExact() const { return exact; }
+  /// Why not.
+  const std::string &getInexactness() const { return inexactness; }
+  unsigned getNumSystems() const { return numChecks; }
+
+private:
+  struct Constraint {
+    Row row;
+    bool isEquality;
+  };
+  /// Rows, all of which hold.
+  struct Conjunction {
+    SmallVector<Constraint, 8> rows;
+  };
+  using Cases = std::vector<Conjunction>;
+
+  bool isShared(const SymbolicAtom &atom) const;
+  Row getAtom(const SymbolicAtom *atom, Side side);
+  std::optional<int64_t> getFixed(const SymbolicAtom *atom, Side side);
+  void define(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineTurn(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineTotal(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineQuotient(const SymbolicAtom *atom, Side side, const Row &variable);
+  void setInexact(const Twine &reason);
+  std::optional<Cases> expand(const SymbolicCondition &condition, Side side);
+  void addChoice(std::optional<Cases> cases);
+  void relateProducts();
+  Answer check(const SmallVectorImpl<Constraint> &rows);
+  Answer search(SmallVectorImpl<Constraint> &rows, unsigned depth);
+
+  SymbolicIndex &index;
+  const PairRelation &relation;
+  SmallVector<SymbolicRange> ranges;
+  std::map<std::pair<const SymbolicAtom *, int>, Row> atoms;
+  Conjunction base;
+  std::vector<Cases> choices;
+  struct ProductOf {
+    Row product, lhs, rhs;
+    bool isPositive;
+  };
+  SmallVector<ProductOf, 0> products;
+  std::optional<std::array<int64_t, 3>> fixed[2];
+  ThreadTables *tables = nullptr;
+  SmallVector<int64_t> sample;
+  bool exact = true;
+  std::string inexactness;
+  unsigned numChecks = 0;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_THREADPAIRSYSTEM_H

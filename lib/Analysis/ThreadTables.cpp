@@ -1,0 +1,181 @@
+//===- ThreadTables.cpp - What all threads of a block do ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadTables.h"
+#include "IntegerArithmetic.h"
+#include <map>
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Condition = SymbolicCondition;
+
+ThreadTables::ThreadTables(std::array<int64_t, 3> shape)
+    : shape(shape), numThreads(shape[0] * shape[1] * shape[2]) {}
+
+const ThreadTables::Table *ThreadTables::get(const SymbolicAtom *atom) {
+  if (!atom->isOfThread)
+    return nullptr;
+  auto it = tables.find(atom);
+  if (it == tables.end()) {
+    std::optional<Table> table = compute(atom);
+    it = tables
+             .try_emplace(atom, table ? std::make_unique<Table>(
+                                            std::move(*table))
+                                      : nullptr)
+             .first;
+  }
+  return it->second.get();
+}
+
+std::optional<ThreadTables::Table>
+ThreadTables::get(const SymbolicForm &form) {
+  Table table(numThreads, form.constant);
+  for (auto [atom, factor] : form.terms) {
+    const Table *part = get(atom);
+    if (!part)
+      return std::nullopt;
+    for (unsigned thread = 0; thread < numThreads; ++thread)
+      table[thread] += factor * (*part)[thread];
+  }
+  return table;
+}
+
+/// One number of two, or nothing if that is not defined.
+static Number combine(const SymbolicAtom &atom, int64_t lhs, int64_t rhs) {
+  switch (atom.kind) {
+  case Atom::Quotient:
+    return rhs > 0 ? Number(llvm::divideFloorSigned(lhs, rhs)) : std::nullopt;
+  case Atom::Product:
+    return int64_t(uint64_t(lhs) * uint64_t(rhs));
+  case Atom::Minimum:
+    return std::min(lhs, rhs);
+  case Atom::Maximum:
+    return std::max(lhs, rhs);
+  case Atom::Function: {
+    unsigned width = getWidth(atom.op->getResult(0).getType());
+    Number number = getBinaryFn(atom.op)(lhs, rhs, width);
+    return number ? Number(wrap(*number, width)) : std::nullopt;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<ThreadTables::Table>
+ThreadTables::compute(const SymbolicAtom *atom) {
+  Table table(numThreads);
+  if (atom->kind == Atom::ThreadId) {
+    for (unsigned thread = 0; thread < numThreads; ++thread)
+      table[thread] = getIds(thread)[atom->dim];
+    return table;
+  }
+  if (atom->operands.size() != 2)
+    return std::nullopt;
+  std::optional<Table> lhs = get(atom->operands[0]);
+  std::optional<Table> rhs = get(atom->operands[1]);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  std::vector<Truth> isFirst;
+  if (atom->kind == Atom::Select)
+    isFirst = evaluate(atom->condition);
+  for (unsigned thread = 0; thread < numThreads; ++thread) {
+    Number number;
+    if (isFirst.empty())
+      number = combine(*atom, (*lhs)[thread], (*rhs)[thread]);
+    else if (isFirst[thread] != Truth::Maybe)
+      number = isFirst[thread] == Truth::Yes ? (*lhs)[thread] : (*rhs)[thread];
+    if (!number)
+      return std::nullopt;
+    table[thread] = *number;
+  }
+  return table;
+}
+
+std::vector<ThreadTables::Truth>
+ThreadTables::evaluate(const SymbolicCondition &condition) {
+  std::vector<Truth> result(numThreads, Truth::Maybe);
+  switch (condition.kind) {
+  case Condition::True:
+  case Condition::False:
+    result.assign(numThreads, condition.kind == Condition::True ? Truth::Yes
+                                                                : Truth::No);
+    return result;
+  case Condition::NonNegative:
+  case Condition::Zero: {
+    std::optional<Table> table = get(condition.form);
+    if (!table)
+      return result;
+    for (unsigned thread = 0; thread < numThreads; ++thread) {
+      int64_t number = (*table)[thread];
+      bool holds =
+          condition.kind == Condition::Zero ? number == 0 : number >= 0;
+      result[thread] = holds ? Truth::Yes : Truth::No;
+    }
+    return result;
+  }
+  case Condition::All:
+  case Condition::Any: {
+    bool isAll = condition.kind == Condition::All;
+    result.assign(numThreads, isAll ? Truth::Yes : Truth::No);
+    for (const Condition &part : condition.parts) {
+      std::vector<Truth> other = evaluate(part);
+      for (unsigned thread = 0; thread < numThreads; ++thread)
+        result[thread] = isAll ? std::min(result[thread], other[thread])
+                               : std::max(result[thread], other[thread]);
+    }
+    return result;
+  }
+  }
+  llvm_unreachable("unknown condition");
+}
+
+std::vector<bool>
+ThreadTables::getPossible(const SymbolicCondition &condition) {
+  std::vector<bool> possible(numThreads);
+  for (auto [thread, truth] : llvm::enumerate(evaluate(condition)))
+    possible[thread] = truth != Truth::No;
+  return possible;
+}
+
+std::vector<std::pair<unsigned, unsigned>>
+findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
+             llvm::function_ref<bool(unsigned, unsigned)> isPair,
+             size_t limit) {
+  // By key, the starts of `second` in ascending order.
+  std::map<std::vector<int64_t>, std::vector<std::pair<int64_t, unsigned>>>
+      byKey;
+  for (unsigned thread = 0; thread < second.starts.size(); ++thread)
+    if (second.isPossible[thread])
+      byKey[second.keys[thread]].emplace_back(second.starts[thread], thread);
+  for (auto &[key, places] : byKey)
+    llvm::sort(places);
+
+  std::vector<std::pair<unsigned, unsigned>> meetings;
+  for (unsigned thread = 0; thread < first.starts.size(); ++thread) {
+    auto it = first.isPossible[thread] ? byKey.find(first.keys[thread])
+                                       : byKey.end();
+    if (it == byKey.end())
+      continue;
+    int64_t start = first.starts[thread];
+    auto place =
+        llvm::upper_bound(it->second, std::pair(start - second.run, ~0u));
+    for (; place != it->second.end() && place->first < start + first.run;
+         ++place) {
+      if (!isPair(thread, place->second))
+        continue;
+      meetings.emplace_back(thread, place->second);
+      if (meetings.size() == limit)
+        return meetings;
+      break; // another thread, that the pairs be different
+    }
+  }
+  return meetings;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,91 @@
+//===- KernelSync.h - What barriers of a kernel have to order ---*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
+#define WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
+
+#include "workgroup/Analysis/ArgumentAliases.h"
+#include "mlir/IR/AsmState.h"
+#include "workgroup/Analysis/Hazards.h"
+#include "workgroup/Transforms.h"
+
+namespace mlir::workgroup {
+
+/// What the synchronisation of any kernel inside an operation follows from.
+struct SyncAnalyses {
+  SyncAnalyses(Operation *root, const SyncOptions &options)
+      : block(root), warp(root, UniformityUnit::Warp),
+        arguments(root, options.assumeDistinctArguments) {}
+
+  UniformityAnalysis block, warp;
+  ArgumentAliases arguments;
+};
+
+/// One kernel or device function: its accesses, and what of them barriers have
+/// to order.
+class KernelSync {
+public:
+  KernelSync(Operation *scope, const SyncAnalyses &analyses);
+
+  /// A kernel as barriers of the block, or of warps, see it, as it is now.
+  SyncTree makeTree(UniformityUnit unit) const;
+  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit);
+  /// Whether barriers of warps can be told from those of the block.
+  bool hasWarps() const {
+    return conflicts.getIndex().getShape().getNumThreads().has_value();
+  }
+
+  Operation *getScope() const { return scope; }
+  const ThreadAccess &getAccess(unsigned number) const {
+    return accesses.getAccesses()[number];
+  }
+  const ThreadAccesses &getAccesses() const { return accesses; }
+  ThreadConflicts &getConflicts() { return conflicts; }
+
+private:
+  Operation *scope;
+  const SyncAnalyses &analyses;
+  KernelLoops loops;
+  ThreadAccesses accesses;
+  mutable ThreadConflicts conflicts;
+};
+
+/// The orders that hazards ask for.
+SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards);
+
+/// What is wrong with the synchronisation of a kernel.
+class SyncFindings {
+public:
+  explicit SyncFindings(KernelSync &kernel);
+
+  /// Adds barriers that not all threads reach, of `tree`.
+  void addDivergent(const SyncTree &tree);
+  /// Adds hazards that are not cut.
+  void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                UniformityUnit unit);
+
+  /// Removes them from here.
+  std::vector<SyncFinding> take() { return std::move(findings); }
+
+private:
+  void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
+               UniformityUnit unit);
+  std::string describeMemory(const Hazard &hazard);
+
+  KernelSync &kernel;
+  std::unique_ptr<AsmState> state;
+  std::vector<SyncFinding> findings;
+  DenseSet<std::pair<Operation *, Operation *>> reported;
+};
+
+/// Emits what was found; what is not certain is an error if `isStrict`.
+LogicalResult emitFindings(ArrayRef<SyncFinding> findings, bool isStrict);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H

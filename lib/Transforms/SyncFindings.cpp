@@ -1,0 +1,175 @@
+//===- SyncFindings.cpp - What is wrong with synchronisation --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelSync.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::workgroup {
+
+SyncFindings::SyncFindings(KernelSync &kernel) : kernel(kernel) {}
+
+static std::string printThread(const std::array<int64_t, 3> &ids) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "thread (" << ids[0] << ", " << ids[1] << ", " << ids[2] << ")";
+  return text;
+}
+
+static StringRef getVerb(AccessKind kind) {
+  constexpr StringRef verbs[] = {"reads", "writes", "updates"};
+  return verbs[unsigned(kind)];
+}
+
+/// The memory that both accesses may be of, in words.
+std::string SyncFindings::describeMemory(const Hazard &hazard) {
+  const ThreadAccess &first = kernel.getAccess(hazard.first);
+  const ThreadAccess &second = kernel.getAccess(hazard.second);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  MemorySpace space =
+      first.space == MemorySpace::Other ? second.space : first.space;
+  constexpr StringRef spaces[] = {"global memory", "workgroup memory",
+                                  "private memory", "memory"};
+  os << spaces[unsigned(space)];
+  unsigned common = 0;
+  for (unsigned number : first.roots)
+    if (llvm::is_contained(second.roots, number))
+      common = std::max(common, number);
+  if (common == 0)
+    return text;
+  const MemoryRoot &root = kernel.getAccesses().getRoot(common);
+  if (root.global)
+    os << " @" << SymbolTable::getSymbolName(root.global).getValue();
+  if (root.global || !root.value)
+    return text;
+  if (!state)
+    state = std::make_unique<AsmState>(kernel.getScope());
+  os << ' ';
+  root.value.printAsOperand(os, *state);
+  return text;
+}
+
+void SyncFindings::addDivergent(const SyncTree &tree) {
+  for (Operation *barrier : tree.getDivergentBarriers()) {
+    SyncFinding finding;
+    finding.verdict = SyncVerdict::Divergent;
+    finding.op = barrier;
+    llvm::raw_string_ostream os(finding.message);
+    os << "barrier in divergent control flow: '" << barrier->getName()
+       << "' is not reached by all threads of the block together; move it to "
+          "where all of them pass";
+    if (auto threads = kernel.getConflicts().findParting(barrier)) {
+      finding.threads.assign({threads->first, threads->second});
+      finding.notes.push_back(
+          {barrier, printThread(threads->first) + " gets here, " +
+                        printThread(threads->second) + " does not"});
+    }
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// What can be done about accesses that no barrier can separate.
+static std::string getRemedy(const ThreadAccess &first,
+                             const ThreadAccess &second, bool isOneWarp) {
+  if (first.op == second.op)
+    return "let one thread do it, give each thread a place of its own, or make "
+           "it atomic";
+  if (isOneWarp)
+    return "split what is around them, so that a barrier of the warp fits "
+           "between";
+  return "split what is around them, so that a barrier fits between";
+}
+
+void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
+                           bool isFixable, UniformityUnit unit) {
+  const ThreadAccess &first = kernel.getAccess(hazard.first);
+  const ThreadAccess &second = kernel.getAccess(hazard.second);
+  const Conflict &conflict = hazard.conflict;
+  bool isCertain = conflict.kind == Conflict::Certain;
+  SyncFinding finding;
+  finding.verdict = !isCertain ? SyncVerdict::Maybe
+                    : isFixable ? SyncVerdict::Race
+                                : SyncVerdict::Unfixable;
+  finding.op = second.op;
+  finding.other = first.op;
+  std::string who = "different threads touch the same bytes";
+  if (isCertain && conflict.witness) {
+    finding.threads.assign(conflict.witness->threads,
+                           conflict.witness->threads + 2);
+    finding.place = conflict.witness->place;
+    who = printThread(finding.threads[1]) + " " + getVerb(second.kind).str() +
+          " what " + printThread(finding.threads[0]) + " " +
+          getVerb(first.kind).str();
+  }
+  bool isOneWarp = unit == UniformityUnit::Warp;
+  llvm::raw_string_ostream os(finding.message);
+  StringRef what = isOneWarp ? "barrier of the warp" : "barrier";
+  if (finding.verdict == SyncVerdict::Unfixable)
+    os << "cannot synchronize '" << first.op->getName() << "' and '"
+       << second.op->getName() << "' on " << describeMemory(hazard) << ": "
+       << who << ", and there is no place between for a " << what << "; "
+       << getRemedy(first, second, isOneWarp);
+  else
+    os << (isCertain ? "data race on " : "possible data race on ")
+       << describeMemory(hazard) << ": "
+       << (isCertain ? who : "different threads may touch the same bytes")
+       << ", and no " << what << " is between";
+  if (!isCertain)
+    os << "; " << conflict.reason;
+  std::string note = "the other access: '" +
+                     first.op->getName().getStringRef().str() + "' " +
+                     getVerb(first.kind).str();
+  if (!finding.threads.empty())
+    note += " in " + printThread(finding.threads[0]);
+  if (hazard.order.loop)
+    note += hazard.order.isFar ? ", two turns of the loop or more before"
+                               : ", in the turn before";
+  finding.notes.push_back({first.op, note});
+  findings.push_back(std::move(finding));
+}
+
+void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                            UniformityUnit unit) {
+  SmallVector<Hazard, 0> open;
+  for (const Hazard &hazard : hazards)
+    if (!isCut(tree.getProgram(), hazard.order, {}))
+      open.push_back(hazard);
+  if (open.empty())
+    return;
+  SyncPlacement placement = placeBarriers(tree.getProgram(), getOrders(open));
+  // What is certain first: of one pair of operations only the first is told.
+  llvm::BitVector isFixable(open.size(), true);
+  for (unsigned number : placement.uncut)
+    isFixable.reset(number);
+  for (Conflict::Kind kind : {Conflict::Certain, Conflict::Possible})
+    for (auto [number, hazard] : llvm::enumerate(open)) {
+      Operation *first = kernel.getAccess(hazard.first).op;
+      Operation *second = kernel.getAccess(hazard.second).op;
+      if (second < first)
+        std::swap(first, second);
+      if (hazard.conflict.kind == kind &&
+          reported.insert({first, second}).second)
+        addRace(tree, hazard, isFixable[number], unit);
+    }
+}
+
+LogicalResult emitFindings(ArrayRef<SyncFinding> findings, bool isStrict) {
+  bool hasFailed = false;
+  for (const SyncFinding &finding : findings) {
+    bool isError = isStrict || finding.verdict != SyncVerdict::Maybe;
+    hasFailed |= isError;
+    InFlightDiagnostic diagnostic =
+        isError ? emitError(finding.op->getLoc(), finding.message)
+                : emitWarning(finding.op->getLoc(), finding.message);
+    for (const auto &[op, text] : finding.notes)
+      diagnostic.attachNote(op->getLoc()) << text;
+  }
+  return success(!hasFailed);
+}
+
+} // namespace mlir::workgroup
