@@ -113,8 +113,10 @@ def _read_outcomes(texts: Sequence[tuple[str, str]], output: str, messages: str)
         message = Message(severity, int(line), text)  # type: ignore[arg-type]
         outcomes[name].messages.append(message)
     for module in output.split("// -----"):
-        if place := re.search(r'loc\("([^"<]+)":\d+:\d+\)', module):
-            outcomes[place[1]].text = module.strip() + "\n"
+        # Arguments of blocks have the place where they are in the text.
+        names = re.findall(r'loc\("([^"]+)":\d+:\d+\)', module)
+        if name := next((name for name in names if name in outcomes), None):
+            outcomes[name].text = module.strip() + "\n"
     for name, outcome in outcomes.items():
         if not outcome.text and not outcome.errors:
             raise RuntimeError(f"nothing is said of {name}:\n{messages[:2000]}")

@@ -61,8 +61,11 @@ def EliminateBarriersPass : SyncPass<"workgroup-eliminate-barriers"> {
     Keeps the fewest barriers of a kernel, of the block and of warps, that order all
     that its barriers ordered before, and removes the others. What is not known to
     be ordered without a barrier keeps it; so does a function that kernels call, and
-    a kernel one of whose barriers stands in divergent control flow.
+    a kernel one of whose barriers stands in divergent control flow. A barrier of the
+    block that is needed only for what threads of one warp do to each other becomes
+    a `nvvm.bar.warp.sync`.
   }];
+  let dependentDialects = ["NVVM::NVVMDialect", "arith::ArithDialect"];
   let options = [distinct];
 }
 

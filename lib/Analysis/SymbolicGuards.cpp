@@ -167,6 +167,22 @@ static Condition getSet(SymbolicIndex &index, affine::AffineIfOp op) {
   return Condition::join(Condition::All, std::move(parts));
 }
 
+SmallVector<SymbolicForm> SymbolicIndex::getDecisive(Operation *op) {
+  SmallVector<Form> forms;
+  if (auto branch = dyn_cast<affine::AffineIfOp>(op)) {
+    Condition condition = getSet(*this, branch);
+    forms.push_back(condition.form);
+    for (const Condition &part : condition.parts)
+      forms.push_back(part.form);
+    return forms;
+  }
+  const KernelLoop *loop = loops.getLoopOf(op);
+  std::optional<Span> span = loop ? getSpan(loop) : std::nullopt;
+  if (!span)
+    return {makeOpaque(nullptr)};
+  return {span->lower, span->length, span->step};
+}
+
 /// What holds besides when control enters `block`, the first one of a region of
 /// an operation.
 SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {

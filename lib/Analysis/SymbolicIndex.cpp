@@ -356,7 +356,35 @@ SymbolicForm SymbolicTranslator::translateSelect(arith::SelectOp op) {
   return index.select(condition, lhs, rhs);
 }
 
+/// What `value` is as if sums and products did not wrap around: the same modulo
+/// powers of two up to that of its width.
+SymbolicForm SymbolicTranslator::getWrapping(Value value, unsigned depth) {
+  constexpr unsigned kMaxChain = 8;
+  Operation *op = value.getDefiningOp();
+  if (depth == kMaxChain ||
+      !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
+                       arith::TruncIOp, arith::IndexCastOp>(op) ||
+      op->getOperand(0).getType().isInteger(1))
+    return index.getForm(value);
+  // Only where what comes in is at least as wide.
+  if (isa<arith::TruncIOp, arith::IndexCastOp>(op))
+    return getWidth(op->getOperand(0).getType()) >= getWidth(value.getType())
+               ? getWrapping(op->getOperand(0), depth + 1)
+               : index.getForm(value);
+  Form lhs = getWrapping(op->getOperand(0), depth + 1);
+  Form rhs = getWrapping(op->getOperand(1), depth + 1);
+  if (isa<arith::MulIOp>(op))
+    return index.multiply(lhs, rhs);
+  return index.add(lhs, rhs, isa<arith::AddIOp>(op) ? 1 : -1, nullptr);
+}
+
 SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
+  if (auto rest = dyn_cast<arith::RemUIOp>(op)) {
+    Form divisor = index.getForm(rest.getRhs());
+    if (divisor.isConstant() && divisor.constant > 0 &&
+        llvm::isPowerOf2_64(divisor.constant))
+      return index.remainder(getWrapping(rest.getLhs()), divisor);
+  }
   Form lhs = index.getForm(op->getOperand(0));
   Form rhs = index.getForm(op->getOperand(1));
   Value value = op->getResult(0);
@@ -398,8 +426,11 @@ SymbolicForm SymbolicTranslator::translateBits(Operation *op) {
       (isa<arith::ShRSIOp>(op) || isNonNegative(lhs)))
     return index.divide(lhs, Form(int64_t(1) << rhs.constant));
   if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant >= 0 &&
-      llvm::isMask_64(rhs.constant))
-    return index.remainder(lhs, Form(rhs.constant + 1));
+      llvm::isMask_64(rhs.constant)) {
+    bool isSecond = index.getForm(op->getOperand(1)).isConstant();
+    return index.remainder(getWrapping(op->getOperand(isSecond ? 0 : 1)),
+                           Form(rhs.constant + 1));
+  }
   // Bits that one side has and the other has not are a sum.
   if (isa<arith::OrIOp, arith::XOrIOp>(op)) {
     if (isNonNegative(lhs) &&

@@ -28,8 +28,13 @@ SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
                    const SyncScope &sync)
     : sync(sync), stepOf(accesses.getAccesses().size(), 0) {
   markRelevant(scope, accesses);
-  if (Region *body = getBody(scope))
+  Region *body = getBody(scope);
+  if (!body)
+    return;
+  if (sync.uniformity.isUniformPoint(&body->front().front()))
     visitRegion(0, *body);
+  else // a function that threads call on their own
+    visitDivergentBlocks(0, &body->front(), nullptr, &body->front().front());
 }
 
 bool SyncTree::isBarrier(Operation *op) const {
@@ -87,27 +92,12 @@ void SyncTree::addStep(unsigned sequence, Operation *op) {
   addDivergent(node, op);
 }
 
-/// True if threads that reach the operation around `region` enter it together.
-static bool isUniformRegion(const UniformityAnalysis &uniformity,
-                            Region &region) {
-  return region.empty() ||
-         llvm::all_of(region, [&](Block &block) {
-           // Blocks of a region with branches are looked at one by one.
-           return !block.isEntryBlock() ||
-                  uniformity.isUniformPoint(&block.front());
-         });
-}
-
 /// Adds a loop that all threads turn together; false if it is none.
 bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
   const KernelLoop *loop = sync.loops.getLoopOf(&op);
-  if (!loop || !llvm::all_of(op.getRegions(), [&](Region &region) {
-        return isUniformRegion(sync.uniformity, region);
-      }))
-    return false;
   auto general = dyn_cast<scf::WhileOp>(op);
-  if (!general && (op.getNumRegions() != 1 || !isa<LoopLikeOpInterface>(op) ||
-                   isa<scf::ParallelOp, scf::ForallOp>(op)))
+  if (!loop || !isa<scf::ForOp, scf::WhileOp, affine::AffineForOp>(op) ||
+      !sync.takesOneWay(&op))
     return false;
   unsigned node = append(sequence, SyncNode::Loop, &op);
   unsigned body = addPart(node);
@@ -126,16 +116,13 @@ bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
 
 /// Adds a branch that all threads take together; false if it is none.
 bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
-  if (!isa<scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp,
-           affine::AffineIfOp>(op) ||
-      !llvm::all_of(op.getRegions(), [&](Region &region) {
-        return isUniformRegion(sync.uniformity, region);
-      }))
-    return false;
   if (isa<scf::ExecuteRegionOp>(op)) {
     visitRegion(sequence, op.getRegion(0));
     return true;
   }
+  if (!isa<scf::IfOp, scf::IndexSwitchOp, affine::AffineIfOp>(op) ||
+      !sync.takesOneWay(&op))
+    return false;
   unsigned node = append(sequence, SyncNode::Branch, &op);
   for (Region &region : op.getRegions()) // an empty arm for one that is empty
     visitRegion(addPart(node), region);
@@ -146,14 +133,7 @@ void SyncTree::visitOp(unsigned sequence, Operation &op) {
   if (!isRelevant(&op))
     return;
   if (isBarrier(&op)) {
-    if (sync.uniformity.isUniformPoint(&op)) {
-      barriers[append(sequence, SyncNode::Barrier, &op)] = &op;
-      return;
-    }
-    // Not all threads get here: the block never meets. That a warp meets is
-    // something else.
-    if (sync.unit == UniformityUnit::Block)
-      divergentBarriers.push_back(&op);
+    barriers[append(sequence, SyncNode::Barrier, &op)] = &op;
     return;
   }
   bool isPlain = op.getNumRegions() == 0 || !accessesOf.lookup(&op).empty();
@@ -270,6 +250,17 @@ Block *SyncTree::visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
   return behind;
 }
 
+/// True if threads that enter the loop of `blocks` together leave it together.
+bool SyncTree::goesOnTogether(ArrayRef<Block *> blocks) {
+  return llvm::all_of(blocks, [&](Block *block) {
+    const KernelLoop *loop = sync.loops.getLoop(block);
+    bool isExiting = llvm::any_of(block->getSuccessors(), [&](Block *next) {
+      return loop && !loop->contains(sync.loops.getLoop(next));
+    });
+    return !isExiting || sync.takesOneWay(block->getTerminator());
+  });
+}
+
 /// Adds the natural loop at `block`. Returns what comes behind; null if nothing
 /// does, or if it is too entangled.
 Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
@@ -282,7 +273,7 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
   if (llvm::none_of(blocks, [&](Block *inner) { return hasRelevant(inner); }))
     return join;
   if (point && loop->latch) {
-    if (!sync.uniformity.isUniformPoint(&loop->latch->front())) {
+    if (!goesOnTogether(blocks)) {
       visitDivergentBlocks(sequence, block, join, point);
       return join;
     }
@@ -297,10 +288,7 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
 Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
   Block *join = findJoin(block);
   SmallVector<Block *> arms = llvm::to_vector(block->getSuccessors());
-  bool isUniform = llvm::all_of(arms, [&](Block *arm) {
-    return sync.uniformity.isUniformPoint(&arm->front());
-  });
-  if (!isUniform) {
+  if (!sync.takesOneWay(block->getTerminator())) {
     visitDivergentBlocks(sequence, arms, join, block->getTerminator());
     return join;
   }
@@ -360,6 +348,14 @@ SmallVector<unsigned, 3> SyncTree::getLoopsAround(unsigned node) const {
   return around;
 }
 
+unsigned SyncTree::getDepth(unsigned sequence) const {
+  std::optional<unsigned> parent = program.sequences[sequence].parent;
+  if (!parent)
+    return 0;
+  bool isLoop = program.nodes[*parent].kind == SyncNode::Loop;
+  return getDepth(program.nodes[*parent].sequence) + isLoop;
+}
+
 Operation *SyncTree::getInsertionPoint(SyncGap gap) const {
   const SyncSequence &sequence = program.sequences[gap.sequence];
   if (sequence.parent) {
@@ -373,10 +369,12 @@ Operation *SyncTree::getInsertionPoint(SyncGap gap) const {
   return ends.lookup(gap.sequence);
 }
 
-Operation *SyncTree::getBarrierBefore(SyncGap gap) const {
-  if (gap.index == 0)
-    return nullptr;
-  return getBarrier(program.sequences[gap.sequence].items[gap.index - 1]);
+SmallVector<unsigned> SyncTree::getBarriers() const {
+  SmallVector<unsigned> nodes;
+  for (auto [number, node] : llvm::enumerate(program.nodes))
+    if (node.kind == SyncNode::Barrier)
+      nodes.push_back(number);
+  return nodes;
 }
 
 } // namespace mlir::workgroup

@@ -9,8 +9,11 @@
 #include "workgroup/Analysis/ThreadConflicts.h"
 #include "ThreadPairSystem.h"
 #include "ThreadTables.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
 
@@ -482,6 +485,12 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   Conflict conflict;
   if (!accesses.mayAlias(lhs, rhs))
     return conflict;
+  if (relation.carrier) {
+    // No loop has a turn after its last.
+    SymbolicRange turns = index.getRange(index.getTurn(relation.carrier));
+    if (turns.max && *turns.max < (relation.isFar ? 2 : 1))
+      return conflict;
+  }
   bool isBlock = lhs.agent == AccessAgent::Block ||
                  rhs.agent == AccessAgent::Block;
   std::optional<int64_t> threads = index.getShape().getNumThreads();
@@ -518,6 +527,82 @@ ThreadConflicts::findParting(Operation *op) {
     return std::nullopt;
   return std::pair(tables->getIds(some - may.begin()),
                    tables->getIds(none - may.begin()));
+}
+
+//===----------------------------------------------------------------------===//
+// Uniformity by arithmetic
+//===----------------------------------------------------------------------===//
+
+/// True if `table` is the same for all threads of the block, or of each warp.
+template <typename Table>
+static bool isConstant(const Table &table, UniformityUnit unit) {
+  size_t size = unit == UniformityUnit::Block ? table.size() : kWarpSize;
+  for (size_t thread = 0; thread < table.size(); ++thread)
+    if (table[thread] != table[thread - thread % size])
+      return false;
+  return true;
+}
+
+bool ThreadConflicts::isUniform(const SymbolicForm &form, UniformityUnit unit) {
+  Form ofThread;
+  for (auto term : form.terms) {
+    const SymbolicAtom &atom = *term.first;
+    bool isDivergent = unit == UniformityUnit::Block ? atom.isDivergent
+                                                     : atom.isDivergentInWarp;
+    // In an unsteady loop values change, but for all threads alike.
+    if (atom.isOfThread && tables)
+      ofThread.terms.push_back(term);
+    else if (isDivergent)
+      return false;
+  }
+  if (ofThread.isConstant())
+    return true;
+  std::optional<ThreadTables::Table> table = tables->get(ofThread);
+  return table && isConstant(*table, unit);
+}
+
+bool ThreadConflicts::isUniform(const SymbolicCondition &condition,
+                                UniformityUnit unit) {
+  if (tables) {
+    std::vector<bool> may = tables->getPossible(condition);
+    std::vector<bool> mayNot = tables->getPossible(condition.negate());
+    bool isDecided = llvm::none_of(llvm::zip_equal(may, mayNot), [](auto pair) {
+      return std::get<0>(pair) && std::get<1>(pair);
+    });
+    if (isDecided)
+      return isConstant(may, unit);
+  }
+  return isUniform(condition.form, unit) &&
+         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
+           return isUniform(part, unit);
+         });
+}
+
+bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
+  auto isSame = [&](Value value) {
+    return isUniform(index.getCondition(value), unit);
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](scf::IfOp branch) { return isSame(branch.getCondition()); })
+      .Case([&](scf::WhileOp loop) {
+        return isSame(loop.getConditionOp().getCondition());
+      })
+      .Case([&](cf::CondBranchOp branch) {
+        return isSame(branch.getCondition());
+      })
+      .Case([&](scf::IndexSwitchOp branch) {
+        return isUniform(index.getForm(branch.getArg()), unit);
+      })
+      .Case([&](cf::SwitchOp branch) {
+        return isUniform(index.getForm(branch.getFlag()), unit);
+      })
+      .Case<scf::ForOp, affine::AffineForOp, affine::AffineIfOp>(
+          [&](auto) {
+            return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
+              return isUniform(form, unit);
+            });
+          })
+      .Default([](Operation *) { return false; });
 }
 
 } // namespace mlir::workgroup

@@ -35,10 +35,13 @@ public:
 
 private:
   LogicalResult insert(UniformityUnit unit);
+  SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
+  SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
   Operation *makeBarrier(UniformityUnit unit, Operation *before, Location loc);
   void explain(Operation *barrier, const SyncTree &tree, SyncGap gap,
                ArrayRef<Hazard> hazards, const SyncPlacement &placement);
-  void eliminate(UniformityUnit unit);
+  DenseSet<Operation *> chooseForBlock();
+  DenseSet<Operation *> chooseForWarps(const DenseSet<Operation *> &kept);
 
   KernelSync &kernel;
   IRRewriter rewriter;
@@ -101,6 +104,73 @@ void BarrierEditor::explain(Operation *barrier, const SyncTree &tree,
       << remark::metric("Optimal", placement.isOptimal);
 }
 
+/// How many barriers there are in loops that are 0, 1, ... deep.
+static SmallVector<unsigned> getCost(const SyncTree &tree,
+                                     const SyncPlacement &placement) {
+  SmallVector<unsigned> cost;
+  for (SyncGap gap : placement.gaps) {
+    unsigned depth = tree.getDepth(gap.sequence);
+    cost.resize(std::max<size_t>(cost.size(), depth + 1));
+    ++cost[depth];
+  }
+  return cost;
+}
+
+/// What threads of one warp do to each other, as far as barriers of the block
+/// can order it: in terms of `block`.
+SmallVector<SyncHazard>
+BarrierEditor::findOrdersOfWarps(const SyncTree &block) {
+  SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
+  SmallVector<SyncHazard> orders;
+  if (warp.getUnstructured())
+    return orders;
+  for (const Hazard &hazard : kernel.findHazards(warp, UniformityUnit::Warp)) {
+    SyncHazard order = hazard.order;
+    order.from = block.getStep(hazard.first);
+    order.to = block.getStep(hazard.second);
+    if (order.loop) {
+      const KernelLoop *loop = warp.getLoop(*order.loop);
+      auto around = block.getLoopsAround(order.from);
+      auto *found = llvm::find_if(
+          around, [&](unsigned node) { return block.getLoop(node) == loop; });
+      if (found == around.end())
+        continue;
+      order.loop = *found;
+    } else if (order.from == order.to) {
+      continue;
+    }
+    orders.push_back(order);
+  }
+  return orders;
+}
+
+/// The best places for `hazards`. Where several are as good, those that spare
+/// barriers of warps: which of them do so is tried, one after the other.
+SyncPlacement BarrierEditor::place(const SyncTree &tree,
+                                   ArrayRef<Hazard> hazards) {
+  constexpr size_t kMaxTries = 64, kMaxHazards = 1000;
+  const SyncProgram &program = tree.getProgram();
+  SmallVector<SyncHazard> orders = getOrders(hazards);
+  SyncPlacement best = placeBarriers(program, orders);
+  if (!kernel.hasWarps() || best.gaps.empty() || hazards.size() > kMaxHazards)
+    return best;
+  SmallVector<unsigned> cost = getCost(tree, best);
+  size_t tries = 0;
+  for (const SyncHazard &order : findOrdersOfWarps(tree)) {
+    if (isCut(program, order, best.gaps) || ++tries > kMaxTries)
+      continue;
+    orders.push_back(order);
+    SyncPlacement other = placeBarriers(program, orders);
+    bool isAsGood = getCost(tree, other) == cost &&
+                    other.uncut.size() == best.uncut.size();
+    if (isAsGood)
+      best = std::move(other);
+    else
+      orders.pop_back();
+  }
+  return best;
+}
+
 LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   SyncTree tree = kernel.makeTree(unit);
   if (Operation *op = tree.getUnstructured())
@@ -117,7 +187,9 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
 
   std::vector<Hazard> hazards = kernel.findHazards(tree, unit);
   SyncPlacement placement =
-      placeBarriers(tree.getProgram(), getOrders(hazards));
+      unit == UniformityUnit::Block
+          ? place(tree, hazards)
+          : placeBarriers(tree.getProgram(), getOrders(hazards));
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
@@ -149,21 +221,18 @@ LogicalResult BarrierEditor::insert() {
 // Removal
 //===----------------------------------------------------------------------===//
 
-/// The barriers, among those of `tree`, that are to stay: the fewest that cut
-/// what all of them cut.
+/// The nodes among `barriers` that are to stay: the fewest that cut all of
+/// `orders`, which they cut together.
 static DenseSet<unsigned> chooseBarriers(const SyncTree &tree,
+                                         const SyncProgram &program,
                                          ArrayRef<SyncHazard> orders,
                                          ArrayRef<unsigned> barriers) {
-  const SyncProgram &program = tree.getProgram();
-  SmallVector<SyncHazard> cut;
-  llvm::copy_if(orders, std::back_inserter(cut), [&](const SyncHazard &order) {
-    return isCut(program, order, {});
-  });
   DenseSet<unsigned> kept;
   SyncPlacement placement =
-      placeBarriers(program, cut, /*replaceExisting=*/true);
+      placeBarriers(program, orders, /*replaceExisting=*/true);
   bool isAmongThem = llvm::all_of(placement.gaps, [&](SyncGap gap) {
-    return tree.getBarrierBefore(gap) != nullptr;
+    ArrayRef<unsigned> items = program.sequences[gap.sequence].items;
+    return gap.index != 0 && llvm::is_contained(barriers, items[gap.index - 1]);
   });
   if (isAmongThem) {
     for (SyncGap gap : placement.gaps)
@@ -178,7 +247,7 @@ static DenseSet<unsigned> chooseBarriers(const SyncTree &tree,
   });
   for (unsigned barrier : order) {
     rest.nodes[barrier].kind = SyncNode::Step;
-    bool isEnough = llvm::all_of(cut, [&](const SyncHazard &hazard) {
+    bool isEnough = llvm::all_of(orders, [&](const SyncHazard &hazard) {
       return isCut(rest, hazard, {});
     });
     if (isEnough)
@@ -189,36 +258,88 @@ static DenseSet<unsigned> chooseBarriers(const SyncTree &tree,
   return kept;
 }
 
-void BarrierEditor::eliminate(UniformityUnit unit) {
-  SyncTree tree = kernel.makeTree(unit);
-  if (tree.getUnstructured() || !tree.getDivergentBarriers().empty())
-    return;
+/// Those of `orders` that the barriers of `program` cut, or do not.
+static SmallVector<SyncHazard> selectCut(const SyncProgram &program,
+                                         ArrayRef<SyncHazard> orders,
+                                         bool areCut) {
+  return llvm::filter_to_vector(orders, [&](const SyncHazard &order) {
+    return isCut(program, order, {}) == areCut;
+  });
+}
+
+/// The barriers of the block that are to stay, because of what warps do to each
+/// other.
+DenseSet<Operation *> BarrierEditor::chooseForBlock() {
+  SyncTree tree = kernel.makeTree(UniformityUnit::Block);
   const SyncProgram &program = tree.getProgram();
-  SmallVector<unsigned> barriers;
-  for (unsigned node = 0; node < program.nodes.size(); ++node)
-    if (Operation *barrier = tree.getBarrier(node))
-      if (unit == UniformityUnit::Block || isWarpBarrier(barrier))
-        barriers.push_back(node);
-  if (barriers.empty())
-    return;
-  std::vector<Hazard> hazards = kernel.findHazards(tree, unit);
-  // A barrier of the block orders warps too.
-  SmallVector<SyncHazard> orders = getOrders(hazards);
-  DenseSet<unsigned> kept = chooseBarriers(tree, orders, barriers);
-  for (unsigned node : barriers) {
-    if (kept.contains(node))
-      continue;
-    Operation *barrier = tree.getBarrier(node);
-    passedRemark(RemarkSource::EliminateBarriers, "RemovedBarrier", barrier)
-        << "barrier removed: all that it orders is ordered without it";
-    rewriter.eraseOp(barrier);
+  SmallVector<unsigned> barriers = tree.getBarriers();
+  SmallVector<SyncHazard> orders = selectCut(
+      program, getOrders(kernel.findHazards(tree, UniformityUnit::Block)),
+      /*areCut=*/true);
+  DenseSet<Operation *> kept;
+  for (unsigned node : chooseBarriers(tree, program, orders, barriers))
+    kept.insert(tree.getBarrier(node));
+  return kept;
+}
+
+/// The barriers that are to stay as barriers of a warp, where those of the block
+/// in `kept` do not suffice.
+DenseSet<Operation *>
+BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
+  SyncTree tree = kernel.makeTree(UniformityUnit::Warp);
+  SmallVector<SyncHazard> orders = selectCut(
+      tree.getProgram(), getOrders(kernel.findHazards(tree, UniformityUnit::Warp)),
+      /*areCut=*/true);
+  SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
+  SmallVector<unsigned> candidates;
+  for (unsigned node : tree.getBarriers()) {
+    bool isKept = kept.contains(tree.getBarrier(node));
+    (isKept ? rest : fixed).nodes[node].kind = SyncNode::Step;
+    if (!isKept)
+      candidates.push_back(node);
   }
+  orders = selectCut(fixed, orders, /*areCut=*/false);
+  // What only both kinds together cut, one of them in each arm of a branch,
+  // keeps all that is there.
+  DenseSet<Operation *> needed;
+  bool isApart = llvm::all_of(orders, [&](const SyncHazard &order) {
+    return isCut(rest, order, {});
+  });
+  DenseSet<unsigned> chosen(candidates.begin(), candidates.end());
+  if (isApart)
+    chosen = chooseBarriers(tree, rest, orders, candidates);
+  for (unsigned node : chosen)
+    needed.insert(tree.getBarrier(node));
+  return needed;
 }
 
 void BarrierEditor::eliminate() {
-  eliminate(UniformityUnit::Block);
+  SyncTree block = kernel.makeTree(UniformityUnit::Block);
+  if (block.getUnstructured() || !block.getDivergentBarriers().empty())
+    return;
+  DenseSet<Operation *> kept = chooseForBlock(), ofWarps;
   if (kernel.hasWarps())
-    eliminate(UniformityUnit::Warp);
+    ofWarps = chooseForWarps(kept);
+  SmallVector<Operation *> others;
+  kernel.getScope()->walk([&](Operation *op) {
+    if ((isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op))) &&
+        !kept.contains(op))
+      others.push_back(op);
+  });
+  for (Operation *barrier : others) {
+    bool isOfWarp = ofWarps.contains(barrier);
+    if (isOfWarp && isWarpBarrier(barrier))
+      continue;
+    passedRemark(RemarkSource::EliminateBarriers,
+                 isOfWarp ? "WeakenedBarrier" : "RemovedBarrier", barrier)
+        << (isOfWarp ? "barrier made one of each warp: it orders nothing "
+                       "between warps that is not ordered without it"
+                     : "barrier removed: all that it orders is ordered without "
+                       "it");
+    if (isOfWarp)
+      makeBarrier(UniformityUnit::Warp, barrier, barrier->getLoc());
+    rewriter.eraseOp(barrier);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,9 +19,12 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   auto hasTurn = [&](const KernelLoop *loop) {
     return conflicts.getIndex().hasTurn(loop);
   };
+  auto takesOneWay = [&](Operation *op) {
+    return conflicts.takesOneWay(op, unit);
+  };
   SyncScope sync{unit,
                  unit == UniformityUnit::Block ? analyses.block : analyses.warp,
-                 loops, hasTurn};
+                 loops, takesOneWay, hasTurn};
   return SyncTree(scope, accesses, sync);
 }
 

@@ -156,6 +156,10 @@ public:
   /// What holds in each turn of `loop`: the number of turns.
   SymbolicCondition getBounds(const KernelLoop *loop);
 
+  /// What decides which way control takes at `op`, a loop that counts or a
+  /// branch on affine conditions.
+  SmallVector<SymbolicForm> getDecisive(Operation *op);
+
   /// True if `loop` has a turn whenever it is reached.
   bool hasTurn(const KernelLoop *loop);
 

@@ -32,6 +32,9 @@ struct SyncScope {
   UniformityUnit unit;
   const UniformityAnalysis &uniformity;
   const KernelLoops &loops;
+  /// True if all threads that get to a branch or a loop together go the same
+  /// way.
+  llvm::function_ref<bool(Operation *)> takesOneWay;
   /// True if the loop has a turn whenever it is reached.
   llvm::function_ref<bool(const KernelLoop *)> hasTurn;
 };
@@ -48,6 +51,8 @@ public:
   /// The loops around a node that threads turn together, outermost first: their
   /// nodes.
   SmallVector<unsigned, 3> getLoopsAround(unsigned node) const;
+  /// How many loops there are around a sequence.
+  unsigned getDepth(unsigned sequence) const;
   const KernelLoop *getLoop(unsigned node) const { return loopOf.lookup(node); }
   /// True if a step is of several operations, in no order that all threads have
   /// in common.
@@ -60,8 +65,8 @@ public:
   Operation *getInsertionPoint(SyncGap gap) const;
   /// The barrier that is `node`.
   Operation *getBarrier(unsigned node) const { return barriers.lookup(node); }
-  /// The barrier right before `gap`; null if there is none.
-  Operation *getBarrierBefore(SyncGap gap) const;
+  /// The nodes that are barriers.
+  SmallVector<unsigned> getBarriers() const;
 
   /// Barriers that not all threads reach.
   ArrayRef<Operation *> getDivergentBarriers() const {
@@ -96,6 +101,7 @@ private:
                             Block *join, Operation *before);
   Block *findJoin(Block *block);
   bool mustPass(Block *block, Block *other);
+  bool goesOnTogether(ArrayRef<Block *> blocks);
   bool hasRelevant(Block *block) const;
 
   const SyncScope &sync;

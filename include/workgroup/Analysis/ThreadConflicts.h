@@ -102,6 +102,10 @@ public:
   /// Whether that is a race is another question: both may be reads.
   Conflict find(unsigned first, unsigned second, const PairRelation &relation);
 
+  /// True if all threads of the block or warp that get to `op`, a loop or a
+  /// branch, together go the same way from there.
+  bool takesOneWay(Operation *op, UniformityUnit unit);
+
   /// Two threads, by their ids, of which the first may execute `op` and the
   /// second does not; nothing if none are known.
   std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
@@ -133,6 +137,8 @@ private:
   unsigned makeFootprint(const ThreadAccess &access);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
+  bool isUniform(const SymbolicForm &form, UniformityUnit unit);
+  bool isUniform(const SymbolicCondition &condition, UniformityUnit unit);
 
   const ThreadAccesses &accesses;
   SymbolicIndex index;
