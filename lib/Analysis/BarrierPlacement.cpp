@@ -88,21 +88,27 @@ bool isCut(const SyncProgram &program, const SyncHazard &hazard,
 
 namespace {
 
+/// What becomes of the barriers that are there: they are taken as given, are
+/// places like others, or the only places.
+enum class Existing { Keep, Replace, Choose };
+
 /// The gaps that are worth a barrier, numbered in the order of the program.
 class Candidates {
 public:
   Candidates(const SyncProgram &program, ArrayRef<SyncHazard> hazards,
-             bool replaceExisting)
+             Existing existing)
       : program(program), ranks(program.sequences.size()) {
     for (const auto &[sequence, ranksOfGaps] :
          zip_equal(program.sequences, ranks))
       ranksOfGaps.assign(sequence.items.size() + 1, 0);
+    bool hasNew = existing != Existing::Choose;
     for (const SyncHazard &hazard : hazards)
-      addEnd(hazard.to);
+      if (hasNew)
+        addEnd(hazard.to);
     for (const SyncNode &node : program.nodes) {
-      if (node.kind == SyncNode::Loop)
+      if (node.kind == SyncNode::Loop && hasNew)
         addTest(node);
-      if (node.kind == SyncNode::Barrier && replaceExisting)
+      if (node.kind == SyncNode::Barrier && existing != Existing::Keep)
         ranks[node.sequence][node.index + 1] = kExisting;
     }
     number(0);
@@ -165,9 +171,9 @@ private:
 class PlacementProblem {
 public:
   PlacementProblem(const SyncProgram &program, ArrayRef<SyncHazard> hazards,
-                   bool replaceExisting)
-      : program(program), replaceExisting(replaceExisting),
-        candidates(program, hazards, replaceExisting) {
+                   Existing existing)
+      : program(program), replaceExisting(existing != Existing::Keep),
+        candidates(program, hazards, existing) {
     addChoices();
     for (auto [number, hazard] : enumerate(hazards))
       addHazard(number, hazard);
@@ -383,7 +389,13 @@ SyncPlacement PlacementProblem::place() {
 SyncPlacement placeBarriers(const SyncProgram &program,
                             ArrayRef<SyncHazard> hazards,
                             bool replaceExisting) {
-  return PlacementProblem(program, hazards, replaceExisting).place();
+  Existing existing = replaceExisting ? Existing::Replace : Existing::Keep;
+  return PlacementProblem(program, hazards, existing).place();
+}
+
+SyncPlacement chooseBarriers(const SyncProgram &program,
+                             ArrayRef<SyncHazard> hazards) {
+  return PlacementProblem(program, hazards, Existing::Choose).place();
 }
 
 } // namespace mlir::workgroup

@@ -92,7 +92,7 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
                                  const PairRelation &relation) {
   Conflict conflict = conflicts.find(first, second, relation);
   if (conflict)
-    hazards.push_back({first, second, order, conflict});
+    hazards.push_back({first, second, order, relation, conflict});
   return conflict.kind;
 }
 
@@ -161,6 +161,44 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 ThreadConflicts &conflicts,
                                 PairRelation::Threads threads) {
   return HazardFinder(accesses, tree, conflicts, threads).find();
+}
+
+/// The loops around `step` that `hazard` says nothing of, although each of their
+/// turns meets a barrier from `step` to `step`.
+static SmallVector<unsigned> findMeeting(const SyncTree &tree, unsigned step,
+                                         unsigned other,
+                                         const SyncHazard &hazard) {
+  SmallVector<unsigned> meeting;
+  auto around = tree.getLoopsAround(step), others = tree.getLoopsAround(other);
+  for (auto [depth, loop] : llvm::enumerate(around)) {
+    bool isCommon = depth < others.size() && others[depth] == loop;
+    bool isInCarrier =
+        hazard.loop && llvm::is_contained(ArrayRef(around).take_front(depth),
+                                          *hazard.loop);
+    bool isOpen = hazard.loop ? isInCarrier : !isCommon;
+    if (isOpen && isCut(tree.getProgram(), {step, step, loop, false}, {}))
+      meeting.push_back(loop);
+  }
+  return meeting;
+}
+
+void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
+                   ThreadConflicts &conflicts) {
+  llvm::erase_if(hazards, [&](Hazard &hazard) {
+    const SyncHazard &order = hazard.order;
+    if (isCut(tree.getProgram(), order, {}))
+      return false;
+    PairRelation relation = hazard.relation;
+    for (unsigned loop : findMeeting(tree, order.from, order.to, order))
+      relation.lastTurn.emplace_back(tree.getLoop(loop),
+                                     tree.isBeforeTest(order.from, loop));
+    for (unsigned loop : findMeeting(tree, order.to, order.from, order))
+      relation.firstTurn.push_back(tree.getLoop(loop));
+    if (relation.lastTurn.empty() && relation.firstTurn.empty())
+      return false;
+    hazard.conflict = conflicts.find(hazard.first, hazard.second, relation);
+    return !hazard.conflict;
+  });
 }
 
 } // namespace mlir::workgroup

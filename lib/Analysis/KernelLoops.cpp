@@ -10,6 +10,7 @@
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/SCCIterator.h"
 
@@ -74,6 +75,9 @@ void KernelLoops::visit(Region &region, const KernelLoop *around) {
       if (op.getNumRegions() == 0)
         continue;
       auto branch = dyn_cast<RegionBranchOpInterface>(op);
+      // One that is known to turn once is a loop all the same.
+      if (isa<LoopLikeOpInterface>(op))
+        branch = nullptr;
       KernelLoop *loop = nullptr;
       for (Region &inner : op.getRegions()) {
         if (inner.empty())

@@ -144,12 +144,41 @@ static Number sum(Number lhs, Number rhs) {
   return lhs && rhs ? addScaled(*lhs, *rhs, 1) : std::nullopt;
 }
 
-SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) const {
+/// The range of `form` by those of its atoms.
+static Range getSumRange(const SymbolicForm &form) {
   Range range{form.constant, form.constant};
   for (auto [atom, factor] : form.terms) {
     Number low = scale(factor > 0 ? atom->range.min : atom->range.max, factor);
     Number high = scale(factor > 0 ? atom->range.max : atom->range.min, factor);
     range = {sum(range.min, low), sum(range.max, high)};
+  }
+  return range;
+}
+
+SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
+  Range range = getSumRange(form);
+  // x - n * floor(x / n) is less than n, whatever x is.
+  for (auto [atom, factor] : form.terms) {
+    if (atom->kind != SymbolicAtom::Quotient ||
+        !atom->operands[1].isConstant() ||
+        factor % atom->operands[1].constant != 0 || factor > 0)
+      continue;
+    int64_t times = -factor / atom->operands[1].constant;
+    SymbolicForm quotient;
+    quotient.terms.emplace_back(atom, factor);
+    std::optional<SymbolicForm> rest = form.plus(quotient, -1);
+    if (rest)
+      rest = rest->plus(atom->operands[0], -times);
+    // Less is left, or nothing is gained; so this ends.
+    if (!rest || rest->terms.size() >= form.terms.size())
+      continue;
+    Range around = getRange(*rest);
+    Number low = around.min;
+    Number high = sum(around.max, addScaled(-times, factor, -1));
+    if (low && (!range.min || *low > *range.min))
+      range.min = low;
+    if (high && (!range.max || *high < *range.max))
+      range.max = high;
   }
   return range;
 }

@@ -62,6 +62,52 @@ SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
       add(add(span->length, begun, -1, nullptr), Form(-1), 1, nullptr));
 }
 
+/// When control gets past the test of `loop`, which does not count.
+static std::optional<SymbolicCondition> getTest(SymbolicIndex &index,
+                                                const KernelLoop *loop,
+                                                const KernelLoops &loops) {
+  if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op))
+    return index.getCondition(general.getConditionOp().getCondition());
+  if (loop->op)
+    return std::nullopt;
+  std::optional<SymbolicCondition> test;
+  for (Block &block : *loop->header->getParent()) {
+    if (!loop->contains(loops.getLoop(&block)))
+      continue;
+    for (Block *next : block.getSuccessors()) {
+      if (loop->contains(loops.getLoop(next)))
+        continue;
+      auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
+      if (!branch || test)
+        return std::nullopt;
+      SymbolicCondition leaves = index.getCondition(branch.getCondition());
+      test = branch.getTrueDest() == next ? leaves.negate() : leaves;
+    }
+  }
+  return test;
+}
+
+std::optional<SymbolicCondition>
+SymbolicIndex::getLastTurn(const KernelLoop *loop, bool isBeforeTest) {
+  using Condition = SymbolicCondition;
+  if (std::optional<Span> span = getSpan(loop)) {
+    Form begun = multiply(span->step, add(getTurn(loop), Form(1), 1, nullptr));
+    return Condition::of(Condition::NonNegative,
+                         add(begun, span->length, -1, nullptr));
+  }
+  std::optional<Condition> test = getTest(*this, loop, loops);
+  if (!test || (test->kind != Condition::NonNegative &&
+                test->kind != Condition::Zero))
+    return std::nullopt;
+  if (isBeforeTest)
+    return test->negate();
+  std::optional<Form> next = SymbolicTranslator(*this).substitute(
+      test->form, loop, add(getTurn(loop), Form(1), 1, nullptr));
+  if (!next)
+    return std::nullopt;
+  return Condition::of(test->kind, *next).negate();
+}
+
 //===----------------------------------------------------------------------===//
 // Values that loops carry
 //===----------------------------------------------------------------------===//

@@ -154,7 +154,8 @@ static Condition getCase(SymbolicIndex &index, scf::IndexSwitchOp op,
   return Condition::join(Condition::All, std::move(others));
 }
 
-static Condition getSet(SymbolicIndex &index, affine::AffineIfOp op) {
+SymbolicCondition SymbolicIndex::getSet(Operation *branch) {
+  auto op = cast<affine::AffineIfOp>(branch);
   IntegerSet set = op.getIntegerSet();
   std::vector<Condition> parts;
   for (auto [expr, isEquality] :
@@ -162,20 +163,12 @@ static Condition getSet(SymbolicIndex &index, affine::AffineIfOp op) {
     auto map = AffineMap::get(set.getNumDims(), set.getNumSymbols(), expr);
     parts.push_back(Condition::of(isEquality ? Condition::Zero
                                              : Condition::NonNegative,
-                                  index.getForm(map, op.getOperands())));
+                                  getForm(map, op.getOperands())));
   }
   return Condition::join(Condition::All, std::move(parts));
 }
 
 SmallVector<SymbolicForm> SymbolicIndex::getDecisive(Operation *op) {
-  SmallVector<Form> forms;
-  if (auto branch = dyn_cast<affine::AffineIfOp>(op)) {
-    Condition condition = getSet(*this, branch);
-    forms.push_back(condition.form);
-    for (const Condition &part : condition.parts)
-      forms.push_back(part.form);
-    return forms;
-  }
   const KernelLoop *loop = loops.getLoopOf(op);
   std::optional<Span> span = loop ? getSpan(loop) : std::nullopt;
   if (!span)
@@ -193,7 +186,7 @@ SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {
     return region == &branch.getThenRegion() ? condition : condition.negate();
   }
   if (auto branch = dyn_cast<affine::AffineIfOp>(parent)) {
-    Condition condition = getSet(*this, branch);
+    Condition condition = getSet(branch);
     return region == &branch.getThenRegion() ? condition : condition.negate();
   }
   if (auto branch = dyn_cast<scf::IndexSwitchOp>(parent))

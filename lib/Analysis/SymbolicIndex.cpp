@@ -189,8 +189,10 @@ SymbolicForm SymbolicTranslator::translate(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return translateArgument(argument);
   Operation *op = value.getDefiningOp();
-  if (std::optional<Form> form = translateArith(op))
-    return fit(*form, value);
+  if (std::optional<Form> form = translateArith(op)) {
+    auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
+    return flags && flags.hasNoSignedWrap() ? *form : fit(*form, value);
+  }
   if (std::optional<Form> form =
           translateAffine(op, cast<OpResult>(value).getResultNumber()))
     return *form;

@@ -27,6 +27,10 @@ public:
                          unsigned numDims);
   SymbolicForm translateExtremum(AffineMap map, ValueRange operands,
                                  bool isMinimum);
+  /// `form` where the turn of `loop` is `turns`.
+  std::optional<SymbolicForm> substitute(const SymbolicForm &form,
+                                         const KernelLoop *loop,
+                                         const SymbolicForm &turns);
 
 private:
   using Form = SymbolicForm;
@@ -62,8 +66,6 @@ private:
   std::optional<Form> matchWrap(const SymbolicAtom &atom,
                                 const SymbolicAtom *start, int64_t &size);
   Form getTotal(const KernelLoop *loop, const Form &increment);
-  std::optional<Form> substitute(const Form &form, const KernelLoop *loop,
-                                 const Form &turns);
   std::optional<Form> substitute(const SymbolicAtom *atom,
                                  const KernelLoop *loop, const Form &turns);
 

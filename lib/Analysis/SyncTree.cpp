@@ -80,7 +80,7 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
   op->walk([&](Operation *inner) {
     addAccesses(node, inner);
     bool isWarpOnly = sync.unit == UniformityUnit::Warp;
-    if (isBarrier(inner) && !isWarpOnly)
+    if (isBarrier(inner) && !isWarpOnly && !sync.isDead(inner))
       divergentBarriers.push_back(inner);
   });
 }
@@ -346,6 +346,14 @@ SmallVector<unsigned, 3> SyncTree::getLoopsAround(unsigned node) const {
     if (program.nodes[*parent].kind == SyncNode::Loop)
       around.insert(around.begin(), *parent);
   return around;
+}
+
+bool SyncTree::isBeforeTest(unsigned node, unsigned loop) const {
+  unsigned at = node;
+  for (std::optional<unsigned> parent = at; parent && *parent != loop;
+       parent = program.sequences[program.nodes[at].sequence].parent)
+    at = *parent;
+  return program.nodes[at].index < program.nodes[loop].exit;
 }
 
 unsigned SyncTree::getDepth(unsigned sequence) const {

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 namespace mlir::workgroup {
 
@@ -136,7 +137,9 @@ private:
   bool isSeparate();
   bool cannotMeet();
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads);
-  bool isSeparateByDifferences();
+  struct Mixture;
+  std::optional<Mixture> getMixture();
+  bool isSeparateByDifferences(const Mixture &mixture);
   std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
                                         ArrayRef<Form> own);
   bool isPair(unsigned first, unsigned second) const;
@@ -165,8 +168,7 @@ static bool isSame(const SymbolicAtom &atom, const PairRelation &relation) {
       relation.threads == PairRelation::OfTwoBlocks)
     return false;
   return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
-    return loop != relation.delayed &&
-           llvm::is_contained(relation.sameTurn, loop);
+    return llvm::is_contained(relation.sameTurn, loop);
   });
 }
 
@@ -180,7 +182,7 @@ ThreadConflictQuery::ThreadConflictQuery(ThreadConflicts &conflicts,
     return first.agent == agent || second.agent == agent;
   };
   mayBeSame = isOf(AccessAgent::Warp);
-  isAnybody = isOf(AccessAgent::Block) ||
+  isAnybody = isOf(AccessAgent::Block) || relation.mayBeSame ||
               (mayBeSame && !index.getShape().getNumThreads());
   for (auto [lhs, rhs] : llvm::zip_equal(first.place, second.place)) {
     Form left = lhs.constant, right = rhs.constant;
@@ -361,6 +363,7 @@ Conflict ThreadConflictQuery::solve(
   }
   system.add(first.condition, System::First);
   system.add(second.condition, System::Second);
+  system.addTurns();
   system.addThreads(mayBeSame, isAnybody);
   bool isExact = system.isExact();
   std::string inexactness = system.getInexactness();
@@ -390,41 +393,92 @@ Conflict ThreadConflictQuery::solve(
   return conflict;
 }
 
-/// True if they are separate for what is known of the differences between what
-/// threads add to one coordinate: their range, how close they get to zero, and
-/// what they are multiples of.
-bool ThreadConflictQuery::isSeparateByDifferences() {
+/// What is known of a coordinate that threads and turns both add to: the parts
+/// that follow from the thread, and the rest.
+struct ThreadConflictQuery::Mixture {
+  ThreadTables::Table first, second;
+  std::vector<bool> mayFirst, maySecond;
+  Form firstRest, secondRest;
+  /// The range of the differences of the rests, and what they are multiples of,
+  /// beyond a constant.
+  SymbolicRange range;
+  int64_t constant = 0, step = 0;
+  int64_t firstReach = 0, secondReach = 0;
+
+  /// True if the rests can make up for a difference between threads.
+  bool canMeet(int64_t difference) const {
+    int64_t low = -firstReach - difference, high = secondReach - difference;
+    if (range.min)
+      low = std::max(low, *range.min);
+    if (range.max)
+      high = std::min(high, *range.max);
+    if (step == 0)
+      return low <= constant && constant <= high;
+    return llvm::divideCeilSigned(low - constant, step) <=
+           llvm::divideFloorSigned(high - constant, step);
+  }
+};
+
+std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
   if (firstOwn.size() != 1 || !conflicts.tables ||
       relation.threads == PairRelation::OfTwoBlocks || !getReach(first, 0) ||
       !getReach(second, 0))
-    return false;
-  auto split = [](const Form &form, Form &ofThread, Form &rest) {
+    return std::nullopt;
+  auto split = [](const Form &form, Form &rest) {
+    Form ofThread;
     rest.constant = form.constant;
     for (auto term : form.terms)
       (term.first->isOfThread ? ofThread : rest).terms.push_back(term);
+    return ofThread;
   };
-  Form firstPart, secondPart, firstRest, secondRest;
-  split(firstOwn[0], firstPart, firstRest);
-  split(secondOwn[0], secondPart, secondRest);
-  auto lhs = conflicts.tables->get(firstPart);
-  auto rhs = conflicts.tables->get(secondPart);
+  Mixture mixture;
+  auto lhs = conflicts.tables->get(split(firstOwn[0], mixture.firstRest));
+  auto rhs = conflicts.tables->get(split(secondOwn[0], mixture.secondRest));
   if (!lhs || !rhs)
-    return false;
-  std::vector<bool> mayFirst = conflicts.tables->getPossible(first.condition);
-  std::vector<bool> maySecond = conflicts.tables->getPossible(second.condition);
+    return std::nullopt;
+  mixture.first = std::move(*lhs);
+  mixture.second = std::move(*rhs);
+  mixture.mayFirst = conflicts.tables->getPossible(first.condition);
+  mixture.maySecond = conflicts.tables->getPossible(second.condition);
+  SymbolicRange left = index.getRange(mixture.firstRest);
+  SymbolicRange right = index.getRange(mixture.secondRest);
+  if (left.min && right.max)
+    mixture.range.min = *left.min - *right.max;
+  if (left.max && right.min)
+    mixture.range.max = *left.max - *right.min;
+  mixture.constant = mixture.firstRest.constant - mixture.secondRest.constant;
+  for (const Form *rest : {&mixture.firstRest, &mixture.secondRest})
+    for (auto [atom, factor] : rest->terms)
+      mixture.step = std::gcd(mixture.step, factor);
+  mixture.firstReach = *getReach(first, 0);
+  mixture.secondReach = *getReach(second, 0);
+  return mixture;
+}
+
+/// Goes through all pairs of threads of a mixture: true if they are separate for
+/// what is known of the differences between them, their range and how close
+/// they get to zero. Finds pairs that may meet, of different differences.
+bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
+  constexpr size_t kMaxMeetings = 12;
   std::optional<int64_t> least, most, closest;
-  for (unsigned i = 0; i < lhs->size(); ++i) {
-    for (unsigned j = 0; j < rhs->size() && mayFirst[i]; ++j) {
-      if (!maySecond[j] || !isPair(i, j))
+  DenseSet<int64_t> found;
+  meetings.clear();
+  for (unsigned i = 0; i < mixture.first.size(); ++i) {
+    for (unsigned j = 0; j < mixture.second.size() && mixture.mayFirst[i];
+         ++j) {
+      if (!mixture.maySecond[j] || !isPair(i, j))
         continue;
-      int64_t difference = (*lhs)[i] - (*rhs)[j];
+      int64_t difference = mixture.first[i] - mixture.second[j];
       least = std::min(least.value_or(difference), difference);
       most = std::max(most.value_or(difference), difference);
       closest = std::min(closest.value_or(std::abs(difference)),
                          std::abs(difference));
+      if (meetings.size() < kMaxMeetings && mixture.canMeet(difference) &&
+          found.insert(difference).second)
+        meetings.emplace_back(i, j);
     }
   }
-  if (!least)
+  if (!least || found.empty())
     return true;
   System system(index, relation);
   System::Row difference = system.makeVariable({least, most});
@@ -437,16 +491,17 @@ bool ThreadConflictQuery::isSeparateByDifferences() {
     system.addCases({{above}, {below}});
   }
   System::Row behind = difference;
-  behind.add(system.get(firstRest, System::First), 1);
-  behind.add(system.get(secondRest, System::Second), -1);
+  behind.add(system.get(mixture.firstRest, System::First), 1);
+  behind.add(system.get(mixture.secondRest, System::Second), -1);
   System::Row before;
   before.add(behind, -1);
-  behind.constant += *getReach(first, 0);
-  before.constant += *getReach(second, 0);
+  behind.constant += mixture.firstReach;
+  before.constant += mixture.secondReach;
   system.addNonNegative(behind);
   system.addNonNegative(before);
   system.add(first.condition, System::First);
   system.add(second.condition, System::Second);
+  system.addTurns();
   bool isEmpty = system.solve() == System::Answer::Empty;
   conflicts.numSystems += system.getNumSystems();
   return isEmpty;
@@ -459,12 +514,13 @@ Conflict ThreadConflictQuery::decide() {
   conflict = solve(std::nullopt);
   if (conflict.kind != Conflict::Possible)
     return conflict;
+  std::optional<Mixture> mixture = getMixture();
+  if (mixture && isSeparateByDifferences(*mixture))
+    return Conflict();
   // Arithmetic that is not linear becomes numbers for given threads.
   for (auto meeting : meetings)
     if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
       return found;
-  if (isSeparateByDifferences())
-    return Conflict();
   return conflict;
 }
 
@@ -515,6 +571,11 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
                                       relation))
              .first;
   return it->second;
+}
+
+bool ThreadConflicts::isDead(Operation *op) {
+  return tables &&
+         !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
 }
 
 std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
@@ -596,12 +657,14 @@ bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
       .Case([&](cf::SwitchOp branch) {
         return isUniform(index.getForm(branch.getFlag()), unit);
       })
-      .Case<scf::ForOp, affine::AffineForOp, affine::AffineIfOp>(
-          [&](auto) {
-            return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
-              return isUniform(form, unit);
-            });
-          })
+      .Case([&](affine::AffineIfOp branch) {
+        return isUniform(index.getSet(branch), unit);
+      })
+      .Case<scf::ForOp, affine::AffineForOp>([&](auto) {
+        return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
+          return isUniform(form, unit);
+        });
+      })
       .Default([](Operation *) { return false; });
 }
 

@@ -100,10 +100,8 @@ bool ThreadPairSystem::isShared(const SymbolicAtom &atom) const {
       return false;
     break;
   }
-  // What was started some turns ago has seen other turns.
   return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
-    return loop != relation.delayed &&
-           llvm::is_contained(relation.sameTurn, loop);
+    return llvm::is_contained(relation.sameTurn, loop);
   });
 }
 
@@ -150,28 +148,20 @@ void ThreadPairSystem::fix(Side side, std::array<int64_t, 3> ids,
 // What atoms are
 //===----------------------------------------------------------------------===//
 
+/// What an opaque value is, in words.
+static std::string describe(const SymbolicAtom &atom) {
+  if (!atom.value)
+    return "a value that it depends on";
+  if (Operation *op = atom.value.getDefiningOp())
+    return "the result of '" + op->getName().getStringRef().str() +
+           "' that it depends on";
+  return "a value that a block or loop is given and that it depends on";
+}
+
 /// How the turn is related to that of the other thread.
 void ThreadPairSystem::defineTurn(const SymbolicAtom *atom, Side side,
                                   const Row &variable) {
-  if (atom->loop == relation.delayed && side == First) {
-    // What is waited for now was started `delay` turns ago.
-    Row now = llvm::is_contained(relation.sameTurn, atom->loop)
-                  ? getAtom(atom, Second)
-                  : Row();
-    if (atom->loop == relation.carrier) {
-      now = getAtom(atom, Second);
-      Row later = subtract(now, variable, -relation.delay - 1);
-      if (relation.isFar)
-        addNonNegative(subtract(later, makeConstant(1)));
-      else
-        addZero(later);
-    } else if (!now.terms.empty()) {
-      addZero(subtract(now, variable, -relation.delay));
-    }
-    return;
-  }
-  if (atom->loop != relation.carrier || relation.carrier == relation.delayed ||
-      side != Second)
+  if (atom->loop != relation.carrier || side != Second)
     return;
   Row later = subtract(variable, getAtom(atom, First), -1);
   if (relation.isFar)
@@ -185,7 +175,7 @@ void ThreadPairSystem::defineTotal(const SymbolicAtom *atom, Side side,
   const SymbolicForm &increment = atom->operands[0];
   bool isComparable =
       atom->loop == relation.carrier && side == Second &&
-      !relation.delayed && relation.threads != PairRelation::OfTwoBlocks &&
+      relation.threads != PairRelation::OfTwoBlocks &&
       llvm::all_of(increment.terms, [&](auto term) {
         return !term.first->isDivergent && !term.first->isUnsteady &&
                llvm::all_of(term.first->loops, [&](const KernelLoop *loop) {
@@ -287,7 +277,7 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
     return;
   case Atom::Opaque:
     if (!atom->isInput)
-      setInexact("nothing is known of a value that it depends on");
+      setInexact("nothing is known of " + describe(*atom));
     return;
   }
 }
@@ -363,6 +353,17 @@ void ThreadPairSystem::addCases(std::vector<std::vector<Row>> alternatives) {
       cases.back().rows.push_back({std::move(row), false});
   }
   addChoice(std::move(cases));
+}
+
+void ThreadPairSystem::addTurns() {
+  for (auto [loop, isBeforeTest] : relation.lastTurn) {
+    if (auto last = index.getLastTurn(loop, isBeforeTest))
+      add(*last, First);
+    else
+      setInexact("it is not known when a loop ends");
+  }
+  for (const KernelLoop *loop : relation.firstTurn)
+    addZero(get(index.getTurn(loop), Second));
 }
 
 void ThreadPairSystem::addThreads(bool mayBeSame, bool isAnybody) {

@@ -47,6 +47,8 @@ public:
   /// Says that the threads are those that the relation tells, not necessarily
   /// different ones if `mayBeSame`; nothing is said if `isAnybody`.
   void addThreads(bool mayBeSame, bool isAnybody);
+  /// Says which turns the relation asks for.
+  void addTurns();
   /// Says that the threads are those of the given ids: their arithmetic becomes
   /// numbers. Before anything else.
   void fix(Side side, std::array<int64_t, 3> ids, ThreadTables &tables);

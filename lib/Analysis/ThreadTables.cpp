@@ -108,14 +108,25 @@ ThreadTables::evaluate(const SymbolicCondition &condition) {
     return result;
   case Condition::NonNegative:
   case Condition::Zero: {
-    std::optional<Table> table = get(condition.form);
+    // What does not follow from the thread may be anything in its range.
+    SymbolicForm own, rest;
+    own.constant = condition.form.constant;
+    for (auto term : condition.form.terms)
+      (term.first->isOfThread ? own : rest).terms.push_back(term);
+    std::optional<Table> table = get(own);
+    SymbolicRange range = SymbolicIndex::getRange(rest);
     if (!table)
       return result;
+    bool isZero = condition.kind == Condition::Zero;
     for (unsigned thread = 0; thread < numThreads; ++thread) {
       int64_t number = (*table)[thread];
-      bool holds =
-          condition.kind == Condition::Zero ? number == 0 : number >= 0;
-      result[thread] = holds ? Truth::Yes : Truth::No;
+      bool isBelow = range.max && number + *range.max < 0;
+      bool isAbove = range.min && number + *range.min > 0;
+      bool isAtLeast = range.min && number + *range.min >= 0;
+      if (isBelow || (isZero && isAbove))
+        result[thread] = Truth::No;
+      else if (isZero ? rest.isConstant() && number == 0 : isAtLeast)
+        result[thread] = Truth::Yes;
     }
     return result;
   }

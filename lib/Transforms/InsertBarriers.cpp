@@ -221,40 +221,13 @@ LogicalResult BarrierEditor::insert() {
 // Removal
 //===----------------------------------------------------------------------===//
 
-/// The nodes among `barriers` that are to stay: the fewest that cut all of
+/// The nodes that are to stay: the fewest barriers of `program` that cut all of
 /// `orders`, which they cut together.
-static DenseSet<unsigned> chooseBarriers(const SyncTree &tree,
-                                         const SyncProgram &program,
-                                         ArrayRef<SyncHazard> orders,
-                                         ArrayRef<unsigned> barriers) {
+static DenseSet<unsigned> getNeeded(const SyncProgram &program,
+                                    ArrayRef<SyncHazard> orders) {
   DenseSet<unsigned> kept;
-  SyncPlacement placement =
-      placeBarriers(program, orders, /*replaceExisting=*/true);
-  bool isAmongThem = llvm::all_of(placement.gaps, [&](SyncGap gap) {
-    ArrayRef<unsigned> items = program.sequences[gap.sequence].items;
-    return gap.index != 0 && llvm::is_contained(barriers, items[gap.index - 1]);
-  });
-  if (isAmongThem) {
-    for (SyncGap gap : placement.gaps)
-      kept.insert(program.sequences[gap.sequence].items[gap.index - 1]);
-    return kept;
-  }
-  // The best places are others. One by one, deepest first, what is not needed.
-  SyncProgram rest = program;
-  SmallVector<unsigned> order(barriers);
-  llvm::stable_sort(order, [&](unsigned lhs, unsigned rhs) {
-    return tree.getLoopsAround(lhs).size() > tree.getLoopsAround(rhs).size();
-  });
-  for (unsigned barrier : order) {
-    rest.nodes[barrier].kind = SyncNode::Step;
-    bool isEnough = llvm::all_of(orders, [&](const SyncHazard &hazard) {
-      return isCut(rest, hazard, {});
-    });
-    if (isEnough)
-      continue;
-    rest.nodes[barrier].kind = SyncNode::Barrier;
-    kept.insert(barrier);
-  }
+  for (SyncGap gap : chooseBarriers(program, orders).gaps)
+    kept.insert(program.sequences[gap.sequence].items[gap.index - 1]);
   return kept;
 }
 
@@ -272,12 +245,12 @@ static SmallVector<SyncHazard> selectCut(const SyncProgram &program,
 DenseSet<Operation *> BarrierEditor::chooseForBlock() {
   SyncTree tree = kernel.makeTree(UniformityUnit::Block);
   const SyncProgram &program = tree.getProgram();
-  SmallVector<unsigned> barriers = tree.getBarriers();
   SmallVector<SyncHazard> orders = selectCut(
-      program, getOrders(kernel.findHazards(tree, UniformityUnit::Block)),
+      program, getOrders(kernel.findHazards(tree, UniformityUnit::Block,
+                                   /*isRefined=*/false)),
       /*areCut=*/true);
   DenseSet<Operation *> kept;
-  for (unsigned node : chooseBarriers(tree, program, orders, barriers))
+  for (unsigned node : getNeeded(program, orders))
     kept.insert(tree.getBarrier(node));
   return kept;
 }
@@ -288,7 +261,8 @@ DenseSet<Operation *>
 BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   SyncTree tree = kernel.makeTree(UniformityUnit::Warp);
   SmallVector<SyncHazard> orders = selectCut(
-      tree.getProgram(), getOrders(kernel.findHazards(tree, UniformityUnit::Warp)),
+      tree.getProgram(), getOrders(kernel.findHazards(tree, UniformityUnit::Warp,
+                                   /*isRefined=*/false)),
       /*areCut=*/true);
   SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
   SmallVector<unsigned> candidates;
@@ -307,7 +281,7 @@ BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   });
   DenseSet<unsigned> chosen(candidates.begin(), candidates.end());
   if (isApart)
-    chosen = chooseBarriers(tree, rest, orders, candidates);
+    chosen = getNeeded(rest, orders);
   for (unsigned node : chosen)
     needed.insert(tree.getBarrier(node));
   return needed;

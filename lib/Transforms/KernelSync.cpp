@@ -22,18 +22,23 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   auto takesOneWay = [&](Operation *op) {
     return conflicts.takesOneWay(op, unit);
   };
+  auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
   SyncScope sync{unit,
                  unit == UniformityUnit::Block ? analyses.block : analyses.warp,
-                 loops, takesOneWay, hasTurn};
+                 loops, takesOneWay, hasTurn, isDead};
   return SyncTree(scope, accesses, sync);
 }
 
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
-                                            UniformityUnit unit) {
-  return mlir::workgroup::findHazards(
+                                            UniformityUnit unit,
+                                            bool isRefined) {
+  std::vector<Hazard> hazards = mlir::workgroup::findHazards(
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp);
+  if (isRefined)
+    removeOrdered(hazards, tree, conflicts);
+  return hazards;
 }
 
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards) {

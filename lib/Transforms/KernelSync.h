@@ -34,7 +34,10 @@ public:
 
   /// A kernel as barriers of the block, or of warps, see it, as it is now.
   SyncTree makeTree(UniformityUnit unit) const;
-  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit);
+  /// What barriers have to order; with `isRefined`, given that all that are
+  /// there stay.
+  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
+                                  bool isRefined = true);
   /// Whether barriers of warps can be told from those of the block.
   bool hasWarps() const {
     return conflicts.getIndex().getShape().getNumThreads().has_value();

@@ -118,6 +118,11 @@ SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
 
+/// The fewest of the barriers among the nodes that cut `hazards`; the others
+/// could go. Each gap is the one right behind a barrier that stays.
+SyncPlacement chooseBarriers(const SyncProgram &program,
+                             llvm::ArrayRef<SyncHazard> hazards);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_ANALYSIS_BARRIERPLACEMENT_H

@@ -24,6 +24,7 @@ namespace mlir::workgroup {
 struct Hazard {
   unsigned first = 0, second = 0;
   SyncHazard order;
+  PairRelation relation;
   Conflict conflict;
 };
 
@@ -34,6 +35,12 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 const SyncTree &tree,
                                 ThreadConflicts &conflicts,
                                 PairRelation::Threads threads);
+
+/// Removes those of `hazards` that the barriers of `tree` order although some
+/// way from the one access to the other has none: a barrier in each turn of a
+/// loop orders all but its last, or first, turn with what is outside.
+void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
+                   ThreadConflicts &conflicts);
 
 } // namespace mlir::workgroup
 

@@ -156,14 +156,20 @@ public:
   /// What holds in each turn of `loop`: the number of turns.
   SymbolicCondition getBounds(const KernelLoop *loop);
 
-  /// What decides which way control takes at `op`, a loop that counts or a
-  /// branch on affine conditions.
+  /// When the first region of `op`, an `affine.if`, is taken.
+  SymbolicCondition getSet(Operation *op);
+  /// What decides how often `op`, a loop that counts, turns.
   SmallVector<SymbolicForm> getDecisive(Operation *op);
+
+  /// What holds in the last turn of `loop`, as far as that is known: when what
+  /// stands before its test (`isBeforeTest`) or behind it is executed last.
+  std::optional<SymbolicCondition> getLastTurn(const KernelLoop *loop,
+                                               bool isBeforeTest);
 
   /// True if `loop` has a turn whenever it is reached.
   bool hasTurn(const KernelLoop *loop);
 
-  SymbolicRange getRange(const SymbolicForm &form) const;
+  static SymbolicRange getRange(const SymbolicForm &form);
 
   /// The turn of `loop`.
   SymbolicForm getTurn(const KernelLoop *loop);

@@ -37,6 +37,8 @@ struct SyncScope {
   llvm::function_ref<bool(Operation *)> takesOneWay;
   /// True if the loop has a turn whenever it is reached.
   llvm::function_ref<bool(const KernelLoop *)> hasTurn;
+  /// True if no thread ever gets to an operation.
+  llvm::function_ref<bool(Operation *)> isDead;
 };
 
 class SyncTree {
@@ -54,6 +56,8 @@ public:
   /// How many loops there are around a sequence.
   unsigned getDepth(unsigned sequence) const;
   const KernelLoop *getLoop(unsigned node) const { return loopOf.lookup(node); }
+  /// True if `node` stands before the test of the loop that is the node `loop`.
+  bool isBeforeTest(unsigned node, unsigned loop) const;
   /// True if a step is of several operations, in no order that all threads have
   /// in common.
   bool isDivergentStep(unsigned node) const {

@@ -46,19 +46,24 @@ struct PairRelation {
   /// after the next. Null for none.
   const KernelLoop *carrier = nullptr;
   bool isFar = false;
-  /// The first one was started this many turns of `carrier`, or of the
-  /// innermost loop in `sameTurn`, before: a copy that a wait ends.
-  int64_t delay = 0;
-  const KernelLoop *delayed = nullptr;
+  /// Loops of the first one that it is in the last turn of; with whether it
+  /// stands before the test of the loop.
+  SmallVector<std::pair<const KernelLoop *, bool>, 1> lastTurn;
+  /// Loops of the second one that it is in the first turn of.
+  SmallVector<const KernelLoop *, 1> firstTurn;
+  /// It may be the same thread: one of them happens at any time.
+  bool mayBeSame = false;
 
   bool operator<(const PairRelation &other) const {
-    return std::lexicographical_compare(sameTurn.begin(), sameTurn.end(),
-                                        other.sameTurn.begin(),
-                                        other.sameTurn.end()) ||
-           (sameTurn == other.sameTurn &&
-            std::tie(threads, carrier, isFar, delay, delayed) <
-                std::tie(other.threads, other.carrier, other.isFar,
-                         other.delay, other.delayed));
+    auto asTuple = [](const PairRelation &relation) {
+      auto copy = [](const auto &list) {
+        return std::vector(list.begin(), list.end());
+      };
+      return std::tuple(relation.threads, relation.carrier, relation.isFar,
+                        relation.mayBeSame, copy(relation.sameTurn),
+                        copy(relation.lastTurn), copy(relation.firstTurn));
+    };
+    return asTuple(*this) < asTuple(other);
   }
 };
 
@@ -105,6 +110,9 @@ public:
   /// True if all threads of the block or warp that get to `op`, a loop or a
   /// branch, together go the same way from there.
   bool takesOneWay(Operation *op, UniformityUnit unit);
+
+  /// True if no thread gets to `op`, as far as their ids tell.
+  bool isDead(Operation *op);
 
   /// Two threads, by their ids, of which the first may execute `op` and the
   /// second does not; nothing if none are known.
