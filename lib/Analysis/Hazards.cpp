@@ -31,6 +31,8 @@ private:
                      const PairRelation &relation);
   const SmallVector<unsigned, 3> &getLoopsAround(unsigned step);
   bool isBefore(unsigned first, unsigned second) const;
+  void addUnordered(unsigned first, unsigned second, PairRelation relation);
+  bool visitUnknown(unsigned first, unsigned second);
 
   ArrayRef<ThreadAccess> accesses;
   const SyncTree &tree;
@@ -39,6 +41,8 @@ private:
   PairRelation::Threads threads;
   DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
   std::vector<Hazard> hazards;
+  /// Asynchronous accesses that were reported for lack of a wait.
+  DenseSet<unsigned> unknown;
 };
 
 } // namespace
@@ -96,22 +100,41 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
   return conflict.kind;
 }
 
+/// Adds what no barrier separates, because the first access may happen at any
+/// time: by the same thread, too.
+void HazardFinder::addUnordered(unsigned first, unsigned second,
+                                PairRelation relation) {
+  unsigned step = tree.getStep(second);
+  relation.mayBeSame = true;
+  add(first, second, {step, step, std::nullopt, false}, relation);
+}
+
 /// Asks for all turns in which `second` comes after `first`. A hazard within a
 /// turn contains no more places than one into the next turn, and this no more
 /// than one into a later turn or a turn of a loop around: those need no asking.
 void HazardFinder::visitDirection(unsigned first, unsigned second,
                                   ArrayRef<unsigned> around, bool isOrdered) {
-  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  unsigned issue = tree.getStep(first), to = tree.getStep(second);
+  std::optional<unsigned> completion = tree.getCompletion(first);
+  unsigned from = completion.value_or(issue);
   PairRelation relation;
   relation.threads = threads;
   for (unsigned loop : around)
     relation.sameTurn.push_back(tree.getLoop(loop));
-  if (isOrdered && add(first, second, {from, to, std::nullopt, false},
-                       relation) == Conflict::Certain)
+  // Between the start of a copy and the wait for it, nothing is in order.
+  bool isUnderWay = isOrdered && completion && !isBefore(from, to);
+  if (isUnderWay)
+    addUnordered(first, second, relation);
+  else if (isOrdered && add(first, second, {from, to, std::nullopt, false},
+                            relation) == Conflict::Certain)
     return;
   for (unsigned loop : llvm::reverse(around)) {
     relation.carrier = relation.sameTurn.pop_back_val();
     relation.isFar = false;
+    if (!llvm::is_contained(getLoopsAround(from), loop)) {
+      addUnordered(first, second, relation);
+      continue;
+    }
     if (add(first, second, {from, to, loop, false}, relation) ==
         Conflict::Certain)
       return;
@@ -120,14 +143,43 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
   }
 }
 
+/// True if it is not known when one of the accesses is done, so that nothing is
+/// known of their order; says so once for each.
+bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
+  auto isUnknown = [&](unsigned access) {
+    return accesses[access].isAsync && !tree.getCompletion(access);
+  };
+  bool isFirst = isUnknown(first);
+  if (!isFirst && !isUnknown(second))
+    return false;
+  if (unknown.insert(isFirst ? first : second).second) {
+    unsigned step = tree.getStep(second);
+    Conflict conflict;
+    conflict.kind = Conflict::Possible;
+    conflict.reason = "it is not known when the asynchronous operation is done";
+    hazards.push_back(
+        {first, second, {step, step, std::nullopt, false}, {}, conflict});
+  }
+  return true;
+}
+
 void HazardFinder::visit(unsigned first, unsigned second) {
   if (!canRace(first, second))
     return;
   PairRelation anyTime;
   anyTime.threads = threads;
+  anyTime.mayBeSame = accesses[first].isAsync || accesses[second].isAsync;
   if (!conflicts.find(first, second, anyTime))
     return;
   unsigned from = tree.getStep(first), to = tree.getStep(second);
+  // In one step nothing is in an order, unless it is the same operation that
+  // threads do together.
+  bool isSame = accesses[first].op == accesses[second].op;
+  bool isTogether = isSame && (accesses[first].agent == AccessAgent::Block ||
+                               (accesses[first].agent == AccessAgent::Warp &&
+                                threads == PairRelation::OfOneWarp));
+  if (!isSame && visitUnknown(first, second))
+    return;
   SmallVector<unsigned, 3> around;
   for (auto [lhs, rhs] :
        llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
@@ -135,14 +187,17 @@ void HazardFinder::visit(unsigned first, unsigned second) {
       break;
     around.push_back(lhs);
   }
-  // In one step nothing is in an order, unless it is the same operation that
-  // threads do together.
-  bool isTogether =
-      accesses[first].op == accesses[second].op &&
-      (accesses[first].agent == AccessAgent::Block ||
-       (accesses[first].agent == AccessAgent::Warp &&
-        threads == PairRelation::OfOneWarp));
   bool isOrdered = from == to ? !isTogether : isBefore(from, to);
+  // One operation by two threads at the same time, and in one turn after the
+  // other.
+  if (isSame && isOrdered) {
+    PairRelation relation;
+    relation.threads = threads;
+    for (unsigned loop : around)
+      relation.sameTurn.push_back(tree.getLoop(loop));
+    add(first, second, {from, to, std::nullopt, false}, relation);
+    isOrdered = false;
+  }
   visitDirection(first, second, around, isOrdered);
   if (first != second && !(from == to && around.empty()))
     visitDirection(second, first, around,

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IntegerArithmetic.h"
+#include "CheckedArithmetic.h"
 #include "workgroup/Analysis/SymbolicIndex.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -14,6 +14,10 @@
 namespace mlir::workgroup {
 
 using Range = SymbolicRange;
+
+static bool isNonNegative(const Range &range) {
+  return range.min && *range.min >= 0;
+}
 
 //===----------------------------------------------------------------------===//
 // Forms
@@ -24,17 +28,6 @@ int64_t SymbolicForm::getFactor(const SymbolicAtom *atom) const {
     if (candidate == atom)
       return factor;
   return 0;
-}
-
-/// lhs + rhs * factor; nothing if that is too large. Half of what fits, so that
-/// a few sums of it still do.
-static Number addScaled(int64_t lhs, int64_t rhs, int64_t factor) {
-  constexpr int64_t kLimit = int64_t(1) << 62;
-  int64_t product, sum;
-  if (llvm::MulOverflow(rhs, factor, product) ||
-      llvm::AddOverflow(lhs, product, sum) || sum > kLimit || sum < -kLimit)
-    return std::nullopt;
-  return sum;
 }
 
 std::optional<SymbolicForm> SymbolicForm::plus(const SymbolicForm &other,
@@ -130,144 +123,6 @@ SymbolicCondition SymbolicCondition::negate() const {
     return join(kind == All ? Any : All, std::move(result.parts));
   }
   llvm_unreachable("unknown condition");
-}
-
-//===----------------------------------------------------------------------===//
-// Ranges
-//===----------------------------------------------------------------------===//
-
-static Number scale(Number number, int64_t factor) {
-  return number ? addScaled(0, *number, factor) : std::nullopt;
-}
-
-static Number sum(Number lhs, Number rhs) {
-  return lhs && rhs ? addScaled(*lhs, *rhs, 1) : std::nullopt;
-}
-
-/// The range of `form` by those of its atoms.
-static Range getSumRange(const SymbolicForm &form) {
-  Range range{form.constant, form.constant};
-  for (auto [atom, factor] : form.terms) {
-    Number low = scale(factor > 0 ? atom->range.min : atom->range.max, factor);
-    Number high = scale(factor > 0 ? atom->range.max : atom->range.min, factor);
-    range = {sum(range.min, low), sum(range.max, high)};
-  }
-  return range;
-}
-
-SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
-  Range range = getSumRange(form);
-  // x - n * floor(x / n) is less than n, whatever x is.
-  for (auto [atom, factor] : form.terms) {
-    if (atom->kind != SymbolicAtom::Quotient ||
-        !atom->operands[1].isConstant() ||
-        factor % atom->operands[1].constant != 0 || factor > 0)
-      continue;
-    int64_t times = -factor / atom->operands[1].constant;
-    SymbolicForm quotient;
-    quotient.terms.emplace_back(atom, factor);
-    std::optional<SymbolicForm> rest = form.plus(quotient, -1);
-    if (rest)
-      rest = rest->plus(atom->operands[0], -times);
-    // Less is left, or nothing is gained; so this ends.
-    if (!rest || rest->terms.size() >= form.terms.size())
-      continue;
-    Range around = getRange(*rest);
-    Number low = around.min;
-    Number high = sum(around.max, addScaled(-times, factor, -1));
-    if (low && (!range.min || *low > *range.min))
-      range.min = low;
-    if (high && (!range.max || *high < *range.max))
-      range.max = high;
-  }
-  return range;
-}
-
-static bool isNonNegative(const Range &range) {
-  return range.min && *range.min >= 0;
-}
-
-static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
-  if (!isNonNegative(lhs) || !isNonNegative(rhs))
-    return {};
-  Range result;
-  result.min = scale(lhs.min, *rhs.min);
-  if (lhs.max && rhs.max)
-    result.max = scale(lhs.max, *rhs.max);
-  return result;
-}
-
-static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
-  Range result;
-  if (divisor.min && divisor.min == divisor.max) {
-    if (lhs.min)
-      result.min = llvm::divideFloorSigned(*lhs.min, *divisor.min);
-    if (lhs.max)
-      result.max = llvm::divideFloorSigned(*lhs.max, *divisor.min);
-  } else if (isNonNegative(lhs)) {
-    result = {0, lhs.max};
-  }
-  return result;
-}
-
-/// The range of a bitwise operation of numbers that are not negative.
-static Range rangeOfBits(Operation *op, const Range &lhs, const Range &rhs) {
-  if (!isNonNegative(lhs) || !isNonNegative(rhs))
-    return {};
-  if (isa<arith::AndIOp>(op)) {
-    if (lhs.max && rhs.max)
-      return {0, std::min(*lhs.max, *rhs.max)};
-    return {0, lhs.max ? lhs.max : rhs.max};
-  }
-  if (!isa<arith::OrIOp, arith::XOrIOp>(op) || !lhs.max || !rhs.max)
-    return {};
-  uint64_t most = std::max(*lhs.max, *rhs.max);
-  return {0, int64_t(llvm::maskTrailingOnes<uint64_t>(
-                 64 - llvm::countl_zero(most)))};
-}
-
-SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
-  using Atom = SymbolicAtom;
-  auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
-  constexpr int64_t kMaxGrid = INT32_MAX;
-  constexpr int64_t kMaxBlock[] = {1024, 1024, 64};
-  switch (atom.kind) {
-  case Atom::ThreadId:
-    return {0, shape.sizes[atom.dim].value_or(kMaxBlock[atom.dim]) - 1};
-  case Atom::GridValue:
-    if (atom.what == Atom::BlockSize)
-      return {1, kMaxBlock[atom.dim]};
-    return {atom.what == Atom::GridSize ? 1 : 0,
-            atom.what == Atom::GridSize ? kMaxGrid : kMaxGrid - 1};
-  case Atom::Quotient:
-    return rangeOfQuotient(ofOperand(0), ofOperand(1));
-  case Atom::Product:
-    return rangeOfProduct(ofOperand(0), ofOperand(1));
-  case Atom::Minimum:
-  case Atom::Maximum:
-  case Atom::Select: {
-    Range lhs = ofOperand(0), rhs = ofOperand(1), result;
-    if (lhs.min && rhs.min)
-      result.min = atom.kind == Atom::Maximum ? std::max(*lhs.min, *rhs.min)
-                                              : std::min(*lhs.min, *rhs.min);
-    else if (atom.kind == Atom::Maximum)
-      result.min = lhs.min ? lhs.min : rhs.min;
-    if (lhs.max && rhs.max)
-      result.max = atom.kind == Atom::Minimum ? std::min(*lhs.max, *rhs.max)
-                                              : std::max(*lhs.max, *rhs.max);
-    else if (atom.kind == Atom::Minimum)
-      result.max = lhs.max ? lhs.max : rhs.max;
-    return result;
-  }
-  case Atom::Total:
-    return {isNonNegative(ofOperand(0)) ? Number(0) : Number(), Number()};
-  case Atom::Function:
-    return rangeOfBits(atom.op, ofOperand(0), ofOperand(1));
-  case Atom::Turn:
-  case Atom::Opaque:
-    return atom.range;
-  }
-  llvm_unreachable("unknown atom");
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,11 +24,41 @@ using Form = SymbolicForm;
 /// Deep chains of operations are not worth the stack.
 static constexpr unsigned kMaxDepth = 128;
 
+/// Along which dimensions a kernel asks for ids of threads, or for numbers of
+/// them; nothing if that is not known.
+static std::optional<std::array<bool, 3>> findAskedIds(Operation *scope) {
+  std::array<bool, 3> isAsked = {false, false, false};
+  bool isKnown = isKernel(scope);
+  scope->walk([&](Operation *op) {
+    isKnown &= !isa<CallOpInterface>(op);
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<gpu::ThreadIdOp, gpu::BlockDimOp, gpu::GlobalIdOp>(
+            [&](auto id) { isAsked[unsigned(id.getDimension())] = true; })
+        .Case<NVVM::ThreadIdYOp, NVVM::BlockDimYOp>(
+            [&](auto) { isAsked[1] = true; })
+        .Case<NVVM::ThreadIdZOp, NVVM::BlockDimZOp>(
+            [&](auto) { isAsked[2] = true; });
+  });
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
+    gpu::KernelDim3 ids = launch.getThreadIds(), sizes = launch.getBlockSize();
+    isAsked[1] |= !ids.y.use_empty() || !sizes.y.use_empty();
+    isAsked[2] |= !ids.z.use_empty() || !sizes.z.use_empty();
+  }
+  return isKnown ? std::optional(isAsked) : std::nullopt;
+}
+
 SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
                              const UniformityAnalysis &block,
                              const UniformityAnalysis &warp)
     : scope(scope), loops(loops), block(block), warp(warp),
-      shape(getBlockShape(scope)) {}
+      shape(getBlockShape(scope)) {
+  // What a kernel never asks for is taken not to be there: threads that differ
+  // only in it would all do the same.
+  std::optional<std::array<bool, 3>> isAsked = findAskedIds(scope);
+  for (unsigned dim = 1; dim < 3 && isAsked; ++dim)
+    if (!shape.sizes[dim] && !(*isAsked)[dim])
+      shape.sizes[dim] = 1;
+}
 
 //===----------------------------------------------------------------------===//
 // Leaves
@@ -66,6 +96,9 @@ SymbolicForm SymbolicIndex::makeOpaque(Value value) {
   atom.value = value;
   atom.range = getTypeRange(value.getType());
   atom.isInput = isFree(value, scope);
+  // What is left of an argument in a narrower type is as free as that.
+  if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    atom.isInput |= isFree(cast.getIn(), scope);
   if (getBody(scope)->isAncestor(value.getParentRegion())) {
     atom.isDivergent = !block.isUniform(value);
     atom.isDivergentInWarp = atom.isDivergent && !warp.isUniform(value);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/SyncTree.h"
+#include "AsyncCopies.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -51,6 +52,13 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     accessesOf[access.op].push_back(number);
     mark(access.op);
+    Operation *wait =
+        access.isAsync ? findCompletion(access.op, scope) : nullptr;
+    if (!wait)
+      continue;
+    waitOf[number] = wait;
+    stepOfWait[wait] = 0;
+    mark(wait);
   }
   scope->walk([&](Operation *op) {
     if (isBarrier(op))
@@ -73,6 +81,8 @@ unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
 void SyncTree::addAccesses(unsigned node, Operation *op) {
   for (unsigned access : accessesOf.lookup(op))
     stepOf[access] = node;
+  if (auto wait = stepOfWait.find(op); wait != stepOfWait.end())
+    wait->second = node;
 }
 
 /// Makes all of `op` and in it part of the step `node`.
@@ -354,6 +364,11 @@ bool SyncTree::isBeforeTest(unsigned node, unsigned loop) const {
        parent = program.sequences[program.nodes[at].sequence].parent)
     at = *parent;
   return program.nodes[at].index < program.nodes[loop].exit;
+}
+
+std::optional<unsigned> SyncTree::getCompletion(unsigned access) const {
+  Operation *wait = waitOf.lookup(access);
+  return wait ? std::optional(stepOfWait.lookup(wait)) : std::nullopt;
 }
 
 unsigned SyncTree::getDepth(unsigned sequence) const {

@@ -459,10 +459,9 @@ std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
 /// what is known of the differences between them, their range and how close
 /// they get to zero. Finds pairs that may meet, of different differences.
 bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
-  constexpr size_t kMaxMeetings = 12;
+  constexpr size_t kMaxMeetings = 16;
   std::optional<int64_t> least, most, closest;
-  DenseSet<int64_t> found;
-  meetings.clear();
+  std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> found;
   for (unsigned i = 0; i < mixture.first.size(); ++i) {
     for (unsigned j = 0; j < mixture.second.size() && mixture.mayFirst[i];
          ++j) {
@@ -473,13 +472,16 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
       most = std::max(most.value_or(difference), difference);
       closest = std::min(closest.value_or(std::abs(difference)),
                          std::abs(difference));
-      if (meetings.size() < kMaxMeetings && mixture.canMeet(difference) &&
-          found.insert(difference).second)
-        meetings.emplace_back(i, j);
+      if (mixture.canMeet(difference))
+        found.try_emplace({std::abs(difference), difference}, i, j);
     }
   }
-  if (!least || found.empty())
+  if (found.empty())
     return true;
+  meetings.clear();
+  for (auto &[_, meeting] : found)
+    if (meetings.size() < kMaxMeetings)
+      meetings.push_back(meeting);
   System system(index, relation);
   System::Row difference = system.makeVariable({least, most});
   System::Row negated;
@@ -550,8 +552,8 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   bool isBlock = lhs.agent == AccessAgent::Block ||
                  rhs.agent == AccessAgent::Block;
   std::optional<int64_t> threads = index.getShape().getNumThreads();
-  if (relation.threads == PairRelation::OfTwoWarps && !isBlock && threads &&
-      *threads <= kWarpSize)
+  if (relation.threads == PairRelation::OfTwoWarps && !isBlock &&
+      !relation.mayBeSame && threads && *threads <= kWarpSize)
     return conflict;
   if (!accesses.areComparable(lhs, rhs)) {
     conflict.kind = Conflict::Possible;

@@ -76,6 +76,8 @@ void SyncFindings::addDivergent(const SyncTree &tree) {
 /// What can be done about accesses that no barrier can separate.
 static std::string getRemedy(const ThreadAccess &first,
                              const ThreadAccess &second, bool isOneWarp) {
+  if (first.isAsync)
+    return "wait for the asynchronous copy before, and then for all threads";
   if (first.op == second.op)
     return "let one thread do it, give each thread a place of its own, or make "
            "it atomic";

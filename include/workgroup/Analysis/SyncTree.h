@@ -50,6 +50,9 @@ public:
 
   /// The step that access number `access` is part of.
   unsigned getStep(unsigned access) const { return stepOf[access]; }
+  /// The step behind which an access that is asynchronous is done; nothing if
+  /// that is not known.
+  std::optional<unsigned> getCompletion(unsigned access) const;
   /// The loops around a node that threads turn together, outermost first: their
   /// nodes.
   SmallVector<unsigned, 3> getLoopsAround(unsigned node) const;
@@ -113,6 +116,9 @@ private:
   DenseMap<Operation *, SmallVector<unsigned, 2>> accessesOf;
   DenseSet<Operation *> relevant;
   std::vector<unsigned> stepOf;
+  /// Where asynchronous accesses are waited for, and the steps of that.
+  DenseMap<unsigned, Operation *> waitOf;
+  DenseMap<Operation *, unsigned> stepOfWait;
   DenseMap<unsigned, const KernelLoop *> loopOf;
   DenseSet<unsigned> divergentSteps;
   DenseMap<unsigned, Operation *> barriers;

@@ -1,0 +1,181 @@
+//===- SymbolicRanges.cpp - What numbers forms can be ---------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CheckedArithmetic.h"
+#include "workgroup/Analysis/SymbolicIndex.h"
+
+namespace mlir::workgroup {
+
+using Range = SymbolicRange;
+
+static Number scale(Number number, int64_t factor) {
+  return number ? addScaled(0, *number, factor) : std::nullopt;
+}
+
+static Number sum(Number lhs, Number rhs) {
+  return lhs && rhs ? addScaled(*lhs, *rhs, 1) : std::nullopt;
+}
+
+/// The range of `form` by those of its atoms.
+static Range getSumRange(const SymbolicForm &form) {
+  Range range{form.constant, form.constant};
+  for (auto [atom, factor] : form.terms) {
+    Number low = scale(factor > 0 ? atom->range.min : atom->range.max, factor);
+    Number high = scale(factor > 0 ? atom->range.max : atom->range.min, factor);
+    range = {sum(range.min, low), sum(range.max, high)};
+  }
+  return range;
+}
+
+/// A remainder in a sum: `rest` and what is from zero to `most`.
+struct SumWithRemainder {
+  SymbolicForm rest;
+  int64_t most;
+};
+
+/// Takes x - n * floor(x / n) out of `form`, of which `term` is the second part;
+/// or floor(x / m) - n * floor(x / (m * n)), which is a remainder by n too.
+static std::optional<SumWithRemainder>
+takeRemainder(const SymbolicForm &form,
+              std::pair<const SymbolicAtom *, int64_t> term) {
+  auto [atom, factor] = term;
+  if (atom->kind != SymbolicAtom::Quotient ||
+      !atom->operands[1].isConstant() || factor > 0)
+    return std::nullopt;
+  int64_t divisor = atom->operands[1].constant;
+  SymbolicForm quotient, whole = atom->operands[0];
+  quotient.terms.push_back(term);
+  int64_t times = -factor / divisor;
+  if (factor % divisor != 0) {
+    for (auto [other, multiple] : form.terms) {
+      if (other->kind != SymbolicAtom::Quotient || multiple <= 0 ||
+          factor % multiple != 0 || other->operands[0] != whole ||
+          !other->operands[1].isConstant() ||
+          other->operands[1].constant * (-factor / multiple) != divisor)
+        continue;
+      whole = SymbolicForm();
+      whole.terms.emplace_back(other, 1);
+      times = multiple;
+      break;
+    }
+    if (whole == atom->operands[0])
+      return std::nullopt;
+  }
+  std::optional<SymbolicForm> rest = form.plus(quotient, -1);
+  if (rest)
+    rest = rest->plus(whole, -times);
+  // Less is left, or nothing is gained; so this ends.
+  if (!rest || rest->terms.size() >= form.terms.size())
+    return std::nullopt;
+  return SumWithRemainder{*rest, -factor - times};
+}
+
+SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
+  Range range = getSumRange(form);
+  for (auto term : form.terms) {
+    std::optional<SumWithRemainder> parts = takeRemainder(form, term);
+    if (!parts)
+      continue;
+    Range around = getRange(parts->rest);
+    Number low = around.min, high = sum(around.max, parts->most);
+    if (low && (!range.min || *low > *range.min))
+      range.min = low;
+    if (high && (!range.max || *high < *range.max))
+      range.max = high;
+  }
+  return range;
+}
+
+static bool isNonNegative(const Range &range) {
+  return range.min && *range.min >= 0;
+}
+
+static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
+  if (!isNonNegative(lhs) || !isNonNegative(rhs))
+    return {};
+  Range result;
+  result.min = scale(lhs.min, *rhs.min);
+  if (lhs.max && rhs.max)
+    result.max = scale(lhs.max, *rhs.max);
+  return result;
+}
+
+static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
+  Range result;
+  if (divisor.min && divisor.min == divisor.max) {
+    if (lhs.min)
+      result.min = llvm::divideFloorSigned(*lhs.min, *divisor.min);
+    if (lhs.max)
+      result.max = llvm::divideFloorSigned(*lhs.max, *divisor.min);
+  } else if (isNonNegative(lhs)) {
+    result = {0, lhs.max};
+  }
+  return result;
+}
+
+/// The range of a bitwise operation of numbers that are not negative.
+static Range rangeOfBits(Operation *op, const Range &lhs, const Range &rhs) {
+  if (!isNonNegative(lhs) || !isNonNegative(rhs))
+    return {};
+  if (isa<arith::AndIOp>(op)) {
+    if (lhs.max && rhs.max)
+      return {0, std::min(*lhs.max, *rhs.max)};
+    return {0, lhs.max ? lhs.max : rhs.max};
+  }
+  if (!isa<arith::OrIOp, arith::XOrIOp>(op) || !lhs.max || !rhs.max)
+    return {};
+  uint64_t most = std::max(*lhs.max, *rhs.max);
+  return {0, int64_t(llvm::maskTrailingOnes<uint64_t>(
+                 64 - llvm::countl_zero(most)))};
+}
+
+SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
+  using Atom = SymbolicAtom;
+  auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
+  constexpr int64_t kMaxGrid = INT32_MAX;
+  constexpr int64_t kMaxBlock[] = {1024, 1024, 64};
+  switch (atom.kind) {
+  case Atom::ThreadId:
+    return {0, shape.sizes[atom.dim].value_or(kMaxBlock[atom.dim]) - 1};
+  case Atom::GridValue:
+    if (atom.what == Atom::BlockSize)
+      return {1, kMaxBlock[atom.dim]};
+    return {atom.what == Atom::GridSize ? 1 : 0,
+            atom.what == Atom::GridSize ? kMaxGrid : kMaxGrid - 1};
+  case Atom::Quotient:
+    return rangeOfQuotient(ofOperand(0), ofOperand(1));
+  case Atom::Product:
+    return rangeOfProduct(ofOperand(0), ofOperand(1));
+  case Atom::Minimum:
+  case Atom::Maximum:
+  case Atom::Select: {
+    Range lhs = ofOperand(0), rhs = ofOperand(1), result;
+    if (lhs.min && rhs.min)
+      result.min = atom.kind == Atom::Maximum ? std::max(*lhs.min, *rhs.min)
+                                              : std::min(*lhs.min, *rhs.min);
+    else if (atom.kind == Atom::Maximum)
+      result.min = lhs.min ? lhs.min : rhs.min;
+    if (lhs.max && rhs.max)
+      result.max = atom.kind == Atom::Minimum ? std::min(*lhs.max, *rhs.max)
+                                              : std::max(*lhs.max, *rhs.max);
+    else if (atom.kind == Atom::Minimum)
+      result.max = lhs.max ? lhs.max : rhs.max;
+    return result;
+  }
+  case Atom::Total:
+    return {isNonNegative(ofOperand(0)) ? Number(0) : Number(), Number()};
+  case Atom::Function:
+    return rangeOfBits(atom.op, ofOperand(0), ofOperand(1));
+  case Atom::Turn:
+  case Atom::Opaque:
+    return atom.range;
+  }
+  llvm_unreachable("unknown atom");
+}
+
+} // namespace mlir::workgroup
