@@ -201,7 +201,9 @@ class Printer:
                     ">>": "shrui",
                 }[kind]
                 a, b = self.expression(left), self.expression(right)
-                return self.emit(f"arith.{operation} {a}, {b} : {self.integer}")
+                # As compilers of C have it: else nothing can be said of them.
+                flags = " overflow<nsw>" if signed and kind in "+-*" else ""
+                return self.emit(f"arith.{operation} {a}, {b}{flags} : {self.integer}")
 
     def index(self, expression: Expression) -> str:
         """Print an expression; return its value as an index."""

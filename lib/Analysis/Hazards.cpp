@@ -178,8 +178,6 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isTogether = isSame && (accesses[first].agent == AccessAgent::Block ||
                                (accesses[first].agent == AccessAgent::Warp &&
                                 threads == PairRelation::OfOneWarp));
-  if (!isSame && visitUnknown(first, second))
-    return;
   SmallVector<unsigned, 3> around;
   for (auto [lhs, rhs] :
        llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
@@ -187,6 +185,9 @@ void HazardFinder::visit(unsigned first, unsigned second) {
       break;
     around.push_back(lhs);
   }
+  // Started again in a later turn, an operation meets itself.
+  if ((!isSame || !around.empty()) && visitUnknown(first, second))
+    return;
   bool isOrdered = from == to ? !isTogether : isBefore(from, to);
   // One operation by two threads at the same time, and in one turn after the
   // other.
