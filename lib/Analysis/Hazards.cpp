@@ -63,8 +63,8 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
     return false;
   // What the block does together is spread over its threads in whatever way;
   // that warps meet is no help.
-  bool isBlock = lhs.agent == AccessAgent::Block ||
-                 rhs.agent == AccessAgent::Block;
+  bool isBlock =
+      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
   return !(isBlock && threads == PairRelation::OfOneWarp);
 }
 
@@ -179,8 +179,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
                                (accesses[first].agent == AccessAgent::Warp &&
                                 threads == PairRelation::OfOneWarp));
   SmallVector<unsigned, 3> around;
-  for (auto [lhs, rhs] :
-       llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
+  for (auto [lhs, rhs] : llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
     if (lhs != rhs)
       break;
     around.push_back(lhs);
@@ -201,8 +200,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   }
   visitDirection(first, second, around, isOrdered);
   if (first != second && !(from == to && around.empty()))
-    visitDirection(second, first, around,
-                   from != to && isBefore(to, from));
+    visitDirection(second, first, around, from != to && isBefore(to, from));
 }
 
 std::vector<Hazard> HazardFinder::find() {
@@ -219,42 +217,60 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
   return HazardFinder(accesses, tree, conflicts, threads).find();
 }
 
-/// The loops around `step` that `hazard` says nothing of, although each of their
-/// turns meets a barrier from `step` to `step`.
+/// The loops around `step` that `hazard` says nothing of, although each of
+/// their turns meets a barrier from `step` to `step`.
 static SmallVector<unsigned> findMeeting(const SyncTree &tree, unsigned step,
                                          unsigned other,
-                                         const SyncHazard &hazard) {
+                                         const SyncHazard &hazard,
+                                         ArrayRef<SyncGap> gaps) {
   SmallVector<unsigned> meeting;
   auto around = tree.getLoopsAround(step), others = tree.getLoopsAround(other);
   for (auto [depth, loop] : llvm::enumerate(around)) {
     bool isCommon = depth < others.size() && others[depth] == loop;
     bool isInCarrier =
-        hazard.loop && llvm::is_contained(ArrayRef(around).take_front(depth),
-                                          *hazard.loop);
+        hazard.loop &&
+        llvm::is_contained(ArrayRef(around).take_front(depth), *hazard.loop);
     bool isOpen = hazard.loop ? isInCarrier : !isCommon;
-    if (isOpen && isCut(tree.getProgram(), {step, step, loop, false}, {}))
+    if (isOpen && isCut(tree.getProgram(), {step, step, loop, false}, gaps))
       meeting.push_back(loop);
   }
   return meeting;
 }
 
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
-                   ThreadConflicts &conflicts) {
+                   ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps) {
   llvm::erase_if(hazards, [&](Hazard &hazard) {
     const SyncHazard &order = hazard.order;
-    if (isCut(tree.getProgram(), order, {}))
+    if (isCut(tree.getProgram(), order, gaps))
       return false;
     PairRelation relation = hazard.relation;
-    for (unsigned loop : findMeeting(tree, order.from, order.to, order))
+    for (unsigned loop : findMeeting(tree, order.from, order.to, order, gaps))
       relation.lastTurn.emplace_back(tree.getLoop(loop),
                                      tree.isBeforeTest(order.from, loop));
-    for (unsigned loop : findMeeting(tree, order.to, order.from, order))
+    for (unsigned loop : findMeeting(tree, order.to, order.from, order, gaps))
       relation.firstTurn.push_back(tree.getLoop(loop));
     if (relation.lastTurn.empty() && relation.firstTurn.empty())
       return false;
     hazard.conflict = conflicts.find(hazard.first, hazard.second, relation);
     return !hazard.conflict;
   });
+}
+
+SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
+                                   const SyncTree &tree) {
+  SmallVector<SyncHazard> ordered;
+  for (const Hazard &hazard : hazards) {
+    const SyncHazard &order = hazard.order;
+    if (isCut(tree.getProgram(), order, {})) {
+      ordered.push_back(order);
+      continue;
+    }
+    for (unsigned loop : findMeeting(tree, order.from, order.to, order, {}))
+      ordered.push_back({order.from, order.from, loop, false});
+    for (unsigned loop : findMeeting(tree, order.to, order.from, order, {}))
+      ordered.push_back({order.to, order.to, loop, false});
+  }
+  return ordered;
 }
 
 } // namespace mlir::workgroup

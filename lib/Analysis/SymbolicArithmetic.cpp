@@ -38,14 +38,14 @@ std::optional<SymbolicForm> SymbolicForm::plus(const SymbolicForm &other,
   SymbolicForm result(*sum);
   auto lhs = terms.begin(), rhs = other.terms.begin();
   while (lhs != terms.end() || rhs != other.terms.end()) {
-    bool isLeft = rhs == other.terms.end() ||
-                  (lhs != terms.end() &&
-                   lhs->first->number <= rhs->first->number);
-    bool isRight = lhs == terms.end() ||
-                   (rhs != other.terms.end() &&
-                    rhs->first->number <= lhs->first->number);
-    Number scaled = addScaled(isLeft ? lhs->second : 0,
-                              isRight ? rhs->second : 0, factor);
+    bool isLeft =
+        rhs == other.terms.end() ||
+        (lhs != terms.end() && lhs->first->number <= rhs->first->number);
+    bool isRight =
+        lhs == terms.end() ||
+        (rhs != other.terms.end() && rhs->first->number <= lhs->first->number);
+    Number scaled =
+        addScaled(isLeft ? lhs->second : 0, isRight ? rhs->second : 0, factor);
     if (!scaled)
       return std::nullopt;
     if (*scaled != 0)
@@ -72,8 +72,8 @@ SymbolicCondition SymbolicCondition::of(Kind kind, SymbolicForm form) {
   return result;
 }
 
-SymbolicCondition SymbolicCondition::join(Kind kind,
-                                          std::vector<SymbolicCondition> parts) {
+SymbolicCondition
+SymbolicCondition::join(Kind kind, std::vector<SymbolicCondition> parts) {
   Kind neutral = kind == All ? True : False;
   Kind absorbing = kind == All ? False : True;
   SymbolicCondition result;
@@ -172,7 +172,8 @@ static llvm::hash_code hashCondition(const SymbolicCondition &condition) {
 
 const SymbolicAtom *SymbolicIndex::intern(SymbolicAtom atom) {
   // Functions are told apart by what they do, not by where they stand.
-  const void *name = atom.op ? atom.op->getName().getAsOpaquePointer() : nullptr;
+  const void *name =
+      atom.op ? atom.op->getName().getAsOpaquePointer() : nullptr;
   size_t hash = llvm::hash_combine(
       atom.kind, atom.dim, atom.what, atom.loop,
       atom.value.getAsOpaquePointer(), name,
@@ -248,8 +249,8 @@ SymbolicForm SymbolicIndex::multiply(const SymbolicForm &lhs,
       SymbolicForm atom =
           makeBinary(SymbolicAtom::Product, operands[0], operands[1]);
       Number factor = addScaled(0, leftFactor, rightFactor);
-      product = factor ? add(product, atom, *factor, nullptr)
-                       : makeOpaque(nullptr);
+      product =
+          factor ? add(product, atom, *factor, nullptr) : makeOpaque(nullptr);
     }
   }
   return product;
@@ -342,8 +343,8 @@ SymbolicForm SymbolicIndex::select(const SymbolicCondition &condition,
 }
 
 SymbolicForm SymbolicIndex::getLinearThreadId() {
-  SymbolicForm yz = add(makeThreadId(1), makeThreadId(2),
-                        *shape.sizes[1], nullptr);
+  SymbolicForm yz =
+      add(makeThreadId(1), makeThreadId(2), *shape.sizes[1], nullptr);
   return add(makeThreadId(0), yz, *shape.sizes[0], nullptr);
 }
 

@@ -44,14 +44,6 @@ SymbolicIndex::getSpan(const KernelLoop *loop) {
   return std::nullopt;
 }
 
-bool SymbolicIndex::hasTurn(const KernelLoop *loop) {
-  std::optional<Span> span = getSpan(loop);
-  if (!span)
-    return false;
-  SymbolicRange length = getRange(span->length);
-  return length.min && *length.min >= 1;
-}
-
 SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
   std::optional<Span> span = getSpan(loop);
   if (!span)
@@ -87,6 +79,20 @@ static std::optional<SymbolicCondition> getTest(SymbolicIndex &index,
   return test;
 }
 
+bool SymbolicIndex::hasTurn(const KernelLoop *loop) {
+  if (std::optional<Span> span = getSpan(loop)) {
+    SymbolicRange length = getRange(span->length);
+    return length.min && *length.min >= 1;
+  }
+  std::optional<SymbolicCondition> test = getTest(*this, loop, loops);
+  if (!test || test->kind != SymbolicCondition::NonNegative)
+    return test && test->kind == SymbolicCondition::True;
+  std::optional<Form> first =
+      SymbolicTranslator(*this).substitute(test->form, loop, Form(0));
+  SymbolicRange range = first ? getRange(*first) : SymbolicRange();
+  return range.min && *range.min >= 0;
+}
+
 std::optional<SymbolicCondition>
 SymbolicIndex::getLastTurn(const KernelLoop *loop, bool isBeforeTest) {
   using Condition = SymbolicCondition;
@@ -96,8 +102,8 @@ SymbolicIndex::getLastTurn(const KernelLoop *loop, bool isBeforeTest) {
                          add(begun, span->length, -1, nullptr));
   }
   std::optional<Condition> test = getTest(*this, loop, loops);
-  if (!test || (test->kind != Condition::NonNegative &&
-                test->kind != Condition::Zero))
+  if (!test ||
+      (test->kind != Condition::NonNegative && test->kind != Condition::Zero))
     return std::nullopt;
   if (isBeforeTest)
     return test->negate();
@@ -242,9 +248,9 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
   SymbolicRange range = index.getRange(initial);
   if (!range.min || *range.min < 0 || !range.max || *range.max >= size)
     return self;
-  return index.remainder(index.add(initial, getTotal(carried.loop, *increment),
-                                   1, argument),
-                         Form(size));
+  return index.remainder(
+      index.add(initial, getTotal(carried.loop, *increment), 1, argument),
+      Form(size));
 }
 
 /// By how much `form` is more than `start`, modulo `size`, if `start` is from 0
@@ -400,12 +406,12 @@ SymbolicForm SymbolicTranslator::translateResult(OpResult result) {
     return index.makeOpaque(result);
   BlockArgument argument =
       counted.getRegionIterArgs()[result.getResultNumber()];
-  Form turns = index.divide(index.add(index.add(span->length, span->step, 1,
-                                                nullptr),
-                                      Form(-1), 1, nullptr),
-                            span->step);
-  std::optional<Form> form = substitute(
-      index.getForm(argument), loop, makeExtremum(false, turns, Form(0)));
+  Form turns =
+      index.divide(index.add(index.add(span->length, span->step, 1, nullptr),
+                             Form(-1), 1, nullptr),
+                   span->step);
+  std::optional<Form> form = substitute(index.getForm(argument), loop,
+                                        makeExtremum(false, turns, Form(0)));
   return form ? *form : index.makeOpaque(result);
 }
 

@@ -34,8 +34,8 @@ static std::optional<Condition> isBelow(const Form &lhs, bool isLhsPlain,
     return std::nullopt;
   Condition less = Condition::of(Condition::NonNegative, *distance);
   if (!isLhsPlain)
-    return Condition::join(
-        Condition::All, {less, Condition::of(Condition::NonNegative, lhs)});
+    return Condition::join(Condition::All,
+                           {less, Condition::of(Condition::NonNegative, lhs)});
   if (!isRhsPlain)
     return Condition::join(
         Condition::Any,
@@ -104,9 +104,8 @@ SymbolicCondition SymbolicIndex::getCondition(Value value) {
     Condition lhs = getCondition(op->getOperand(0));
     Condition rhs = getCondition(op->getOperand(1));
     --depth;
-    return Condition::join(isa<arith::AndIOp>(op) ? Condition::All
-                                                  : Condition::Any,
-                           {lhs, rhs});
+    return Condition::join(
+        isa<arith::AndIOp>(op) ? Condition::All : Condition::Any, {lhs, rhs});
   }
   if (isa_and_nonnull<arith::XOrIOp>(op) &&
       matchPattern(op->getOperand(1), m_One()) && depth < 64) {
@@ -161,9 +160,9 @@ SymbolicCondition SymbolicIndex::getSet(Operation *branch) {
   for (auto [expr, isEquality] :
        llvm::zip_equal(set.getConstraints(), set.getEqFlags())) {
     auto map = AffineMap::get(set.getNumDims(), set.getNumSymbols(), expr);
-    parts.push_back(Condition::of(isEquality ? Condition::Zero
-                                             : Condition::NonNegative,
-                                  getForm(map, op.getOperands())));
+    parts.push_back(
+        Condition::of(isEquality ? Condition::Zero : Condition::NonNegative,
+                      getForm(map, op.getOperands())));
   }
   return Condition::join(Condition::All, std::move(parts));
 }

@@ -38,14 +38,15 @@ struct SumWithRemainder {
   int64_t most;
 };
 
-/// Takes x - n * floor(x / n) out of `form`, of which `term` is the second part;
-/// or floor(x / m) - n * floor(x / (m * n)), which is a remainder by n too.
+/// Takes x - n * floor(x / n) out of `form`, of which `term` is the second
+/// part; or floor(x / m) - n * floor(x / (m * n)), which is a remainder by n
+/// too.
 static std::optional<SumWithRemainder>
 takeRemainder(const SymbolicForm &form,
               std::pair<const SymbolicAtom *, int64_t> term) {
   auto [atom, factor] = term;
-  if (atom->kind != SymbolicAtom::Quotient ||
-      !atom->operands[1].isConstant() || factor > 0)
+  if (atom->kind != SymbolicAtom::Quotient || !atom->operands[1].isConstant() ||
+      factor > 0)
     return std::nullopt;
   int64_t divisor = atom->operands[1].constant;
   SymbolicForm quotient, whole = atom->operands[0];

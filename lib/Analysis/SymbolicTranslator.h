@@ -17,6 +17,9 @@
 
 namespace mlir::workgroup {
 
+/// The numbers that fit into `type`.
+SymbolicRange getTypeRange(Type type);
+
 /// What one operation means for its results.
 class SymbolicTranslator {
 public:

@@ -174,8 +174,7 @@ void SyncTree::visitRegion(unsigned sequence, Region &region) {
 //===----------------------------------------------------------------------===//
 
 bool SyncTree::hasRelevant(Block *block) const {
-  return llvm::any_of(*block,
-                      [&](Operation &op) { return isRelevant(&op); });
+  return llvm::any_of(*block, [&](Operation &op) { return isRelevant(&op); });
 }
 
 /// Where the ways from `block` on meet again; null if they do not.

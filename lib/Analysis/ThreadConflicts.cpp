@@ -7,21 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/ThreadConflicts.h"
-#include "ThreadPairSystem.h"
+#include "ThreadConflictQuery.h"
 #include "ThreadTables.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <numeric>
 
 namespace mlir::workgroup {
 
 using Condition = SymbolicCondition;
 using Form = SymbolicForm;
 using Footprint = ThreadConflicts::Footprint;
-using System = ThreadPairSystem;
 
 //===----------------------------------------------------------------------===//
 // Footprints as forms
@@ -40,9 +38,8 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
     tables = std::make_unique<ThreadTables>(
         std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
   for (const ThreadAccess &access : accesses.getAccesses())
-    footprintOf.push_back(access.footprint
-                              ? std::optional(makeFootprint(access))
-                              : std::nullopt);
+    footprintOf.push_back(
+        access.footprint ? std::optional(makeFootprint(access)) : std::nullopt);
 }
 
 ThreadConflicts::~ThreadConflicts() = default;
@@ -122,411 +119,6 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access) {
 }
 
 //===----------------------------------------------------------------------===//
-// Queries
-//===----------------------------------------------------------------------===//
-
-/// One question: two footprints, two threads.
-class ThreadConflictQuery {
-public:
-  ThreadConflictQuery(ThreadConflicts &conflicts, const Footprint &first,
-                      const Footprint &second, const PairRelation &relation);
-
-  Conflict decide();
-
-private:
-  bool isSeparate();
-  bool cannotMeet();
-  Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads);
-  struct Mixture;
-  std::optional<Mixture> getMixture();
-  bool isSeparateByDifferences(const Mixture &mixture);
-  std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
-                                        ArrayRef<Form> own);
-  bool isPair(unsigned first, unsigned second) const;
-  System::Row addBox(System &system, const Footprint &footprint,
-                     unsigned coordinate, System::Row place,
-                     System::Side side);
-  Conflict::Witness makeWitness(System &system, ArrayRef<System::Row> place);
-
-  ThreadConflicts &conflicts;
-  SymbolicIndex &index;
-  const Footprint &first, &second;
-  const PairRelation &relation;
-  /// The coordinates without what is the same for both.
-  SmallVector<Form, 2> firstOwn, secondOwn;
-  bool mayBeSame, isAnybody;
-  /// Pairs of threads that may meet, as far as they tell themselves.
-  std::vector<std::pair<unsigned, unsigned>> meetings;
-};
-
-/// True if both threads hold the same `atom`, whoever they are.
-static bool isSame(const SymbolicAtom &atom, const PairRelation &relation) {
-  bool isDivergent = relation.threads == PairRelation::OfOneWarp
-                         ? atom.isDivergentInWarp
-                         : atom.isDivergent;
-  if (isDivergent || atom.isUnsteady ||
-      relation.threads == PairRelation::OfTwoBlocks)
-    return false;
-  return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
-    return llvm::is_contained(relation.sameTurn, loop);
-  });
-}
-
-ThreadConflictQuery::ThreadConflictQuery(ThreadConflicts &conflicts,
-                                         const Footprint &first,
-                                         const Footprint &second,
-                                         const PairRelation &relation)
-    : conflicts(conflicts), index(conflicts.index), first(first),
-      second(second), relation(relation) {
-  auto isOf = [&](AccessAgent agent) {
-    return first.agent == agent || second.agent == agent;
-  };
-  mayBeSame = isOf(AccessAgent::Warp);
-  isAnybody = isOf(AccessAgent::Block) || relation.mayBeSame ||
-              (mayBeSame && !index.getShape().getNumThreads());
-  for (auto [lhs, rhs] : llvm::zip_equal(first.place, second.place)) {
-    Form left = lhs.constant, right = rhs.constant;
-    for (auto [atom, factor] : lhs.terms)
-      if (!isSame(*atom, relation) || rhs.getFactor(atom) != factor)
-        left.terms.emplace_back(atom, factor);
-    for (auto [atom, factor] : rhs.terms)
-      if (!isSame(*atom, relation) || lhs.getFactor(atom) != factor)
-        right.terms.emplace_back(atom, factor);
-    firstOwn.push_back(std::move(left));
-    secondOwn.push_back(std::move(right));
-  }
-}
-
-/// How far the places of a footprint reach along a coordinate beyond the first;
-/// nothing if that is not known.
-static std::optional<int64_t> getReach(const Footprint &footprint,
-                                       unsigned coordinate) {
-  int64_t reach =
-      coordinate + 1 == footprint.place.size() ? footprint.run - 1 : 0;
-  for (const Footprint::Extent &extent : footprint.box) {
-    if (extent.coordinate != coordinate)
-      continue;
-    if (!extent.count.isConstant() || extent.stride < 0)
-      return std::nullopt;
-    reach += extent.stride * std::max<int64_t>(0, extent.count.constant - 1);
-  }
-  return reach;
-}
-
-/// True if ranges alone keep them apart.
-bool ThreadConflictQuery::isSeparate() {
-  for (unsigned i = 0; i < firstOwn.size(); ++i) {
-    SymbolicRange lhs = index.getRange(firstOwn[i]);
-    SymbolicRange rhs = index.getRange(secondOwn[i]);
-    std::optional<int64_t> leftReach = getReach(first, i);
-    std::optional<int64_t> rightReach = getReach(second, i);
-    if (leftReach && lhs.max && rhs.min && *lhs.max + *leftReach < *rhs.min)
-      return true;
-    if (rightReach && rhs.max && lhs.min && *rhs.max + *rightReach < *lhs.min)
-      return true;
-  }
-  return false;
-}
-
-//===----------------------------------------------------------------------===//
-// Tables
-//===----------------------------------------------------------------------===//
-
-/// The places of all threads, as far as they follow from the thread: in the
-/// coordinates in which both footprints do.
-std::optional<ThreadPlaces>
-ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
-  auto isOfThread = [](const Form &form) {
-    return llvm::all_of(form.terms,
-                        [](auto term) { return term.first->isOfThread; });
-  };
-  ThreadTables &tables = *conflicts.tables;
-  ThreadPlaces places;
-  unsigned last = own.size() - 1;
-  places.keys.resize(tables.getNumThreads());
-  places.starts.assign(tables.getNumThreads(), 0);
-  for (unsigned i = 0; i <= last; ++i) {
-    bool isUsable = isOfThread(firstOwn[i]) && isOfThread(secondOwn[i]) &&
-                    getReach(first, i) && getReach(second, i);
-    if (i != last) // several places of it are more than a key can say
-      isUsable &= getReach(first, i) == 0 && getReach(second, i) == 0;
-    if (!isUsable)
-      continue;
-    auto table = tables.get(own[i]);
-    if (!table)
-      return std::nullopt;
-    if (i == last) {
-      places.starts = std::move(*table);
-      places.run = *getReach(footprint, i) + 1;
-      continue;
-    }
-    for (auto [thread, number] : llvm::enumerate(*table))
-      places.keys[thread].push_back(number);
-  }
-  if (relation.threads == PairRelation::OfOneWarp)
-    for (auto [thread, key] : llvm::enumerate(places.keys))
-      key.push_back(thread / kWarpSize);
-  places.isPossible = tables.getPossible(footprint.condition);
-  return places;
-}
-
-bool ThreadConflictQuery::isPair(unsigned first, unsigned second) const {
-  if (isAnybody)
-    return true;
-  bool isOneWarp = first / kWarpSize == second / kWarpSize;
-  if (relation.threads == PairRelation::OfOneWarp)
-    return isOneWarp && (mayBeSame || first != second);
-  return !isOneWarp;
-}
-
-/// True if no two threads meet. Else finds some that may.
-bool ThreadConflictQuery::cannotMeet() {
-  if (!conflicts.tables || relation.threads == PairRelation::OfTwoBlocks)
-    return false;
-  std::optional<ThreadPlaces> lhs = getPlaces(first, firstOwn);
-  std::optional<ThreadPlaces> rhs = getPlaces(second, secondOwn);
-  if (!lhs || !rhs)
-    return false;
-  constexpr size_t kMaxMeetings = 8;
-  meetings = findMeetings(
-      *lhs, *rhs,
-      [&](unsigned lhs, unsigned rhs) { return isPair(lhs, rhs); },
-      kMaxMeetings);
-  return meetings.empty();
-}
-
-//===----------------------------------------------------------------------===//
-// Integer linear programming
-//===----------------------------------------------------------------------===//
-
-/// `place` with a step of the box added.
-System::Row ThreadConflictQuery::addBox(System &system,
-                                        const Footprint &footprint,
-                                        unsigned coordinate, System::Row place,
-                                        System::Side side) {
-  for (const Footprint::Extent &extent : footprint.box) {
-    if (extent.coordinate != coordinate)
-      continue;
-    System::Row step = system.makeVariable({0, std::nullopt});
-    System::Row left = system.get(extent.count, side);
-    left.add(step, -1);
-    left.constant -= 1;
-    system.addNonNegative(left);
-    place.add(step, extent.stride);
-  }
-  return place;
-}
-
-Conflict::Witness
-ThreadConflictQuery::makeWitness(System &system, ArrayRef<System::Row> place) {
-  Conflict::Witness witness;
-  for (System::Side side : {System::First, System::Second})
-    for (unsigned dim = 0; dim < 3; ++dim)
-      witness.threads[side][dim] =
-          system.evaluate(system.get(index.getThreadId(dim), side));
-  for (const System::Row &coordinate : place)
-    witness.place.push_back(system.evaluate(coordinate));
-  return witness;
-}
-
-/// Solves the system, for the given threads only if there are any.
-Conflict ThreadConflictQuery::solve(
-    std::optional<std::pair<unsigned, unsigned>> threads) {
-  System system(index, relation);
-  if (threads) {
-    system.fix(System::First, conflicts.tables->getIds(threads->first),
-               *conflicts.tables);
-    system.fix(System::Second, conflicts.tables->getIds(threads->second),
-               *conflicts.tables);
-  }
-  unsigned last = firstOwn.size() - 1;
-  SmallVector<System::Row, 2> place;
-  for (unsigned i = 0; i <= last; ++i) {
-    System::Row lhs = addBox(system, first, i,
-                             system.get(firstOwn[i], System::First),
-                             System::First);
-    System::Row rhs = addBox(system, second, i,
-                             system.get(secondOwn[i], System::Second),
-                             System::Second);
-    System::Row distance = lhs;
-    distance.add(rhs, -1);
-    if (i != last) {
-      system.addZero(distance);
-      continue;
-    }
-    System::Row behind = distance, before;
-    behind.constant += first.run - 1;
-    before.add(distance, -1);
-    before.constant += second.run - 1;
-    system.addNonNegative(behind);
-    system.addNonNegative(before);
-  }
-  system.add(first.condition, System::First);
-  system.add(second.condition, System::Second);
-  system.addTurns();
-  system.addThreads(mayBeSame, isAnybody);
-  bool isExact = system.isExact();
-  std::string inexactness = system.getInexactness();
-  // Looked at in a witness, so there have to be variables for them.
-  for (System::Side side : {System::First, System::Second}) {
-    for (unsigned dim = 0; dim < 3; ++dim)
-      system.get(index.getThreadId(dim), side);
-    for (unsigned i = 0; i <= last && side == System::First; ++i)
-      place.push_back(system.get(first.place[i], side));
-  }
-  System::Answer answer = system.solve();
-  conflicts.numSystems += system.getNumSystems();
-  Conflict conflict;
-  if (answer == System::Answer::Empty)
-    return conflict;
-  conflict.kind = Conflict::Possible;
-  if (answer == System::Answer::Unknown) {
-    conflict.reason = "its index arithmetic is too long";
-    return conflict;
-  }
-  if (!isExact) {
-    conflict.reason = inexactness;
-    return conflict;
-  }
-  conflict.kind = Conflict::Certain;
-  conflict.witness = makeWitness(system, place);
-  return conflict;
-}
-
-/// What is known of a coordinate that threads and turns both add to: the parts
-/// that follow from the thread, and the rest.
-struct ThreadConflictQuery::Mixture {
-  ThreadTables::Table first, second;
-  std::vector<bool> mayFirst, maySecond;
-  Form firstRest, secondRest;
-  /// The range of the differences of the rests, and what they are multiples of,
-  /// beyond a constant.
-  SymbolicRange range;
-  int64_t constant = 0, step = 0;
-  int64_t firstReach = 0, secondReach = 0;
-
-  /// True if the rests can make up for a difference between threads.
-  bool canMeet(int64_t difference) const {
-    int64_t low = -firstReach - difference, high = secondReach - difference;
-    if (range.min)
-      low = std::max(low, *range.min);
-    if (range.max)
-      high = std::min(high, *range.max);
-    if (step == 0)
-      return low <= constant && constant <= high;
-    return llvm::divideCeilSigned(low - constant, step) <=
-           llvm::divideFloorSigned(high - constant, step);
-  }
-};
-
-std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
-  if (firstOwn.size() != 1 || !conflicts.tables ||
-      relation.threads == PairRelation::OfTwoBlocks || !getReach(first, 0) ||
-      !getReach(second, 0))
-    return std::nullopt;
-  auto split = [](const Form &form, Form &rest) {
-    Form ofThread;
-    rest.constant = form.constant;
-    for (auto term : form.terms)
-      (term.first->isOfThread ? ofThread : rest).terms.push_back(term);
-    return ofThread;
-  };
-  Mixture mixture;
-  auto lhs = conflicts.tables->get(split(firstOwn[0], mixture.firstRest));
-  auto rhs = conflicts.tables->get(split(secondOwn[0], mixture.secondRest));
-  if (!lhs || !rhs)
-    return std::nullopt;
-  mixture.first = std::move(*lhs);
-  mixture.second = std::move(*rhs);
-  mixture.mayFirst = conflicts.tables->getPossible(first.condition);
-  mixture.maySecond = conflicts.tables->getPossible(second.condition);
-  SymbolicRange left = index.getRange(mixture.firstRest);
-  SymbolicRange right = index.getRange(mixture.secondRest);
-  if (left.min && right.max)
-    mixture.range.min = *left.min - *right.max;
-  if (left.max && right.min)
-    mixture.range.max = *left.max - *right.min;
-  mixture.constant = mixture.firstRest.constant - mixture.secondRest.constant;
-  for (const Form *rest : {&mixture.firstRest, &mixture.secondRest})
-    for (auto [atom, factor] : rest->terms)
-      mixture.step = std::gcd(mixture.step, factor);
-  mixture.firstReach = *getReach(first, 0);
-  mixture.secondReach = *getReach(second, 0);
-  return mixture;
-}
-
-/// Goes through all pairs of threads of a mixture: true if they are separate for
-/// what is known of the differences between them, their range and how close
-/// they get to zero. Finds pairs that may meet, of different differences.
-bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
-  constexpr size_t kMaxMeetings = 16;
-  std::optional<int64_t> least, most, closest;
-  std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> found;
-  for (unsigned i = 0; i < mixture.first.size(); ++i) {
-    for (unsigned j = 0; j < mixture.second.size() && mixture.mayFirst[i];
-         ++j) {
-      if (!mixture.maySecond[j] || !isPair(i, j))
-        continue;
-      int64_t difference = mixture.first[i] - mixture.second[j];
-      least = std::min(least.value_or(difference), difference);
-      most = std::max(most.value_or(difference), difference);
-      closest = std::min(closest.value_or(std::abs(difference)),
-                         std::abs(difference));
-      if (mixture.canMeet(difference))
-        found.try_emplace({std::abs(difference), difference}, i, j);
-    }
-  }
-  if (found.empty())
-    return true;
-  meetings.clear();
-  for (auto &[_, meeting] : found)
-    if (meetings.size() < kMaxMeetings)
-      meetings.push_back(meeting);
-  System system(index, relation);
-  System::Row difference = system.makeVariable({least, most});
-  System::Row negated;
-  negated.add(difference, -1);
-  if (*closest > 0) {
-    System::Row above = difference, below = negated;
-    above.constant -= *closest;
-    below.constant -= *closest;
-    system.addCases({{above}, {below}});
-  }
-  System::Row behind = difference;
-  behind.add(system.get(mixture.firstRest, System::First), 1);
-  behind.add(system.get(mixture.secondRest, System::Second), -1);
-  System::Row before;
-  before.add(behind, -1);
-  behind.constant += mixture.firstReach;
-  before.constant += mixture.secondReach;
-  system.addNonNegative(behind);
-  system.addNonNegative(before);
-  system.add(first.condition, System::First);
-  system.add(second.condition, System::Second);
-  system.addTurns();
-  bool isEmpty = system.solve() == System::Answer::Empty;
-  conflicts.numSystems += system.getNumSystems();
-  return isEmpty;
-}
-
-Conflict ThreadConflictQuery::decide() {
-  Conflict conflict;
-  if (isSeparate() || cannotMeet())
-    return conflict;
-  conflict = solve(std::nullopt);
-  if (conflict.kind != Conflict::Possible)
-    return conflict;
-  std::optional<Mixture> mixture = getMixture();
-  if (mixture && isSeparateByDifferences(*mixture))
-    return Conflict();
-  // Arithmetic that is not linear becomes numbers for given threads.
-  for (auto meeting : meetings)
-    if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
-      return found;
-  return conflict;
-}
-
-//===----------------------------------------------------------------------===//
 // Answers
 //===----------------------------------------------------------------------===//
 
@@ -549,8 +141,8 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
     if (turns.max && *turns.max < (relation.isFar ? 2 : 1))
       return conflict;
   }
-  bool isBlock = lhs.agent == AccessAgent::Block ||
-                 rhs.agent == AccessAgent::Block;
+  bool isBlock =
+      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
   std::optional<int64_t> threads = index.getShape().getNumThreads();
   if (relation.threads == PairRelation::OfTwoWarps && !isBlock &&
       !relation.mayBeSame && threads && *threads <= kWarpSize)
@@ -558,8 +150,9 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   if (!accesses.areComparable(lhs, rhs)) {
     conflict.kind = Conflict::Possible;
     bool isUnknown = !lhs.footprint || !rhs.footprint;
-    conflict.reason = isUnknown ? "it is not known where it is"
-                                : "they may be of different buffers that overlap";
+    conflict.reason = isUnknown
+                          ? "it is not known where it is"
+                          : "they may be of different buffers that overlap";
     return conflict;
   }
   unsigned number =
@@ -568,9 +161,9 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   auto it = known.find(key);
   if (it == known.end())
     it = known
-             .try_emplace(key, decide(footprints[*footprintOf[first]],
-                                      footprints[*footprintOf[second]],
-                                      relation))
+             .try_emplace(key,
+                          decide(footprints[*footprintOf[first]],
+                                 footprints[*footprintOf[second]], relation))
              .first;
   return it->second;
 }

@@ -20,6 +20,9 @@ public:
   /// The first and the second thread.
   enum Side { First, Second };
 
+  /// What a query may take: systems get slow with many variables.
+  static constexpr unsigned kMaxVariables = 48;
+
   /// A constant and multiples of variables, in ascending order.
   struct Row {
     int64_t constant = 0;
@@ -107,6 +110,22 @@ private:
   std::string inexactness;
   unsigned numChecks = 0;
 };
+
+inline ThreadPairSystem::Row makeConstant(int64_t constant) {
+  ThreadPairSystem::Row row;
+  row.constant = constant;
+  return row;
+}
+
+/// lhs - rhs + constant
+inline ThreadPairSystem::Row subtract(const ThreadPairSystem::Row &lhs,
+                                      const ThreadPairSystem::Row &rhs,
+                                      int64_t constant = 0) {
+  ThreadPairSystem::Row row = lhs;
+  row.add(rhs, -1);
+  row.constant += constant;
+  return row;
+}
 
 } // namespace mlir::workgroup
 

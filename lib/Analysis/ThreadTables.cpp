@@ -25,16 +25,15 @@ const ThreadTables::Table *ThreadTables::get(const SymbolicAtom *atom) {
   if (it == tables.end()) {
     std::optional<Table> table = compute(atom);
     it = tables
-             .try_emplace(atom, table ? std::make_unique<Table>(
-                                            std::move(*table))
-                                      : nullptr)
+             .try_emplace(atom, table
+                                    ? std::make_unique<Table>(std::move(*table))
+                                    : nullptr)
              .first;
   }
   return it->second.get();
 }
 
-std::optional<ThreadTables::Table>
-ThreadTables::get(const SymbolicForm &form) {
+std::optional<ThreadTables::Table> ThreadTables::get(const SymbolicForm &form) {
   Table table(numThreads, form.constant);
   for (auto [atom, factor] : form.terms) {
     const Table *part = get(atom);
@@ -103,8 +102,8 @@ ThreadTables::evaluate(const SymbolicCondition &condition) {
   switch (condition.kind) {
   case Condition::True:
   case Condition::False:
-    result.assign(numThreads, condition.kind == Condition::True ? Truth::Yes
-                                                                : Truth::No);
+    result.assign(numThreads,
+                  condition.kind == Condition::True ? Truth::Yes : Truth::No);
     return result;
   case Condition::NonNegative:
   case Condition::Zero: {
@@ -169,8 +168,8 @@ findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
 
   std::vector<std::pair<unsigned, unsigned>> meetings;
   for (unsigned thread = 0; thread < first.starts.size(); ++thread) {
-    auto it = first.isPossible[thread] ? byKey.find(first.keys[thread])
-                                       : byKey.end();
+    auto it =
+        first.isPossible[thread] ? byKey.find(first.keys[thread]) : byKey.end();
     if (it == byKey.end())
       continue;
     int64_t start = first.starts[thread];

@@ -36,6 +36,8 @@ public:
 private:
   LogicalResult insert(UniformityUnit unit);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
+  void thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
+               SyncPlacement &placement);
   SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
   Operation *makeBarrier(UniformityUnit unit, Operation *before, Location loc);
   void explain(Operation *barrier, const SyncTree &tree, SyncGap gap,
@@ -59,8 +61,8 @@ Operation *BarrierEditor::makeBarrier(UniformityUnit unit, Operation *before,
   rewriter.setInsertionPoint(before);
   if (unit == UniformityUnit::Block)
     return gpu::BarrierOp::create(rewriter, loc);
-  Value mask = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getI32IntegerAttr(-1));
+  Value mask =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(-1));
   return NVVM::SyncWarpOp::create(rewriter, loc, mask);
 }
 
@@ -161,14 +163,37 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
       continue;
     orders.push_back(order);
     SyncPlacement other = placeBarriers(program, orders);
-    bool isAsGood = getCost(tree, other) == cost &&
-                    other.uncut.size() == best.uncut.size();
+    bool isAsGood =
+        getCost(tree, other) == cost && other.uncut.size() == best.uncut.size();
     if (isAsGood)
       best = std::move(other);
     else
       orders.pop_back();
   }
   return best;
+}
+
+/// Leaves out what is not needed because barriers in each turn of a loop order
+/// all but its first, or last, turn with what is outside. Deepest first.
+void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                            SyncPlacement &placement) {
+  SmallVector<SyncGap> order = placement.gaps;
+  llvm::stable_sort(order, [&](SyncGap lhs, SyncGap rhs) {
+    return tree.getDepth(lhs.sequence) > tree.getDepth(rhs.sequence);
+  });
+  DenseSet<unsigned> uncut(placement.uncut.begin(), placement.uncut.end());
+  for (SyncGap gap : order) {
+    SmallVector<SyncGap> others = llvm::filter_to_vector(
+        placement.gaps, [&](SyncGap other) { return !(other == gap); });
+    std::vector<Hazard> open;
+    for (auto [number, hazard] : llvm::enumerate(hazards))
+      if (!uncut.contains(number) &&
+          !isCut(tree.getProgram(), hazard.order, others))
+        open.push_back(hazard);
+    removeOrdered(open, tree, kernel.getConflicts(), others);
+    if (open.empty())
+      placement.gaps = others;
+  }
 }
 
 LogicalResult BarrierEditor::insert(UniformityUnit unit) {
@@ -190,6 +215,7 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
       unit == UniformityUnit::Block
           ? place(tree, hazards)
           : placeBarriers(tree.getProgram(), getOrders(hazards));
+  thinOut(tree, hazards, placement);
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
@@ -231,39 +257,28 @@ static DenseSet<unsigned> getNeeded(const SyncProgram &program,
   return kept;
 }
 
-/// Those of `orders` that the barriers of `program` cut, or do not.
-static SmallVector<SyncHazard> selectCut(const SyncProgram &program,
-                                         ArrayRef<SyncHazard> orders,
-                                         bool areCut) {
-  return llvm::filter_to_vector(orders, [&](const SyncHazard &order) {
-    return isCut(program, order, {}) == areCut;
-  });
-}
-
 /// The barriers of the block that are to stay, because of what warps do to each
 /// other.
 DenseSet<Operation *> BarrierEditor::chooseForBlock() {
   SyncTree tree = kernel.makeTree(UniformityUnit::Block);
   const SyncProgram &program = tree.getProgram();
-  SmallVector<SyncHazard> orders = selectCut(
-      program, getOrders(kernel.findHazards(tree, UniformityUnit::Block,
-                                   /*isRefined=*/false)),
-      /*areCut=*/true);
+  SmallVector<SyncHazard> orders = getOrdered(
+      kernel.findHazards(tree, UniformityUnit::Block, /*isRefined=*/false),
+      tree);
   DenseSet<Operation *> kept;
   for (unsigned node : getNeeded(program, orders))
     kept.insert(tree.getBarrier(node));
   return kept;
 }
 
-/// The barriers that are to stay as barriers of a warp, where those of the block
-/// in `kept` do not suffice.
+/// The barriers that are to stay as barriers of a warp, where those of the
+/// block in `kept` do not suffice.
 DenseSet<Operation *>
 BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   SyncTree tree = kernel.makeTree(UniformityUnit::Warp);
-  SmallVector<SyncHazard> orders = selectCut(
-      tree.getProgram(), getOrders(kernel.findHazards(tree, UniformityUnit::Warp,
-                                   /*isRefined=*/false)),
-      /*areCut=*/true);
+  SmallVector<SyncHazard> orders = getOrdered(
+      kernel.findHazards(tree, UniformityUnit::Warp, /*isRefined=*/false),
+      tree);
   SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
   SmallVector<unsigned> candidates;
   for (unsigned node : tree.getBarriers()) {
@@ -272,13 +287,13 @@ BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
     if (!isKept)
       candidates.push_back(node);
   }
-  orders = selectCut(fixed, orders, /*areCut=*/false);
+  llvm::erase_if(
+      orders, [&](const SyncHazard &order) { return isCut(fixed, order, {}); });
   // What only both kinds together cut, one of them in each arm of a branch,
   // keeps all that is there.
   DenseSet<Operation *> needed;
-  bool isApart = llvm::all_of(orders, [&](const SyncHazard &order) {
-    return isCut(rest, order, {});
-  });
+  bool isApart = llvm::all_of(
+      orders, [&](const SyncHazard &order) { return isCut(rest, order, {}); });
   DenseSet<unsigned> chosen(candidates.begin(), candidates.end());
   if (isApart)
     chosen = getNeeded(rest, orders);
@@ -348,8 +363,8 @@ struct InsertBarriersPass final
   using InsertBarriersPassBase::InsertBarriersPassBase;
 
   void runOnOperation() override {
-    if (failed(insertBarriers(getOperation(),
-                              {assumeDistinctArguments, strict})))
+    if (failed(
+            insertBarriers(getOperation(), {assumeDistinctArguments, strict})))
       signalPassFailure();
   }
 };

@@ -23,9 +23,10 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
     return conflicts.takesOneWay(op, unit);
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
-  SyncScope sync{unit,
-                 unit == UniformityUnit::Block ? analyses.block : analyses.warp,
-                 loops, takesOneWay, hasTurn, isDead};
+  SyncScope sync{
+      unit,    unit == UniformityUnit::Block ? analyses.block : analyses.warp,
+      loops,   takesOneWay,
+      hasTurn, isDead};
   return SyncTree(scope, accesses, sync);
 }
 
@@ -42,8 +43,8 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
 }
 
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards) {
-  return llvm::map_to_vector(
-      hazards, [](const Hazard &hazard) { return hazard.order; });
+  return llvm::map_to_vector(hazards,
+                             [](const Hazard &hazard) { return hazard.order; });
 }
 
 } // namespace mlir::workgroup

@@ -9,8 +9,8 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
 
-#include "workgroup/Analysis/ArgumentAliases.h"
 #include "mlir/IR/AsmState.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/Hazards.h"
 #include "workgroup/Transforms.h"
 

@@ -94,7 +94,7 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   const Conflict &conflict = hazard.conflict;
   bool isCertain = conflict.kind == Conflict::Certain;
   SyncFinding finding;
-  finding.verdict = !isCertain ? SyncVerdict::Maybe
+  finding.verdict = !isCertain  ? SyncVerdict::Maybe
                     : isFixable ? SyncVerdict::Race
                                 : SyncVerdict::Unfixable;
   finding.op = second.op;

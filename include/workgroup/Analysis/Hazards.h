@@ -36,11 +36,16 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 ThreadConflicts &conflicts,
                                 PairRelation::Threads threads);
 
-/// Removes those of `hazards` that the barriers of `tree` order although some
+/// Removes those of `hazards` that the barriers of `tree`, and those at `gaps`,
+/// order although some
 /// way from the one access to the other has none: a barrier in each turn of a
 /// loop orders all but its last, or first, turn with what is outside.
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
-                   ThreadConflicts &conflicts);
+                   ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps = {});
+
+/// What the barriers of `tree` order of all that they have to.
+SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
+                                   const SyncTree &tree);
 
 } // namespace mlir::workgroup
 

@@ -72,7 +72,8 @@ struct SymbolicCondition {
 
   static SymbolicCondition of(Kind kind, SymbolicForm form);
   /// All or any of `parts`.
-  static SymbolicCondition join(Kind kind, std::vector<SymbolicCondition> parts);
+  static SymbolicCondition join(Kind kind,
+                                std::vector<SymbolicCondition> parts);
   SymbolicCondition negate() const;
   bool operator==(const SymbolicCondition &other) const {
     return kind == other.kind && form == other.form && parts == other.parts;
@@ -135,7 +136,8 @@ struct SymbolicAtom {
 class SymbolicIndex {
 public:
   SymbolicIndex(Operation *scope, const KernelLoops &loops,
-                const UniformityAnalysis &block, const UniformityAnalysis &warp);
+                const UniformityAnalysis &block,
+                const UniformityAnalysis &warp);
 
   /// What `value`, an integer or index, is.
   SymbolicForm getForm(Value value);

@@ -78,8 +78,9 @@ struct Conflict {
     Certain
   } kind = None;
   std::string reason;
-  /// Two threads, by their ids, and the place, as coordinates of the footprints'
-  /// basis; of what is certain, and where the shape of the block is known.
+  /// Two threads, by their ids, and the place, as coordinates of the
+  /// footprints' basis; of what is certain, and where the shape of the block is
+  /// known.
   struct Witness {
     std::array<int64_t, 3> threads[2] = {};
     SmallVector<int64_t, 1> place;

@@ -1,0 +1,416 @@
+//===- SymbolicTranslator.cpp - From values to linear forms ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SymbolicTranslator.h"
+#include "IntegerArithmetic.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Condition = SymbolicCondition;
+using Form = SymbolicForm;
+
+/// `form`, if all it may be fits into the type of `value`: then arithmetic did
+/// not wrap.
+SymbolicForm SymbolicTranslator::fit(const Form &form, Value value) {
+  auto integer = dyn_cast<IntegerType>(value.getType());
+  if (!integer || integer.getWidth() >= 64)
+    return form;
+  SymbolicRange range = index.getRange(form);
+  SymbolicRange type = getTypeRange(value.getType());
+  if (range.min && range.max && *range.min >= *type.min &&
+      *range.max <= *type.max)
+    return form;
+  return index.makeOpaque(value);
+}
+
+bool SymbolicTranslator::isNonNegative(const Form &form) const {
+  SymbolicRange range = index.getRange(form);
+  return range.min && *range.min >= 0;
+}
+
+bool SymbolicTranslator::isPositive(const Form &form) const {
+  SymbolicRange range = index.getRange(form);
+  return range.min && *range.min >= 1;
+}
+
+SymbolicForm SymbolicTranslator::translate(Value value) {
+  IntegerAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return value.getType().isInteger(1) ? int64_t(!constant.getValue().isZero())
+                                        : constant.getValue().getSExtValue();
+  if (!value.getType().isIntOrIndex())
+    return index.makeOpaque(value);
+  if (std::optional<Form> id = translateId(value))
+    return *id;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return translateArgument(argument);
+  Operation *op = value.getDefiningOp();
+  if (std::optional<Form> form = translateArith(op)) {
+    auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
+    return flags && flags.hasNoSignedWrap() ? *form : fit(*form, value);
+  }
+  if (std::optional<Form> form =
+          translateAffine(op, cast<OpResult>(value).getResultNumber()))
+    return *form;
+  return translateResult(cast<OpResult>(value));
+}
+
+/// The form of an id or size of threads, blocks and warps.
+std::optional<SymbolicForm> SymbolicTranslator::translateId(Value value) {
+  if (auto launch = dyn_cast<gpu::LaunchOp>(index.scope))
+    if (isa<BlockArgument>(value) &&
+        value.getParentBlock() == &launch.getBody().front())
+      return translateLaunchId(launch, cast<BlockArgument>(value));
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  auto of = [&](unsigned dim, auto make) { return make(dim); };
+  auto thread = [&](unsigned dim) { return index.makeThreadId(dim); };
+  auto grid = [&](Atom::GridKind what) {
+    return
+        [this, what](unsigned dim) { return index.makeGridValue(what, dim); };
+  };
+  using Result = std::optional<Form>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](gpu::ThreadIdOp id) -> Result {
+        return of(unsigned(id.getDimension()), thread);
+      })
+      .Case([&](gpu::BlockIdOp id) -> Result {
+        return of(unsigned(id.getDimension()), grid(Atom::BlockId));
+      })
+      .Case([&](gpu::BlockDimOp id) -> Result {
+        return of(unsigned(id.getDimension()), grid(Atom::BlockSize));
+      })
+      .Case([&](gpu::GridDimOp id) -> Result {
+        return of(unsigned(id.getDimension()), grid(Atom::GridSize));
+      })
+      .Case([&](gpu::GlobalIdOp id) -> Result {
+        unsigned dim = unsigned(id.getDimension());
+        Form start = index.multiply(index.makeGridValue(Atom::BlockId, dim),
+                                    index.makeGridValue(Atom::BlockSize, dim));
+        return index.add(start, thread(dim), 1, value);
+      })
+      .Case([&](NVVM::ThreadIdXOp) -> Result { return thread(0); })
+      .Case([&](NVVM::ThreadIdYOp) -> Result { return thread(1); })
+      .Case([&](NVVM::ThreadIdZOp) -> Result { return thread(2); })
+      .Case([&](NVVM::BlockIdXOp) -> Result { return grid(Atom::BlockId)(0); })
+      .Case([&](NVVM::BlockIdYOp) -> Result { return grid(Atom::BlockId)(1); })
+      .Case([&](NVVM::BlockIdZOp) -> Result { return grid(Atom::BlockId)(2); })
+      .Case(
+          [&](NVVM::BlockDimXOp) -> Result { return grid(Atom::BlockSize)(0); })
+      .Case(
+          [&](NVVM::BlockDimYOp) -> Result { return grid(Atom::BlockSize)(1); })
+      .Case(
+          [&](NVVM::BlockDimZOp) -> Result { return grid(Atom::BlockSize)(2); })
+      .Case<gpu::LaneIdOp, NVVM::LaneIdOp>([&](auto) -> Result {
+        if (!index.shape.getNumThreads())
+          return std::nullopt;
+        return index.remainder(index.getLinearThreadId(), Form(kWarpSize));
+      })
+      .Case([&](gpu::SubgroupIdOp) -> Result {
+        if (!index.shape.getNumThreads())
+          return std::nullopt;
+        return index.getWarpId();
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<SymbolicForm>
+SymbolicTranslator::translateLaunchId(gpu::LaunchOp launch,
+                                      BlockArgument value) {
+  gpu::KernelDim3 threads = launch.getThreadIds(),
+                  blocks = launch.getBlockIds();
+  gpu::KernelDim3 sizes = launch.getBlockSize(), grid = launch.getGridSize();
+  auto find = [&](const gpu::KernelDim3 &ids) -> std::optional<unsigned> {
+    Value candidates[] = {ids.x, ids.y, ids.z};
+    for (auto [dim, candidate] : llvm::enumerate(candidates))
+      if (candidate == value)
+        return dim;
+    return std::nullopt;
+  };
+  if (auto dim = find(threads))
+    return index.makeThreadId(*dim);
+  if (auto dim = find(blocks))
+    return index.makeGridValue(Atom::BlockId, *dim);
+  if (auto dim = find(sizes))
+    return index.makeGridValue(Atom::BlockSize, *dim);
+  if (auto dim = find(grid))
+    return index.makeGridValue(Atom::GridSize, *dim);
+  return std::nullopt;
+}
+
+/// Sums, products, quotients; nothing if `op` is none of them.
+std::optional<SymbolicForm> SymbolicTranslator::translateArith(Operation *op) {
+  using Result = std::optional<Form>;
+  auto get = [&](unsigned i) { return index.getForm(op->getOperand(i)); };
+  Value value = op->getResult(0);
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](arith::AddIOp) -> Result {
+        return index.add(get(0), get(1), 1, value);
+      })
+      .Case([&](arith::SubIOp) -> Result {
+        return index.add(get(0), get(1), -1, value);
+      })
+      .Case([&](arith::MulIOp) -> Result {
+        return index.multiply(get(0), get(1));
+      })
+      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(
+          [&](auto) -> Result {
+            // What an i1 means when it is extended is minus one.
+            if (op->getOperand(0).getType().isInteger(1))
+              return index.makeOpaque(value);
+            return get(0);
+          })
+      .Case<arith::IndexCastUIOp, arith::ExtUIOp>([&](auto) -> Result {
+        if (op->getOperand(0).getType().isInteger(1))
+          return index.select(index.getCondition(op->getOperand(0)), 1, 0);
+        return isNonNegative(get(0)) ? get(0) : index.makeOpaque(value);
+      })
+      .Case([&](arith::SelectOp select) -> Result {
+        return translateSelect(select);
+      })
+      .Case<arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp>(
+          [&](auto) -> Result {
+            bool isUnsigned = isa<arith::MinUIOp, arith::MaxUIOp>(op);
+            if (isUnsigned && !(isNonNegative(get(0)) && isNonNegative(get(1))))
+              return index.makeOpaque(value);
+            return makeExtremum(isa<arith::MinSIOp, arith::MinUIOp>(op), get(0),
+                                get(1));
+          })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+            arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          [&](auto) -> Result { return translateDivision(op); })
+      .Case<arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::ShLIOp,
+            arith::ShRSIOp, arith::ShRUIOp>(
+          [&](auto) -> Result { return translateBits(op); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+SymbolicForm SymbolicTranslator::makeExtremum(bool isMinimum, const Form &lhs,
+                                              const Form &rhs) {
+  SymbolicRange left = index.getRange(lhs), right = index.getRange(rhs);
+  if (left.max && right.min && *left.max <= *right.min)
+    return isMinimum ? lhs : rhs;
+  if (right.max && left.min && *right.max <= *left.min)
+    return isMinimum ? rhs : lhs;
+  if (lhs == rhs)
+    return lhs;
+  return index.makeBinary(isMinimum ? Atom::Minimum : Atom::Maximum, lhs, rhs);
+}
+
+SymbolicForm SymbolicTranslator::translateSelect(arith::SelectOp op) {
+  if (op.getType().isInteger(1))
+    return index.makeOpaque(op);
+  Form lhs = index.getForm(op.getTrueValue());
+  Form rhs = index.getForm(op.getFalseValue());
+  // The condition that is an equation is told best.
+  auto compare = op.getCondition().getDefiningOp<arith::CmpIOp>();
+  Condition condition = index.getCondition(op.getCondition());
+  if (compare && (compare.getPredicate() == arith::CmpIPredicate::ne ||
+                  compare.getPredicate() == arith::CmpIPredicate::slt ||
+                  compare.getPredicate() == arith::CmpIPredicate::ult))
+    return index.select(condition.negate(), rhs, lhs);
+  return index.select(condition, lhs, rhs);
+}
+
+/// What `value` is as if sums and products did not wrap around: the same modulo
+/// powers of two up to that of its width.
+SymbolicForm SymbolicTranslator::getWrapping(Value value, unsigned depth) {
+  constexpr unsigned kMaxChain = 8;
+  Operation *op = value.getDefiningOp();
+  if (depth == kMaxChain ||
+      !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
+                       arith::TruncIOp, arith::IndexCastOp>(op) ||
+      op->getOperand(0).getType().isInteger(1))
+    return index.getForm(value);
+  // Only where what comes in is at least as wide.
+  if (isa<arith::TruncIOp, arith::IndexCastOp>(op))
+    return getWidth(op->getOperand(0).getType()) >= getWidth(value.getType())
+               ? getWrapping(op->getOperand(0), depth + 1)
+               : index.getForm(value);
+  Form lhs = getWrapping(op->getOperand(0), depth + 1);
+  Form rhs = getWrapping(op->getOperand(1), depth + 1);
+  if (isa<arith::MulIOp>(op))
+    return index.multiply(lhs, rhs);
+  return index.add(lhs, rhs, isa<arith::AddIOp>(op) ? 1 : -1, nullptr);
+}
+
+SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
+  if (auto rest = dyn_cast<arith::RemUIOp>(op)) {
+    Form divisor = index.getForm(rest.getRhs());
+    if (divisor.isConstant() && divisor.constant > 0 &&
+        llvm::isPowerOf2_64(divisor.constant))
+      return index.remainder(getWrapping(rest.getLhs()), divisor);
+  }
+  Form lhs = index.getForm(op->getOperand(0));
+  Form rhs = index.getForm(op->getOperand(1));
+  Value value = op->getResult(0);
+  // Other divisions round in other directions.
+  bool isFloor = isa<arith::FloorDivSIOp>(op) || isNonNegative(lhs);
+  bool isCeiling = isa<arith::CeilDivSIOp>(op) ||
+                   (isa<arith::CeilDivUIOp>(op) && isNonNegative(lhs));
+  if (!isPositive(rhs) || !(isFloor || isCeiling))
+    return translateFunction(op, lhs, rhs);
+  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op)) {
+    Form raised = index.add(index.add(lhs, rhs, 1, value), Form(-1), 1, value);
+    return index.divide(raised, rhs);
+  }
+  if (isa<arith::RemSIOp, arith::RemUIOp>(op))
+    return index.remainder(lhs, rhs);
+  return index.divide(lhs, rhs);
+}
+
+/// The largest power of two that all numbers of `form` are multiples of.
+static int64_t getPowerOfTwo(const SymbolicForm &form) {
+  uint64_t bits = uint64_t(form.constant);
+  for (auto [atom, factor] : form.terms)
+    bits |= uint64_t(factor);
+  return bits == 0 ? int64_t(1) << 61 : int64_t(bits & -bits);
+}
+
+SymbolicForm SymbolicTranslator::translateBits(Operation *op) {
+  Value value = op->getResult(0);
+  if (value.getType().isInteger(1))
+    return index.makeOpaque(value);
+  Form lhs = index.getForm(op->getOperand(0));
+  Form rhs = index.getForm(op->getOperand(1));
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) && lhs.isConstant())
+    std::swap(lhs, rhs);
+  bool isPower = rhs.isConstant() && rhs.constant >= 0 && rhs.constant < 62;
+  if (isa<arith::ShLIOp>(op) && isPower)
+    return index.multiply(lhs, Form(int64_t(1) << rhs.constant));
+  if (isa<arith::ShRSIOp, arith::ShRUIOp>(op) && isPower &&
+      (isa<arith::ShRSIOp>(op) || isNonNegative(lhs)))
+    return index.divide(lhs, Form(int64_t(1) << rhs.constant));
+  if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant >= 0 &&
+      llvm::isMask_64(rhs.constant)) {
+    bool isSecond = index.getForm(op->getOperand(1)).isConstant();
+    return index.remainder(getWrapping(op->getOperand(isSecond ? 0 : 1)),
+                           Form(rhs.constant + 1));
+  }
+  // Bits that one side has and the other has not are a sum.
+  if (isa<arith::OrIOp, arith::XOrIOp>(op)) {
+    if (isNonNegative(lhs) &&
+        index.getRange(lhs).max.value_or(INT64_MAX) < getPowerOfTwo(rhs))
+      std::swap(lhs, rhs);
+    SymbolicRange low = index.getRange(rhs);
+    if (isNonNegative(rhs) && low.max && *low.max < getPowerOfTwo(lhs))
+      return index.add(lhs, rhs, 1, value);
+  }
+  return translateFunction(op, lhs, rhs);
+}
+
+SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
+                                                   const Form &lhs,
+                                                   const Form &rhs) {
+  BinaryFn fn = getBinaryFn(op);
+  Value value = op->getResult(0);
+  unsigned width = getWidth(value.getType());
+  if (!fn || width == 0)
+    return index.makeOpaque(value);
+  if (lhs.isConstant() && rhs.isConstant()) {
+    Number number = fn(lhs.constant, rhs.constant, width);
+    return number ? Form(wrap(*number, width)) : index.makeOpaque(value);
+  }
+  Atom atom;
+  atom.kind = Atom::Function;
+  atom.op = op;
+  atom.operands = {lhs, rhs};
+  bool isSymmetric = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+  if (isSymmetric && hash_value(rhs) < hash_value(lhs))
+    std::swap(atom.operands[0], atom.operands[1]);
+  return index.ofAtom(std::move(atom));
+}
+
+//===----------------------------------------------------------------------===//
+// Affine operations
+//===----------------------------------------------------------------------===//
+
+std::optional<SymbolicForm>
+SymbolicTranslator::translateAffine(Operation *op, unsigned result) {
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return index.getForm(apply.getAffineMap(), apply.getMapOperands());
+  if (isa<affine::AffineMinOp, affine::AffineMaxOp>(op)) {
+    auto map = isa<affine::AffineMinOp>(op)
+                   ? cast<affine::AffineMinOp>(op).getMap()
+                   : cast<affine::AffineMaxOp>(op).getMap();
+    return translateExtremum(map, op->getOperands(),
+                             isa<affine::AffineMinOp>(op));
+  }
+  if (auto split = dyn_cast<affine::AffineDelinearizeIndexOp>(op)) {
+    Form rest = index.getForm(split.getLinearIndex());
+    SmallVector<OpFoldResult> basis = split.getMixedBasis();
+    if (split.hasOuterBound())
+      basis.erase(basis.begin());
+    // The last coordinate is the remainder by the last size, and so on.
+    for (unsigned i = split.getNumResults() - 1; i > result; --i)
+      rest = index.divide(rest, index.getForm(basis[i - 1]));
+    return result == 0
+               ? rest
+               : index.remainder(rest, index.getForm(basis[result - 1]));
+  }
+  if (auto joined = dyn_cast<affine::AffineLinearizeIndexOp>(op)) {
+    SmallVector<OpFoldResult> basis = joined.getMixedBasis();
+    OperandRange indices = joined.getMultiIndex();
+    size_t skipped = basis.size() == indices.size() ? 0 : 1;
+    Form sum = index.getForm(indices.front());
+    for (size_t i = 1; i < indices.size(); ++i)
+      sum = index.add(index.multiply(sum, index.getForm(basis[i - skipped])),
+                      index.getForm(indices[i]), 1, nullptr);
+    return sum;
+  }
+  return std::nullopt;
+}
+
+SymbolicForm SymbolicTranslator::translateExtremum(AffineMap map,
+                                                   ValueRange operands,
+                                                   bool isMinimum) {
+  Form form = translate(map.getResult(0), operands, map.getNumDims());
+  for (AffineExpr expr : map.getResults().drop_front())
+    form = makeExtremum(isMinimum, form,
+                        translate(expr, operands, map.getNumDims()));
+  return form;
+}
+
+SymbolicForm SymbolicTranslator::translate(AffineExpr expr, ValueRange operands,
+                                           unsigned numDims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return index.getForm(operands[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return index.getForm(operands[numDims + symbol.getPosition()]);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Form lhs = translate(binary.getLHS(), operands, numDims);
+  Form rhs = translate(binary.getRHS(), operands, numDims);
+  bool isDivision = expr.getKind() != AffineExprKind::Add &&
+                    expr.getKind() != AffineExprKind::Mul;
+  if (isDivision && rhs.isConstant() && rhs.constant <= 0)
+    return index.makeOpaque(nullptr);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return index.add(lhs, rhs, 1, nullptr);
+  case AffineExprKind::Mul:
+    return index.multiply(lhs, rhs);
+  case AffineExprKind::Mod:
+    return index.remainder(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return index.divide(lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return index.divide(
+        index.add(index.add(lhs, rhs, 1, nullptr), Form(-1), 1, nullptr), rhs);
+  default:
+    llvm_unreachable("no other binary expressions");
+  }
+}
+
+} // namespace mlir::workgroup

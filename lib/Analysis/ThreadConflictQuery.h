@@ -1,0 +1,56 @@
+//===- ThreadConflictQuery.h - Two footprints, two threads ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_THREADCONFLICTQUERY_H
+#define WORKGROUP_LIB_ANALYSIS_THREADCONFLICTQUERY_H
+
+#include "ThreadPairSystem.h"
+#include "ThreadTables.h"
+
+namespace mlir::workgroup {
+
+/// One question: two footprints, two threads.
+class ThreadConflictQuery {
+  using Footprint = ThreadConflicts::Footprint;
+  using Form = SymbolicForm;
+  using System = ThreadPairSystem;
+
+public:
+  ThreadConflictQuery(ThreadConflicts &conflicts, const Footprint &first,
+                      const Footprint &second, const PairRelation &relation);
+
+  Conflict decide();
+
+private:
+  bool isSeparate();
+  bool cannotMeet();
+  Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads);
+  struct Mixture;
+  std::optional<Mixture> getMixture();
+  bool isSeparateByDifferences(const Mixture &mixture);
+  std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
+                                        ArrayRef<Form> own);
+  bool isPair(unsigned first, unsigned second) const;
+  System::Row addBox(System &system, const Footprint &footprint,
+                     unsigned coordinate, System::Row place, System::Side side);
+  Conflict::Witness makeWitness(System &system, ArrayRef<System::Row> place);
+
+  ThreadConflicts &conflicts;
+  SymbolicIndex &index;
+  const Footprint &first, &second;
+  const PairRelation &relation;
+  /// The coordinates without what is the same for both.
+  SmallVector<Form, 2> firstOwn, secondOwn;
+  bool mayBeSame, isAnybody;
+  /// Pairs of threads that may meet, as far as they tell themselves.
+  std::vector<std::pair<unsigned, unsigned>> meetings;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_THREADCONFLICTQUERY_H

@@ -1,0 +1,131 @@
+//===- ThreadPairSolver.cpp - Whether constraints have a solution ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadPairSystem.h"
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+
+namespace mlir::workgroup {
+
+using Row = ThreadPairSystem::Row;
+
+/// What a query may take: cases multiply.
+static constexpr unsigned kMaxChecks = 96;
+static constexpr unsigned kMaxProducts = 4;
+
+/// x * n and y * n are as far apart as x and y tell, if `n` is not negative:
+/// the same, or `n` apart at least. So quotient and remainder by one number,
+/// known or not, tell ids apart.
+void ThreadPairSystem::relateProducts() {
+  if (products.size() > kMaxProducts)
+    products.truncate(kMaxProducts);
+  for (unsigned i = 0; i < products.size(); ++i) {
+    const ProductOf &lhs = products[i];
+    for (unsigned j = 0; j < i; ++j) {
+      const ProductOf &rhs = products[j];
+      if (!(lhs.rhs == rhs.rhs) || lhs.product == rhs.product)
+        continue;
+      Row factors = subtract(lhs.lhs, rhs.lhs);
+      Row distance = subtract(lhs.product, rhs.product);
+      Cases cases(3);
+      cases[0].rows = {{factors, true}, {distance, true}};
+      cases[1].rows = {{subtract(factors, makeConstant(1)), false},
+                       {subtract(distance, lhs.rhs), false}};
+      Row below;
+      below.add(factors, -1);
+      Row behind;
+      behind.add(distance, -1);
+      cases[2].rows = {{subtract(below, makeConstant(1)), false},
+                       {subtract(behind, lhs.rhs), false}};
+      choices.push_back(std::move(cases));
+    }
+    // And from zero.
+    Cases cases(2);
+    cases[0].rows = {{lhs.lhs, true}, {lhs.product, true}};
+    cases[1].rows = {{subtract(lhs.lhs, makeConstant(1)), false},
+                     {subtract(lhs.product, lhs.rhs), false}};
+    cases.emplace_back();
+    cases[2].rows = {{subtract(makeConstant(-1), lhs.lhs), false}};
+    choices.push_back(std::move(cases));
+  }
+}
+
+ThreadPairSystem::Answer
+ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows) {
+  if (++numChecks > kMaxChecks)
+    return Answer::Unknown;
+  using presburger::IntegerPolyhedron;
+  using presburger::PresburgerSpace;
+  IntegerPolyhedron system(PresburgerSpace::getSetSpace(ranges.size()));
+  SmallVector<int64_t> dense(ranges.size() + 1);
+  for (const Constraint &constraint : rows) {
+    if (constraint.row.terms.empty()) {
+      int64_t constant = constraint.row.constant;
+      if (constraint.isEquality ? constant != 0 : constant < 0)
+        return Answer::Empty;
+      continue;
+    }
+    llvm::fill(dense, 0);
+    for (auto [variable, factor] : constraint.row.terms)
+      dense[variable] = factor;
+    dense.back() = constraint.row.constant;
+    if (constraint.isEquality)
+      system.addEquality(dense);
+    else
+      system.addInequality(dense);
+  }
+  if (system.isEmpty())
+    return Answer::Empty;
+  auto solution = system.findIntegerSample();
+  if (!solution)
+    return Answer::Empty;
+  sample.clear();
+  for (const llvm::DynamicAPInt &number : *solution)
+    sample.push_back(llvm::int64fromDynamicAPInt(number));
+  return Answer::Solved;
+}
+
+/// Takes a case of each choice from number `depth` on.
+ThreadPairSystem::Answer
+ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth) {
+  Answer answer = check(rows);
+  if (answer != Answer::Solved || depth == choices.size())
+    return answer;
+  size_t size = rows.size();
+  Answer result = Answer::Empty;
+  for (const Conjunction &part : choices[depth]) {
+    llvm::append_range(rows, part.rows);
+    Answer inner = search(rows, depth + 1);
+    rows.truncate(size);
+    if (inner == Answer::Solved)
+      return inner;
+    if (inner == Answer::Unknown)
+      result = inner;
+  }
+  return result;
+}
+
+ThreadPairSystem::Answer ThreadPairSystem::solve() {
+  relateProducts();
+  if (ranges.size() > kMaxVariables)
+    return Answer::Unknown;
+  // Those with the fewest cases first: they fail first.
+  llvm::stable_sort(choices, [](const Cases &lhs, const Cases &rhs) {
+    return lhs.size() < rhs.size();
+  });
+  SmallVector<Constraint, 0> rows(base.rows.begin(), base.rows.end());
+  return search(rows, 0);
+}
+
+int64_t ThreadPairSystem::evaluate(const Row &row) const {
+  int64_t sum = row.constant;
+  for (auto [variable, factor] : row.terms)
+    sum += factor * sample[variable];
+  return sum;
+}
+
+} // namespace mlir::workgroup

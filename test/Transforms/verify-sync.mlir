@@ -1,0 +1,169 @@
+// RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(workgroup-verify-sync)' -o /dev/null
+// RUN: not mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-insert-barriers)' -o /dev/null 2>&1 | FileCheck %s --check-prefix=INSERT
+// RUN: not mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-verify-sync{strict})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT
+
+// STRICT:     error: possible data race on
+// STRICT-NOT: warning:
+
+gpu.module @races {
+  gpu.func @read(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access: 'memref.store' writes in thread (127, 0, 0)}}
+    memref.store %f, %S[%t] : memref<128xf32, 3>
+    // expected-error @+1 {{data race on workgroup memory %arg1: thread (0, 0, 0) reads what thread (127, 0, 0) writes, and no barrier is between}}
+    %v = memref.load %S[%u] : memref<128xf32, 3>
+    gpu.return
+  }
+  gpu.func @next_turn(%f: f32, %n: index) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-error @+1 {{data race on workgroup memory %arg2}}
+      memref.store %f, %S[%t] : memref<128xf32, 3>
+      gpu.barrier
+      // expected-note @+1 {{in the turn before}}
+      %v = memref.load %S[%u] : memref<128xf32, 3>
+    }
+    gpu.return
+  }
+  gpu.func @one_warp(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %u = arith.xori %t, %c1 : index
+    // expected-note @+1 {{the other access}}
+    memref.store %f, %S[%t] : memref<128xf32, 3>
+    // expected-error @+1 {{and no barrier of the warp is between}}
+    %v = memref.load %S[%u] : memref<128xf32, 3>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @unfixable {
+  // INSERT: error: cannot synchronize
+  gpu.func @store(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %i = arith.remui %t, %c64 : index
+    // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.store' on workgroup memory %arg1: thread}}
+    // expected-note @+1 {{the other access}}
+    memref.store %f, %S[%i] : memref<128xf32, 3>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @divergent {
+  // INSERT: error: barrier in divergent control flow
+  gpu.func @barrier(%f: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c16 = arith.constant 16 : index
+    %t = gpu.thread_id x
+    %c = arith.cmpi slt, %t, %c16 : index
+    scf.if %c {
+      // expected-error @+2 {{barrier in divergent control flow: 'gpu.barrier' is not reached by all threads of the block together}}
+      // expected-note @+1 {{thread (0, 0, 0) gets here, thread (16, 0, 0) does not}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @possible {
+  gpu.func @index(%f: f32, %G: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %i = memref.load %G[%t] : memref<128xindex>
+    // expected-warning @+2 {{possible data race on workgroup memory %arg2: different threads may touch the same bytes, and no barrier is between; nothing is known of the result of 'memref.load' that it depends on}}
+    // expected-note @+1 {{the other access}}
+    memref.store %f, %S[%i] : memref<128xf32, 3>
+    gpu.return
+  }
+  gpu.func @copy(%G: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    // expected-note @+1 {{the other access}}
+    %token = nvgpu.device_async_copy %G[%t], %S[%t], 1 : memref<128xf32> to memref<128xf32, 3>
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 1
+    gpu.barrier
+    // expected-warning @+1 {{possible data race on workgroup memory %arg1: different threads may touch the same bytes, and no barrier is between; it is not known when the asynchronous operation is done}}
+    %v = memref.load %S[%t] : memref<128xf32, 3>
+    gpu.return
+  }
+}
+
+// -----
+
+// Nothing is wrong here.
+gpu.module @right {
+  gpu.func @waited(%G: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %token = nvgpu.device_async_copy %G[%t], %S[%t], 1 : memref<128xf32> to memref<128xf32, 3>
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 0
+    %own = memref.load %S[%t] : memref<128xf32, 3>
+    gpu.barrier
+    %v = memref.load %S[%u] : memref<128xf32, 3>
+    gpu.return
+  }
+  gpu.func @atomics(%f: f32) workgroup(%S: memref<1xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %a = memref.atomic_rmw addf %f, %S[%c0] : (f32, memref<1xf32, 3>) -> f32
+    %b = memref.atomic_rmw addf %f, %S[%c0] : (f32, memref<1xf32, 3>) -> f32
+    gpu.return
+  }
+  // Quotient and remainder by a size that only the launch knows.
+  gpu.func @delinearized(%f: f32, %n: index, %G: memref<?x?xf32> {llvm.noalias}) kernel {
+    %c1 = arith.constant 1 : index
+    %d = memref.dim %G, %c1 : memref<?x?xf32>
+    %t = gpu.thread_id x
+    %q:2 = affine.delinearize_index %t into (%d) : index, index
+    memref.store %f, %G[%q#0, %q#1] : memref<?x?xf32>
+    %v = memref.load %G[%q#0, %q#1] : memref<?x?xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// 001-R1: distributed the same way, fill and matmul need no barrier.
+#map_m = affine_map<(d0) -> (d0 * 4)>
+gpu.module @distributed {
+  gpu.func @same(%f: f32, %A: memref<16x8xf32, strided<[8, 1]>> {llvm.noalias}, %B: memref<8x16xf32> {llvm.noalias}, %C: memref<16x16xf32> {llvm.noalias}) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %q:2 = affine.delinearize_index %t into (4, 4) : index, index
+    %m = affine.apply #map_m(%q#0)
+    %n = affine.apply #map_m(%q#1)
+    %tile = memref.subview %C[%m, %n] [4, 4] [1, 1] : memref<16x16xf32> to memref<4x4xf32, strided<[16, 1], offset: ?>>
+    linalg.fill ins(%f : f32) outs(%tile : memref<4x4xf32, strided<[16, 1], offset: ?>>)
+    %a = memref.subview %A[%m, 0] [4, 8] [1, 1] : memref<16x8xf32, strided<[8, 1]>> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    %b = memref.subview %B[0, %n] [8, 4] [1, 1] : memref<8x16xf32> to memref<8x4xf32, strided<[16, 1], offset: ?>>
+    linalg.matmul ins(%a, %b : memref<4x8xf32, strided<[8, 1], offset: ?>>, memref<8x4xf32, strided<[16, 1], offset: ?>>) outs(%tile : memref<4x4xf32, strided<[16, 1], offset: ?>>)
+    gpu.return
+  }
+  gpu.func @other(%f: f32, %A: memref<16x8xf32, strided<[8, 1]>> {llvm.noalias}, %B: memref<8x16xf32> {llvm.noalias}, %C: memref<16x16xf32> {llvm.noalias}) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %t = gpu.thread_id x
+    %q:2 = affine.delinearize_index %t into (4, 4) : index, index
+    %m = affine.apply #map_m(%q#0)
+    %n = affine.apply #map_m(%q#1)
+    %filled = memref.subview %C[%n, %m] [4, 4] [1, 1] : memref<16x16xf32> to memref<4x4xf32, strided<[16, 1], offset: ?>>
+    // expected-note @+1 {{the other access: 'linalg.fill' writes}}
+    linalg.fill ins(%f : f32) outs(%filled : memref<4x4xf32, strided<[16, 1], offset: ?>>)
+    %tile = memref.subview %C[%m, %n] [4, 4] [1, 1] : memref<16x16xf32> to memref<4x4xf32, strided<[16, 1], offset: ?>>
+    %a = memref.subview %A[%m, 0] [4, 8] [1, 1] : memref<16x8xf32, strided<[8, 1]>> to memref<4x8xf32, strided<[8, 1], offset: ?>>
+    %b = memref.subview %B[0, %n] [8, 4] [1, 1] : memref<8x16xf32> to memref<8x4xf32, strided<[16, 1], offset: ?>>
+    // expected-error @+1 {{data race on global memory %arg3}}
+    linalg.matmul ins(%a, %b : memref<4x8xf32, strided<[8, 1], offset: ?>>, memref<8x4xf32, strided<[16, 1], offset: ?>>) outs(%tile : memref<4x4xf32, strided<[16, 1], offset: ?>>)
+    gpu.return
+  }
+}
