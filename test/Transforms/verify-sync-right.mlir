@@ -1,0 +1,115 @@
+// RUN: mlir-opt %s --verify-diagnostics --pass-pipeline='builtin.module(workgroup-verify-sync{strict})' -o /dev/null
+
+// Nothing is wrong here, and all of it is proved.
+
+#map_lane = affine_map<(d0) -> (d0 mod 32)>
+
+gpu.module @m {
+  gpu.func @global_id(%f: f32, %G: memref<?xf32>) kernel {
+    %i = gpu.global_id x
+    memref.store %f, %G[%i] : memref<?xf32>
+    %v = memref.load %G[%i] : memref<?xf32>
+    gpu.return
+  }
+  // The linear id in a block of unknown shape: y * size + x.
+  gpu.func @linear_id(%f: f32, %G: memref<?xf32>) kernel {
+    %x = gpu.thread_id x
+    %y = gpu.thread_id y
+    %size = gpu.block_dim x
+    %row = arith.muli %y, %size : index
+    %i = arith.addi %row, %x : index
+    memref.store %f, %G[%i] : memref<?xf32>
+    %v = memref.load %G[%i] : memref<?xf32>
+    gpu.return
+  }
+  // Threads in rows of a dynamic tensor, each in turns of the block's size.
+  gpu.func @grid_stride(%f: f32, %G: memref<?xf32>, %n: index) kernel {
+    %t = gpu.thread_id x
+    %size = gpu.block_dim x
+    scf.for %i = %t to %n step %size {
+      memref.store %f, %G[%i] : memref<?xf32>
+    }
+    gpu.return
+  }
+  gpu.func @lanes(%f: f32) workgroup(%S: memref<4x32xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c31 = arith.constant 31 : index
+    %all = arith.constant -1 : i32
+    %lane = gpu.lane_id
+    %warp = gpu.subgroup_id : index
+    %other = arith.subi %c31, %lane : index
+    memref.store %f, %S[%warp, %lane] : memref<4x32xf32, 3>
+    nvvm.bar.warp.sync %all : i32
+    %v = memref.load %S[%warp, %other] : memref<4x32xf32, 3>
+    gpu.return
+  }
+  // Narrow integers, as frontends write them.
+  gpu.func @narrow(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : i32
+    %t = gpu.thread_id x
+    %id = arith.index_cast %t : index to i32
+    %masked = arith.andi %id, %c127 : i32
+    %i = arith.index_cast %masked : i32 to index
+    memref.store %f, %S[%i] : memref<128xf32, 3>
+    %v = memref.load %S[%t] : memref<128xf32, 3>
+    gpu.return
+  }
+  gpu.func @ptx_id(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %id = nvvm.read.ptx.sreg.tid.x : i32
+    %i = arith.index_cast %id : i32 to index
+    memref.store %f, %S[%i] : memref<128xf32, 3>
+    %t = gpu.thread_id x
+    %v = memref.load %S[%t] : memref<128xf32, 3>
+    gpu.return
+  }
+  // One thread writes, all read behind a barrier.
+  gpu.func @leader(%f: f32) workgroup(%S: memref<1xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %first = arith.cmpi eq, %t, %c0 : index
+    scf.if %first {
+      memref.store %f, %S[%c0] : memref<1xf32, 3>
+    }
+    gpu.barrier
+    %v = memref.load %S[%c0] : memref<1xf32, 3>
+    gpu.return
+  }
+  // Three slots; the one that is filled was read two turns ago, and a barrier of
+  // the turn before lies between.
+  gpu.func @ring(%f: f32, %n: index) workgroup(%S: memref<3x128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %f, %S[%c0, %t] : memref<3x128xf32, 3>
+    scf.for %i = %c0 to %n step %c1 {
+      %ahead = arith.addi %i, %c1 : index
+      %fill = arith.remui %ahead, %c3 : index
+      %use = arith.remui %i, %c3 : index
+      memref.store %f, %S[%fill, %t] : memref<3x128xf32, 3>
+      gpu.barrier
+      %v = memref.load %S[%use, %u] : memref<3x128xf32, 3>
+    }
+    gpu.return
+  }
+  // All warps load matrices of 8 x 8 that each warp stored for itself.
+  gpu.func @matrices(%f: f16) workgroup(%S: memref<4x8x8xf16, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %lane = affine.apply #map_lane(%t)
+    %c32 = arith.constant 32 : index
+    %warp = arith.divui %t, %c32 : index
+    %row = arith.remui %lane, %c8 : index
+    %quarter = arith.divui %lane, %c8 : index
+    %c2 = arith.constant 2 : index
+    %column = arith.muli %quarter, %c2 : index
+    %pair = vector.broadcast %f : f16 to vector<2xf16>
+    vector.store %pair, %S[%warp, %row, %column] : memref<4x8x8xf16, 3>, vector<2xf16>
+    nvvm.bar.warp.sync %all : i32
+    %v = nvgpu.ldmatrix %S[%warp, %row, %c0] {numTiles = 1 : i32, transpose = false} : memref<4x8x8xf16, 3> -> vector<1x2xf16>
+    gpu.return
+  }
+}
