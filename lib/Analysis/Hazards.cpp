@@ -164,7 +164,7 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
 }
 
 void HazardFinder::visit(unsigned first, unsigned second) {
-  if (!canRace(first, second))
+  if (conflicts.areApart(first, second) || !canRace(first, second))
     return;
   PairRelation anyTime;
   anyTime.threads = threads;
