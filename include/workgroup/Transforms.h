@@ -300,8 +300,8 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {});
 /// Removes barriers that order nothing which others do not order.
 void eliminateBarriers(Operation *root, const SyncOptions &options = {});
 
-/// Reports accesses that nothing orders, by diagnostics or into `reports`. Fails
-/// if there are some for sure.
+/// Reports accesses that nothing orders, by diagnostics or into `reports`.
+/// Fails if there are some for sure.
 LogicalResult verifySync(Operation *root, const SyncOptions &options = {},
                          std::vector<SyncReport> *reports = nullptr);
 

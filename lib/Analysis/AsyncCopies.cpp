@@ -29,7 +29,8 @@ Operation *findCompletion(Operation *copy, Operation *scope) {
     return nullptr;
   bool isCommitted = false;
   for (Operation *at = copy; at != scope; at = at->getParentOp()) {
-    for (Operation *next = at->getNextNode(); next; next = next->getNextNode()) {
+    for (Operation *next = at->getNextNode(); next;
+         next = next->getNextNode()) {
       isCommitted |= isCommit(next);
       if (isCommitted && isFullWait(next))
         return next;

@@ -164,7 +164,7 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
 }
 
 void HazardFinder::visit(unsigned first, unsigned second) {
-  if (!canRace(first, second))
+  if (conflicts.areApart(first, second) || !canRace(first, second))
     return;
   PairRelation anyTime;
   anyTime.threads = threads;
@@ -237,6 +237,14 @@ static SmallVector<unsigned> findMeeting(const SyncTree &tree, unsigned step,
   return meeting;
 }
 
+/// True if `step` stands in the body of `loop` itself, so that each turn that
+/// begins gets to it: then no turn is without the barriers on the way from it
+/// to itself.
+static bool isInEachTurn(const SyncTree &tree, unsigned step, unsigned loop) {
+  const SyncProgram &program = tree.getProgram();
+  return program.sequences[program.nodes[step].sequence].parent == loop;
+}
+
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
                    ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps) {
   llvm::erase_if(hazards, [&](Hazard &hazard) {
@@ -245,10 +253,12 @@ void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
       return false;
     PairRelation relation = hazard.relation;
     for (unsigned loop : findMeeting(tree, order.from, order.to, order, gaps))
-      relation.lastTurn.emplace_back(tree.getLoop(loop),
-                                     tree.isBeforeTest(order.from, loop));
+      if (isInEachTurn(tree, order.from, loop))
+        relation.lastTurn.emplace_back(tree.getLoop(loop),
+                                       tree.isBeforeTest(order.from, loop));
     for (unsigned loop : findMeeting(tree, order.to, order.from, order, gaps))
-      relation.firstTurn.push_back(tree.getLoop(loop));
+      if (isInEachTurn(tree, order.to, loop))
+        relation.firstTurn.push_back(tree.getLoop(loop));
     if (relation.lastTurn.empty() && relation.firstTurn.empty())
       return false;
     hazard.conflict = conflicts.find(hazard.first, hazard.second, relation);

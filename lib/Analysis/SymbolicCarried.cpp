@@ -55,11 +55,10 @@ SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
 }
 
 /// When control gets past the test of `loop`, which does not count.
-static std::optional<SymbolicCondition> getTest(SymbolicIndex &index,
-                                                const KernelLoop *loop,
-                                                const KernelLoops &loops) {
+std::optional<SymbolicCondition>
+SymbolicIndex::getTest(const KernelLoop *loop) {
   if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op))
-    return index.getCondition(general.getConditionOp().getCondition());
+    return getCondition(general.getConditionOp().getCondition());
   if (loop->op)
     return std::nullopt;
   std::optional<SymbolicCondition> test;
@@ -72,11 +71,29 @@ static std::optional<SymbolicCondition> getTest(SymbolicIndex &index,
       auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
       if (!branch || test)
         return std::nullopt;
-      SymbolicCondition leaves = index.getCondition(branch.getCondition());
+      SymbolicCondition leaves = getCondition(branch.getCondition());
       test = branch.getTrueDest() == next ? leaves.negate() : leaves;
     }
   }
   return test;
+}
+
+/// What holds before the test of `loop`: in all turns but the first one, the
+/// test was passed in the turn before.
+SymbolicCondition SymbolicIndex::getReached(const KernelLoop *loop) {
+  using Condition = SymbolicCondition;
+  Form turn = getTurn(loop);
+  std::optional<Condition> test = getTest(loop);
+  Condition passed = getUnknown();
+  if (test && test->kind == Condition::True)
+    return {};
+  if (test &&
+      (test->kind == Condition::NonNegative || test->kind == Condition::Zero))
+    if (std::optional<Form> before = SymbolicTranslator(*this).substitute(
+            test->form, loop, add(turn, Form(-1), 1, nullptr)))
+      passed = Condition::of(test->kind, *before);
+  return Condition::join(Condition::Any,
+                         {Condition::of(Condition::Zero, turn), passed});
 }
 
 bool SymbolicIndex::hasTurn(const KernelLoop *loop) {
@@ -84,7 +101,7 @@ bool SymbolicIndex::hasTurn(const KernelLoop *loop) {
     SymbolicRange length = getRange(span->length);
     return length.min && *length.min >= 1;
   }
-  std::optional<SymbolicCondition> test = getTest(*this, loop, loops);
+  std::optional<SymbolicCondition> test = getTest(loop);
   if (!test || test->kind != SymbolicCondition::NonNegative)
     return test && test->kind == SymbolicCondition::True;
   std::optional<Form> first =
@@ -101,7 +118,7 @@ SymbolicIndex::getLastTurn(const KernelLoop *loop, bool isBeforeTest) {
     return Condition::of(Condition::NonNegative,
                          add(begun, span->length, -1, nullptr));
   }
-  std::optional<Condition> test = getTest(*this, loop, loops);
+  std::optional<Condition> test = getTest(loop);
   if (!test ||
       (test->kind != Condition::NonNegative && test->kind != Condition::Zero))
     return std::nullopt;

@@ -193,7 +193,7 @@ SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {
   if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
     if (region == &loop.getAfter())
       return getCondition(loop.getConditionOp().getCondition());
-    return {};
+    return getReached(loops.getLoopOf(parent));
   }
   if (const KernelLoop *loop = loops.getLoopOf(parent))
     return getBounds(loop);
@@ -224,6 +224,8 @@ SymbolicCondition SymbolicIndex::computeGuard(Block *block) {
     return {};
   Block *dominator = node->getIDom()->getBlock();
   Condition around = getGuard(dominator);
+  if (const KernelLoop *loop = loops.getLoopAt(block))
+    return Condition::join(Condition::All, {around, getReached(loop)});
   if (block->getUniquePredecessor() != dominator)
     return around;
   return Condition::join(Condition::All,

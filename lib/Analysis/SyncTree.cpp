@@ -259,14 +259,16 @@ Block *SyncTree::visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
   return behind;
 }
 
-/// True if threads that enter the loop of `blocks` together leave it together.
-bool SyncTree::goesOnTogether(ArrayRef<Block *> blocks) {
+/// True if threads that enter `loop`, which `blocks` are of, together leave it
+/// together.
+bool SyncTree::goesOnTogether(const KernelLoop *loop,
+                              ArrayRef<Block *> blocks) {
   return llvm::all_of(blocks, [&](Block *block) {
-    const KernelLoop *loop = sync.loops.getLoop(block);
     bool isExiting = llvm::any_of(block->getSuccessors(), [&](Block *next) {
-      return loop && !loop->contains(sync.loops.getLoop(next));
+      return !loop->contains(sync.loops.getLoop(next));
     });
-    return !isExiting || sync.takesOneWay(block->getTerminator());
+    return !loop->contains(sync.loops.getLoop(block)) || !isExiting ||
+           sync.takesOneWay(block->getTerminator());
   });
 }
 
@@ -282,7 +284,7 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
   if (llvm::none_of(blocks, [&](Block *inner) { return hasRelevant(inner); }))
     return join;
   if (point && loop->latch) {
-    if (!goesOnTogether(blocks)) {
+    if (!goesOnTogether(loop, blocks)) {
       visitDivergentBlocks(sequence, block, join, point);
       return join;
     }

@@ -40,6 +40,7 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
   for (const ThreadAccess &access : accesses.getAccesses())
     footprintOf.push_back(
         access.footprint ? std::optional(makeFootprint(access)) : std::nullopt);
+  makeExtents();
 }
 
 ThreadConflicts::~ThreadConflicts() = default;
@@ -73,6 +74,17 @@ static void mergeRuns(Footprint &footprint) {
   }
 }
 
+/// How far the places of a footprint of one coordinate reach beyond the first.
+static std::optional<int64_t> getReach(const Footprint &footprint) {
+  int64_t reach = footprint.run - 1;
+  for (const Footprint::Extent &extent : footprint.box) {
+    if (!extent.count.isConstant() || extent.stride < 0)
+      return std::nullopt;
+    reach += extent.stride * std::max<int64_t>(0, extent.count.constant - 1);
+  }
+  return reach;
+}
+
 /// 0 <= form < extent
 static Condition isBelow(SymbolicIndex &index, const Form &form,
                          const Form &extent) {
@@ -84,6 +96,38 @@ static Condition isBelow(SymbolicIndex &index, const Form &form,
       Condition::All,
       {Condition::of(Condition::NonNegative, form),
        distance ? Condition::of(Condition::NonNegative, *distance) : known});
+}
+
+/// Groups the accesses of one coordinate by their root and by what is the same
+/// for all threads at any time.
+void ThreadConflicts::makeExtents() {
+  using Common = std::vector<std::pair<unsigned, int64_t>>;
+  std::map<std::pair<unsigned, Common>, unsigned> groups;
+  for (auto [access, number] :
+       llvm::zip_equal(accesses.getAccesses(), footprintOf)) {
+    Extent &extent = extents.emplace_back();
+    if (!number || access.roots.size() != 1 || access.roots.front() == 0 ||
+        access.footprint->basis)
+      continue;
+    Form own = footprints[*number].place.front();
+    Common common;
+    llvm::erase_if(own.terms, [&](auto term) {
+      const SymbolicAtom &atom = *term.first;
+      bool isCommon =
+          !atom.isDivergent && !atom.isUnsteady && atom.loops.empty();
+      if (isCommon)
+        common.emplace_back(atom.number, term.second);
+      return isCommon;
+    });
+    SymbolicRange range = SymbolicIndex::getRange(own);
+    std::optional<int64_t> reach = getReach(footprints[*number]);
+    if (!range.min || !range.max || !reach)
+      continue;
+    std::pair key(access.roots.front(), std::move(common));
+    extent.group = groups.try_emplace(key, groups.size() + 1).first->second;
+    extent.first = *range.min;
+    extent.last = *range.max + *reach;
+  }
 }
 
 unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access) {

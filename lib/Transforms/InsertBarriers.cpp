@@ -70,11 +70,10 @@ Operation *BarrierEditor::makeBarrier(UniformityUnit unit, Operation *before,
 void BarrierEditor::explain(Operation *barrier, const SyncTree &tree,
                             SyncGap gap, ArrayRef<Hazard> hazards,
                             const SyncPlacement &placement) {
+  if (!barrier->getContext()->getRemarkEngine())
+    return;
   std::string pairs;
   llvm::raw_string_ostream os(pairs);
-  SmallVector<SyncGap> others;
-  llvm::copy_if(placement.gaps, std::back_inserter(others),
-                [&](SyncGap other) { return !(other == gap); });
   unsigned count = 0;
   for (const Hazard &hazard : hazards) {
     // What this barrier alone would do.
@@ -177,6 +176,14 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
 /// all but its first, or last, turn with what is outside. Deepest first.
 void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
                             SyncPlacement &placement) {
+  // Only of what is in loops some turns may be in order.
+  constexpr size_t kMaxSteps = 100000;
+  bool isInLoops = llvm::any_of(hazards, [&](const Hazard &hazard) {
+    return !tree.getLoopsAround(hazard.order.from).empty() ||
+           !tree.getLoopsAround(hazard.order.to).empty();
+  });
+  if (!isInLoops || placement.gaps.size() * hazards.size() > kMaxSteps)
+    return;
   SmallVector<SyncGap> order = placement.gaps;
   llvm::stable_sort(order, [&](SyncGap lhs, SyncGap rhs) {
     return tree.getDepth(lhs.sequence) > tree.getDepth(rhs.sequence);

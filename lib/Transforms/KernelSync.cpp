@@ -7,13 +7,36 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
+
+/// True if threads wait for each other at `op` in a way that is not followed.
+static bool isOtherBarrier(Operation *op) {
+  if (auto barrier = dyn_cast<NVVM::BarrierOp>(op))
+    return barrier.getNumberOfThreads() != nullptr;
+  if (isa<NVVM::SyncWarpOp>(op))
+    return !isWarpBarrier(op);
+  return isa<NVVM::BarrierArriveOp, NVVM::ClusterWaitOp>(op);
+}
+
+/// True if `op` waits for a phase of an mbarrier.
+static bool isPhaseWait(Operation *op) {
+  return isa<nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp,
+             NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
+             NVVM::MBarrierTryWaitOp>(op);
+}
 
 KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
     : scope(scope), analyses(analyses), loops(scope),
       accesses(scope, analyses.block, analyses.arguments),
-      conflicts(scope, accesses, loops, analyses.block, analyses.warp) {}
+      conflicts(scope, accesses, loops, analyses.block, analyses.warp) {
+  scope->walk([&](Operation *op) {
+    hasOtherBarriers |= isOtherBarrier(op);
+    hasPhaseWaits |= isPhaseWait(op);
+  });
+}
 
 SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   auto hasTurn = [&](const KernelLoop *loop) {
@@ -30,6 +53,25 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   return SyncTree(scope, accesses, sync);
 }
 
+/// Where threads wait for each other in other ways, nothing is certain.
+void KernelSync::weaken(Hazard &hazard) const {
+  auto isOfMBarrier = [&](unsigned access) {
+    OpOperand *operand = getAccess(access).operand;
+    return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
+  };
+  bool isWeak =
+      hasOtherBarriers || (hasPhaseWaits && !isOfMBarrier(hazard.first) &&
+                           !isOfMBarrier(hazard.second));
+  if (!isWeak || hazard.conflict.kind != Conflict::Certain)
+    return;
+  hazard.conflict.kind = Conflict::Possible;
+  hazard.conflict.witness = std::nullopt;
+  hazard.conflict.reason = hasOtherBarriers
+                               ? "barriers of a part of the block are not "
+                                 "followed"
+                               : "waits for mbarriers are not followed";
+}
+
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
                                             UniformityUnit unit,
                                             bool isRefined) {
@@ -39,6 +81,8 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
                                     : PairRelation::OfOneWarp);
   if (isRefined)
     removeOrdered(hazards, tree, conflicts);
+  for (Hazard &hazard : hazards)
+    weaken(hazard);
   return hazards;
 }
 

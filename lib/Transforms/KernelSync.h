@@ -51,11 +51,14 @@ public:
   ThreadConflicts &getConflicts() { return conflicts; }
 
 private:
+  void weaken(Hazard &hazard) const;
+
   Operation *scope;
   const SyncAnalyses &analyses;
   KernelLoops loops;
   ThreadAccesses accesses;
   mutable ThreadConflicts conflicts;
+  bool hasOtherBarriers = false, hasPhaseWaits = false;
 };
 
 /// The orders that hazards ask for.

@@ -188,7 +188,7 @@ gpu.module @loops {
   }
   // Branches between blocks.
   // CHECK-LABEL: gpu.func @blocks(
-  // CHECK:         cf.cond_br %{{.*}}, ^[[BODY:bb[0-9]+]]
+  // CHECK:         cf.cond_br %{{[a-z0-9]+}}, ^[[BODY:bb[0-9]+]]
   // CHECK:       ^[[BODY]]:
   // CHECK-NEXT:    gpu.barrier
   // CHECK-NEXT:    memref.store

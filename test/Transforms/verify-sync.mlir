@@ -31,6 +31,27 @@ gpu.module @races {
     }
     gpu.return
   }
+  // The barrier stands in one turn only: it does not order what that turn does
+  // after it.
+  gpu.func @barrier_in_first_turn(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c3 step %c1 {
+      %is_first = arith.cmpi eq, %i, %c0 : index
+      scf.if %is_first {
+        gpu.barrier
+        // expected-note @+1 {{the other access}}
+        memref.store %f, %S[%t] : memref<128xf32, 3>
+      }
+    }
+    // expected-error @+1 {{data race on workgroup memory %arg1}}
+    %v = memref.load %S[%u] : memref<128xf32, 3>
+    gpu.return
+  }
   gpu.func @one_warp(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c1 = arith.constant 1 : index
     %t = gpu.thread_id x

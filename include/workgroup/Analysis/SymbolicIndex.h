@@ -214,6 +214,8 @@ private:
   std::optional<Span> getSpan(const KernelLoop *loop);
   std::optional<SymbolicCondition> compare(Operation *op);
   static SymbolicCondition isOne(SymbolicForm form);
+  std::optional<SymbolicCondition> getTest(const KernelLoop *loop);
+  SymbolicCondition getReached(const KernelLoop *loop);
   SymbolicCondition computeGuard(Block *block);
   SymbolicCondition getEntryCondition(Block *block);
 

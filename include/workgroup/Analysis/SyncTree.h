@@ -108,7 +108,7 @@ private:
                             Block *join, Operation *before);
   Block *findJoin(Block *block);
   bool mustPass(Block *block, Block *other);
-  bool goesOnTogether(ArrayRef<Block *> blocks);
+  bool goesOnTogether(const KernelLoop *loop, ArrayRef<Block *> blocks);
   bool hasRelevant(Block *block) const;
 
   const SyncScope &sync;

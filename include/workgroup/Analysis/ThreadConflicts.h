@@ -108,6 +108,14 @@ public:
   /// Whether that is a race is another question: both may be reads.
   Conflict find(unsigned first, unsigned second, const PairRelation &relation);
 
+  /// True if two accesses are known to be of different bytes, whoever does them
+  /// and when: a question that costs next to nothing.
+  bool areApart(unsigned first, unsigned second) const {
+    const Extent &lhs = extents[first], &rhs = extents[second];
+    return lhs.group == rhs.group && lhs.group != 0 &&
+           (lhs.last < rhs.first || rhs.last < lhs.first);
+  }
+
   /// True if all threads of the block or warp that get to `op`, a loop or a
   /// branch, together go the same way from there.
   bool takesOneWay(Operation *op, UniformityUnit unit);
@@ -149,12 +157,21 @@ private:
   bool isUniform(const SymbolicForm &form, UniformityUnit unit);
   bool isUniform(const SymbolicCondition &condition, UniformityUnit unit);
 
+  /// Bytes, or elements of the last coordinate, counted from a place that is
+  /// the same for all of the same `group`; of group 0, nothing is known.
+  struct Extent {
+    unsigned group = 0;
+    int64_t first = 0, last = 0;
+  };
+  void makeExtents();
+
   const ThreadAccesses &accesses;
   SymbolicIndex index;
   std::unique_ptr<ThreadTables> tables;
   /// Of each access, the number of its footprint; none if it may be anywhere.
   SmallVector<std::optional<unsigned>, 0> footprintOf;
   std::vector<Footprint> footprints;
+  SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
   std::map<std::tuple<unsigned, unsigned, unsigned>, Conflict> known;
   std::map<PairRelation, unsigned> relations;
