@@ -110,7 +110,8 @@ def run_pytest() -> Counter[str]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "pytest.xml"
         status = call(
-            *(PYTHON, "-m", "pytest", "-q", f"--junit-xml={report}", "test/python"),
+            *(PYTHON, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"),
+            *(f"--junit-xml={report}", "test/python"),
             PYTHONPATH=str(ROOT / "test" / "python"),
         )
         return count_junit(report, status)
