@@ -46,7 +46,10 @@ uint32_t Worker::getGroup(unsigned warp, unsigned lane) {
     unsigned other = llvm::countr_zero(rest);
     unsigned index = warp * kWarpSize + other;
     if (index >= threads.size() || threads[index].wait == Wait::Done) {
-      isWhole = false; // only threads that have not exited are waited for
+      // Only threads that have not exited are waited for. That lanes meet does
+      // no harm to those that there never were.
+      isWhole &= index >= threads.size() && operation.warp &&
+                 operation.warp->getKind() == WarpOp::Kind::Sync;
       continue;
     }
     members |= 1u << other;
