@@ -52,7 +52,11 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
   }];
   let dependentDialects = ["gpu::GPUDialect", "NVVM::NVVMDialect",
                            "arith::ArithDialect"];
-  let options = [distinct, isStrict];
+  let options = [distinct, isStrict,
+    Option<"warns", "warn", "bool", /*default=*/"true",
+           "Warn of what may race and no barrier can order">,
+    Option<"refuses", "refuse", "bool", /*default=*/"true",
+           "Fail where no barrier can order; otherwise only warn">];
 }
 
 def EliminateBarriersPass : SyncPass<"workgroup-eliminate-barriers"> {

@@ -266,6 +266,10 @@ struct SyncOptions {
   bool assumeDistinctArguments = false;
   /// What is not known to be free of races is an error.
   bool isStrict = false;
+  /// Insertion warns of what may race and no barrier can order.
+  bool warns = true;
+  /// Insertion fails where no barrier can order; otherwise it only warns.
+  bool refuses = true;
 };
 
 /// What is known of the synchronisation of a kernel; the graver, the larger.
@@ -274,10 +278,17 @@ enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent };
 /// Something that is wrong with it.
 struct SyncFinding {
   SyncVerdict verdict = SyncVerdict::Maybe;
-  /// Where it is wrong, and the other access if there is one.
-  Operation *op = nullptr, *other = nullptr;
+  /// An operation, by its name, and where it stands.
+  struct Place {
+    std::string op;
+    LocationAttr location;
+  };
+  /// Where it is wrong, and the other access if there is one. The operations
+  /// may be copies of those of the program, in place of calls.
+  Place at;
+  std::optional<Place> other;
   std::string message;
-  SmallVector<std::pair<Operation *, std::string>, 1> notes;
+  SmallVector<std::pair<LocationAttr, std::string>, 1> notes;
   /// Two threads for which it happens, by their ids: that of `other` first, or
   /// that which gets to a barrier. Empty if none are known.
   SmallVector<std::array<int64_t, 3>, 2> threads;
@@ -288,7 +299,7 @@ struct SyncFinding {
 
 struct SyncReport {
   std::string kernel;
-  Operation *scope = nullptr;
+  LocationAttr location;
   SyncVerdict verdict = SyncVerdict::Safe;
   std::vector<SyncFinding> findings;
 };
@@ -300,8 +311,9 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {});
 /// Removes barriers that order nothing which others do not order.
 void eliminateBarriers(Operation *root, const SyncOptions &options = {});
 
-/// Reports accesses that nothing orders, by diagnostics or into `reports`.
-/// Fails if there are some for sure.
+/// Reports accesses that nothing orders: by diagnostics and, if it is given, in
+/// `reports`, one for each kernel and each function that no kernel calls. Fails
+/// if there are some for sure.
 LogicalResult verifySync(Operation *root, const SyncOptions &options = {},
                          std::vector<SyncReport> *reports = nullptr);
 

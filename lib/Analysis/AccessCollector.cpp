@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -105,6 +106,18 @@ void AccessCollector::add(ThreadAccess access, OpOperand &operand,
   result.accesses.push_back(std::move(access));
 }
 
+/// Says whether threads that store `value` by the last access store the same.
+void AccessCollector::setSameness(Operation *store, Value value,
+                                  size_t numBefore) {
+  if (result.accesses.size() == numBefore || isa<VectorType>(value.getType()))
+    return; // of a vector, other elements may be in the same place
+  ThreadAccess &access = result.accesses.back();
+  if (matchPattern(value, m_Constant()))
+    access.sameness = ThreadAccess::SameAlways;
+  else if (uniformity.isUniform(value) && uniformity.isUniformPoint(store))
+    access.sameness = ThreadAccess::SameInTurn;
+}
+
 void AccessCollector::addElement(AccessKind kind, OpOperand &operand,
                                  ValueRange indices) {
   add(make(operand.getOwner(), kind), operand, AccessShape::ofElement(indices));
@@ -153,8 +166,10 @@ bool AccessCollector::visitElements(Operation *op) {
         return true;
       })
       .Case([&](memref::StoreOp store) {
+        size_t before = result.accesses.size();
         addElement(AccessKind::Write, store.getMemrefMutable(),
                    store.getIndices());
+        setSameness(store, store.getValueToStore(), before);
         return true;
       })
       .Case<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>([&](auto update) {
@@ -170,10 +185,12 @@ bool AccessCollector::visitElements(Operation *op) {
       })
       .Case<affine::AffineStoreOp, affine::AffineVectorStoreOp>(
           [&](auto store) {
+            size_t before = result.accesses.size();
             addVector(AccessKind::Write, store.getMemrefMutable(),
                       store.getValueToStore().getType(),
                       AccessShape::ofMap(store.getAffineMap(),
                                          store.getMapOperands()));
+            setSameness(store, store.getValueToStore(), before);
             return true;
           })
       .Default([](Operation *) { return false; });
@@ -316,9 +333,11 @@ bool AccessCollector::visitWarp(Operation *op) {
 // Operations on whole memrefs
 //===----------------------------------------------------------------------===//
 
-/// True if the block executes `op` together, on the same memory.
+/// True if the block, of more than one thread, executes `op` together, on the
+/// same memory.
 bool AccessCollector::isCollective(Operation *op) const {
-  return uniformity.isUniformPoint(op) &&
+  return !getBlockShape(scope).isSingleThread() &&
+         uniformity.isUniformPoint(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return uniformity.isUniform(operand);
          });
@@ -337,7 +356,8 @@ bool AccessCollector::visitWhole(Operation *op) {
   if (auto copy = dyn_cast<CopyOp>(op)) {
     ThreadAccess read = make(op, AccessKind::Read);
     ThreadAccess write = make(op, AccessKind::Write);
-    read.agent = write.agent = AccessAgent::Block;
+    if (!getBlockShape(scope).isSingleThread())
+      read.agent = write.agent = AccessAgent::Block;
     addAll(read, copy.getSourceMutable());
     addAll(write, copy.getTileMutable());
     return true;

@@ -5,18 +5,73 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A `cp.async` is of the group that its thread commits next, and done when the
+// thread has waited until no more groups are under way than it committed since:
+// groups get done in the order in which they were committed (PTX ISA,
+// cp.async.wait_group).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_ASYNCCOPIES_H
 #define WORKGROUP_LIB_ANALYSIS_ASYNCCOPIES_H
 
-#include "mlir/IR/Operation.h"
+#include "workgroup/Analysis/SyncTree.h"
 
 namespace mlir::workgroup {
 
-/// The operation behind which what `copy`, a `cp.async`, does is done, in the
-/// thread that executes both: a wait for all groups, on every way from the copy
-/// and after it was committed. Null if there is none, or it is no such copy.
-Operation *findCompletion(Operation *copy, Operation *scope);
+/// True if `op` commits a group of copies or waits for groups.
+bool isGroupOp(Operation *op);
+
+/// Finds in a kernel where its copies are done. Groups that may be committed,
+/// or waited for, do not count: a copy is done there at the latest.
+class AsyncGroups {
+public:
+  /// `steps`: those of operations that all threads of the tree get to together;
+  /// `hiding`: steps that have others in them.
+  AsyncGroups(
+      const SyncProgram &program, const DenseMap<Operation *, unsigned> &steps,
+      const DenseSet<unsigned> &hiding,
+      llvm::function_ref<std::optional<int64_t>(unsigned loop)> getNumTurns);
+
+  /// `copy` is part of `step`. Nothing if it is not known when it is done.
+  std::optional<AsyncCompletion> findCompletion(Operation *copy, unsigned step,
+                                                Operation *scope);
+
+private:
+  /// What stands in a sequence, from an item on.
+  struct Position {
+    unsigned sequence = 0, index = 0;
+  };
+  ArrayRef<unsigned> getBody(unsigned loop) const {
+    return program.sequences[program.nodes[loop].parts[0]].items;
+  }
+  std::optional<Position> findCommit(Operation *copy, unsigned step,
+                                     Operation *scope) const;
+  int64_t countCommits(unsigned loop) const;
+  std::optional<unsigned> follow(Position at);
+  void enterLoop(unsigned loop);
+  void turnLoop(unsigned loop);
+  bool leaveLoop(unsigned loop);
+  std::optional<unsigned> visitItem(unsigned node);
+
+  const SyncProgram &program;
+  const DenseMap<Operation *, unsigned> &steps;
+  DenseMap<unsigned, Operation *> opOf;
+  /// Nodes that have commits and waits in them.
+  DenseSet<unsigned> hiding;
+  llvm::function_ref<std::optional<int64_t>(unsigned loop)> getNumTurns;
+  /// How many groups were committed since that of the copy, at least.
+  int64_t younger = 0;
+  /// A loop around the copy that is left, and how many groups each of its turns
+  /// commits: that many more for each turn that the copy comes before the last.
+  struct Left {
+    unsigned loop = 0;
+    int64_t turns = 0, commits = 0;
+  };
+  std::optional<Left> left;
+  AsyncCompletion completion;
+};
 
 } // namespace mlir::workgroup
 

@@ -12,6 +12,9 @@ namespace mlir::workgroup {
 
 namespace {
 
+constexpr llvm::StringLiteral kUntimed =
+    "it is not known when the asynchronous operation is done";
+
 /// Collects the hazards of a kernel.
 class HazardFinder {
 public:
@@ -31,7 +34,20 @@ private:
                      const PairRelation &relation);
   const SmallVector<unsigned, 3> &getLoopsAround(unsigned step);
   bool isBefore(unsigned first, unsigned second) const;
-  void addUnordered(unsigned first, unsigned second, PairRelation relation);
+  void addUnordered(unsigned first, unsigned second, PairRelation relation,
+                    bool isExact);
+  Conflict::Kind addOrdered(unsigned first, unsigned second, unsigned from,
+                            std::optional<unsigned> loop,
+                            PairRelation relation);
+  void visitInLoop(unsigned first, unsigned second, ArrayRef<unsigned> around,
+                   bool isOrdered);
+  void addTurned(unsigned first, unsigned second, PairRelation relation);
+  void addEntered(unsigned first, unsigned second, PairRelation relation);
+  void
+  addWaited(unsigned first, unsigned second, bool isWaited,
+            llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate);
+  void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
+                 PairRelation relation);
   bool visitUnknown(unsigned first, unsigned second);
 
   ArrayRef<ThreadAccess> accesses;
@@ -60,6 +76,8 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
   if (!lhs.isWrite() && !rhs.isWrite())
     return false;
   if (lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic)
+    return false;
+  if (first == second && lhs.sameness == ThreadAccess::SameAlways)
     return false;
   // What the block does together is spread over its threads in whatever way;
   // that warps meet is no help.
@@ -94,6 +112,14 @@ bool HazardFinder::isBefore(unsigned first, unsigned second) const {
 Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
                                  SyncHazard order,
                                  const PairRelation &relation) {
+  // At the second of two operations of a warp, all its lanes have what they
+  // have read by the first (PTX ISA, wmma: `.sync`).
+  auto isOfWarp = [&](unsigned access) {
+    return accesses[access].agent == AccessAgent::Warp;
+  };
+  if (threads == PairRelation::OfOneWarp && !accesses[first].isWrite() &&
+      !accesses[first].isAsync && isOfWarp(first) && isOfWarp(second))
+    return Conflict::None;
   Conflict conflict = conflicts.find(first, second, relation);
   if (conflict)
     hazards.push_back({first, second, order, relation, conflict});
@@ -103,10 +129,35 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
 /// Adds what no barrier separates, because the first access may happen at any
 /// time: by the same thread, too.
 void HazardFinder::addUnordered(unsigned first, unsigned second,
-                                PairRelation relation) {
+                                PairRelation relation, bool isExact) {
   unsigned step = tree.getStep(second);
   relation.mayBeSame = true;
   add(first, second, {step, step, std::nullopt, false}, relation);
+  if (isExact || hazards.empty())
+    return;
+  Hazard &hazard = hazards.back();
+  if (hazard.first != first || hazard.second != second ||
+      hazard.conflict.kind != Conflict::Certain)
+    return;
+  hazard.conflict = Conflict();
+  hazard.conflict.kind = Conflict::Possible;
+  hazard.conflict.reason = kUntimed.str();
+}
+
+/// Adds what barriers separate that stand between `from` and the second access,
+/// in the same turns of all loops or, if `relation` has a carrier, in a later
+/// turn of that: of `loop`.
+Conflict::Kind HazardFinder::addOrdered(unsigned first, unsigned second,
+                                        unsigned from,
+                                        std::optional<unsigned> loop,
+                                        PairRelation relation) {
+  unsigned to = tree.getStep(second);
+  Conflict::Kind kind = add(first, second, {from, to, loop, false}, relation);
+  if (!loop || kind == Conflict::Certain)
+    return kind;
+  relation.least = 2;
+  relation.most = std::nullopt;
+  return add(first, second, {from, to, loop, true}, relation);
 }
 
 /// Asks for all turns in which `second` comes after `first`. A hazard within a
@@ -114,34 +165,161 @@ void HazardFinder::addUnordered(unsigned first, unsigned second,
 /// than one into a later turn or a turn of a loop around: those need no asking.
 void HazardFinder::visitDirection(unsigned first, unsigned second,
                                   ArrayRef<unsigned> around, bool isOrdered) {
+  const AsyncCompletion *done = tree.getCompletion(first);
+  if (done && done->inLoop)
+    return visitInLoop(first, second, around, isOrdered);
   unsigned issue = tree.getStep(first), to = tree.getStep(second);
-  std::optional<unsigned> completion = tree.getCompletion(first);
-  unsigned from = completion.value_or(issue);
+  unsigned from = done ? *done->last : issue;
   PairRelation relation;
   relation.threads = threads;
   for (unsigned loop : around)
     relation.sameTurn.push_back(tree.getLoop(loop));
   // Between the start of a copy and the wait for it, nothing is in order.
-  bool isUnderWay = isOrdered && completion && !isBefore(from, to);
-  if (isUnderWay)
-    addUnordered(first, second, relation);
-  else if (isOrdered && add(first, second, {from, to, std::nullopt, false},
-                            relation) == Conflict::Certain)
+  if (isOrdered && done && !isBefore(from, to))
+    addUnordered(first, second, relation, done->isExact);
+  else if (isOrdered && addOrdered(first, second, from, std::nullopt,
+                                   relation) == Conflict::Certain)
     return;
   for (unsigned loop : llvm::reverse(around)) {
     relation.carrier = relation.sameTurn.pop_back_val();
-    relation.isFar = false;
     if (!llvm::is_contained(getLoopsAround(from), loop)) {
-      addUnordered(first, second, relation);
-      continue;
-    }
-    if (add(first, second, {from, to, loop, false}, relation) ==
-        Conflict::Certain)
+      relation.most = std::nullopt;
+      addUnordered(first, second, relation, done->isExact);
+      relation.most = 1;
+    } else if (addOrdered(first, second, from, loop, relation) ==
+               Conflict::Certain) {
       return;
-    relation.isFar = true;
-    add(first, second, {from, to, loop, true}, relation);
+    }
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Copies that are done in some turn of a loop
+//===----------------------------------------------------------------------===//
+
+/// The same as `visitDirection`, where the first access is a copy that is done
+/// in some turn of a loop.
+void HazardFinder::visitInLoop(unsigned first, unsigned second,
+                               ArrayRef<unsigned> around, bool isOrdered) {
+  const AsyncCompletion &done = *tree.getCompletion(first);
+  const AsyncCompletion::InLoop &wait = *done.inLoop;
+  unsigned to = tree.getStep(second);
+  PairRelation relation;
+  relation.threads = threads;
+  for (unsigned loop : around)
+    relation.sameTurn.push_back(tree.getLoop(loop));
+  bool isInside = llvm::is_contained(getLoopsAround(to), wait.loop);
+  if (isOrdered && isInside && !wait.isAround)
+    addEntered(first, second, relation);
+  else if (isOrdered && (isInside || isBefore(to, wait.loop)))
+    addUnordered(first, second, relation, done.isExact);
+  else if (isOrdered)
+    addBehind(first, second, std::nullopt, relation);
+  for (unsigned loop : llvm::reverse(around)) {
+    relation.carrier = relation.sameTurn.pop_back_val();
+    if (wait.isAround && loop == wait.loop) {
+      addTurned(first, second, relation);
+    } else if (llvm::is_contained(getLoopsAround(wait.step), loop)) {
+      addBehind(first, second, loop, relation);
+    } else {
+      relation.most = std::nullopt;
+      addUnordered(first, second, relation, done.isExact);
+      relation.most = 1;
+    }
+  }
+}
+
+/// The copy is in the loop, and the second access in a later turn of it.
+void HazardFinder::addTurned(unsigned first, unsigned second,
+                             PairRelation relation) {
+  const AsyncCompletion &done = *tree.getCompletion(first);
+  const AsyncCompletion::InLoop &wait = *done.inLoop;
+  bool isWaited = isBefore(wait.step, tree.getStep(second));
+  relation.most = isWaited ? wait.turns - 1 : wait.turns;
+  if (*relation.most >= relation.least)
+    addUnordered(first, second, relation, done.isExact);
+  addWaited(first, second, isWaited, [&](int64_t least, bool isFar) {
+    relation.least = wait.turns + least;
+    relation.most = isFar ? std::nullopt : std::optional(relation.least);
+    return relation;
+  });
+}
+
+/// The copy comes before the loop that the second access is in.
+void HazardFinder::addEntered(unsigned first, unsigned second,
+                              PairRelation relation) {
+  const AsyncCompletion &done = *tree.getCompletion(first);
+  const AsyncCompletion::InLoop &wait = *done.inLoop;
+  bool isWaited = isBefore(wait.step, tree.getStep(second));
+  const KernelLoop *loop = tree.getLoop(wait.loop);
+  const KernelLoop *before = wait.before ? tree.getLoop(*wait.before) : nullptr;
+  int64_t until = isWaited ? wait.turns - 1 : wait.turns;
+  relation.turns = {{loop, std::nullopt, until, before}};
+  if (until >= 0 || before)
+    addUnordered(first, second, relation, done.isExact);
+  addWaited(first, second, isWaited, [&](int64_t least, bool isFar) {
+    least += wait.turns;
+    relation.turns = {
+        {loop, least, isFar ? std::nullopt : std::optional(least), before}};
+    return relation;
+  });
+}
+
+/// The second access comes behind the wait in its turn (`isWaited`), or in the
+/// next or a later turn: `relate` gives the relation for that.
+void HazardFinder::addWaited(
+    unsigned first, unsigned second, bool isWaited,
+    llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate) {
+  const AsyncCompletion::InLoop &wait = *tree.getCompletion(first)->inLoop;
+  unsigned to = tree.getStep(second);
+  if (isWaited && add(first, second, {wait.step, to, std::nullopt, false},
+                      relate(0, false)) == Conflict::Certain)
+    return;
+  if (add(first, second, {wait.step, to, wait.loop, false}, relate(1, false)) !=
+      Conflict::Certain)
+    add(first, second, {wait.step, to, wait.loop, true}, relate(2, true));
+}
+
+/// The second access comes when the loop was left, in a later turn of a `loop`
+/// around if that is given. The wait may not have come before that.
+void HazardFinder::addBehind(unsigned first, unsigned second,
+                             std::optional<unsigned> loop,
+                             PairRelation relation) {
+  const AsyncCompletion &done = *tree.getCompletion(first);
+  const AsyncCompletion::InLoop &wait = *done.inLoop;
+  LoopEnd end;
+  end.loop = tree.getLoop(wait.loop);
+  end.most = wait.turns;
+  bool isBeforeTest = tree.isBeforeTest(wait.step, wait.loop);
+  end.isFromStart = !wait.isAround;
+  if (end.isFromStart) {
+    end.other = wait.before ? tree.getLoop(*wait.before) : nullptr;
+    end.isBeforeTest = isBeforeTest;
+  } else {
+    end.isBeforeTest = tree.isBeforeTest(tree.getStep(first), wait.loop);
+    end.most += end.isBeforeTest - isBeforeTest;
+  }
+  if (end.most == 0 && !end.other && (end.isBeforeTest || !end.isFromStart)) {
+    addOrdered(first, second, wait.step, loop, relation);
+    return; // all copies are waited for in the loop
+  }
+  PairRelation left = relation;
+  left.ends.push_back(end);
+  end.isNot = true;
+  relation.ends.push_back(end);
+  addOrdered(first, second, wait.step, loop, relation);
+  bool isWaited =
+      done.last && (loop ? llvm::is_contained(getLoopsAround(*done.last), *loop)
+                         : isBefore(*done.last, tree.getStep(second)));
+  if (isWaited)
+    addOrdered(first, second, *done.last, loop, left);
+  else
+    addUnordered(first, second, left, /*isExact=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
 
 /// True if it is not known when one of the accesses is done, so that nothing is
 /// known of their order; says so once for each.
@@ -156,9 +334,13 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
     unsigned step = tree.getStep(second);
     Conflict conflict;
     conflict.kind = Conflict::Possible;
-    conflict.reason = "it is not known when the asynchronous operation is done";
-    hazards.push_back(
-        {first, second, {step, step, std::nullopt, false}, {}, conflict});
+    conflict.reason = kUntimed.str();
+    hazards.push_back({first,
+                       second,
+                       {step, step, std::nullopt, false},
+                       {},
+                       conflict,
+                       /*isUntimed=*/true});
   }
   return true;
 }
@@ -195,7 +377,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
     relation.threads = threads;
     for (unsigned loop : around)
       relation.sameTurn.push_back(tree.getLoop(loop));
-    add(first, second, {from, to, std::nullopt, false}, relation);
+    if (first != second || accesses[first].sameness == ThreadAccess::NotSame)
+      add(first, second, {from, to, std::nullopt, false}, relation);
     isOrdered = false;
   }
   visitDirection(first, second, around, isOrdered);
@@ -215,72 +398,6 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 ThreadConflicts &conflicts,
                                 PairRelation::Threads threads) {
   return HazardFinder(accesses, tree, conflicts, threads).find();
-}
-
-/// The loops around `step` that `hazard` says nothing of, although each of
-/// their turns meets a barrier from `step` to `step`.
-static SmallVector<unsigned> findMeeting(const SyncTree &tree, unsigned step,
-                                         unsigned other,
-                                         const SyncHazard &hazard,
-                                         ArrayRef<SyncGap> gaps) {
-  SmallVector<unsigned> meeting;
-  auto around = tree.getLoopsAround(step), others = tree.getLoopsAround(other);
-  for (auto [depth, loop] : llvm::enumerate(around)) {
-    bool isCommon = depth < others.size() && others[depth] == loop;
-    bool isInCarrier =
-        hazard.loop &&
-        llvm::is_contained(ArrayRef(around).take_front(depth), *hazard.loop);
-    bool isOpen = hazard.loop ? isInCarrier : !isCommon;
-    if (isOpen && isCut(tree.getProgram(), {step, step, loop, false}, gaps))
-      meeting.push_back(loop);
-  }
-  return meeting;
-}
-
-/// True if `step` stands in the body of `loop` itself, so that each turn that
-/// begins gets to it: then no turn is without the barriers on the way from it
-/// to itself.
-static bool isInEachTurn(const SyncTree &tree, unsigned step, unsigned loop) {
-  const SyncProgram &program = tree.getProgram();
-  return program.sequences[program.nodes[step].sequence].parent == loop;
-}
-
-void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
-                   ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps) {
-  llvm::erase_if(hazards, [&](Hazard &hazard) {
-    const SyncHazard &order = hazard.order;
-    if (isCut(tree.getProgram(), order, gaps))
-      return false;
-    PairRelation relation = hazard.relation;
-    for (unsigned loop : findMeeting(tree, order.from, order.to, order, gaps))
-      if (isInEachTurn(tree, order.from, loop))
-        relation.lastTurn.emplace_back(tree.getLoop(loop),
-                                       tree.isBeforeTest(order.from, loop));
-    for (unsigned loop : findMeeting(tree, order.to, order.from, order, gaps))
-      if (isInEachTurn(tree, order.to, loop))
-        relation.firstTurn.push_back(tree.getLoop(loop));
-    if (relation.lastTurn.empty() && relation.firstTurn.empty())
-      return false;
-    hazard.conflict = conflicts.find(hazard.first, hazard.second, relation);
-    return !hazard.conflict;
-  });
-}
-
-SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
-                                   const SyncTree &tree) {
-  SmallVector<SyncHazard> ordered;
-  for (const Hazard &hazard : hazards) {
-    const SyncHazard &order = hazard.order;
-    if (isCut(tree.getProgram(), order, {})) {
-      ordered.push_back(order);
-      continue;
-    }
-    for (unsigned loop : findMeeting(tree, order.from, order.to, order, {}))
-      ordered.push_back({order.from, order.from, loop, false});
-    for (unsigned loop : findMeeting(tree, order.to, order.from, order, {}))
-      ordered.push_back({order.to, order.to, loop, false});
-  }
-  return ordered;
 }
 
 } // namespace mlir::workgroup

@@ -186,7 +186,11 @@ const SymbolicAtom *SymbolicIndex::intern(SymbolicAtom atom) {
         (!atom.op && !other.op) ||
         (atom.op && other.op && atom.op->getName() == other.op->getName() &&
          atom.op->getResultTypes() == other.op->getResultTypes());
-    if (other.kind == atom.kind && other.dim == atom.dim &&
+    // More may be taken for granted of a value than is known.
+    bool isSameRange = atom.kind != SymbolicAtom::Opaque ||
+                       (atom.range.min == other.range.min &&
+                        atom.range.max == other.range.max);
+    if (isSameRange && other.kind == atom.kind && other.dim == atom.dim &&
         other.what == atom.what && other.loop == atom.loop &&
         other.value == atom.value && isSameFunction &&
         other.operands == atom.operands && other.condition == atom.condition)
@@ -318,6 +322,40 @@ SymbolicForm SymbolicIndex::remainder(const SymbolicForm &lhs,
   return add(lhs, multiply(divide(lhs, divisor), divisor), -1, nullptr);
 }
 
+/// True if `condition` is that `form`, which is not negative, is below `size`.
+static bool isBelow(const SymbolicCondition &condition,
+                    const SymbolicForm &form, int64_t size) {
+  auto isUpper = [&](const SymbolicCondition &part) {
+    std::optional<SymbolicForm> sum = part.form.plus(form);
+    return part.kind == SymbolicCondition::NonNegative && sum &&
+           *sum == SymbolicForm(size - 1);
+  };
+  auto isLower = [&](const SymbolicCondition &part) {
+    return part.kind == SymbolicCondition::NonNegative && part.form == form;
+  };
+  if (condition.kind != SymbolicCondition::All)
+    return isUpper(condition);
+  return llvm::any_of(condition.parts, isUpper) &&
+         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
+           return isUpper(part) || isLower(part);
+         });
+}
+
+std::optional<SymbolicForm> matchWrapping(const SymbolicForm &lhs,
+                                          const SymbolicForm &rhs,
+                                          const SymbolicCondition &condition,
+                                          int64_t &size) {
+  std::optional<SymbolicForm> distance = lhs.plus(rhs, -1);
+  if (!distance || !distance->isConstant() || distance->constant == 0)
+    return std::nullopt;
+  bool isFirst = distance->constant > 0;
+  const SymbolicForm &number = isFirst ? lhs : rhs;
+  size = std::abs(distance->constant);
+  if (!isBelow(isFirst ? condition : condition.negate(), number, size))
+    return std::nullopt;
+  return number;
+}
+
 SymbolicForm SymbolicIndex::select(const SymbolicCondition &condition,
                                    const SymbolicForm &lhs,
                                    const SymbolicForm &rhs) {
@@ -334,6 +372,12 @@ SymbolicForm SymbolicIndex::select(const SymbolicCondition &condition,
     if (size && size->isConstant() && size->constant > 0 &&
         isNonNegative(range) && range.max && *range.max <= size->constant)
       return remainder(rhs, *size);
+  }
+  int64_t size = 0;
+  if (auto number = matchWrapping(lhs, rhs, condition, size)) {
+    Range range = getRange(*number);
+    if (isNonNegative(range) && range.max && *range.max < 2 * size)
+      return remainder(*number, SymbolicForm(size));
   }
   SymbolicAtom atom;
   atom.kind = SymbolicAtom::Select;

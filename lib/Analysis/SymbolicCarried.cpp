@@ -1,4 +1,4 @@
-//===- SymbolicCarried.cpp - What loops count and carry -------------------===//
+//===- SymbolicCarried.cpp - What loops carry from turn to turn -----------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,121 +15,6 @@ namespace mlir::workgroup {
 
 using Atom = SymbolicAtom;
 using Form = SymbolicForm;
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-std::optional<SymbolicIndex::Span>
-SymbolicIndex::getSpan(const KernelLoop *loop) {
-  if (auto counted = dyn_cast_or_null<scf::ForOp>(loop->op)) {
-    if (counted.getUnsignedCmp())
-      return std::nullopt;
-    Form lower = getForm(counted.getLowerBound());
-    return Span{lower,
-                add(getForm(counted.getUpperBound()), lower, -1, nullptr),
-                getForm(counted.getStep())};
-  }
-  if (auto counted = dyn_cast_or_null<affine::AffineForOp>(loop->op)) {
-    SymbolicTranslator translator(*this);
-    Form lower = translator.translateExtremum(counted.getLowerBoundMap(),
-                                              counted.getLowerBoundOperands(),
-                                              /*isMinimum=*/false);
-    Form upper = translator.translateExtremum(counted.getUpperBoundMap(),
-                                              counted.getUpperBoundOperands(),
-                                              /*isMinimum=*/true);
-    return Span{lower, add(upper, lower, -1, nullptr),
-                Form(counted.getStepAsInt())};
-  }
-  return std::nullopt;
-}
-
-SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
-  std::optional<Span> span = getSpan(loop);
-  if (!span)
-    return {};
-  Form begun = multiply(span->step, getTurn(loop));
-  return SymbolicCondition::of(
-      SymbolicCondition::NonNegative,
-      add(add(span->length, begun, -1, nullptr), Form(-1), 1, nullptr));
-}
-
-/// When control gets past the test of `loop`, which does not count.
-std::optional<SymbolicCondition>
-SymbolicIndex::getTest(const KernelLoop *loop) {
-  if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op))
-    return getCondition(general.getConditionOp().getCondition());
-  if (loop->op)
-    return std::nullopt;
-  std::optional<SymbolicCondition> test;
-  for (Block &block : *loop->header->getParent()) {
-    if (!loop->contains(loops.getLoop(&block)))
-      continue;
-    for (Block *next : block.getSuccessors()) {
-      if (loop->contains(loops.getLoop(next)))
-        continue;
-      auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
-      if (!branch || test)
-        return std::nullopt;
-      SymbolicCondition leaves = getCondition(branch.getCondition());
-      test = branch.getTrueDest() == next ? leaves.negate() : leaves;
-    }
-  }
-  return test;
-}
-
-/// What holds before the test of `loop`: in all turns but the first one, the
-/// test was passed in the turn before.
-SymbolicCondition SymbolicIndex::getReached(const KernelLoop *loop) {
-  using Condition = SymbolicCondition;
-  Form turn = getTurn(loop);
-  std::optional<Condition> test = getTest(loop);
-  Condition passed = getUnknown();
-  if (test && test->kind == Condition::True)
-    return {};
-  if (test &&
-      (test->kind == Condition::NonNegative || test->kind == Condition::Zero))
-    if (std::optional<Form> before = SymbolicTranslator(*this).substitute(
-            test->form, loop, add(turn, Form(-1), 1, nullptr)))
-      passed = Condition::of(test->kind, *before);
-  return Condition::join(Condition::Any,
-                         {Condition::of(Condition::Zero, turn), passed});
-}
-
-bool SymbolicIndex::hasTurn(const KernelLoop *loop) {
-  if (std::optional<Span> span = getSpan(loop)) {
-    SymbolicRange length = getRange(span->length);
-    return length.min && *length.min >= 1;
-  }
-  std::optional<SymbolicCondition> test = getTest(loop);
-  if (!test || test->kind != SymbolicCondition::NonNegative)
-    return test && test->kind == SymbolicCondition::True;
-  std::optional<Form> first =
-      SymbolicTranslator(*this).substitute(test->form, loop, Form(0));
-  SymbolicRange range = first ? getRange(*first) : SymbolicRange();
-  return range.min && *range.min >= 0;
-}
-
-std::optional<SymbolicCondition>
-SymbolicIndex::getLastTurn(const KernelLoop *loop, bool isBeforeTest) {
-  using Condition = SymbolicCondition;
-  if (std::optional<Span> span = getSpan(loop)) {
-    Form begun = multiply(span->step, add(getTurn(loop), Form(1), 1, nullptr));
-    return Condition::of(Condition::NonNegative,
-                         add(begun, span->length, -1, nullptr));
-  }
-  std::optional<Condition> test = getTest(loop);
-  if (!test ||
-      (test->kind != Condition::NonNegative && test->kind != Condition::Zero))
-    return std::nullopt;
-  if (isBeforeTest)
-    return test->negate();
-  std::optional<Form> next = SymbolicTranslator(*this).substitute(
-      test->form, loop, add(getTurn(loop), Form(1), 1, nullptr));
-  if (!next)
-    return std::nullopt;
-  return Condition::of(test->kind, *next).negate();
-}
 
 //===----------------------------------------------------------------------===//
 // Values that loops carry
@@ -225,13 +110,31 @@ SymbolicForm SymbolicTranslator::getTotal(const KernelLoop *loop,
              return loop->contains(around);
            });
   });
-  if (isFixed)
-    return index.multiply(increment, index.getTurn(loop));
+  return isFixed ? index.multiply(increment, index.getTurn(loop))
+                 : getSum(loop, increment);
+}
+
+/// The same, told only from turn to turn.
+SymbolicForm SymbolicTranslator::getSum(const KernelLoop *loop,
+                                        const SymbolicForm &increment) {
   Atom atom;
   atom.kind = Atom::Total;
   atom.loop = loop;
   atom.operands = {increment};
   return index.ofAtom(std::move(atom));
+}
+
+/// What `carried` is in the next turn, if `self` is what `argument` is in this
+/// one.
+SymbolicForm SymbolicTranslator::getNext(BlockArgument argument,
+                                         const Carried &carried,
+                                         const Form &self) {
+  index.tentative[argument] = self;
+  DenseMap<Value, Form> known = std::exchange(index.forms, index.tentative);
+  Form next = index.getForm(carried.next);
+  index.forms = std::move(known);
+  index.tentative.erase(argument);
+  return next;
 }
 
 /// A value of which each turn adds to what it was, or that does so modulo a
@@ -242,14 +145,7 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
   if (self.terms.size() != 1 || !carried.loop->isCountable)
     return self;
   const SymbolicAtom *start = self.terms.front().first;
-
-  // What the next one is, if this is taken for granted.
-  index.tentative[argument] = self;
-  DenseMap<Value, Form> known = std::exchange(index.forms, index.tentative);
-  Form next = index.getForm(carried.next);
-  index.forms = std::move(known);
-  index.tentative.erase(argument);
-
+  Form next = getNext(argument, carried, self);
   if (next.getFactor(start) == 1) {
     Form increment = index.add(next, self, -1, nullptr);
     if (!contains(increment, start))
@@ -258,15 +154,34 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
                  argument);
   }
   int64_t size = 0;
+  if (auto needed = index.neededSizes.find(start);
+      needed != index.neededSizes.end()) {
+    // By induction: what is below it stays below it.
+    size = needed->second;
+    Atom small = *start;
+    small.range = {0, size - 1};
+    Form assumed = index.ofAtom(std::move(small));
+    start = assumed.terms.front().first;
+    next = getNext(argument, carried, assumed);
+  }
   std::optional<Form> increment = matchAdvance(next, start, size);
   if (!increment || size == 0 || contains(*increment, start))
     return self;
   Form initial = index.getForm(carried.initial);
   SymbolicRange range = index.getRange(initial);
-  if (!range.min || *range.min < 0 || !range.max || *range.max >= size)
+  if (!range.min || *range.min < 0 || !range.max || *range.max >= size) {
+    if (initial.constant == 0 && initial.terms.size() == 1 &&
+        initial.terms.front().second == 1 &&
+        index.tentative.contains(initial.terms.front().first->value))
+      index.neededSizes[initial.terms.front().first] = size;
     return self;
+  }
   return index.remainder(
-      index.add(initial, getTotal(carried.loop, *increment), 1, argument),
+      index.add(initial,
+                increment->isConstant()
+                    ? index.multiply(*increment, index.getTurn(carried.loop))
+                    : getSum(carried.loop, *increment),
+                1, argument),
       Form(size));
 }
 
@@ -296,6 +211,27 @@ SymbolicTranslator::matchAdvance(const Form &form, const SymbolicAtom *start,
     return index.add(whole, quotient, -1, nullptr);
   }
   return std::nullopt;
+}
+
+/// By how much y is more than `start`, if `atom` is y < n ? y : y - n, where y
+/// is n more at most.
+std::optional<SymbolicForm>
+SymbolicTranslator::matchSubtraction(const SymbolicAtom &atom,
+                                     const SymbolicAtom *start, int64_t &size) {
+  int64_t found = 0;
+  std::optional<Form> next =
+      matchWrapping(atom.operands[0], atom.operands[1], atom.condition, found);
+  if (!next || (size && size != found))
+    return std::nullopt;
+  Form self;
+  self.terms.emplace_back(start, 1);
+  Form increment = index.add(*next, self, -1, nullptr);
+  SymbolicRange range = index.getRange(increment);
+  if (!range.min || *range.min < 0 || !range.max || *range.max > found ||
+      contains(increment, start))
+    return std::nullopt;
+  size = found;
+  return increment;
 }
 
 /// The same for a selection, or a remainder of what is not known not to be
@@ -332,6 +268,8 @@ SymbolicTranslator::matchWrap(const SymbolicAtom &atom,
     if (isStep && isAtEnd && end.isConstant() && setSize(end.constant))
       return increment;
   }
+  if (std::optional<Form> increment = matchSubtraction(atom, start, size))
+    return increment;
   std::optional<Form> lhs = matchAdvance(atom.operands[0], start, size);
   std::optional<Form> rhs = matchAdvance(atom.operands[1], start, size);
   if (!lhs || !rhs)

@@ -24,13 +24,18 @@ using Form = SymbolicForm;
 /// Deep chains of operations are not worth the stack.
 static constexpr unsigned kMaxDepth = 128;
 
-/// Along which dimensions a kernel asks for ids of threads, or for numbers of
-/// them; nothing if that is not known.
-static std::optional<std::array<bool, 3>> findAskedIds(Operation *scope) {
-  std::array<bool, 3> isAsked = {false, false, false};
-  bool isKnown = isKernel(scope);
+/// Along which dimensions `scope`, and what it calls, asks for ids of threads,
+/// or for numbers of them. False if that is not known.
+static bool findAskedIds(Operation *scope, std::array<bool, 3> &isAsked,
+                         DenseSet<Operation *> &visited) {
+  bool isKnown = true;
   scope->walk([&](Operation *op) {
-    isKnown &= !isa<CallOpInterface>(op);
+    if (auto call = dyn_cast<CallOpInterface>(op)) {
+      Operation *callee = call.resolveCallable();
+      bool isBody = callee && getBody(callee);
+      isKnown &= isBody && (!visited.insert(callee).second ||
+                            findAskedIds(callee, isAsked, visited));
+    }
     llvm::TypeSwitch<Operation *>(op)
         .Case<gpu::ThreadIdOp, gpu::BlockDimOp, gpu::GlobalIdOp>(
             [&](auto id) { isAsked[unsigned(id.getDimension())] = true; })
@@ -44,7 +49,7 @@ static std::optional<std::array<bool, 3>> findAskedIds(Operation *scope) {
     isAsked[1] |= !ids.y.use_empty() || !sizes.y.use_empty();
     isAsked[2] |= !ids.z.use_empty() || !sizes.z.use_empty();
   }
-  return isKnown ? std::optional(isAsked) : std::nullopt;
+  return isKnown;
 }
 
 SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
@@ -54,9 +59,12 @@ SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
       shape(getBlockShape(scope)) {
   // What a kernel never asks for is taken not to be there: threads that differ
   // only in it would all do the same.
-  std::optional<std::array<bool, 3>> isAsked = findAskedIds(scope);
-  for (unsigned dim = 1; dim < 3 && isAsked; ++dim)
-    if (!shape.sizes[dim] && !(*isAsked)[dim])
+  std::array<bool, 3> isAsked = {false, false, false};
+  DenseSet<Operation *> visited = {scope};
+  if (!isKernel(scope) || !findAskedIds(scope, isAsked, visited))
+    return;
+  for (unsigned dim = 1; dim < 3; ++dim)
+    if (!shape.sizes[dim] && !isAsked[dim])
       shape.sizes[dim] = 1;
 }
 

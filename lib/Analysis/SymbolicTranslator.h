@@ -20,6 +20,13 @@ namespace mlir::workgroup {
 /// The numbers that fit into `type`.
 SymbolicRange getTypeRange(Type type);
 
+/// y, if `condition ? lhs : rhs` is y < n ? y : y - n, where y is taken not to
+/// be negative. Finds n.
+std::optional<SymbolicForm> matchWrapping(const SymbolicForm &lhs,
+                                          const SymbolicForm &rhs,
+                                          const SymbolicCondition &condition,
+                                          int64_t &size);
+
 /// What one operation means for its results.
 class SymbolicTranslator {
 public:
@@ -68,7 +75,13 @@ private:
                                    int64_t &size);
   std::optional<Form> matchWrap(const SymbolicAtom &atom,
                                 const SymbolicAtom *start, int64_t &size);
+  std::optional<Form> matchSubtraction(const SymbolicAtom &atom,
+                                       const SymbolicAtom *start,
+                                       int64_t &size);
+  Form getNext(BlockArgument argument, const Carried &carried,
+               const Form &self);
   Form getTotal(const KernelLoop *loop, const Form &increment);
+  Form getSum(const KernelLoop *loop, const Form &increment);
   std::optional<Form> substitute(const SymbolicAtom *atom,
                                  const KernelLoop *loop, const Form &turns);
 

@@ -29,13 +29,9 @@ SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
                    const SyncScope &sync)
     : sync(sync), stepOf(accesses.getAccesses().size(), 0) {
   markRelevant(scope, accesses);
-  Region *body = getBody(scope);
-  if (!body)
-    return;
-  if (sync.uniformity.isUniformPoint(&body->front().front()))
+  if (Region *body = getBody(scope))
     visitRegion(0, *body);
-  else // a function that threads call on their own
-    visitDivergentBlocks(0, &body->front(), nullptr, &body->front().front());
+  findCompletions(scope, accesses);
 }
 
 bool SyncTree::isBarrier(Operation *op) const {
@@ -52,16 +48,9 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     accessesOf[access.op].push_back(number);
     mark(access.op);
-    Operation *wait =
-        access.isAsync ? findCompletion(access.op, scope) : nullptr;
-    if (!wait)
-      continue;
-    waitOf[number] = wait;
-    stepOfWait[wait] = 0;
-    mark(wait);
   }
   scope->walk([&](Operation *op) {
-    if (isBarrier(op))
+    if (isBarrier(op) || isGroupOp(op))
       mark(op);
   });
 }
@@ -81,14 +70,29 @@ unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
 void SyncTree::addAccesses(unsigned node, Operation *op) {
   for (unsigned access : accessesOf.lookup(op))
     stepOf[access] = node;
-  if (auto wait = stepOfWait.find(op); wait != stepOfWait.end())
-    wait->second = node;
+}
+
+/// Finds where asynchronous accesses are done.
+void SyncTree::findCompletions(Operation *scope,
+                               const ThreadAccesses &accesses) {
+  auto getNumTurns = [&](unsigned loop) {
+    return sync.getNumTurns(getLoop(loop));
+  };
+  AsyncGroups groups(program, groupSteps, hidingSteps, getNumTurns);
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    if (!access.isAsync || unstructured)
+      continue;
+    if (auto done = groups.findCompletion(access.op, stepOf[number], scope))
+      completionOf[number] = *done;
+  }
 }
 
 /// Makes all of `op` and in it part of the step `node`.
 void SyncTree::addDivergent(unsigned node, Operation *op) {
   op->walk([&](Operation *inner) {
     addAccesses(node, inner);
+    if (isGroupOp(inner))
+      hidingSteps.insert(node);
     bool isWarpOnly = sync.unit == UniformityUnit::Warp;
     if (isBarrier(inner) && !isWarpOnly && !sync.isDead(inner))
       divergentBarriers.push_back(inner);
@@ -97,6 +101,10 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
 
 void SyncTree::addStep(unsigned sequence, Operation *op) {
   unsigned node = append(sequence, SyncNode::Step, op);
+  if (isGroupOp(op)) {
+    groupSteps[op] = node;
+    return;
+  }
   if (op->getNumRegions() != 0 && accessesOf.lookup(op).empty())
     divergentSteps.insert(node);
   addDivergent(node, op);
@@ -365,11 +373,6 @@ bool SyncTree::isBeforeTest(unsigned node, unsigned loop) const {
        parent = program.sequences[program.nodes[at].sequence].parent)
     at = *parent;
   return program.nodes[at].index < program.nodes[loop].exit;
-}
-
-std::optional<unsigned> SyncTree::getCompletion(unsigned access) const {
-  Operation *wait = waitOf.lookup(access);
-  return wait ? std::optional(stepOfWait.lookup(wait)) : std::nullopt;
 }
 
 unsigned SyncTree::getDepth(unsigned sequence) const {

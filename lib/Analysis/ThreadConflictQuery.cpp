@@ -223,6 +223,11 @@ Conflict ThreadConflictQuery::solve(
   system.addThreads(mayBeSame, isAnybody);
   bool isExact = system.isExact();
   std::string inexactness = system.getInexactness();
+  Conflict conflict;
+  conflict.kind = Conflict::Possible;
+  conflict.reason = inexactness;
+  if (threads && !isExact) // asked for what is certain only
+    return conflict;
   // Looked at in a witness, so there have to be variables for them.
   for (System::Side side : {System::First, System::Second}) {
     for (unsigned dim = 0; dim < 3; ++dim)
@@ -232,18 +237,14 @@ Conflict ThreadConflictQuery::solve(
   }
   System::Answer answer = system.solve();
   conflicts.numSystems += system.getNumSystems();
-  Conflict conflict;
   if (answer == System::Answer::Empty)
-    return conflict;
-  conflict.kind = Conflict::Possible;
+    return Conflict();
   if (answer == System::Answer::Unknown) {
     conflict.reason = "its index arithmetic is too long";
     return conflict;
   }
-  if (!isExact) {
-    conflict.reason = inexactness;
+  if (!isExact)
     return conflict;
-  }
   conflict.kind = Conflict::Certain;
   conflict.witness = makeWitness(system, place);
   return conflict;
@@ -369,6 +370,12 @@ Conflict ThreadConflictQuery::decide() {
   Conflict conflict;
   if (isSeparate() || cannotMeet())
     return conflict;
+  // Numbers in the place of ids make small systems: some threads are tried
+  // before it is asked for any.
+  constexpr size_t kFirst = 2;
+  for (auto meeting : ArrayRef(meetings).take_front(kFirst))
+    if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
+      return found;
   conflict = solve(std::nullopt);
   if (conflict.kind != Conflict::Possible)
     return conflict;

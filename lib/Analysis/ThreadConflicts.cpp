@@ -11,6 +11,7 @@
 #include "ThreadTables.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -130,6 +131,17 @@ void ThreadConflicts::makeExtents() {
   }
 }
 
+/// The operand that says whether `op` is executed at all; null for none.
+static Value getPredicate(Operation *op) {
+  if (auto ptx = dyn_cast<NVVM::BasicPtxBuilderInterface>(op))
+    return ptx.getPredicate().value_or(Value());
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveExpectTxOp,
+            nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(
+          [](auto predicated) { return predicated.getPredicate(); })
+      .Default([](Operation *) { return Value(); });
+}
+
 unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access) {
   Footprint made;
   const AccessFootprint &footprint = *access.footprint;
@@ -145,6 +157,8 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access) {
   if (isa<nvgpu::LdMatrixOp>(access.op))
     made.agent = AccessAgent::Warp;
   std::vector<Condition> conditions = {index.getGuard(access.op)};
+  if (Value predicate = getPredicate(access.op))
+    conditions.push_back(index.getCondition(predicate));
   for (const AccessFootprint::Bound &bound : footprint.bounds)
     conditions.push_back(isBelow(index, index.getForm(bound.index),
                                  index.getForm(bound.extent)));
@@ -172,6 +186,19 @@ Conflict ThreadConflicts::decide(const Footprint &first,
   return ThreadConflictQuery(*this, first, second, relation).decide();
 }
 
+/// Of a block of unknown size it is not certain that there are such threads.
+static void doubtThreads(Conflict &conflict) {
+  std::array<int64_t, 3> sizes = {1, 1, 1};
+  for (const std::array<int64_t, 3> &ids : conflict.witness->threads)
+    for (unsigned dim = 0; dim < 3; ++dim)
+      sizes[dim] = std::max(sizes[dim], ids[dim] + 1);
+  llvm::raw_string_ostream os(conflict.reason);
+  os << "it takes a block of " << sizes[0] << " x " << sizes[1] << " x "
+     << sizes[2] << " threads or more, and known_block_size does not tell";
+  conflict.kind = Conflict::Possible;
+  conflict.witness = std::nullopt;
+}
+
 Conflict ThreadConflicts::find(unsigned first, unsigned second,
                                const PairRelation &relation) {
   const ThreadAccess &lhs = accesses.getAccesses()[first];
@@ -182,7 +209,7 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   if (relation.carrier) {
     // No loop has a turn after its last.
     SymbolicRange turns = index.getRange(index.getTurn(relation.carrier));
-    if (turns.max && *turns.max < (relation.isFar ? 2 : 1))
+    if (turns.max && *turns.max < relation.least)
       return conflict;
   }
   bool isBlock =
@@ -203,12 +230,15 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
       relations.try_emplace(relation, relations.size()).first->second;
   auto key = std::tuple(*footprintOf[first], *footprintOf[second], number);
   auto it = known.find(key);
-  if (it == known.end())
+  if (it == known.end()) {
     it = known
              .try_emplace(key,
                           decide(footprints[*footprintOf[first]],
                                  footprints[*footprintOf[second]], relation))
              .first;
+    if (it->second.kind == Conflict::Certain && !threads)
+      doubtThreads(it->second);
+  }
   return it->second;
 }
 

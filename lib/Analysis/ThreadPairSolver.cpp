@@ -13,8 +13,9 @@ namespace mlir::workgroup {
 
 using Row = ThreadPairSystem::Row;
 
-/// What a query may take: cases multiply.
-static constexpr unsigned kMaxChecks = 96;
+/// What a query may take, as cases multiply: systems solved in integers, and in
+/// rationals, which takes a fraction of that.
+static constexpr unsigned kMaxChecks = 96, kMaxTries = 512;
 static constexpr unsigned kMaxProducts = 4;
 
 /// x * n and y * n are as far apart as x and y tell, if `n` is not negative:
@@ -54,9 +55,33 @@ void ThreadPairSystem::relateProducts() {
   }
 }
 
+/// Two numbers are equal if their exclusive ors with the same key are: swizzles
+/// take no two elements of a row to one place.
+void ThreadPairSystem::relateMixtures() {
+  constexpr size_t kMaxPairs = 2;
+  if (mixtures[First].size() * mixtures[Second].size() > kMaxPairs)
+    return;
+  auto isMore = [](const Row &lhs, const Row &rhs) {
+    Conjunction more;
+    more.rows = {{subtract(subtract(lhs, rhs), makeConstant(1)), false}};
+    return more;
+  };
+  for (const MixtureOf &lhs : mixtures[First])
+    for (const MixtureOf &rhs : mixtures[Second]) {
+      Cases cases = {isMore(lhs.result, rhs.result),
+                     isMore(rhs.result, lhs.result), isMore(lhs.key, rhs.key),
+                     isMore(rhs.key, lhs.key), Conjunction()};
+      cases.back().rows = {{subtract(lhs.number, rhs.number), true}};
+      choices.push_back(std::move(cases));
+    }
+}
+
+/// Whether `rows` have a solution: in integers if `isLast`, else in rationals,
+/// which takes a small part of the time.
 ThreadPairSystem::Answer
-ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows) {
-  if (++numChecks > kMaxChecks)
+ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows, bool isLast) {
+  unsigned &count = isLast ? numChecks : numTries;
+  if (++count > (isLast ? kMaxChecks : kMaxTries))
     return Answer::Unknown;
   using presburger::IntegerPolyhedron;
   using presburger::PresburgerSpace;
@@ -80,6 +105,9 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows) {
   }
   if (system.isEmpty())
     return Answer::Empty;
+  if (!isLast)
+    return Answer::Solved;
+  system.simplify();
   auto solution = system.findIntegerSample();
   if (!solution)
     return Answer::Empty;
@@ -92,8 +120,9 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows) {
 /// Takes a case of each choice from number `depth` on.
 ThreadPairSystem::Answer
 ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth) {
-  Answer answer = check(rows);
-  if (answer != Answer::Solved || depth == choices.size())
+  bool isLast = depth == choices.size();
+  Answer answer = check(rows, isLast);
+  if (answer != Answer::Solved || isLast)
     return answer;
   size_t size = rows.size();
   Answer result = Answer::Empty;
@@ -111,6 +140,7 @@ ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth) {
 
 ThreadPairSystem::Answer ThreadPairSystem::solve() {
   relateProducts();
+  relateMixtures();
   if (ranges.size() > kMaxVariables)
     return Answer::Unknown;
   // Those with the fewest cases first: they fail first.

@@ -145,11 +145,13 @@ void ThreadPairSystem::defineTurn(const SymbolicAtom *atom, Side side,
                                   const Row &variable) {
   if (atom->loop != relation.carrier || side != Second)
     return;
-  Row later = subtract(variable, getAtom(atom, First), -1);
-  if (relation.isFar)
-    addNonNegative(subtract(later, makeConstant(1)));
-  else
-    addZero(later);
+  Row later = subtract(variable, getAtom(atom, First));
+  Row beyond = subtract(later, makeConstant(relation.least));
+  if (relation.most == relation.least)
+    return addZero(beyond);
+  addNonNegative(beyond);
+  if (relation.most)
+    addNonNegative(subtract(makeConstant(*relation.most), later));
 }
 
 void ThreadPairSystem::defineTotal(const SymbolicAtom *atom, Side side,
@@ -172,7 +174,7 @@ void ThreadPairSystem::defineTotal(const SymbolicAtom *atom, Side side,
   Row later = subtract(variable, getAtom(atom, First));
   later.add(get(increment, First), -1);
   SymbolicRange range = index.getRange(increment);
-  if (!relation.isFar)
+  if (relation.least == 1 && relation.most == 1)
     addZero(later);
   else if (range.min && *range.min >= 0)
     addNonNegative(later);
@@ -242,6 +244,13 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
     return setInexact("an index is a product of values that are not constant");
   }
   case Atom::Function:
+    if (isa<arith::XOrIOp>(atom->op)) {
+      // The wider one is told by the narrower one and the result.
+      SymbolicRange lhs = index.getRange(atom->operands[0]);
+      SymbolicRange rhs = index.getRange(atom->operands[1]);
+      unsigned key = lhs.max && (!rhs.max || *lhs.max < *rhs.max) ? 0 : 1;
+      mixtures[side].push_back({variable, operand(key), operand(1 - key)});
+    }
     return setInexact("its index has '" + atom->op->getName().getStringRef() +
                       "'");
   case Atom::ThreadId: {
@@ -337,14 +346,21 @@ void ThreadPairSystem::addCases(std::vector<std::vector<Row>> alternatives) {
 }
 
 void ThreadPairSystem::addTurns() {
-  for (auto [loop, isBeforeTest] : relation.lastTurn) {
-    if (auto last = index.getLastTurn(loop, isBeforeTest))
-      add(*last, First);
+  for (const LoopEnd &end : relation.ends) {
+    if (auto condition = index.getCondition(end))
+      add(*condition, First);
     else
       setInexact("it is not known when a loop ends");
   }
-  for (const KernelLoop *loop : relation.firstTurn)
-    addZero(get(index.getTurn(loop), Second));
+  for (const PairRelation::Turns &turns : relation.turns) {
+    Row turn = get(index.getTurn(turns.loop), Second);
+    if (turns.first)
+      turn.add(get(index.getTurn(turns.first), First), -1);
+    if (turns.least)
+      addNonNegative(subtract(turn, makeConstant(*turns.least)));
+    if (turns.most)
+      addNonNegative(subtract(makeConstant(*turns.most), turn));
+  }
 }
 
 void ThreadPairSystem::addThreads(bool mayBeSame, bool isAnybody) {

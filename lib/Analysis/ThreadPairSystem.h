@@ -89,7 +89,8 @@ private:
   std::optional<Cases> expand(const SymbolicCondition &condition, Side side);
   void addChoice(std::optional<Cases> cases);
   void relateProducts();
-  Answer check(const SmallVectorImpl<Constraint> &rows);
+  void relateMixtures();
+  Answer check(const SmallVectorImpl<Constraint> &rows, bool isLast);
   Answer search(SmallVectorImpl<Constraint> &rows, unsigned depth);
 
   SymbolicIndex &index;
@@ -103,12 +104,17 @@ private:
     bool isPositive;
   };
   SmallVector<ProductOf, 0> products;
+  /// Exclusive ors of the two threads.
+  struct MixtureOf {
+    Row result, key, number;
+  };
+  SmallVector<MixtureOf, 0> mixtures[2];
   std::optional<std::array<int64_t, 3>> fixed[2];
   ThreadTables *tables = nullptr;
   SmallVector<int64_t> sample;
   bool exact = true;
   std::string inexactness;
-  unsigned numChecks = 0;
+  unsigned numChecks = 0, numTries = 0;
 };
 
 inline ThreadPairSystem::Row makeConstant(int64_t constant) {

@@ -36,6 +36,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-resolve-bank-conflicts";
   case RemarkSource::VerifyKernels:
     return "workgroup-verify-kernels";
+  case RemarkSource::VerifySync:
+    return "workgroup-verify-sync";
   }
   llvm_unreachable("unknown remark source");
 }

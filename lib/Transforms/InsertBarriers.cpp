@@ -26,15 +26,17 @@ namespace {
 /// Puts barriers into one kernel, or takes them out.
 class BarrierEditor {
 public:
-  BarrierEditor(KernelSync &kernel, bool isStrict)
+  BarrierEditor(KernelSync &kernel, const SyncOptions &options)
       : kernel(kernel), rewriter(kernel.getScope()->getContext()),
-        isStrict(isStrict) {}
+        options(options), findings(kernel) {}
 
   LogicalResult insert();
   void eliminate();
 
 private:
   LogicalResult insert(UniformityUnit unit);
+  LogicalResult report(std::vector<SyncFinding> found);
+  LogicalResult report(Operation *op, const Twine &message);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
   void thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
                SyncPlacement &placement);
@@ -47,7 +49,9 @@ private:
 
   KernelSync &kernel;
   IRRewriter rewriter;
-  bool isStrict;
+  const SyncOptions &options;
+  /// Shared, so that no pair is told of twice.
+  SyncFindings findings;
 };
 
 } // namespace
@@ -203,19 +207,38 @@ void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
   }
 }
 
+/// Says what barriers cannot help against. Fails if that is a reason to.
+LogicalResult BarrierEditor::report(std::vector<SyncFinding> found) {
+  if (!options.warns && !options.isStrict)
+    llvm::erase_if(found, [](const SyncFinding &finding) {
+      return finding.verdict == SyncVerdict::Maybe;
+    });
+  if (options.refuses)
+    return emitFindings(found, options.isStrict);
+  for (const SyncFinding &finding : found)
+    emitWarning(finding.at.location, finding.message);
+  return success();
+}
+
+/// Says why there are no places for barriers at `op`.
+LogicalResult BarrierEditor::report(Operation *op, const Twine &message) {
+  SyncFinding finding;
+  finding.verdict = SyncVerdict::Unfixable;
+  finding.at = getPlace(op);
+  finding.message = ("cannot synchronize accesses " + message).str();
+  return report({finding});
+}
+
 LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   SyncTree tree = kernel.makeTree(unit);
   if (Operation *op = tree.getUnstructured())
-    return emitError(op->getLoc(),
-                     "cannot synchronize accesses around branches that are no "
-                     "nest of loops with one way out and of branches that meet "
-                     "again; structure them, for example by "
-                     "--lift-cf-to-scf");
-  SyncFindings findings(kernel);
+    return report(op, "around branches that are no nest of loops with one way "
+                      "out and of branches that meet again; structure them, "
+                      "for example by --lift-cf-to-scf");
   findings.addDivergent(tree);
   std::vector<SyncFinding> divergent = findings.take();
   if (!divergent.empty())
-    return emitFindings(divergent, isStrict);
+    return report(std::move(divergent));
 
   std::vector<Hazard> hazards = kernel.findHazards(tree, unit);
   SyncPlacement placement =
@@ -227,16 +250,16 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
   findings.addRaces(tree, uncut, unit);
-  if (failed(emitFindings(findings.take(), isStrict)))
+  if (failed(report(findings.take())))
     return failure();
   SmallVector<Operation *> points;
   for (SyncGap gap : placement.gaps) {
     points.push_back(tree.getInsertionPoint(gap));
     if (!points.back())
-      return emitError(kernel.getScope()->getLoc(),
-                       "cannot synchronize accesses where blocks are joined by "
-                       "an edge that a barrier would have to stand on; split "
-                       "it, or use structured control flow");
+      return report(kernel.getScope(),
+                    "where blocks are joined by an edge that a barrier would "
+                    "have to stand on; split it, or use structured control "
+                    "flow");
   }
   for (auto [gap, point] : llvm::zip_equal(placement.gaps, points))
     explain(makeBarrier(unit, point, point->getLoc()), tree, gap, hazards,
@@ -313,6 +336,18 @@ void BarrierEditor::eliminate() {
   SyncTree block = kernel.makeTree(UniformityUnit::Block);
   if (block.getUnstructured() || !block.getDivergentBarriers().empty())
     return;
+  // What other waits order together with a barrier is not known.
+  bool isFollowed =
+      !kernel.hasOtherWaits() &&
+      llvm::none_of(kernel.findHazards(block, UniformityUnit::Block, false),
+                    [](const Hazard &hazard) { return hazard.isUntimed; });
+  if (!isFollowed) {
+    if (!block.getBarriers().empty())
+      missedRemark(RemarkSource::EliminateBarriers, "KeptBarriers",
+                   block.getBarrier(block.getBarriers().front()))
+          << "barriers kept: the kernel waits in ways that are not followed";
+    return;
+  }
   DenseSet<Operation *> kept = chooseForBlock(), ofWarps;
   if (kernel.hasWarps())
     ofWarps = chooseForWarps(kept);
@@ -346,7 +381,9 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
   SyncAnalyses analyses(root, options);
   for (Operation *scope : collectDeviceScopes(root)) {
     KernelSync kernel(scope, analyses);
-    if (failed(BarrierEditor(kernel, options.isStrict).insert()))
+    // In a function that some threads call on their own none can stand.
+    if (kernel.isEnteredTogether() &&
+        failed(BarrierEditor(kernel, options).insert()))
       return failure();
   }
   return success();
@@ -359,7 +396,7 @@ void eliminateBarriers(Operation *root, const SyncOptions &options) {
     if (!isKernel(scope))
       continue;
     KernelSync kernel(scope, analyses);
-    BarrierEditor(kernel, options.isStrict).eliminate();
+    BarrierEditor(kernel, options).eliminate();
   }
 }
 
@@ -370,8 +407,8 @@ struct InsertBarriersPass final
   using InsertBarriersPassBase::InsertBarriersPassBase;
 
   void runOnOperation() override {
-    if (failed(
-            insertBarriers(getOperation(), {assumeDistinctArguments, strict})))
+    if (failed(insertBarriers(
+            getOperation(), {assumeDistinctArguments, strict, warns, refuses})))
       signalPassFailure();
   }
 };
@@ -381,7 +418,7 @@ struct EliminateBarriersPass final
   using EliminateBarriersPassBase::EliminateBarriersPassBase;
 
   void runOnOperation() override {
-    eliminateBarriers(getOperation(), {assumeDistinctArguments, false});
+    eliminateBarriers(getOperation(), {assumeDistinctArguments});
   }
 };
 

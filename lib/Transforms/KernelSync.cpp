@@ -7,10 +7,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "workgroup/IR/Workgroup.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
+
+/// True if `op` may order what threads do before and behind it without a
+/// barrier: an atomic access that is not relaxed, a fence.
+static bool isOrdering(Operation *op) {
+  auto isOrdered = [](LLVM::AtomicOrdering ordering) {
+    return ordering != LLVM::AtomicOrdering::not_atomic;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<LLVM::LoadOp, LLVM::StoreOp>(
+          [&](auto access) { return isOrdered(access.getOrdering()); })
+      .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp,
+            LLVM::InlineAsmOp, NVVM::MembarOp>([](auto) { return true; })
+      .Default([](Operation *) { return false; });
+}
 
 /// True if threads wait for each other at `op` in a way that is not followed.
 static bool isOtherBarrier(Operation *op) {
@@ -18,7 +35,9 @@ static bool isOtherBarrier(Operation *op) {
     return barrier.getNumberOfThreads() != nullptr;
   if (isa<NVVM::SyncWarpOp>(op))
     return !isWarpBarrier(op);
-  return isa<NVVM::BarrierArriveOp, NVVM::ClusterWaitOp>(op);
+  // Slots of rings are waited for.
+  return isa<NVVM::BarrierArriveOp, NVVM::ClusterWaitOp, PutOp, GetOp>(op) ||
+         isOrdering(op);
 }
 
 /// True if `op` waits for a phase of an mbarrier.
@@ -38,9 +57,17 @@ KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
   });
 }
 
+bool KernelSync::isEnteredTogether() const {
+  Region *body = getBody(scope);
+  return body && analyses.block.isUniformPoint(&body->front().front());
+}
+
 SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   auto hasTurn = [&](const KernelLoop *loop) {
     return conflicts.getIndex().hasTurn(loop);
+  };
+  auto getNumTurns = [&](const KernelLoop *loop) {
+    return conflicts.getIndex().getNumTurns(loop);
   };
   auto takesOneWay = [&](Operation *op) {
     return conflicts.takesOneWay(op, unit);
@@ -49,7 +76,8 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   SyncScope sync{
       unit,    unit == UniformityUnit::Block ? analyses.block : analyses.warp,
       loops,   takesOneWay,
-      hasTurn, isDead};
+      hasTurn, getNumTurns,
+      isDead};
   return SyncTree(scope, accesses, sync);
 }
 
@@ -62,14 +90,19 @@ void KernelSync::weaken(Hazard &hazard) const {
   bool isWeak =
       hasOtherBarriers || (hasPhaseWaits && !isOfMBarrier(hazard.first) &&
                            !isOfMBarrier(hazard.second));
+  isWeak |= !isKernel(scope);
   if (!isWeak || hazard.conflict.kind != Conflict::Certain)
     return;
   hazard.conflict.kind = Conflict::Possible;
   hazard.conflict.witness = std::nullopt;
-  hazard.conflict.reason = hasOtherBarriers
-                               ? "barriers of a part of the block are not "
-                                 "followed"
-                               : "waits for mbarriers are not followed";
+  if (!isKernel(scope))
+    hazard.conflict.reason =
+        "it is not known from where this function is called";
+  else if (hasOtherBarriers)
+    hazard.conflict.reason =
+        "barriers of a part of the block, fences and rings are not followed";
+  else
+    hazard.conflict.reason = "waits for mbarriers are not followed";
 }
 
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,

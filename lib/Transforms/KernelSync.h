@@ -43,6 +43,13 @@ public:
     return conflicts.getIndex().getShape().getNumThreads().has_value();
   }
 
+  /// True if threads wait for each other, or for copies, in ways that are not
+  /// followed.
+  bool hasOtherWaits() const { return hasOtherBarriers || hasPhaseWaits; }
+
+  /// True if all threads of the block get to its entry together.
+  bool isEnteredTogether() const;
+
   Operation *getScope() const { return scope; }
   const ThreadAccess &getAccess(unsigned number) const {
     return accesses.getAccesses()[number];
@@ -61,6 +68,13 @@ private:
   bool hasOtherBarriers = false, hasPhaseWaits = false;
 };
 
+SyncFinding::Place getPlace(Operation *op);
+
+/// Puts the bodies of functions in place of calls of them inside `root`, as far
+/// as they are of one block, and not into themselves. What is left to look at,
+/// kernels and functions that are still called or were never, is returned.
+SmallVector<Operation *> inlineCalls(Operation *root);
+
 /// The orders that hazards ask for.
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards);
 
@@ -76,7 +90,7 @@ public:
                 UniformityUnit unit);
 
   /// Removes them from here.
-  std::vector<SyncFinding> take() { return std::move(findings); }
+  std::vector<SyncFinding> take() { return std::exchange(findings, {}); }
 
 private:
   void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,

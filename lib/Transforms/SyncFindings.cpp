@@ -13,6 +13,10 @@ namespace mlir::workgroup {
 
 SyncFindings::SyncFindings(KernelSync &kernel) : kernel(kernel) {}
 
+SyncFinding::Place getPlace(Operation *op) {
+  return {op->getName().getStringRef().str(), op->getLoc()};
+}
+
 static std::string printThread(const std::array<int64_t, 3> &ids) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -58,7 +62,7 @@ void SyncFindings::addDivergent(const SyncTree &tree) {
   for (Operation *barrier : tree.getDivergentBarriers()) {
     SyncFinding finding;
     finding.verdict = SyncVerdict::Divergent;
-    finding.op = barrier;
+    finding.at = getPlace(barrier);
     llvm::raw_string_ostream os(finding.message);
     os << "barrier in divergent control flow: '" << barrier->getName()
        << "' is not reached by all threads of the block together; move it to "
@@ -66,8 +70,8 @@ void SyncFindings::addDivergent(const SyncTree &tree) {
     if (auto threads = kernel.getConflicts().findParting(barrier)) {
       finding.threads.assign({threads->first, threads->second});
       finding.notes.push_back(
-          {barrier, printThread(threads->first) + " gets here, " +
-                        printThread(threads->second) + " does not"});
+          {barrier->getLoc(), printThread(threads->first) + " gets here, " +
+                                  printThread(threads->second) + " does not"});
     }
     findings.push_back(std::move(finding));
   }
@@ -97,8 +101,8 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   finding.verdict = !isCertain  ? SyncVerdict::Maybe
                     : isFixable ? SyncVerdict::Race
                                 : SyncVerdict::Unfixable;
-  finding.op = second.op;
-  finding.other = first.op;
+  finding.at = getPlace(second.op);
+  finding.other = getPlace(first.op);
   std::string who = "different threads touch the same bytes";
   if (isCertain && conflict.witness) {
     finding.threads.assign(conflict.witness->threads,
@@ -131,7 +135,7 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   if (hazard.order.loop)
     note += hazard.order.isFar ? ", two turns of the loop or more before"
                                : ", in the turn before";
-  finding.notes.push_back({first.op, note});
+  finding.notes.push_back({first.op->getLoc(), note});
   findings.push_back(std::move(finding));
 }
 
@@ -166,10 +170,10 @@ LogicalResult emitFindings(ArrayRef<SyncFinding> findings, bool isStrict) {
     bool isError = isStrict || finding.verdict != SyncVerdict::Maybe;
     hasFailed |= isError;
     InFlightDiagnostic diagnostic =
-        isError ? emitError(finding.op->getLoc(), finding.message)
-                : emitWarning(finding.op->getLoc(), finding.message);
-    for (const auto &[op, text] : finding.notes)
-      diagnostic.attachNote(op->getLoc()) << text;
+        isError ? emitError(finding.at.location, finding.message)
+                : emitWarning(finding.at.location, finding.message);
+    for (const auto &[location, text] : finding.notes)
+      diagnostic.attachNote(Location(location)) << text;
   }
   return success(!hasFailed);
 }

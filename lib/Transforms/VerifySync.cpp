@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/Remarks.h"
 
 namespace mlir::workgroup {
 
@@ -19,7 +21,7 @@ namespace mlir::workgroup {
 /// Says that control flow is more than the analysis understands.
 static void addUnstructured(const SyncTree &tree, SyncFinding &finding) {
   finding.verdict = SyncVerdict::Maybe;
-  finding.op = tree.getUnstructured();
+  finding.at = getPlace(tree.getUnstructured());
   finding.message =
       "possible data race on memory that threads share: the branches between "
       "these blocks are no nest of loops with one way out and of branches that "
@@ -28,10 +30,6 @@ static void addUnstructured(const SyncTree &tree, SyncFinding &finding) {
 
 static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
   SyncFindings findings(kernel);
-  if (kernel.getAccesses().getAccesses().empty() &&
-      isa<gpu::LaunchOp>(kernel.getScope()) == false &&
-      getBlockShape(kernel.getScope()).isSingleThread())
-    return {};
   SyncTree block = kernel.makeTree(UniformityUnit::Block);
   if (block.getUnstructured()) {
     std::vector<SyncFinding> result(1);
@@ -50,24 +48,49 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
   return findings.take();
 }
 
+/// Says which accesses race, but harmlessly: they write the same value.
+static void remarkSameValues(KernelSync &kernel) {
+  if (!kernel.getScope()->getContext()->getRemarkEngine())
+    return;
+  for (auto [number, access] :
+       llvm::enumerate(kernel.getAccesses().getAccesses())) {
+    PairRelation sameTime;
+    if (access.sameness != ThreadAccess::NotSame &&
+        kernel.getConflicts().find(number, number, sameTime))
+      analysisRemark(RemarkSource::VerifySync, "SameValue", access.op)
+          << "threads write the same value to the same bytes";
+  }
+}
+
+static SyncReport report(Operation *scope, const SyncAnalyses &analyses) {
+  KernelSync kernel(scope, analyses);
+  SyncReport report;
+  report.kernel = getScopeName(scope).str();
+  report.location = scope->getLoc();
+  report.findings = verifyKernel(kernel);
+  for (const SyncFinding &finding : report.findings)
+    report.verdict = std::max(report.verdict, finding.verdict);
+  remarkSameValues(kernel);
+  return report;
+}
+
 LogicalResult verifySync(Operation *root, const SyncOptions &options,
                          std::vector<SyncReport> *reports) {
-  SyncAnalyses analyses(root, options);
+  // Functions are looked at where they are called, in a copy of the program.
+  bool hasCalls =
+      root->walk([](CallOpInterface) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  OwningOpRef<Operation *> copy = hasCalls ? root->clone() : nullptr;
+  Operation *seen = hasCalls ? *copy : root;
+  SmallVector<Operation *> scopes =
+      hasCalls ? inlineCalls(seen) : collectDeviceScopes(root);
+  SyncAnalyses analyses(seen, options);
   bool hasFailed = false;
-  for (Operation *scope : collectDeviceScopes(root)) {
-    KernelSync kernel(scope, analyses);
-    SyncReport report;
-    report.kernel = getScopeName(scope).str();
-    report.scope = scope;
-    report.findings = verifyKernel(kernel);
-    for (const SyncFinding &finding : report.findings)
-      report.verdict = std::max(report.verdict, finding.verdict);
-    if (!reports) {
-      hasFailed |= failed(emitFindings(report.findings, options.isStrict));
-      continue;
-    }
-    hasFailed |= report.verdict > SyncVerdict::Maybe;
-    reports->push_back(std::move(report));
+  for (Operation *scope : scopes) {
+    SyncReport found = report(scope, analyses);
+    hasFailed |= failed(emitFindings(found.findings, options.isStrict));
+    if (reports)
+      reports->push_back(std::move(found));
   }
   return success(!hasFailed);
 }

@@ -155,13 +155,13 @@ gpu.module @m {
 
 // A barrier is put where it may be needed; between two threads of one store it cannot be.
 gpu.module @m {
-  gpu.func @indirect(%f: f32, %G: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  gpu.func @indirect(%f: f32, %G: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<128xindex, 3>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %t = gpu.thread_id x
     %i = memref.load %G[%t] : memref<128xindex>
     // expected-warning @+2 {{possible data race on workgroup memory %arg2: different threads may touch the same bytes, and no barrier of the warp is between; nothing is known of the result of 'memref.load' that it depends on}}
     // expected-note @+1 {{the other access: 'memref.store' writes}}
-    memref.store %f, %S[%i] : memref<128xf32, 3>
-    %v = memref.load %S[%t] : memref<128xf32, 3>
+    memref.store %t, %S[%i] : memref<128xindex, 3>
+    %v = memref.load %S[%t] : memref<128xindex, 3>
     gpu.return
   }
 }

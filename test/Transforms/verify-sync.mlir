@@ -10,9 +10,9 @@ gpu.module @races {
     %c127 = arith.constant 127 : index
     %t = gpu.thread_id x
     %u = arith.subi %c127, %t : index
-    // expected-note @+1 {{the other access: 'memref.store' writes in thread (127, 0, 0)}}
+    // expected-note @+1 {{the other access: 'memref.store' writes in thread (0, 0, 0)}}
     memref.store %f, %S[%t] : memref<128xf32, 3>
-    // expected-error @+1 {{data race on workgroup memory %arg1: thread (0, 0, 0) reads what thread (127, 0, 0) writes, and no barrier is between}}
+    // expected-error @+1 {{data race on workgroup memory %arg1: thread (127, 0, 0) reads what thread (0, 0, 0) writes, and no barrier is between}}
     %v = memref.load %S[%u] : memref<128xf32, 3>
     gpu.return
   }
@@ -68,13 +68,13 @@ gpu.module @races {
 
 gpu.module @unfixable {
   // INSERT: error: cannot synchronize
-  gpu.func @store(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  gpu.func @store() workgroup(%S: memref<128xindex, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c64 = arith.constant 64 : index
     %t = gpu.thread_id x
     %i = arith.remui %t, %c64 : index
-    // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.store' on workgroup memory %arg1: thread}}
+    // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.store' on workgroup memory %arg0: thread}}
     // expected-note @+1 {{the other access}}
-    memref.store %f, %S[%i] : memref<128xf32, 3>
+    memref.store %t, %S[%i] : memref<128xindex, 3>
     gpu.return
   }
 }
@@ -99,12 +99,12 @@ gpu.module @divergent {
 // -----
 
 gpu.module @possible {
-  gpu.func @index(%f: f32, %G: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  gpu.func @index(%f: f32, %G: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<128xindex, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %t = gpu.thread_id x
     %i = memref.load %G[%t] : memref<128xindex>
     // expected-warning @+2 {{possible data race on workgroup memory %arg2: different threads may touch the same bytes, and no barrier is between; nothing is known of the result of 'memref.load' that it depends on}}
     // expected-note @+1 {{the other access}}
-    memref.store %f, %S[%i] : memref<128xf32, 3>
+    memref.store %t, %S[%i] : memref<128xindex, 3>
     gpu.return
   }
   gpu.func @copy(%G: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -185,6 +185,56 @@ gpu.module @distributed {
     %b = memref.subview %B[0, %n] [8, 4] [1, 1] : memref<8x16xf32> to memref<8x4xf32, strided<[16, 1], offset: ?>>
     // expected-error @+1 {{data race on global memory %arg3}}
     linalg.matmul ins(%a, %b : memref<4x8xf32, strided<[8, 1], offset: ?>>, memref<8x4xf32, strided<[16, 1], offset: ?>>) outs(%tile : memref<4x4xf32, strided<[16, 1], offset: ?>>)
+    gpu.return
+  }
+}
+
+// -----
+
+// All threads write the same: a constant at any time, a value that they agree on at
+// the same time. Else it matters who comes last.
+gpu.module @same {
+  gpu.func @value(%f: f32, %n: index) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    memref.store %f, %S[%c1] : memref<128xf32, 3>
+    scf.for %i = %c0 to %n step %c1 {
+      memref.store %zero, %S[%c0] : memref<128xf32, 3>
+    }
+    gpu.return
+  }
+  gpu.func @turn(%n: index) workgroup(%S: memref<128xindex, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-error @+2 {{data race on workgroup memory %arg1}}
+      // expected-note @+1 {{in the turn before}}
+      memref.store %i, %S[%c0] : memref<128xindex, 3>
+    }
+    gpu.return
+  }
+  // Which elements of a vector are in the same place is another matter.
+  gpu.func @vector(%v: vector<4xf32>) workgroup(%S: memref<256xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    // expected-error @+2 {{cannot synchronize 'vector.store' and 'vector.store'}}
+    // expected-note @+1 {{the other access}}
+    vector.store %v, %S[%t] : memref<256xf32, 3>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Of a block of unknown size it is not certain that it has the threads that race.
+gpu.module @unknown {
+  gpu.func @size() workgroup(%S: memref<1024xindex, 3>) kernel {
+    %t = gpu.thread_id x
+    %c64 = arith.constant 64 : index
+    %i = arith.remui %t, %c64 : index
+    // expected-warning @+2 {{possible data race on workgroup memory %arg0: different threads may touch the same bytes, and no barrier is between; it takes a block of 1024 x 1 x 1 threads or more, and known_block_size does not tell}}
+    // expected-note @+1 {{the other access}}
+    memref.store %t, %S[%i] : memref<1024xindex, 3>
     gpu.return
   }
 }

@@ -26,6 +26,8 @@ struct Hazard {
   SyncHazard order;
   PairRelation relation;
   Conflict conflict;
+  /// It is not known when the first one is done, and so what barriers order.
+  bool isUntimed = false;
 };
 
 /// All that barriers have to separate, of the threads that `threads` names. Of

@@ -37,6 +37,30 @@ struct SymbolicRange {
   std::optional<int64_t> min, max;
 };
 
+/// How near the end of a loop something in it is executed.
+struct LoopEnd {
+  const KernelLoop *loop = nullptr;
+  /// How often it is executed from now on, this time included: at most.
+  int64_t most = 1;
+  /// What stands before the test of the loop is executed once more than what
+  /// stands behind it.
+  bool isBeforeTest = false;
+  /// From when the loop is entered on, not from now on;
+  bool isFromStart = false;
+  /// and then as often more as this loop had turns before.
+  const KernelLoop *other = nullptr;
+  /// More often than that.
+  bool isNot = false;
+
+  bool operator<(const LoopEnd &other) const {
+    auto asTuple = [](const LoopEnd &end) {
+      return std::tuple(end.loop, end.most, end.isBeforeTest, end.isFromStart,
+                        end.other, end.isNot);
+    };
+    return asTuple(*this) < asTuple(other);
+  }
+};
+
 /// A constant and multiples of atoms.
 struct SymbolicForm {
   int64_t constant = 0;
@@ -163,10 +187,15 @@ public:
   /// What decides how often `op`, a loop that counts, turns.
   SmallVector<SymbolicForm> getDecisive(Operation *op);
 
-  /// What holds in the last turn of `loop`, as far as that is known: when what
-  /// stands before its test (`isBeforeTest`) or behind it is executed last.
-  std::optional<SymbolicCondition> getLastTurn(const KernelLoop *loop,
-                                               bool isBeforeTest);
+  /// What holds where a loop is as near its end as `end` says, as far as that
+  /// is known.
+  std::optional<SymbolicCondition> getCondition(const LoopEnd &end);
+
+  /// True if how often `loop` turns is the same for all threads, at any time.
+  bool isSteady(const KernelLoop *loop);
+
+  /// How many turns `loop` has, if that is always the same.
+  std::optional<int64_t> getNumTurns(const KernelLoop *loop);
 
   /// True if `loop` has a turn whenever it is reached.
   bool hasTurn(const KernelLoop *loop);
@@ -215,6 +244,8 @@ private:
   std::optional<SymbolicCondition> compare(Operation *op);
   static SymbolicCondition isOne(SymbolicForm form);
   std::optional<SymbolicCondition> getTest(const KernelLoop *loop);
+  std::optional<SymbolicCondition>
+  getFailure(const KernelLoop *loop, const SymbolicForm &first, int64_t count);
   SymbolicCondition getReached(const KernelLoop *loop);
   SymbolicCondition computeGuard(Block *block);
   SymbolicCondition getEntryCondition(Block *block);
@@ -229,6 +260,9 @@ private:
   /// What values that loops carry are taken for while it is found out what they
   /// are.
   DenseMap<Value, SymbolicForm> tentative;
+  /// Values taken for granted that have to be from 0 to below a number, for
+  /// what loops in the loop carry to be understood.
+  DenseMap<const SymbolicAtom *, int64_t> neededSizes;
   DenseMap<Block *, SymbolicCondition> guards;
   DominanceInfo dominance;
   unsigned depth = 0;

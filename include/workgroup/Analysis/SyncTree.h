@@ -37,8 +37,32 @@ struct SyncScope {
   llvm::function_ref<bool(Operation *)> takesOneWay;
   /// True if the loop has a turn whenever it is reached.
   llvm::function_ref<bool(const KernelLoop *)> hasTurn;
+  /// How many turns the loop has, if that is always the same.
+  llvm::function_ref<std::optional<int64_t>(const KernelLoop *)> getNumTurns;
   /// True if no thread ever gets to an operation.
   llvm::function_ref<bool(Operation *)> isDead;
+};
+
+/// Where an asynchronous access is done, in the thread that goes there.
+struct AsyncCompletion {
+  /// The step behind which it is done whenever control gets there from the
+  /// access; none if that is not known.
+  std::optional<unsigned> last;
+  /// A step of the body of a loop behind which it is done before that, in some
+  /// turn.
+  struct InLoop {
+    unsigned step = 0, loop = 0;
+    /// How many turns of the loop later, if `isAround`: the access is in it.
+    /// Otherwise in which turn, counted from 0.
+    int64_t turns = 0;
+    bool isAround = false;
+    /// A loop that the access is in, before `loop`: that many turns more as the
+    /// one of the access comes behind its first.
+    std::optional<unsigned> before;
+  };
+  std::optional<InLoop> inLoop;
+  /// False if it may be done before that, by ways that are not followed.
+  bool isExact = true;
 };
 
 class SyncTree {
@@ -50,9 +74,11 @@ public:
 
   /// The step that access number `access` is part of.
   unsigned getStep(unsigned access) const { return stepOf[access]; }
-  /// The step behind which an access that is asynchronous is done; nothing if
-  /// that is not known.
-  std::optional<unsigned> getCompletion(unsigned access) const;
+  /// Where an access that is asynchronous is done; null if that is not known.
+  const AsyncCompletion *getCompletion(unsigned access) const {
+    auto it = completionOf.find(access);
+    return it == completionOf.end() ? nullptr : &it->second;
+  }
   /// The loops around a node that threads turn together, outermost first: their
   /// nodes.
   SmallVector<unsigned, 3> getLoopsAround(unsigned node) const;
@@ -98,6 +124,7 @@ private:
   void addStep(unsigned sequence, Operation *op);
   void addDivergent(unsigned node, Operation *op);
   void addAccesses(unsigned node, Operation *op);
+  void findCompletions(Operation *scope, const ThreadAccesses &accesses);
 
   void visitBlocks(unsigned sequence, Block *block, Block *stop);
   Block *visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
@@ -116,9 +143,11 @@ private:
   DenseMap<Operation *, SmallVector<unsigned, 2>> accessesOf;
   DenseSet<Operation *> relevant;
   std::vector<unsigned> stepOf;
-  /// Where asynchronous accesses are waited for, and the steps of that.
-  DenseMap<unsigned, Operation *> waitOf;
-  DenseMap<Operation *, unsigned> stepOfWait;
+  /// Steps of operations that commit groups of copies or wait for them.
+  DenseMap<Operation *, unsigned> groupSteps;
+  /// Nodes in which such operations are that are no step of their own.
+  DenseSet<unsigned> hidingSteps;
+  DenseMap<unsigned, AsyncCompletion> completionOf;
   DenseMap<unsigned, const KernelLoop *> loopOf;
   DenseSet<unsigned> divergentSteps;
   DenseMap<unsigned, Operation *> barriers;

@@ -94,6 +94,8 @@ struct ThreadAccess {
   AccessAgent agent = AccessAgent::Thread;
   /// It may happen at any time after the operation, until it is waited for.
   bool isAsync = false;
+  /// Of a write: whether threads that do it write the same to the same place.
+  enum { NotSame, SameInTurn, SameAlways } sameness = NotSame;
   MemorySpace space = MemorySpace::Other;
   /// The roots it may be of, as numbers, in ascending order; number 0 stands
   /// for any root of `space` (of any space if that is `Other`).

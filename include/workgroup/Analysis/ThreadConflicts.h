@@ -42,15 +42,28 @@ struct PairRelation {
   } threads = OfTwoWarps;
   /// The loops that both are in the same turn of.
   SmallVector<const KernelLoop *, 3> sameTurn;
-  /// The second one is in the next turn of this loop or, if `isFar`, in one
-  /// after the next. Null for none.
+  /// The second one is in a later turn of this loop than the first one: by
+  /// `least` turns or more and, if that is given, no more than `most`. Null for
+  /// none.
   const KernelLoop *carrier = nullptr;
-  bool isFar = false;
-  /// Loops of the first one that it is in the last turn of; with whether it
-  /// stands before the test of the loop.
-  SmallVector<std::pair<const KernelLoop *, bool>, 1> lastTurn;
-  /// Loops of the second one that it is in the first turn of.
-  SmallVector<const KernelLoop *, 1> firstTurn;
+  int64_t least = 1;
+  std::optional<int64_t> most = 1;
+  /// Where loops around the first one end.
+  SmallVector<LoopEnd, 1> ends;
+  /// Which turns of loops, counted from 0, the second one is in; or, if `first`
+  /// is given, how many more than the turn of that loop that the first one is
+  /// in.
+  struct Turns {
+    const KernelLoop *loop = nullptr;
+    std::optional<int64_t> least = 0, most = 0;
+    const KernelLoop *first = nullptr;
+
+    bool operator<(const Turns &other) const {
+      return std::tie(loop, least, most, first) <
+             std::tie(other.loop, other.least, other.most, other.first);
+    }
+  };
+  SmallVector<Turns, 1> turns;
   /// It may be the same thread: one of them happens at any time.
   bool mayBeSame = false;
 
@@ -59,9 +72,10 @@ struct PairRelation {
       auto copy = [](const auto &list) {
         return std::vector(list.begin(), list.end());
       };
-      return std::tuple(relation.threads, relation.carrier, relation.isFar,
-                        relation.mayBeSame, copy(relation.sameTurn),
-                        copy(relation.lastTurn), copy(relation.firstTurn));
+      return std::tuple(relation.threads, relation.carrier, relation.least,
+                        relation.most, relation.mayBeSame,
+                        copy(relation.sameTurn), copy(relation.ends),
+                        copy(relation.turns));
     };
     return asTuple(*this) < asTuple(other);
   }

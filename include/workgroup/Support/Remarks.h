@@ -35,7 +35,8 @@ enum class RemarkSource {
   LowerRings,
   PackMemory,
   ResolveBankConflicts,
-  VerifyKernels
+  VerifyKernels,
+  VerifySync
 };
 
 /// Name, category and enclosing kernel of a remark about `op`.
@@ -52,6 +53,12 @@ passedRemark(RemarkSource source, StringRef name, Operation *op) {
 inline remark::detail::InFlightRemark
 missedRemark(RemarkSource source, StringRef name, Operation *op) {
   return remark::missed(op->getLoc(), remarkOptions(source, name, op));
+}
+
+/// A remark on what was found out about `op`.
+inline remark::detail::InFlightRemark
+analysisRemark(RemarkSource source, StringRef name, Operation *op) {
+  return remark::analysis(op->getLoc(), remarkOptions(source, name, op));
 }
 
 } // namespace mlir::workgroup

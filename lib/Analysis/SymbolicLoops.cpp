@@ -1,0 +1,173 @@
+//===- SymbolicLoops.cpp - How often loops turn ---------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SymbolicTranslator.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::workgroup {
+
+using Form = SymbolicForm;
+
+std::optional<SymbolicIndex::Span>
+SymbolicIndex::getSpan(const KernelLoop *loop) {
+  if (auto counted = dyn_cast_or_null<scf::ForOp>(loop->op)) {
+    if (counted.getUnsignedCmp())
+      return std::nullopt;
+    Form lower = getForm(counted.getLowerBound());
+    return Span{lower,
+                add(getForm(counted.getUpperBound()), lower, -1, nullptr),
+                getForm(counted.getStep())};
+  }
+  if (auto counted = dyn_cast_or_null<affine::AffineForOp>(loop->op)) {
+    SymbolicTranslator translator(*this);
+    Form lower = translator.translateExtremum(counted.getLowerBoundMap(),
+                                              counted.getLowerBoundOperands(),
+                                              /*isMinimum=*/false);
+    Form upper = translator.translateExtremum(counted.getUpperBoundMap(),
+                                              counted.getUpperBoundOperands(),
+                                              /*isMinimum=*/true);
+    return Span{lower, add(upper, lower, -1, nullptr),
+                Form(counted.getStepAsInt())};
+  }
+  return std::nullopt;
+}
+
+SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
+  std::optional<Span> span = getSpan(loop);
+  if (!span)
+    return {};
+  Form begun = multiply(span->step, getTurn(loop));
+  return SymbolicCondition::of(
+      SymbolicCondition::NonNegative,
+      add(add(span->length, begun, -1, nullptr), Form(-1), 1, nullptr));
+}
+
+/// When control gets past the test of `loop`, which does not count.
+std::optional<SymbolicCondition>
+SymbolicIndex::getTest(const KernelLoop *loop) {
+  if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op))
+    return getCondition(general.getConditionOp().getCondition());
+  if (loop->op)
+    return std::nullopt;
+  std::optional<SymbolicCondition> test;
+  for (Block &block : *loop->header->getParent()) {
+    if (!loop->contains(loops.getLoop(&block)))
+      continue;
+    for (Block *next : block.getSuccessors()) {
+      if (loop->contains(loops.getLoop(next)))
+        continue;
+      auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
+      if (!branch || test)
+        return std::nullopt;
+      SymbolicCondition leaves = getCondition(branch.getCondition());
+      test = branch.getTrueDest() == next ? leaves.negate() : leaves;
+    }
+  }
+  return test;
+}
+
+/// What holds before the test of `loop`: in all turns but the first one, the
+/// test was passed in the turn before.
+SymbolicCondition SymbolicIndex::getReached(const KernelLoop *loop) {
+  using Condition = SymbolicCondition;
+  Form turn = getTurn(loop);
+  std::optional<Condition> test = getTest(loop);
+  Condition passed = getUnknown();
+  if (test && test->kind == Condition::True)
+    return {};
+  if (test &&
+      (test->kind == Condition::NonNegative || test->kind == Condition::Zero))
+    if (std::optional<Form> before = SymbolicTranslator(*this).substitute(
+            test->form, loop, add(turn, Form(-1), 1, nullptr)))
+      passed = Condition::of(test->kind, *before);
+  return Condition::join(Condition::Any,
+                         {Condition::of(Condition::Zero, turn), passed});
+}
+
+bool SymbolicIndex::isSteady(const KernelLoop *loop) {
+  std::optional<Span> span = getSpan(loop);
+  auto isFixed = [](const Form &form) {
+    return llvm::all_of(form.terms, [](auto term) {
+      const SymbolicAtom &atom = *term.first;
+      return !atom.isDivergent && !atom.isUnsteady && atom.loops.empty();
+    });
+  };
+  return span && isFixed(span->length) && isFixed(span->step);
+}
+
+std::optional<int64_t> SymbolicIndex::getNumTurns(const KernelLoop *loop) {
+  std::optional<Span> span = getSpan(loop);
+  if (!span || !span->length.isConstant() || !span->step.isConstant() ||
+      span->step.constant <= 0)
+    return std::nullopt;
+  return std::max<int64_t>(
+      0, llvm::divideCeilSigned(span->length.constant, span->step.constant));
+}
+
+bool SymbolicIndex::hasTurn(const KernelLoop *loop) {
+  if (std::optional<Span> span = getSpan(loop)) {
+    SymbolicRange length = getRange(span->length);
+    return length.min && *length.min >= 1;
+  }
+  std::optional<SymbolicCondition> test = getTest(loop);
+  if (!test || test->kind != SymbolicCondition::NonNegative)
+    return test && test->kind == SymbolicCondition::True;
+  std::optional<Form> first =
+      SymbolicTranslator(*this).substitute(test->form, loop, Form(0));
+  SymbolicRange range = first ? getRange(*first) : SymbolicRange();
+  return range.min && *range.min >= 0;
+}
+
+/// When the test of `loop`, which does not count, fails in one of the turns
+/// from `first` on.
+std::optional<SymbolicCondition>
+SymbolicIndex::getFailure(const KernelLoop *loop, const SymbolicForm &first,
+                          int64_t count) {
+  using Condition = SymbolicCondition;
+  constexpr int64_t kMaxTurns = 64;
+  std::optional<Condition> test = getTest(loop);
+  if (!test || count > kMaxTurns ||
+      (test->kind != Condition::NonNegative && test->kind != Condition::Zero))
+    return std::nullopt;
+  std::vector<Condition> failures;
+  for (int64_t later = 0; later < count; ++later) {
+    std::optional<Form> form = SymbolicTranslator(*this).substitute(
+        test->form, loop, add(first, Form(later), 1, nullptr));
+    if (!form)
+      return std::nullopt;
+    failures.push_back(Condition::of(test->kind, *form).negate());
+  }
+  return failures.size() == 1
+             ? failures.front()
+             : Condition::join(Condition::Any, std::move(failures));
+}
+
+std::optional<SymbolicCondition>
+SymbolicIndex::getCondition(const LoopEnd &end) {
+  using Condition = SymbolicCondition;
+  Form now = end.isFromStart ? Form(0) : getTurn(end.loop);
+  if (end.other)
+    now = getTurn(end.other);
+  std::optional<Condition> condition;
+  if (std::optional<Span> span = getSpan(end.loop)) {
+    Form later = add(now, Form(end.most), 1, nullptr);
+    condition =
+        Condition::of(Condition::NonNegative, add(multiply(span->step, later),
+                                                  span->length, -1, nullptr));
+  } else if (end.isFromStart) {
+    condition = getFailure(end.loop, now, end.most + !end.isBeforeTest);
+  } else {
+    Form next = add(now, Form(end.isBeforeTest ? 0 : 1), 1, nullptr);
+    condition = getFailure(end.loop, next, end.most);
+  }
+  return condition && end.isNot ? condition->negate() : condition;
+}
+
+} // namespace mlir::workgroup
