@@ -84,7 +84,9 @@ def take_barriers_away() -> bool:
 
 def find_race(text: str) -> pipeline.RaceError | None:
     """Run one block of the kernel of a program on random matrices."""
-    kernel = next(iter(pipeline.compile(text, until="llvm").kernels.values()))
+    kernel = next(
+        iter(pipeline.compile(text, until="llvm", sync="keep", verify=False).kernels.values())
+    )
     random = np.random.default_rng()
     shapes = [[extent or 0 for extent in argument.shape] for argument in kernel.arguments]
     matrices = [random.standard_normal(shape, dtype=np.float32) for shape in shapes]

@@ -33,7 +33,9 @@ def compare(program: Program, seed: int, counts: Counts) -> str:
     """Return what is wrong with the emulator's view of a program; empty if nothing is."""
     start = _start(program, seed)
     outcome = execute(program, start)
-    kernel = pipeline.compile(Printer(program).print(), until="llvm").kernels["fuzz"]
+    kernel = pipeline.compile(
+        Printer(program).print(), until="llvm", sync="keep", verify=False
+    ).kernels["fuzz"]
     for order in ORDERS:
         buffers = {name: np.array(values, np.uint32) for name, values in start.items()}
         out = np.full(program.threads * program.blocks, 77, np.uint32)

@@ -139,7 +139,7 @@ def make_arguments(program: Program) -> list[Any]:
 def compile_text(text: str) -> pipeline.Module | str:
     """Return the compiled module, or the error."""
     try:
-        return pipeline.compile(text, until="llvm")
+        return pipeline.compile(text, until="llvm", sync="keep", verify=False)
     except pipeline.CompileError as error:
         return str(error)
 

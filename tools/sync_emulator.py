@@ -37,7 +37,7 @@ class Found:
 
 def compile_text(text: str) -> pipeline.Module:
     """Return a compiled module."""
-    return pipeline.compile(text, until="llvm", verify=False)
+    return pipeline.compile(text, until="llvm", sync="keep", verify=False)
 
 
 def emulate(

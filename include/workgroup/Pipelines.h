@@ -68,6 +68,9 @@ struct CopyPipelineOptions : public PassPipelineOptions<CopyPipelineOptions> {
       llvm::cl::init(1)};
 };
 
+/// What becomes of the barriers of a program.
+enum class SyncMode { Insert, Keep, Minimize };
+
 /// Options of the pipeline `workgroup-memory`.
 struct MemoryPipelineOptions
     : public PassPipelineOptions<MemoryPipelineOptions> {
@@ -76,10 +79,19 @@ struct MemoryPipelineOptions
       llvm::cl::desc("The chip to compile for; empty means the target of the "
                      "gpu.module, else sm_80"),
       llvm::cl::init("")};
-  PassOptions::Option<bool> insertBarriers{
-      *this, "insert-barriers",
-      llvm::cl::desc("Put the barriers that the rewrites of these passes need"),
-      llvm::cl::init(true)};
+  PassOptions::Option<SyncMode> sync{
+      *this, "sync", llvm::cl::desc("What becomes of barriers"),
+      llvm::cl::init(SyncMode::Insert),
+      llvm::cl::values(
+          clEnumValN(SyncMode::Insert, "insert",
+                     "those that are there stay, and the fewest that are "
+                     "missing are added"),
+          clEnumValN(SyncMode::Keep, "keep",
+                     "those that are there stay, and each pass adds what its "
+                     "own rewrite needs"),
+          clEnumValN(SyncMode::Minimize, "minimize",
+                     "the fewest that are missing are added, and those that "
+                     "order nothing are removed"))};
   PassOptions::Option<int64_t> assumeAlignment{
       *this, "assume-alignment",
       llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
@@ -130,7 +142,8 @@ struct MemoryPipelineOptions
                      "never; larger kernels are refused"))};
   PassOptions::Option<bool> verifyBarriers{
       *this, "verify-barriers",
-      llvm::cl::desc("Reject barriers in divergent control flow"),
+      llvm::cl::desc("Prove that threads do not race, and reject barriers in "
+                     "divergent control flow"),
       llvm::cl::init(true)};
   PassOptions::ListOption<std::string> fromSpaces{
       *this, "from-spaces",

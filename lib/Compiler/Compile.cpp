@@ -27,6 +27,8 @@
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
+#include "workgroup/Transforms.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/JSON.h"
@@ -97,6 +99,7 @@ private:
   LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
   LogicalResult parse();
   LogicalResult schedule();
+  LogicalResult checkSync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
   LogicalResult lowerToLLVM();
@@ -225,6 +228,17 @@ LogicalResult Compilation::checkHasKernel() {
             "gpu.func; give it a schedule that makes one by --schedule FILE";
 }
 
+/// What is known of the kernels as the program and its schedule have them.
+LogicalResult Compilation::checkSync() {
+  std::vector<SyncReport> reports;
+  SyncOptions options;
+  options.assumeDistinctArguments = true; // as when they are compiled
+  (void)verifySync(*module, options, &reports);
+  for (const SyncReport &report : reports)
+    result.sync.push_back(describeSync(report));
+  return reports.empty() ? checkHasKernel() : success();
+}
+
 static int64_t countTensorLoads(ModuleOp module) {
   int64_t count = 0;
   module.walk([&](nvgpu::TmaAsyncLoadOp) { ++count; });
@@ -235,7 +249,10 @@ LogicalResult Compilation::lowerMemory() {
   MemoryPipelineOptions pipeline;
   (void)pipeline.parseFromString(options.memoryOptions); // checked before
   pipeline.chip = options.chip;
-  pipeline.insertBarriers = options.insertBarriers;
+  pipeline.sync = llvm::StringSwitch<SyncMode>(options.sync)
+                      .Case("keep", SyncMode::Keep)
+                      .Case("minimize", SyncMode::Minimize)
+                      .Default(SyncMode::Insert);
   pipeline.assumeAlignment = options.assumeAlignment;
   pipeline.verifyBarriers = options.verifyBarriers;
   if (!pipeline.rings.assumeDistinctArguments.hasValue())
@@ -317,6 +334,10 @@ void Compilation::run() {
   for (auto [stage, body] : stages) {
     if (failed(runStage(stage, [&, body = body] { return (this->*body)(); })))
       return;
+    if (stage == Stage::Schedule && options.checksSync) {
+      result.succeeded = succeeded(checkSync());
+      return;
+    }
     if (stage == options.lastStage)
       break;
   }
@@ -362,7 +383,7 @@ std::string checkMemoryOptions(const std::string &options) {
   if (failed(parsed.parseFromString(options, stream)))
     return complaint.empty() ? "an option has a value that it does not take"
                              : StringRef(complaint).trim().str();
-  bool isOther = parsed.chip.hasValue() || parsed.insertBarriers.hasValue() ||
+  bool isOther = parsed.chip.hasValue() || parsed.sync.hasValue() ||
                  parsed.assumeAlignment.hasValue() ||
                  parsed.verifyBarriers.hasValue();
   if (isOther)
@@ -383,7 +404,9 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   const StringRef names[] = {"workgroup-attach-target",
                              "workgroup-convert-kernels-to-nvvm",
                              "workgroup-flatten-kernel-arguments",
+                             "workgroup-eliminate-barriers",
                              "workgroup-hoist-allocs",
+                             "workgroup-insert-barriers",
                              "workgroup-legalize-for-nvvm",
                              "workgroup-lower-copies",
                              "workgroup-lower-dynamic-memory",
@@ -392,6 +415,7 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
                              "workgroup-sink-allocs",
                              "workgroup-verify-kernels",
                              "workgroup-verify-nvvm",
+                             "workgroup-verify-sync",
                              "workgroup-memory",
                              "workgroup-to-nvvm"};
   for (StringRef name : names) {

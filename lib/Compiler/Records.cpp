@@ -29,6 +29,43 @@ static SourceLocation getSourceLocation(Location loc) {
   return {};
 }
 
+static std::string getVerdictName(SyncVerdict verdict) {
+  switch (verdict) {
+  case SyncVerdict::Safe:
+    return "SAFE";
+  case SyncVerdict::Maybe:
+    return "MAYBE";
+  case SyncVerdict::Race:
+    return "RACE";
+  case SyncVerdict::Unfixable:
+    return "UNFIXABLE";
+  case SyncVerdict::Divergent:
+    return "DIVERGENT";
+  }
+  llvm_unreachable("unknown verdict");
+}
+
+SyncRecord describeSync(const SyncReport &report) {
+  SyncRecord record;
+  record.kernel = toUTF8(report.kernel);
+  record.location = getSourceLocation(report.location);
+  record.verdict = getVerdictName(report.verdict);
+  for (const SyncFinding &finding : report.findings) {
+    SyncFindingRecord &found = record.findings.emplace_back();
+    found.verdict = getVerdictName(finding.verdict);
+    found.op = finding.at.op;
+    found.location = getSourceLocation(finding.at.location);
+    if (finding.other) {
+      found.otherOp = finding.other->op;
+      found.otherLocation = getSourceLocation(finding.other->location);
+    }
+    found.message = toUTF8(finding.message);
+    found.threads.assign(finding.threads.begin(), finding.threads.end());
+    found.place.assign(finding.place.begin(), finding.place.end());
+  }
+  return record;
+}
+
 static std::string getSeverityName(DiagnosticSeverity severity) {
   switch (severity) {
   case DiagnosticSeverity::Error:

@@ -13,6 +13,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "workgroup/Compiler/Compile.h"
+#include "workgroup/Transforms.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace mlir::workgroup {
@@ -33,6 +34,9 @@ private:
 /// Makes `manager` append what each pass changes to `snapshots`.
 void recordSnapshots(PassManager &manager,
                      std::vector<SnapshotRecord> &snapshots);
+
+/// What was found out about the synchronisation of a kernel.
+SyncRecord describeSync(const SyncReport &report);
 
 /// The description of kernel argument `type`, relied on to have `alignment`
 /// bytes of alignment if it is a memref.

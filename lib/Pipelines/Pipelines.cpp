@@ -38,6 +38,25 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                                    /*bypassL1=*/true, chip.str()}));
 }
 
+/// Barriers, decided when all accesses are explicit and have their places.
+static void addSynchronization(OpPassManager &pm,
+                               const MemoryPipelineOptions &options) {
+  bool areDistinct = options.rings.assumeDistinctArguments;
+  if (options.sync != SyncMode::Keep) {
+    InsertBarriersPassOptions insert;
+    insert.assumeDistinctArguments = areDistinct;
+    insert.warns = !options.verifyBarriers; // else the verification does
+    insert.refuses = options.verifyBarriers;
+    pm.addPass(createInsertBarriersPass(insert));
+  }
+  if (options.sync == SyncMode::Minimize)
+    pm.addPass(createEliminateBarriersPass({areDistinct}));
+  if (options.sync != SyncMode::Keep) // constants go to where others are
+    pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
+  if (options.verifyBarriers)
+    pm.addPass(createVerifySyncPass({areDistinct, /*strict=*/false}));
+}
+
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
@@ -46,12 +65,12 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createHoistCopiesPass());
   buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
-  pm.addPass(
-      createLowerCopiesPass({options.insertBarriers, options.assumeAlignment,
-                             options.rings.assumeDistinctArguments,
-                             /*unrollLimit=*/8, /*vectorBits=*/128,
-                             options.copies, /*bypassL1=*/true, options.chip,
-                             /*strict=*/true, /*blockSize=*/{}}));
+  bool isKept = options.sync == SyncMode::Keep;
+  pm.addPass(createLowerCopiesPass(
+      {isKept, options.assumeAlignment, options.rings.assumeDistinctArguments,
+       /*unrollLimit=*/8, /*vectorBits=*/128, options.copies, /*bypassL1=*/true,
+       options.chip,
+       /*strict=*/true, /*blockSize=*/{}}));
 
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)
@@ -68,13 +87,14 @@ void buildMemoryPipeline(OpPassManager &pm,
   PackMemoryOptions pack;
   pack.reuse = options.reuse;
   pack.dynamic = options.dynamic;
-  pack.insertBarriers = options.insertBarriers;
+  pack.insertBarriers = isKept;
   pm.addPass(createPackMemoryPass(pack, placements));
   pm.addPass(createHoistAllocsPass(
-      {/*defaultAlignment=*/16, options.insertBarriers, /*fromSpaces=*/{}}));
+      {/*defaultAlignment=*/16, isKept, /*fromSpaces=*/{}}));
   pm.addPass(createLowerDynamicMemoryPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
+  addSynchronization(pm, options);
   pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
                                       /*maxBytes=*/0,
                                       /*assumeBufferAlignment=*/1}));

@@ -7,6 +7,7 @@ extension comes with the first compilation.
 
 from __future__ import annotations
 
+from .checking import KernelVerdict, SyncFinding, SyncPlace, SyncReport, check
 from .compiler import compile, passes
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
 from .emulator import Options
@@ -55,6 +56,7 @@ __all__ = [
     "InternalError",
     "Kernel",
     "KernelFaultError",
+    "KernelVerdict",
     "KindError",
     "Launch",
     "LayoutError",
@@ -74,6 +76,9 @@ __all__ = [
     "Slice",
     "Snapshot",
     "Statistics",
+    "SyncFinding",
+    "SyncPlace",
+    "SyncReport",
     "SynchronizationError",
     "TensorMap",
     "Thread",
@@ -81,6 +86,7 @@ __all__ = [
     "UsageError",
     "WorkgroupMemory",
     "__version__",
+    "check",
     "compile",
     "passes",
     "plugin_path",

@@ -16,8 +16,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
-from . import run_command
+from . import check_command, run_command
+from .checking import check
 from .compiler import STAGES, Stage, compile
 from .diagnostics import Remark
 from .doctor import examine
@@ -26,11 +28,12 @@ from .files import write_file
 from .module import Module
 from .toolchain import find_mlir_opt, plugin_path
 
+T = TypeVar("T")
+
 _SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
 _PACKING = "workgroup-pack-memory"
 _EMITS = ("ptx", "cubin", "bundle", "gpu", "nvvm", "llvm")
 _NOT_BUILT = {
-    "check": "the static synchronisation check is not built yet",
     "explain": "the report is not built yet",
 }
 
@@ -118,6 +121,7 @@ def _make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_compile(commands)
     run_command.add_parser(commands).set_defaults(run=_run)
+    check_command.add_parser(commands).set_defaults(run=_check)
     opt = commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
     opt.set_defaults(run=lambda _: _opt([]))
     path = commands.add_parser("plugin-path", help="print the path of the pass plugin")
@@ -152,12 +156,15 @@ def _add_compile(
     )
     parser.add_argument(
         "--sync",
-        metavar="insert|keep",
+        metavar="insert|keep|minimize",
         default="insert",
-        help="barriers: add what the compiler's rewrites need (default: %(default)s)",
+        help="barriers: add the fewest that are missing, leave them as they are, or also remove "
+        "those that order nothing (default: %(default)s)",
     )
     parser.add_argument(
-        "--no-verify", action="store_true", help="accept barriers in divergent control flow"
+        "--no-verify",
+        action="store_true",
+        help="accept data races, and barriers in divergent control flow",
     )
     parser.add_argument(
         "--memory-options",
@@ -191,8 +198,7 @@ def _compile(options: argparse.Namespace) -> int:
         raise UsageError("error: the standard input cannot be both program and schedule")
     until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
     remarks = _compile_regex(options.remarks)
-    if options.no_verify:
-        print("warning: --no-verify: barriers are not checked", file=sys.stderr)
+    _warn_of(options)
     try:
         module = _wait_for(
             lambda: compile(
@@ -222,7 +228,12 @@ def _compile(options: argparse.Namespace) -> int:
     return 0
 
 
-def _wait_for(function: Callable[[], Module]) -> Module:
+def _warn_of(options: argparse.Namespace) -> None:
+    if options.no_verify:
+        print("warning: --no-verify: kernels are not checked for data races", file=sys.stderr)
+
+
+def _wait_for(function: Callable[[], T]) -> T:
     """Call a function that may take long, so that Ctrl-C is heard at once.
 
     The executor outlives the waiting: in its finalizer an interrupt would be lost.
@@ -309,6 +320,7 @@ def _write(output: str, data: bytes, *, is_binary: bool) -> None:
 def _run(options: argparse.Namespace) -> int:
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
+    _warn_of(options)
 
     def compile_module() -> Module:
         module = _wait_for(
@@ -316,6 +328,8 @@ def _run(options: argparse.Namespace) -> int:
                 _source(options.input),
                 chip=options.chip,
                 schedule=_schedule(options.schedule),
+                sync=options.sync,
+                verify=not options.no_verify,
                 until="llvm",
                 color=_use_color("auto"),
             )
@@ -325,6 +339,33 @@ def _run(options: argparse.Namespace) -> int:
         return module
 
     return run_command.run(options, compile_module)
+
+
+def _check(options: argparse.Namespace) -> int:
+    if options.input == options.schedule == "-":
+        raise UsageError("error: the standard input cannot be both program and schedule")
+    if options.dynamic and options.input == "-":
+        raise UsageError("error: --dynamic reads the program twice: give a file")
+    return check_command.run(
+        options,
+        lambda: _wait_for(
+            lambda: check(
+                _source(options.input),
+                schedule=_schedule(options.schedule),
+                color=_use_color("auto"),
+            )
+        ),
+        lambda: _wait_for(
+            lambda: compile(
+                _source(options.input),
+                schedule=_schedule(options.schedule),
+                sync="keep",
+                verify=False,
+                until="llvm",
+                color=_use_color("auto"),
+            )
+        ),
+    )
 
 
 def _opt(arguments: Sequence[str]) -> int:

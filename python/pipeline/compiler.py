@@ -36,7 +36,10 @@ from .toolchain import find_libdevice, load_native
 if TYPE_CHECKING:
     from . import _native
 
-Sync = Literal["insert", "keep"]
+Sync = Literal["insert", "keep", "minimize"]
+
+SYNCS: tuple[Sync, ...] = ("insert", "keep", "minimize")
+
 Stage = Literal["gpu", "nvvm", "llvm", "ptx"]
 
 STAGES: tuple[Stage, ...] = ("gpu", "nvvm", "llvm", "ptx")
@@ -48,15 +51,17 @@ class Request:
 
     text: str
     name: str
-    chip: str | None
     schedule: tuple[str, str] | None
     use_own_schedule: bool
-    verify: bool
-    memory_options: str
-    until: Stage
-    keep_texts: bool
-    snapshots: bool
-    color: bool
+    chip: str | None = None
+    sync: Sync = "insert"
+    verify: bool = True
+    memory_options: str = ""
+    until: Stage = "ptx"
+    checks_sync: bool = False
+    keep_texts: bool = False
+    snapshots: bool = False
+    color: bool = False
 
 
 def compile(
@@ -79,9 +84,11 @@ def compile(
     chip: as ``sm_90a``. Default: the target of the program's ``gpu.module``, else ``sm_80``.
     schedule: a transform dialect program with a ``@__transform_main``, as text or file; ``none`` to
         apply none. Default (also ``auto``): the one that the program carries, if any.
-    sync: ``insert`` and ``keep`` leave the program's barriers alone and add those that the
-        compiler's own rewrites need.
-    verify: reject barriers that not all threads of a block reach together.
+    sync: ``insert`` leaves the program's barriers alone and adds the fewest that are missing,
+        ``minimize`` also removes those that order nothing, ``keep`` leaves them alone and has each
+        pass add what its own rewrite needs.
+    verify: reject kernels whose threads race, and barriers that not all threads of a block reach
+        together; warn of what is not decided.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
@@ -97,8 +104,8 @@ def compile(
     program is refused, UsageError for arguments that make no sense, ToolError if MLIR or
     libdevice is missing, InternalError if a pass crashes.
     """
-    if sync not in ("insert", "keep"):
-        raise UsageError(_refuse_sync(sync))
+    if sync not in SYNCS:
+        raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
     if until not in STAGES:
         raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
     text, name = read_source(source)
@@ -106,8 +113,9 @@ def compile(
         text=text,
         name=name,
         chip=chip,
-        schedule=_read_schedule(schedule),
+        schedule=read_schedule(schedule),
         use_own_schedule=schedule != "none",
+        sync=sync,
         verify=verify,
         memory_options=memory_options,
         until=until,
@@ -115,7 +123,7 @@ def compile(
         snapshots=snapshots,
         color=color,
     )
-    return _run(request)
+    return _make_module(compile_natively(request), request)
 
 
 def passes() -> dict[str, str]:
@@ -126,20 +134,15 @@ def passes() -> dict[str, str]:
     return dict(_native.pass_summaries())
 
 
-def _refuse_sync(sync: str) -> str:
-    if sync == "minimize":
-        return "error: sync 'minimize' is not built yet; use insert or keep"
-    return f"error: unknown sync '{sync}'; there are insert and keep"
-
-
-def _read_schedule(schedule: str | Path | None) -> tuple[str, str] | None:
+def read_schedule(schedule: str | Path | None) -> tuple[str, str] | None:
     if schedule is None or schedule in ("auto", "none"):
         return None
     text, name = read_source(schedule)
     return text, "<schedule>" if is_text(schedule) else name
 
 
-def _run(request: Request) -> Module:
+def compile_natively(request: Request) -> _native.CompileResult:
+    """Return what the native extension makes of a request; raises as :func:`compile` does."""
     load_native()
     from . import _native
 
@@ -151,7 +154,7 @@ def _run(request: Request) -> Module:
     source = _native.SourceText(request.text, request.name)
     result = _native.compile(source, _options(request))
     if result.succeeded:
-        return _make_module(result, request)
+        return result
     raise _make_error(result, request)
 
 
@@ -164,8 +167,10 @@ def _options(request: Request) -> _native.CompileOptions:
         options.schedule = _native.SourceText(*request.schedule)
     options.use_own_schedule = request.use_own_schedule
     options.memory_options = request.memory_options
+    options.sync = request.sync
     options.verify_barriers = request.verify
     options.libdevice = str(find_libdevice() or "")
+    options.checks_sync = request.checks_sync
     options.last_stage = _native.Stage[request.until.upper()]
     options.keep_texts = request.keep_texts
     options.keep_snapshots = request.snapshots

@@ -55,6 +55,10 @@ def add_parser(
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
     parser.add_argument("--chip", metavar="CHIP", help="as for compile")
     parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument(
+        "--sync", metavar="insert|keep|minimize", default="insert", help="as for compile"
+    )
+    parser.add_argument("--no-verify", action="store_true", help="as for compile")
     return parser
 
 

@@ -109,6 +109,23 @@ static void bindEntries(nb::module_ &m) {
       .def_ro("refusal_location", &EntryRecord::refusalLocation);
 }
 
+static void bindSync(nb::module_ &m) {
+  nb::class_<SyncFindingRecord>(m, "SyncFinding")
+      .def_ro("verdict", &SyncFindingRecord::verdict)
+      .def_ro("op", &SyncFindingRecord::op)
+      .def_ro("location", &SyncFindingRecord::location)
+      .def_ro("other_op", &SyncFindingRecord::otherOp)
+      .def_ro("other_location", &SyncFindingRecord::otherLocation)
+      .def_ro("message", &SyncFindingRecord::message)
+      .def_ro("threads", &SyncFindingRecord::threads)
+      .def_ro("place", &SyncFindingRecord::place);
+  nb::class_<SyncRecord>(m, "SyncVerdict")
+      .def_ro("kernel", &SyncRecord::kernel)
+      .def_ro("location", &SyncRecord::location)
+      .def_ro("verdict", &SyncRecord::verdict)
+      .def_ro("findings", &SyncRecord::findings);
+}
+
 static void bindCompile(nb::module_ &m) {
   nb::enum_<Stage>(m, "Stage")
       .value("PARSE", Stage::Parse)
@@ -124,11 +141,12 @@ static void bindCompile(nb::module_ &m) {
       .def_rw("chip", &CompileOptions::chip)
       .def_rw("schedule", &CompileOptions::schedule, nb::arg().none())
       .def_rw("use_own_schedule", &CompileOptions::useOwnSchedule)
-      .def_rw("insert_barriers", &CompileOptions::insertBarriers)
       .def_rw("memory_options", &CompileOptions::memoryOptions)
+      .def_rw("sync", &CompileOptions::sync)
       .def_rw("verify_barriers", &CompileOptions::verifyBarriers)
       .def_rw("assume_alignment", &CompileOptions::assumeAlignment)
       .def_rw("libdevice", &CompileOptions::libdevice)
+      .def_rw("checks_sync", &CompileOptions::checksSync)
       .def_rw("last_stage", &CompileOptions::lastStage)
       .def_rw("keep_texts", &CompileOptions::keepTexts)
       .def_rw("keep_snapshots", &CompileOptions::keepSnapshots)
@@ -155,6 +173,7 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("entries", &CompileResult::entries)
       .def_ro("shared_buffers", &CompileResult::sharedBuffers)
       .def_ro("memory", &CompileResult::memory)
+      .def_ro("sync", &CompileResult::sync)
       .def_prop_ro(
           "bitcode",
           [](const CompileResult &result) { return asBytes(result.bitcode); })
@@ -184,6 +203,7 @@ NB_MODULE(_native, m) {
   bindRecords(m);
   bindEntries(m);
   bindEmulator(m);
+  bindSync(m);
   bindCompile(m);
   bindPlacement(m);
 }

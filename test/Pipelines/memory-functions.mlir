@@ -7,9 +7,11 @@
 // CHECK-NOT:   func.func private @stage
 // CHECK-LABEL: gpu.module @main_kernel
 // CHECK:         gpu.func @main_kernel
+// CHECK:           func.call @move
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      func.call @stage
 // CHECK:         func.func private @move
 // CHECK-NOT:       memref.copy
-// CHECK:           gpu.barrier
 // CHECK:         func.func private @stage
 // CHECK-NOT:       memref.copy
 // CHECK:           gpu.barrier

@@ -1,5 +1,5 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false})' | FileCheck %s
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false insert-barriers=false chip=sm_90a assume-alignment=16})' | FileCheck %s --check-prefix=OPTIONS
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false sync=keep})' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false sync=insert chip=sm_90a assume-alignment=16})' | FileCheck %s --check-prefix=OPTIONS
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory)' 2>&1 | FileCheck %s --check-prefix=VERIFIED
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{chip=sm_33})' 2>&1 | FileCheck %s --check-prefix=CHIP
 
@@ -22,8 +22,8 @@
 // VERIFIED:      error: barrier in divergent control flow
 
 // Loads and stores where they are asked for, and where the chip has nothing else.
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false copies=sync})' | FileCheck %s --check-prefix=SYNC
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false chip=sm_75})' | FileCheck %s --check-prefix=SYNC
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false sync=keep copies=sync})' | FileCheck %s --check-prefix=SYNC
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{verify-barriers=false sync=keep chip=sm_75})' | FileCheck %s --check-prefix=SYNC
 // SYNC:          memref.load %{{.+}} : memref<256xf32>
 // SYNC:          memref.store %{{.+}} : memref<256xf32, #gpu.address_space<workgroup>>
 // SYNC:          gpu.barrier

@@ -1,6 +1,6 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory)' | FileCheck %s --check-prefixes=CHECK,AUTO
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{reuse=always})' | FileCheck %s --check-prefixes=CHECK,REUSE
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{reuse=always insert-barriers=false})' | FileCheck %s --check-prefixes=CHECK,BARE
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{reuse=always sync=keep})' | FileCheck %s --check-prefixes=CHECK,REUSE
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{reuse=always})' | FileCheck %s --check-prefixes=CHECK,BARE
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{reuse=never})' | FileCheck %s --check-prefixes=CHECK,NEVER
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{dynamic=always})' | FileCheck %s --check-prefixes=CHECK,ALWAYS
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{reuse=never dynamic=never})' 2>&1 | FileCheck %s --check-prefix=ERROR

@@ -152,8 +152,8 @@ func.func @dynamic_memory(%a: memref<64xf32>, %b: memref<64xi8>) {
     memref.copy %b, %part : memref<64xi8> to memref<64xi8, strided<[1], offset: 16>, #gpu.address_space<workgroup>>
     %x = memref.load %static[%tx] : memref<64xf32, #gpu.address_space<workgroup>>
     %y = memref.load %part[%tx] : memref<64xi8, strided<[1], offset: 16>, #gpu.address_space<workgroup>>
-    memref.store %x, %a[%ty] : memref<64xf32>
-    memref.store %y, %b[%ty] : memref<64xi8>
+    memref.store %x, %a[%tx] : memref<64xf32>
+    memref.store %y, %b[%tx] : memref<64xi8>
     gpu.terminator
   }
   return

@@ -26,7 +26,7 @@ class Outcome:
 
 def compile_kernel(text: str, chip: str, name: str, *, verify: bool = True) -> pipeline.Kernel:
     """Return a kernel of a program."""
-    return pipeline.compile(text, chip=chip, until="llvm", verify=verify).kernels[name]
+    return pipeline.compile(text, chip=chip, until="llvm", sync="keep", verify=verify).kernels[name]
 
 
 @functools.cache

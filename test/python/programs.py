@@ -73,6 +73,37 @@ func.func @main(%a: memref<32xf32>) {
 }
 """
 
+REVERSED = """\
+#workgroup = #gpu.address_space<workgroup>
+func.func @main(%a: memref<64xf32>, %out: memref<64xf32>) {
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %c64 = arith.constant 64 : index
+  %b = memref.alloc() : memref<64xf32, #workgroup>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    memref.copy %a, %b : memref<64xf32> to memref<64xf32, #workgroup>
+    %mirror = arith.subi %c63, %tx : index
+    %x = memref.load %b[%mirror] : memref<64xf32, #workgroup>
+    memref.store %x, %out[%tx] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}
+"""
+
+RACING = """\
+gpu.module @kernels {
+  gpu.func @racing(%a: memref<64xindex>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %thread = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    memref.store %thread, %a[%c0] : memref<64xindex>
+    gpu.return
+  }
+}
+"""
+
 DIVERGENT = """\
 gpu.module @kernels {
   gpu.func @divergent(%a: memref<64xf32>) kernel

@@ -194,28 +194,46 @@ def test_schedule_that_is_missing() -> None:
         pipeline.compile(programs.SCHEDULABLE, schedule="missing.mlir")
 
 
+def count_barriers(text: str, sync: Any) -> int:
+    return pipeline.compile(text, sync=sync).ptx.count("bar.sync")
+
+
 def test_sync() -> None:
-    inserted = pipeline.compile(programs.WARNED, sync="insert")
-    kept = pipeline.compile(programs.WARNED, sync="keep")
-    assert inserted.ptx == kept.ptx
-    assert "bar.sync" in kept.ptx
+    """Copies need barriers around them; who asks for more than those can have them removed."""
+    assert count_barriers(programs.REVERSED, "insert") == 1
+    assert count_barriers(programs.REVERSED, "minimize") == 1
+    assert count_barriers(programs.REVERSED, "keep") == 1
+    twice = programs.REVERSED.replace("memref.store", "gpu.barrier\n    memref.store")
+    assert count_barriers(twice, "insert") == 2
+    assert count_barriers(twice, "minimize") == 1
+    assert count_barriers(twice, "keep") == 2
 
 
-@pytest.mark.parametrize(
-    ("sync", "message"),
-    [
-        ("minimize", "sync 'minimize' is not built yet"),
-        ("maximize", "unknown sync 'maximize'; there are insert and keep"),
-    ],
-)
-def test_sync_that_is_refused(sync: Any, message: str) -> None:
-    with pytest.raises(pipeline.UsageError, match=message):
-        pipeline.compile(programs.STORE, sync=sync)
+def test_sync_that_is_refused() -> None:
+    wrong: Any = "maximize"
+    with pytest.raises(
+        pipeline.UsageError, match="unknown sync 'maximize'; there are insert, keep"
+    ):
+        pipeline.compile(programs.STORE, sync=wrong)
 
 
 def test_verify() -> None:
     assert "barrier in divergent control flow" in str(failure(programs.DIVERGENT))
-    assert "bar.sync" in pipeline.compile(programs.DIVERGENT, verify=False).ptx
+    module = pipeline.compile(programs.DIVERGENT, verify=False)
+    assert "bar.sync" in module.ptx
+    (warning,) = module.diagnostics
+    assert (warning.severity, warning.message[:34]) == (
+        "warning",
+        "barrier in divergent control flow:"[:34],
+    )
+
+
+def test_races() -> None:
+    """What no barrier can order is refused, and taken as it is without verification."""
+    error = failure(programs.RACING)
+    assert "cannot synchronize 'memref.store' and 'memref.store'" in str(error)
+    assert "st.global" in pipeline.compile(programs.RACING, verify=False).ptx
+    assert not pipeline.compile(programs.REVERSED).diagnostics
 
 
 def test_verify_false_keeps_the_other_refusals() -> None:

@@ -56,6 +56,6 @@ PLAIN = [seed for seed in range(250) if is_plain(generate(seed))]
 def test_random_copy_in_ptx(seed: int) -> None:
     """What LLVM makes of a copy is right as well."""
     program = generate(seed)
-    module = pipeline.compile(program.text)
+    module = pipeline.compile(program.text, sync="keep")
     launch(module, program.arguments, grid=program.grid, block=program.block)
     np.testing.assert_array_equal(program.arguments[1], program.expected)

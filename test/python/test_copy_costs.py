@@ -146,7 +146,7 @@ func.func @main(%a: {source}, %b: {target}) {{
 @pytest.mark.parametrize(("rows", "columns"), [(TILE, TILE), (3 * TILE, 2 * TILE)])
 def test_tile(rows: int, columns: int, way: str) -> None:
     """Four accesses of 16 bytes per thread and memory, in straight line, each at the least cost."""
-    module = pipeline.compile(tile_program(rows, columns), memory_options=way)
+    module = pipeline.compile(tile_program(rows, columns), memory_options=way, sync="keep")
     kernel = parse(module)
     assert PER_THREAD == 4
     assert is_straight_line(kernel)
@@ -174,7 +174,7 @@ def test_tile(rows: int, columns: int, way: str) -> None:
 def test_tile_off_alignment(first_column: int, width: int, sectors: float, way: str) -> None:
     """Accesses are as wide as the rows are aligned, and no wider."""
     text = tile_program(TILE, TILE, first_column=first_column, margin=16)
-    module = pipeline.compile(text, memory_options=way)
+    module = pipeline.compile(text, memory_options=way, sync="keep")
     head = "cp.async" if way == "" and width >= 4 else "ld.global"
     reads = [access for access in accesses(parse(module)) if access[0] in ("cp.async", "ld.global")]
     assert reads == [(head, width)]
@@ -222,7 +222,7 @@ func.func @main(%a: {array}, %b: {array}) {{
 )
 def test_array(rows: int, columns: int, blocks: int) -> None:
     """Every access is of 16 bytes, and all blocks, or `blocks` of them, move each byte once."""
-    module = pipeline.compile(array_program(rows, columns))
+    module = pipeline.compile(array_program(rows, columns), sync="keep")
     kernel = parse(module)
     assert is_straight_line(kernel)
     assert set(accesses(kernel)) == {("ld.global", 16), ("st.global", 16)}

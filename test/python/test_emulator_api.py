@@ -37,11 +37,13 @@ gpu.module @kernels {
 @functools.cache
 def double(known: str = "") -> pipeline.Kernel:
     attributes = f"attributes {{{known}}}" if known else ""
-    return pipeline.compile(DOUBLE.replace("KNOWN", attributes), until="llvm").kernels["k"]
+    return pipeline.compile(
+        DOUBLE.replace("KNOWN", attributes), until="llvm", sync="keep", verify=False
+    ).kernels["k"]
 
 
 def compiled(text: str) -> pipeline.Module:
-    return pipeline.compile(text, until="llvm", verify=False)
+    return pipeline.compile(text, until="llvm", sync="keep", verify=False)
 
 
 # --- sizes ----------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ CASES = {case.name: case for case in kernels_fences.CASES}
 
 def kinds(text: str, *values: Any, block: int = 64, **options: Any) -> set[str]:
     """Return what kinds of things are found in kernel `k`."""
-    launched = pipeline.compile(text, until="llvm", verify=False).kernels["k"]
+    launched = pipeline.compile(text, until="llvm", sync="keep", verify=False).kernels["k"]
     wanted = pipeline.Options(**{"check": "all", "workers": 1, **options})
     return {
         finding.kind
@@ -32,7 +32,7 @@ def variant(name: str, old: str, new: str, order: Order, **options: Any) -> set[
     case: Case = CASES[name]
     assert old in case.text
     text = case.text.replace(old, new)
-    edited = compile_kernel(text, case.chip, case.kernel, verify=False)
+    edited = compile_kernel(text, case.chip, case.kernel)
     report = emulate(case, edited, check="races", order=order, **options).report
     return {finding.kind for finding in report.findings}
 
@@ -350,7 +350,7 @@ def test_what_other_blocks_did_is_told_within_a_block(
         buffers="%arrived: memref<1xi32, #wg>, %flag: memref<1xi32, #wg>",
     )
     count, total = numbers(1) - 1, numbers(1)
-    launched = pipeline.compile(text, until="llvm", verify=False).kernels["k"]
+    launched = pipeline.compile(text, until="llvm", sync="keep", verify=False).kernels["k"]
     options = pipeline.Options(check="races", order=order, workers=1)
     report = launched.emulate(numbers(5), count, total, grid=5, block=64, options=options)
     assert {finding.kind for finding in report.findings} == (set() if tells else {"race.blocks"})

@@ -15,7 +15,7 @@ ONE = (1, 1, 1)
 
 
 def compiled(text: str) -> pipeline.Module:
-    return pipeline.compile(text, until="llvm", verify=False)
+    return pipeline.compile(text, until="llvm", sync="keep", verify=False)
 
 
 LAUNCH = """\

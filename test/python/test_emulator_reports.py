@@ -111,7 +111,7 @@ def test_programs_in_files(tmp_path: Any) -> None:
     fault = FAULTS["race.shared"]
     file = tmp_path / "reversed.mlir"
     file.write_text(fault.text)
-    kernel = pipeline.compile(file, until="llvm").kernels["k"]
+    kernel = pipeline.compile(file, until="llvm", sync="keep", verify=False).kernels["k"]
     file.write_text("\n" * 100)
     assert fault.launch(kernel).rendered == rendered()[fault.name].replace("<string>", str(file))
 
@@ -131,7 +131,9 @@ func.func @main(%a: memref<64xi32>, %n: index) {
   return
 }
 """
-    (report,) = pipeline.compile(text, until="llvm").emulate(numbers(64), 70)
+    (report,) = pipeline.compile(text, until="llvm", sync="keep", verify=False).emulate(
+        numbers(64), 70
+    )
     assert only(report).accesses[0].location == pipeline.Location("<string>", 6, 10)
     assert only(report).accesses[0].verb == "reads"
     assert (only(report).count, only(report).blocks) == (64, 1)
@@ -199,7 +201,7 @@ def test_indices_into_strided_arguments(array: Any, indices: tuple[int, int]) ->
 """,
     )
     report = (
-        pipeline.compile(text, until="llvm")
+        pipeline.compile(text, until="llvm", sync="keep", verify=False)
         .kernels["k"]
         .emulate(
             array.copy(order="K") if array.base is None else array,
@@ -256,7 +258,7 @@ def test_outside_of_a_constant_into_another(check: str) -> None:
 
 def launch(text: str, *values: Any, block: int = 64, **options: Any) -> pipeline.Report:
     return (
-        pipeline.compile(text, until="llvm", verify=False)
+        pipeline.compile(text, until="llvm", sync="keep", verify=False)
         .kernels["k"]
         .emulate(*values, grid=(1, 1, 1), block=(block, 1, 1), options=pipeline.Options(**options))
     )

@@ -24,7 +24,7 @@ PACKAGE = str(Path(pipeline.__file__).parents[1])
 
 
 def run(text: str, *values: Any, chip: str = "sm_90", **options: Any) -> pipeline.Report:
-    module = pipeline.compile(text, until="llvm", verify=False, chip=chip)
+    module = pipeline.compile(text, until="llvm", sync="keep", verify=False, chip=chip)
     return module.kernels["k"].run(*values, grid=ONE, block=(4, 1, 1), **options)
 
 
@@ -147,7 +147,9 @@ gpu.module @kernels {
 
 def test_parameters_by_value() -> None:
     """As the GPU's tensor maps are, whose bytes nobody looks at."""
-    kernel = pipeline.compile(BY_VALUE, until="llvm", chip="sm_90").kernels["k"]
+    kernel = pipeline.compile(
+        BY_VALUE, until="llvm", sync="keep", verify=False, chip="sm_90"
+    ).kernels["k"]
     with pytest.raises(pipeline.CompileError, match="parameter 0 of kernel 'mapped' is passed by"):
         kernel._emulation._translate("mapped", pipeline.Options())
 
@@ -253,7 +255,7 @@ BODIES = {{
 found = launches = 0
 for name, body in BODIES.items():
     text = kernel("%a: memref<8xi64>, %n: index", body, buffers="%w: memref<8xi64, #wg>")
-    k = pipeline.compile(text, until="llvm", verify=False).kernels["k"]
+    k = pipeline.compile(text, until="llvm", sync="keep", verify=False).kernels["k"]
     for check in ("none", "races", "all"):
         for number in NUMBERS:
             values = numbers(8, kind="i8")
@@ -291,7 +293,7 @@ def test_many_workers() -> None:
     text = text.replace("%c3 =", "%x = arith.constant 5 : i32\n    %c3 =")
     process = call_python(f"""
 import numpy as np, pipeline
-k = pipeline.compile({text!r}, until="llvm").kernels["k"]
+k = pipeline.compile({text!r}, until="llvm", sync="keep", verify=False).kernels["k"]
 array = np.ones(8, np.int32)
 print(k.run(array, grid=(30000, 1, 1), block=(1, 1, 1), workers=30000).blocks_run, array[3])
 """)
@@ -341,7 +343,7 @@ def test_other_threads_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
         before[0] = steps[0]
 
     monkeypatch.setattr("pipeline.emulator._make_progress_bar", lambda *_: tell)
-    kernel = pipeline.compile(SPIN, until="llvm").kernels["k"]
+    kernel = pipeline.compile(SPIN, until="llvm", sync="keep", verify=False).kernels["k"]
     thread = threading.Thread(target=step)
     thread.start()
     try:
@@ -355,7 +357,7 @@ def test_other_threads_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
 INTERRUPTED = f"""
 import time
 import numpy as np, pipeline
-k = pipeline.compile({SPIN!r}, until="llvm").kernels["k"]
+k = pipeline.compile({SPIN!r}, until="llvm", sync="keep", verify=False).kernels["k"]
 for check in ("none", "races"):
     print("begin", flush=True)
     try:

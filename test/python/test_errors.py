@@ -41,7 +41,7 @@ def test_compile_error_has_located_diagnostics(tmp_path: Path) -> None:
     assert diagnostic.severity == "error"
     assert diagnostic.location == pipeline.Location(str(file), 8, 7)
     assert str(error).startswith(f"{file}:8:7: error: {diagnostic.message}\n      gpu.barrier\n")
-    assert [note.location.line for note in diagnostic.notes] == [7, 4]
+    assert [note.location.line for note in diagnostic.notes] == [8]
     assert all(note.severity == "note" and note.message in str(error) for note in diagnostic.notes)
 
 

@@ -49,7 +49,9 @@ def test_tensor_map_is_described() -> None:
 @functools.cache
 def copy_kernel(element: str = "f32", swizzle: str = "none") -> pipeline.Kernel:
     text = copy_text((8, 32), element, swizzle, predicated=False)
-    return pipeline.compile(text, chip="sm_90", until="llvm").kernels["copy"]
+    return pipeline.compile(text, chip="sm_90", until="llvm", sync="keep", verify=False).kernels[
+        "copy"
+    ]
 
 
 def run(source: Any, kernel: pipeline.Kernel | None = None) -> Any:
@@ -85,7 +87,9 @@ def test_other_arrays_become_tensor_maps() -> None:
 
 def test_elements_out_of_bounds_are_nan_if_the_map_says_so() -> None:
     text = copy_text((8, 32), "f32", "none", predicated=False).replace("oob = zero", "oob = nan")
-    kernel = pipeline.compile(text, chip="sm_90", until="llvm").kernels["copy"]
+    kernel = pipeline.compile(text, chip="sm_90", until="llvm", sync="keep", verify=False).kernels[
+        "copy"
+    ]
     tile = run(numbers(5, 28), kernel)
     np.testing.assert_array_equal(tile[:5, :28], numbers(5, 28))
     assert np.isnan(tile[5:]).all()
@@ -229,7 +233,9 @@ gpu.module @kernels {{
 
 def test_mbarriers_beside_dynamic_memory() -> None:
     """Three of 8 bytes, behind which dynamic memory begins at its alignment."""
-    kernel = pipeline.compile(DYNAMIC, chip="sm_90", until="llvm").kernels["k"]
+    kernel = pipeline.compile(
+        DYNAMIC, chip="sm_90", until="llvm", sync="keep", verify=False
+    ).kernels["k"]
     assert kernel.static_shared_bytes == 1024
     source, out = numbers(8, 32), np.zeros((8, 32), "f4")
     kernel.run(source, out, grid=1, dynamic_shared_bytes=2048, check="races")

@@ -54,9 +54,11 @@ struct CompileOptions {
   std::optional<SourceText> schedule;
   /// Apply the schedule that the source carries, if any.
   bool useOwnSchedule = true;
-  /// Put the barriers that the rewrites of the passes need.
-  bool insertBarriers = true;
-  /// Reject barriers in divergent control flow.
+  /// What becomes of barriers: `insert`, `keep` or `minimize`, as the option
+  /// `sync` of the pipeline `workgroup-memory` says.
+  std::string sync = "insert";
+  /// Prove that threads do not race, and reject barriers in divergent control
+  /// flow.
   bool verifyBarriers = true;
   /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
   /// them: `reuse=never from-spaces=1:workgroup`. What has an option of its own
@@ -66,6 +68,9 @@ struct CompileOptions {
   int64_t assumeAlignment = 16;
   /// Path of NVIDIA's libdevice; empty if there is none.
   std::string libdevice;
+  /// After the schedule, find out what is known of the synchronisation of the
+  /// kernels as they are then, and stop.
+  bool checksSync = false;
   /// The last stage to run.
   Stage lastStage = Stage::PTX;
   /// Keep the text of every stage, not only of the last.
@@ -207,6 +212,33 @@ struct MemoryRecord {
   std::vector<BufferPlacementRecord> buffers;
 };
 
+/// Something that is wrong, or may be, with the synchronisation of a kernel.
+struct SyncFindingRecord {
+  /// `MAYBE`, `RACE`, `UNFIXABLE` or `DIVERGENT`.
+  std::string verdict;
+  std::string op;
+  SourceLocation location;
+  /// The other access; empty if there is none.
+  std::string otherOp;
+  SourceLocation otherLocation;
+  std::string message;
+  /// Ids of two threads for which it happens, that of the other access first;
+  /// none if they are not known.
+  std::vector<std::array<int64_t, 3>> threads;
+  /// Where they meet: a byte of the buffer or, of one with strides that only
+  /// the launch knows, indices.
+  std::vector<int64_t> place;
+};
+
+/// What is known of the synchronisation of a kernel.
+struct SyncRecord {
+  std::string kernel;
+  SourceLocation location;
+  /// `SAFE` or the gravest of the findings.
+  std::string verdict;
+  std::vector<SyncFindingRecord> findings;
+};
+
 struct CompileResult {
   bool succeeded = false;
   /// The stage that was reached or, after a failure, that failed.
@@ -219,6 +251,8 @@ struct CompileResult {
   std::vector<SharedBuffer> sharedBuffers;
   /// From stage GPU on.
   std::vector<MemoryRecord> memory;
+  /// If it was asked for.
+  std::vector<SyncRecord> sync;
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
   /// optimisation. See workgroup/Emulator/Emulator.h.
   std::string bitcode;

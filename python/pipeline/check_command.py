@@ -1,0 +1,84 @@
+"""``python -m pipeline check``: whether threads race, and barriers stand where all pass."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .emulator import Options
+from .errors import CheckError, UsageError
+from .findings import Report, to_json
+from .run_command import make_random, summarize
+
+if TYPE_CHECKING:
+    from .checking import SyncReport
+    from .module import Module
+
+SEED = 0
+
+
+def add_parser(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> argparse.ArgumentParser:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "check", help="prove that kernels do not race, or tell which accesses do"
+    )
+    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
+    parser.add_argument(
+        "--dynamic",
+        action="store_true",
+        help="also run the program on the emulator, on random arguments, and look for races",
+    )
+    return parser
+
+
+def run(
+    options: argparse.Namespace,
+    check: Callable[[], SyncReport],
+    compile_module: Callable[[], Module],
+) -> int:
+    """Check, and tell what was found: 0 if all kernels are safe, else 1."""
+    static = check()
+    dynamic = _run_entries(compile_module()) if options.dynamic else None
+    if options.format == "json":
+        report = static.to_json()
+        if dynamic is not None:
+            report["launches"] = [to_json(item) for item in dynamic]
+        print(json.dumps(report))
+    else:
+        _print(static, dynamic or ())
+    is_clean = static.is_safe and not any(report.errors for report in dynamic or ())
+    return 0 if is_clean else CheckError.exit_code
+
+
+def _run_entries(module: Module) -> tuple[Report, ...]:
+    """Run all functions that launch kernels, in two orders of threads."""
+    import numpy as np
+
+    reports: list[Report] = []
+    if not module.entries:
+        raise UsageError("error: --dynamic runs functions that launch kernels, and there are none")
+    for name in module.entries:
+        for order in ("forward", "reverse"):
+            random = np.random.default_rng(SEED)
+            values = [make_random(item, random) for item in module.entry(name).arguments]
+            emulation = Options(check="races", order=order)
+            reports += module.emulate(*values, entry=name, options=emulation)
+    return tuple(reports)
+
+
+def _print(static: SyncReport, dynamic: tuple[Report, ...]) -> None:
+    if static.rendered:
+        print(static.rendered, file=sys.stderr)
+    for kernel in static.kernels:
+        print(f"{kernel.name}: {kernel.verdict}")
+    for report in dynamic:
+        if report.rendered:
+            print(report.rendered, file=sys.stderr)
+        print(summarize(report))

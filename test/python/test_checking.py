@@ -1,0 +1,154 @@
+"""``pipeline.check`` and ``python -m pipeline check``: what is known of a program as it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import programs
+import pytest
+from command_line import Outcome, call
+
+import pipeline
+
+BARRIER = "gpu.barrier\n    "
+CHECKED = programs.REVERSED.replace("%x = memref.load", BARRIER + "%x = memref.load")
+
+
+def check(text: str, *options: str) -> Outcome:
+    """Check a program that comes by the standard input."""
+    return call("check", "-", *options, stdin=text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (CHECKED, "SAFE"),
+        (programs.REVERSED, "RACE"),
+        (programs.RACING, "UNFIXABLE"),
+        (programs.DIVERGENT, "DIVERGENT"),
+        (
+            programs.RACING.replace(" {known_block_size = array<i32: 64, 1, 1>}", " {}"),
+            "MAYBE",
+        ),
+    ],
+)
+def test_verdicts(text: str, verdict: str) -> None:
+    """Each verdict is told by the package, in words, as JSON, and by the exit code."""
+    report = pipeline.check(text)
+    (kernel,) = report.kernels
+    assert kernel.verdict == verdict
+    assert report.is_safe == (verdict == "SAFE")
+    assert [finding.verdict for finding in kernel.findings] == [verdict] * (verdict != "SAFE")
+    outcome = check(text)
+    assert outcome.code == (verdict != "SAFE")
+    assert outcome.text == f"{kernel.name}: {verdict}\n"
+    assert outcome.words.replace("<stdin>", "<string>").rstrip("\n") == report.rendered
+    outcome = check(text, "--format", "json")
+    assert outcome.code == (verdict != "SAFE")
+    (found,) = json.loads(outcome.text)["kernels"]
+    assert (found["name"], found["verdict"]) == (kernel.name, verdict)
+
+
+def test_finding() -> None:
+    """A race has both accesses, two threads, and the byte where they meet."""
+    (kernel,) = pipeline.check(programs.REVERSED).kernels
+    (finding,) = kernel.findings
+    lines = programs.REVERSED.splitlines()
+    assert finding.other
+    assert finding.at.op == "memref.load"
+    assert finding.other.op == "memref.copy"
+    assert "memref.load" in lines[finding.at.location.line - 1]
+    assert "memref.copy" in lines[finding.other.location.line - 1]
+    assert len(finding.threads) == 2
+    assert finding.place == (4 * (63 - finding.threads[1][0]),)
+    assert finding.message in kernel.findings[0].message
+    assert kernel.location.line == 1 + next(
+        number for number, line in enumerate(lines) if "gpu.launch" in line
+    )
+
+
+def test_json_is_the_report() -> None:
+    outcome = check(programs.REVERSED, "--format", "json")
+    expected = json.loads(json.dumps(pipeline.check(programs.REVERSED).to_json()))
+    text = outcome.text.replace("<stdin>", "<string>")
+    assert json.loads(text) == expected
+    assert expected["version"] == 1
+    (kernel,) = expected["kernels"]
+    assert set(kernel) == {"name", "verdict", "location", "findings"}
+    assert set(kernel["findings"][0]) == {"verdict", "message", "at", "other", "threads", "place"}
+
+
+def test_several_kernels() -> None:
+    """The one verdict says nothing of the other."""
+    text = programs.RACING + programs.DIVERGENT.replace("@kernels", "@others")
+    verdicts = {kernel.name: kernel.verdict for kernel in pipeline.check(text).kernels}
+    assert verdicts == {"racing": "UNFIXABLE", "divergent": "DIVERGENT"}
+
+
+def test_called_function() -> None:
+    """Barriers and accesses of functions count where they are called."""
+    body = """
+    %x = memref.load %b[%mirror] : memref<64xf32, #workgroup>
+    memref.store %x, %out[%tx] : memref<64xf32>"""
+    function = """
+func.func private @read(%b: memref<64xf32, #workgroup>, %mirror: index, %out: memref<64xf32>,
+    %tx: index) {
+  BARRIER
+  %x = memref.load %b[%mirror] : memref<64xf32, #workgroup>
+  memref.store %x, %out[%tx] : memref<64xf32>
+  return
+}
+"""
+    calls = """
+    func.call @read(%b, %mirror, %out, %tx)
+        : (memref<64xf32, #workgroup>, index, memref<64xf32>, index) -> ()"""
+    assert body in programs.REVERSED
+    calling = programs.REVERSED.replace(body, calls)
+    for barrier, verdict in (("gpu.barrier", "SAFE"), ("", "RACE")):
+        (kernel,) = pipeline.check(calling + function.replace("BARRIER", barrier)).kernels
+        assert (kernel.name, kernel.verdict) == ("main", verdict)
+
+
+def test_dynamic(tmp_path: Path) -> None:
+    """The emulator agrees, and runs what is there: barriers are not inserted for it."""
+    file = tmp_path / "program.mlir"
+    file.write_text(CHECKED)
+    outcome = call("check", file, "--dynamic")
+    assert (outcome.code, outcome.words) == (0, "")
+    assert outcome.text.startswith("main: SAFE\nmain_kernel: 1 of 1 blocks in ")
+    assert outcome.text.count("no finding on this launch") == 2
+    racing = CHECKED.replace(BARRIER, "").replace("memref.copy %a, %b", "COPY")
+    racing = racing.replace(
+        "COPY : memref<64xf32> to memref<64xf32, #workgroup>",
+        """%v = memref.load %a[%tx] : memref<64xf32>
+    memref.store %v, %b[%tx] : memref<64xf32, #workgroup>""",
+    )
+    file.write_text(racing)
+    outcome = call("check", file, "--dynamic", "--format", "json")
+    assert outcome.code == 1
+    report = json.loads(outcome.text)
+    assert [kernel["verdict"] for kernel in report["kernels"]] == ["RACE"]
+    assert len(report["launches"]) == 2
+    assert all(launch["findings"] for launch in report["launches"])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("module {", 1, "<stdin>:1:7: error: "),
+        ("module {\n}\n", 1, "the module has no kernel to compile"),
+    ],
+)
+def test_refused(text: str, code: int, words: str) -> None:
+    outcome = check(text)
+    assert (outcome.code, outcome.text) == (code, "")
+    assert words in outcome.words
+
+
+def test_wrong_usage() -> None:
+    outcome = check(CHECKED, "--dynamic")
+    assert (outcome.code, outcome.text) == (2, "")
+    assert "--dynamic reads the program twice" in outcome.words
+    outcome = call("check", "-", "--schedule", "-", stdin=b"")
+    assert outcome.code == 2
