@@ -229,7 +229,9 @@ class Generator:
         self.loops += 1
         trips: Expression = Number(self.chance.randint(1, 5 - scope.depth))
         if self.flip(0.35) and self.is_room(6 - 2 * scope.depth):
-            trips = Name(self.argument("n", tuple(range(6 - 2 * scope.depth))))
+            # The last value goes through all slots of a ring.
+            few = range(5 - 2 * scope.depth)
+            trips = Name(self.argument("n", (*few, 5)))
         inside = Scope(scope.depth + 1, [*scope.turns, turn], scope.is_divergent)
         if not scope.is_divergent and self.flip(0.08):
             # Threads or warps that make other numbers of turns.

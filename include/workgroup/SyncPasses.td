@@ -40,6 +40,11 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     threads execute with the same operands) are taken for the work of the block:
     whatever threads they will be spread over, others have to wait for them.
 
+    Where threads may wait for others in another way (for a lock or a flag, at a
+    barrier of some threads, for a phase that only some wait for) no barrier is
+    inserted behind it, as it could hold those others up; what it would order is
+    reported.
+
     Fails, and changes nothing in that kernel, if a barrier stands where not all
     threads get to (`barrier in divergent control flow`), and if two accesses race
     that no barrier can separate: by one operation, or in a region that only some

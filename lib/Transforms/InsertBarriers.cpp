@@ -44,6 +44,8 @@ private:
   Operation *makeBarrier(UniformityUnit unit, Operation *before, Location loc);
   void explain(Operation *barrier, const SyncTree &tree, SyncGap gap,
                ArrayRef<Hazard> hazards, const SyncPlacement &placement);
+  void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                 SyncPlacement &placement, UniformityUnit unit);
   DenseSet<Operation *> chooseForBlock();
   DenseSet<Operation *> chooseForWarps(const DenseSet<Operation *> &kept);
 
@@ -207,6 +209,29 @@ void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
   }
 }
 
+/// Leaves out what stands behind places where threads wait for others: it might
+/// hold those up forever.
+void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                              SyncPlacement &placement, UniformityUnit unit) {
+  ThreadWaits waits = kernel.findWaits();
+  Operation *wait = nullptr;
+  llvm::erase_if(placement.gaps, [&](SyncGap gap) {
+    Operation *point = tree.getInsertionPoint(gap);
+    Operation *before = point ? waits.findBefore(point) : nullptr;
+    wait = before ? before : wait;
+    return before != nullptr;
+  });
+  if (!wait)
+    return;
+  std::vector<Hazard> open;
+  for (auto [number, hazard] : llvm::enumerate(hazards))
+    if (!llvm::is_contained(placement.uncut, number) &&
+        !isCut(tree.getProgram(), hazard.order, placement.gaps))
+      open.push_back(hazard);
+  removeOrdered(open, tree, kernel.getConflicts(), placement.gaps);
+  findings.addRaces(tree, open, unit, wait);
+}
+
 /// Says what barriers cannot help against. Fails if that is a reason to.
 LogicalResult BarrierEditor::report(std::vector<SyncFinding> found) {
   if (!options.warns && !options.isStrict)
@@ -250,6 +275,7 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
   findings.addRaces(tree, uncut, unit);
+  keepWaits(tree, hazards, placement, unit);
   if (failed(report(findings.take())))
     return failure();
   SmallVector<Operation *> points;

@@ -62,6 +62,10 @@ bool KernelSync::isEnteredTogether() const {
   return body && analyses.block.isUniformPoint(&body->front().front());
 }
 
+ThreadWaits KernelSync::findWaits() const {
+  return ThreadWaits(scope, analyses.block, loops);
+}
+
 SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   auto hasTurn = [&](const KernelLoop *loop) {
     return conflicts.getIndex().hasTurn(loop);

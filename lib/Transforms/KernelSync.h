@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
 
+#include "ThreadWaits.h"
 #include "mlir/IR/AsmState.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/Hazards.h"
@@ -46,6 +47,9 @@ public:
   /// True if threads wait for each other, or for copies, in ways that are not
   /// followed.
   bool hasOtherWaits() const { return hasOtherBarriers || hasPhaseWaits; }
+
+  /// Where threads wait for others than at barriers of all.
+  ThreadWaits findWaits() const;
 
   /// True if all threads of the block get to its entry together.
   bool isEnteredTogether() const;
@@ -85,9 +89,10 @@ public:
 
   /// Adds barriers that not all threads reach, of `tree`.
   void addDivergent(const SyncTree &tree);
-  /// Adds hazards that are not cut.
+  /// Adds hazards that are not cut; because of `wait`, if that is given, behind
+  /// which no barrier is put.
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
-                UniformityUnit unit);
+                UniformityUnit unit, Operation *wait = nullptr);
 
   /// Removes them from here.
   std::vector<SyncFinding> take() { return std::exchange(findings, {}); }

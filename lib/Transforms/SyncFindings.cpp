@@ -140,7 +140,7 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
 }
 
 void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
-                            UniformityUnit unit) {
+                            UniformityUnit unit, Operation *wait) {
   SmallVector<Hazard, 0> open;
   for (const Hazard &hazard : hazards)
     if (!isCut(tree.getProgram(), hazard.order, {}))
@@ -158,9 +158,14 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
       Operation *second = kernel.getAccess(hazard.second).op;
       if (second < first)
         std::swap(first, second);
-      if (hazard.conflict.kind == kind &&
-          reported.insert({first, second}).second)
-        addRace(tree, hazard, isFixable[number], unit);
+      if (hazard.conflict.kind != kind ||
+          !reported.insert({first, second}).second)
+        continue;
+      addRace(tree, hazard, isFixable[number], unit);
+      if (wait)
+        findings.back().notes.push_back(
+            {wait->getLoc(), "no barrier is put, as threads may wait for "
+                             "others here, which it would hold up"});
     }
 }
 
