@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Hazards.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
 
@@ -15,18 +16,24 @@ namespace {
 constexpr llvm::StringLiteral kUntimed =
     "it is not known when the asynchronous operation is done";
 
+/// True if where the access is done all threads see it, with no barrier.
+bool isSeen(const AsyncCompletion *done) { return done && done->isForAll; }
+
 /// Collects the hazards of a kernel.
 class HazardFinder {
 public:
   HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
-               ThreadConflicts &conflicts, PairRelation::Threads threads)
+               ThreadConflicts &conflicts, PairRelation::Threads threads,
+               bool isOpenOnly)
       : accesses(accesses.getAccesses()), tree(tree),
-        program(tree.getProgram()), conflicts(conflicts), threads(threads) {}
+        program(tree.getProgram()), conflicts(conflicts), threads(threads),
+        isOpenOnly(isOpenOnly && !tree.getBarriers().empty()) {}
 
   std::vector<Hazard> find();
 
 private:
   bool canRace(unsigned first, unsigned second) const;
+  bool mayMeet(unsigned first, unsigned second);
   void visit(unsigned first, unsigned second);
   void visitDirection(unsigned first, unsigned second,
                       ArrayRef<unsigned> around, bool isOrdered);
@@ -55,6 +62,8 @@ private:
   const SyncProgram &program;
   ThreadConflicts &conflicts;
   PairRelation::Threads threads;
+  /// What barriers cut that are there is not asked for: it costs most.
+  bool isOpenOnly;
   DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
   std::vector<Hazard> hazards;
   /// Asynchronous accesses that were reported for lack of a wait.
@@ -75,8 +84,13 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
   const ThreadAccess &lhs = accesses[first], &rhs = accesses[second];
   if (!lhs.isWrite() && !rhs.isWrite())
     return false;
+  // What announces bytes for a phase that is not over spoils the phase.
+  auto isAnnouncement = [&](unsigned access) {
+    return tree.getCompletion(access) &&
+           isa<nvgpu::MBarrierArriveExpectTxOp>(accesses[access].op);
+  };
   if (lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic)
-    return false;
+    return isAnnouncement(first) && isAnnouncement(second);
   if (first == second && lhs.sameness == ThreadAccess::SameAlways)
     return false;
   // What the block does together is spread over its threads in whatever way;
@@ -84,6 +98,18 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
   bool isBlock =
       lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
   return !(isBlock && threads == PairRelation::OfOneWarp);
+}
+
+/// True if different threads may touch the same by both, in any turns. Mostly
+/// they may not, and then all other questions are settled.
+bool HazardFinder::mayMeet(unsigned first, unsigned second) {
+  auto isAsync = [&](unsigned access) {
+    return accesses[access].isAsync || tree.getCompletion(access);
+  };
+  PairRelation anyTime;
+  anyTime.threads = threads;
+  anyTime.mayBeSame = isAsync(first) || isAsync(second);
+  return conflicts.mayFind(first, second, anyTime);
 }
 
 /// True if, within one turn of the loops around both, `first` comes before
@@ -112,6 +138,9 @@ bool HazardFinder::isBefore(unsigned first, unsigned second) const {
 Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
                                  SyncHazard order,
                                  const PairRelation &relation) {
+  // Then what contains no fewer places is cut, too.
+  if (isOpenOnly && isCut(program, order, {}))
+    return Conflict::Certain;
   // At the second of two operations of a warp, all its lanes have what they
   // have read by the first (PTX ISA, wmma: `.sync`).
   auto isOfWarp = [&](unsigned access) {
@@ -119,6 +148,8 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
   };
   if (threads == PairRelation::OfOneWarp && !accesses[first].isWrite() &&
       !accesses[first].isAsync && isOfWarp(first) && isOfWarp(second))
+    return Conflict::None;
+  if (!mayMeet(first, second))
     return Conflict::None;
   Conflict conflict = conflicts.find(first, second, relation);
   if (conflict)
@@ -177,8 +208,9 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
   // Between the start of a copy and the wait for it, nothing is in order.
   if (isOrdered && done && !isBefore(from, to))
     addUnordered(first, second, relation, done->isExact);
-  else if (isOrdered && addOrdered(first, second, from, std::nullopt,
-                                   relation) == Conflict::Certain)
+  else if (isOrdered && !isSeen(done) &&
+           addOrdered(first, second, from, std::nullopt, relation) ==
+               Conflict::Certain)
     return;
   for (unsigned loop : llvm::reverse(around)) {
     relation.carrier = relation.sameTurn.pop_back_val();
@@ -186,8 +218,8 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
       relation.most = std::nullopt;
       addUnordered(first, second, relation, done->isExact);
       relation.most = 1;
-    } else if (addOrdered(first, second, from, loop, relation) ==
-               Conflict::Certain) {
+    } else if (!isSeen(done) && addOrdered(first, second, from, loop,
+                                           relation) == Conflict::Certain) {
       return;
     }
   }
@@ -272,6 +304,8 @@ void HazardFinder::addWaited(
     llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate) {
   const AsyncCompletion::InLoop &wait = *tree.getCompletion(first)->inLoop;
   unsigned to = tree.getStep(second);
+  if (isSeen(tree.getCompletion(first)))
+    return;
   if (isWaited && add(first, second, {wait.step, to, std::nullopt, false},
                       relate(0, false)) == Conflict::Certain)
     return;
@@ -300,20 +334,22 @@ void HazardFinder::addBehind(unsigned first, unsigned second,
     end.most += end.isBeforeTest - isBeforeTest;
   }
   if (end.most == 0 && !end.other && (end.isBeforeTest || !end.isFromStart)) {
-    addOrdered(first, second, wait.step, loop, relation);
+    if (!isSeen(&done))
+      addOrdered(first, second, wait.step, loop, relation);
     return; // all copies are waited for in the loop
   }
   PairRelation left = relation;
   left.ends.push_back(end);
   end.isNot = true;
   relation.ends.push_back(end);
-  addOrdered(first, second, wait.step, loop, relation);
+  if (!isSeen(&done))
+    addOrdered(first, second, wait.step, loop, relation);
   bool isWaited =
       done.last && (loop ? llvm::is_contained(getLoopsAround(*done.last), *loop)
                          : isBefore(*done.last, tree.getStep(second)));
-  if (isWaited)
+  if (isWaited && !isSeen(&done))
     addOrdered(first, second, *done.last, loop, left);
-  else
+  else if (!isWaited)
     addUnordered(first, second, left, /*isExact=*/false);
 }
 
@@ -330,6 +366,8 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
   bool isFirst = isUnknown(first);
   if (!isFirst && !isUnknown(second))
     return false;
+  if (!mayMeet(first, second))
+    return true;
   if (unknown.insert(isFirst ? first : second).second) {
     unsigned step = tree.getStep(second);
     Conflict conflict;
@@ -347,11 +385,6 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
 
 void HazardFinder::visit(unsigned first, unsigned second) {
   if (conflicts.areApart(first, second) || !canRace(first, second))
-    return;
-  PairRelation anyTime;
-  anyTime.threads = threads;
-  anyTime.mayBeSame = accesses[first].isAsync || accesses[second].isAsync;
-  if (!conflicts.find(first, second, anyTime))
     return;
   unsigned from = tree.getStep(first), to = tree.getStep(second);
   // In one step nothing is in an order, unless it is the same operation that
@@ -396,8 +429,9 @@ std::vector<Hazard> HazardFinder::find() {
 std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 const SyncTree &tree,
                                 ThreadConflicts &conflicts,
-                                PairRelation::Threads threads) {
-  return HazardFinder(accesses, tree, conflicts, threads).find();
+                                PairRelation::Threads threads,
+                                bool isOpenOnly) {
+  return HazardFinder(accesses, tree, conflicts, threads, isOpenOnly).find();
 }
 
 } // namespace mlir::workgroup

@@ -8,6 +8,7 @@
 
 #include "workgroup/Analysis/SyncTree.h"
 #include "AsyncCopies.h"
+#include "AsyncPhases.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -78,11 +79,19 @@ void SyncTree::findCompletions(Operation *scope,
   auto getNumTurns = [&](unsigned loop) {
     return sync.getNumTurns(getLoop(loop));
   };
+  if (unstructured)
+    return;
   AsyncGroups groups(program, groupSteps, hidingSteps, getNumTurns);
+  DenseMap<Operation *, unsigned> loopNodes;
+  for (auto [node, loop] : loopOf)
+    if (loop->op)
+      loopNodes[loop->op] = node;
+  AsyncPhases phases(scope, sync, phaseSteps, loopNodes);
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
-    if (!access.isAsync || unstructured)
-      continue;
-    if (auto done = groups.findCompletion(access.op, stepOf[number], scope))
+    std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
+    if (!done && access.isAsync)
+      done = groups.findCompletion(access.op, stepOf[number], scope);
+    if (done)
       completionOf[number] = *done;
   }
 }
@@ -105,6 +114,8 @@ void SyncTree::addStep(unsigned sequence, Operation *op) {
     groupSteps[op] = node;
     return;
   }
+  if (isa<nvgpu::MBarrierTryWaitParityOp>(op))
+    phaseSteps[op] = node;
   if (op->getNumRegions() != 0 && accessesOf.lookup(op).empty())
     divergentSteps.insert(node);
   addDivergent(node, op);

@@ -185,9 +185,11 @@ ThreadConflictQuery::makeWitness(System &system, ArrayRef<System::Row> place) {
   return witness;
 }
 
-/// Solves the system, for the given threads only if there are any.
-Conflict ThreadConflictQuery::solve(
-    std::optional<std::pair<unsigned, unsigned>> threads) {
+/// Solves the system, for the given threads only if there are any. What has a
+/// solution in rationals is possible.
+Conflict
+ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
+                           bool isRational) {
   System system(index, relation);
   if (threads) {
     system.fix(System::First, conflicts.tables->getIds(threads->first),
@@ -235,7 +237,7 @@ Conflict ThreadConflictQuery::solve(
     for (unsigned i = 0; i <= last && side == System::First; ++i)
       place.push_back(system.get(first.place[i], side));
   }
-  System::Answer answer = system.solve();
+  System::Answer answer = system.solve(isRational);
   conflicts.numSystems += system.getNumSystems();
   if (answer == System::Answer::Empty)
     return Conflict();
@@ -243,7 +245,7 @@ Conflict ThreadConflictQuery::solve(
     conflict.reason = "its index arithmetic is too long";
     return conflict;
   }
-  if (!isExact)
+  if (!isExact || isRational)
     return conflict;
   conflict.kind = Conflict::Certain;
   conflict.witness = makeWitness(system, place);
@@ -364,6 +366,11 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   bool isEmpty = system.solve() == System::Answer::Empty;
   conflicts.numSystems += system.getNumSystems();
   return isEmpty;
+}
+
+bool ThreadConflictQuery::isPossible() {
+  return !isSeparate() && !cannotMeet() &&
+         bool(solve(std::nullopt, /*isRational=*/true));
 }
 
 Conflict ThreadConflictQuery::decide() {

@@ -25,11 +25,14 @@ public:
                       const Footprint &second, const PairRelation &relation);
 
   Conflict decide();
+  /// False if a quick look shows that there is no conflict.
+  bool isPossible();
 
 private:
   bool isSeparate();
   bool cannotMeet();
-  Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads);
+  Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
+                 bool isRational = false);
   struct Mixture;
   std::optional<Mixture> getMixture();
   bool isSeparateByDifferences(const Mixture &mixture);

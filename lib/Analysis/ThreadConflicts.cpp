@@ -38,9 +38,15 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
       threads && *threads <= kMaxThreads)
     tables = std::make_unique<ThreadTables>(
         std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
-  for (const ThreadAccess &access : accesses.getAccesses())
-    footprintOf.push_back(
-        access.footprint ? std::optional(makeFootprint(access)) : std::nullopt);
+  for (const ThreadAccess &access : accesses.getAccesses()) {
+    // As if all places of which nothing is known were one.
+    AccessFootprint anywhere;
+    anywhere.place.push_back(LinearIndex());
+    whenOf.push_back(makeFootprint(access, anywhere));
+    footprintOf.push_back(access.footprint
+                              ? makeFootprint(access, *access.footprint)
+                              : whenOf.back());
+  }
   makeExtents();
 }
 
@@ -107,10 +113,10 @@ void ThreadConflicts::makeExtents() {
   for (auto [access, number] :
        llvm::zip_equal(accesses.getAccesses(), footprintOf)) {
     Extent &extent = extents.emplace_back();
-    if (!number || access.roots.size() != 1 || access.roots.front() == 0 ||
-        access.footprint->basis)
+    if (!access.footprint || access.roots.size() != 1 ||
+        access.roots.front() == 0 || access.footprint->basis)
       continue;
-    Form own = footprints[*number].place.front();
+    Form own = footprints[number].place.front();
     Common common;
     llvm::erase_if(own.terms, [&](auto term) {
       const SymbolicAtom &atom = *term.first;
@@ -121,7 +127,7 @@ void ThreadConflicts::makeExtents() {
       return isCommon;
     });
     SymbolicRange range = SymbolicIndex::getRange(own);
-    std::optional<int64_t> reach = getReach(footprints[*number]);
+    std::optional<int64_t> reach = getReach(footprints[number]);
     if (!range.min || !range.max || !reach)
       continue;
     std::pair key(access.roots.front(), std::move(common));
@@ -142,9 +148,9 @@ static Value getPredicate(Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access) {
+unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
+                                        const AccessFootprint &footprint) {
   Footprint made;
-  const AccessFootprint &footprint = *access.footprint;
   for (const LinearIndex &coordinate : footprint.place)
     made.place.push_back(index.getForm(coordinate));
   for (const AccessFootprint::Extent &extent : footprint.box)
@@ -199,47 +205,85 @@ static void doubtThreads(Conflict &conflict) {
   conflict.witness = std::nullopt;
 }
 
+ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
+                                             const PairRelation &relation) {
+  unsigned number =
+      relations.try_emplace(relation, relations.size()).first->second;
+  return {first, second, number};
+}
+
+const Conflict &ThreadConflicts::decideOnce(unsigned first, unsigned second,
+                                            const PairRelation &relation) {
+  Key key = getKey(first, second, relation);
+  auto it = known.find(key);
+  if (it != known.end())
+    return it->second;
+  Conflict conflict = decide(footprints[first], footprints[second], relation);
+  if (conflict.kind == Conflict::Certain && !index.getShape().getNumThreads())
+    doubtThreads(conflict);
+  return known.try_emplace(key, std::move(conflict)).first->second;
+}
+
+bool ThreadConflicts::isPossible(unsigned first, unsigned second,
+                                 const PairRelation &relation) {
+  auto [it, isNew] =
+      possible.try_emplace(getKey(first, second, relation), false);
+  if (isNew)
+    it->second = ThreadConflictQuery(*this, footprints[first],
+                                     footprints[second], relation)
+                     .isPossible();
+  return it->second;
+}
+
+/// True if different memory, or too few threads or turns, keep them apart.
+bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
+                                 const PairRelation &relation) {
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  if (!accesses.mayAlias(lhs, rhs))
+    return true;
+  if (relation.carrier) {
+    // No loop has a turn after its last.
+    SymbolicRange turns = index.getRange(index.getTurn(relation.carrier));
+    if (turns.max && *turns.max < relation.least)
+      return true;
+  }
+  bool isBlock =
+      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
+  std::optional<int64_t> threads = index.getShape().getNumThreads();
+  return relation.threads == PairRelation::OfTwoWarps && !isBlock &&
+         !relation.mayBeSame && threads && *threads <= kWarpSize;
+}
+
+bool ThreadConflicts::mayFind(unsigned first, unsigned second,
+                              const PairRelation &relation) {
+  if (isExcluded(first, second, relation))
+    return false;
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  // What threads cannot do both is no conflict, wherever it is.
+  return accesses.areComparable(lhs, rhs)
+             ? isPossible(footprintOf[first], footprintOf[second], relation)
+             : isPossible(whenOf[first], whenOf[second], relation);
+}
+
 Conflict ThreadConflicts::find(unsigned first, unsigned second,
                                const PairRelation &relation) {
   const ThreadAccess &lhs = accesses.getAccesses()[first];
   const ThreadAccess &rhs = accesses.getAccesses()[second];
   Conflict conflict;
-  if (!accesses.mayAlias(lhs, rhs))
+  if (isExcluded(first, second, relation))
     return conflict;
-  if (relation.carrier) {
-    // No loop has a turn after its last.
-    SymbolicRange turns = index.getRange(index.getTurn(relation.carrier));
-    if (turns.max && *turns.max < relation.least)
-      return conflict;
-  }
-  bool isBlock =
-      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
-  std::optional<int64_t> threads = index.getShape().getNumThreads();
-  if (relation.threads == PairRelation::OfTwoWarps && !isBlock &&
-      !relation.mayBeSame && threads && *threads <= kWarpSize)
-    return conflict;
-  if (!accesses.areComparable(lhs, rhs)) {
+  if (accesses.areComparable(lhs, rhs))
+    return decideOnce(footprintOf[first], footprintOf[second], relation);
+  if (mayFind(first, second, relation)) {
     conflict.kind = Conflict::Possible;
     bool isUnknown = !lhs.footprint || !rhs.footprint;
     conflict.reason = isUnknown
                           ? "it is not known where it is"
                           : "they may be of different buffers that overlap";
-    return conflict;
   }
-  unsigned number =
-      relations.try_emplace(relation, relations.size()).first->second;
-  auto key = std::tuple(*footprintOf[first], *footprintOf[second], number);
-  auto it = known.find(key);
-  if (it == known.end()) {
-    it = known
-             .try_emplace(key,
-                          decide(footprints[*footprintOf[first]],
-                                 footprints[*footprintOf[second]], relation))
-             .first;
-    if (it->second.kind == Conflict::Certain && !threads)
-      doubtThreads(it->second);
-  }
-  return it->second;
+  return conflict;
 }
 
 bool ThreadConflicts::isDead(Operation *op) {

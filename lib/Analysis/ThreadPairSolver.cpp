@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ThreadPairSystem.h"
+#include "RowBounds.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 
 namespace mlir::workgroup {
@@ -76,24 +76,37 @@ void ThreadPairSystem::relateMixtures() {
     }
 }
 
-/// Whether `rows` have a solution: in integers if `isLast`, else in rationals,
-/// which takes a small part of the time.
+/// True if constraints, one after the other, leave nothing.
+static bool isEmptyByBounds(ArrayRef<ThreadPairSystem::Constraint> rows,
+                            unsigned numVariables) {
+  constexpr unsigned kMaxRounds = 8;
+  RowBounds bounds(numVariables);
+  for (unsigned round = 0; round < kMaxRounds; ++round) {
+    for (const ThreadPairSystem::Constraint &constraint : rows)
+      if (!bounds.add(constraint.row, constraint.isEquality))
+        return true;
+    if (!bounds.takeChange())
+      return false;
+  }
+  return false;
+}
+
+/// Whether `rows` have a solution, in rationals or integers.
 ThreadPairSystem::Answer
-ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows, bool isLast) {
-  unsigned &count = isLast ? numChecks : numTries;
-  if (++count > (isLast ? kMaxChecks : kMaxTries))
+ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows,
+                        bool isRational) {
+  if (isEmptyByBounds(rows, ranges.size()))
+    return Answer::Empty;
+  unsigned &count = isRational ? numTries : numChecks;
+  if (++count > (isRational ? kMaxTries : kMaxChecks))
     return Answer::Unknown;
   using presburger::IntegerPolyhedron;
   using presburger::PresburgerSpace;
   IntegerPolyhedron system(PresburgerSpace::getSetSpace(ranges.size()));
   SmallVector<int64_t> dense(ranges.size() + 1);
   for (const Constraint &constraint : rows) {
-    if (constraint.row.terms.empty()) {
-      int64_t constant = constraint.row.constant;
-      if (constraint.isEquality ? constant != 0 : constant < 0)
-        return Answer::Empty;
-      continue;
-    }
+    if (constraint.row.terms.empty())
+      continue; // true, or bounds had told
     llvm::fill(dense, 0);
     for (auto [variable, factor] : constraint.row.terms)
       dense[variable] = factor;
@@ -105,7 +118,7 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows, bool isLast) {
   }
   if (system.isEmpty())
     return Answer::Empty;
-  if (!isLast)
+  if (isRational)
     return Answer::Solved;
   system.simplify();
   auto solution = system.findIntegerSample();
@@ -119,16 +132,17 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows, bool isLast) {
 
 /// Takes a case of each choice from number `depth` on.
 ThreadPairSystem::Answer
-ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth) {
+ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth,
+                         bool isRational) {
   bool isLast = depth == choices.size();
-  Answer answer = check(rows, isLast);
+  Answer answer = check(rows, isRational || !isLast);
   if (answer != Answer::Solved || isLast)
     return answer;
   size_t size = rows.size();
   Answer result = Answer::Empty;
   for (const Conjunction &part : choices[depth]) {
     llvm::append_range(rows, part.rows);
-    Answer inner = search(rows, depth + 1);
+    Answer inner = search(rows, depth + 1, isRational);
     rows.truncate(size);
     if (inner == Answer::Solved)
       return inner;
@@ -138,7 +152,7 @@ ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth) {
   return result;
 }
 
-ThreadPairSystem::Answer ThreadPairSystem::solve() {
+ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
   relateProducts();
   relateMixtures();
   if (ranges.size() > kMaxVariables)
@@ -148,7 +162,7 @@ ThreadPairSystem::Answer ThreadPairSystem::solve() {
     return lhs.size() < rhs.size();
   });
   SmallVector<Constraint, 0> rows(base.rows.begin(), base.rows.end());
-  return search(rows, 0);
+  return search(rows, 0, isRational);
 }
 
 int64_t ThreadPairSystem::evaluate(const Row &row) const {

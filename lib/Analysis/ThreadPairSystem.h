@@ -57,7 +57,9 @@ public:
   void fix(Side side, std::array<int64_t, 3> ids, ThreadTables &tables);
 
   enum class Answer { Empty, Solved, Unknown };
-  Answer solve();
+  /// Solves it in integers; or in rationals only, which takes a small part of
+  /// the time, and then there is nothing to evaluate.
+  Answer solve(bool isRational = false);
   /// Of a system that is solved.
   int64_t evaluate(const Row &row) const;
 
@@ -67,11 +69,12 @@ public:
   const std::string &getInexactness() const { return inexactness; }
   unsigned getNumSystems() const { return numChecks; }
 
-private:
   struct Constraint {
     Row row;
     bool isEquality;
   };
+
+private:
   /// Rows, all of which hold.
   struct Conjunction {
     SmallVector<Constraint, 8> rows;
@@ -90,8 +93,9 @@ private:
   void addChoice(std::optional<Cases> cases);
   void relateProducts();
   void relateMixtures();
-  Answer check(const SmallVectorImpl<Constraint> &rows, bool isLast);
-  Answer search(SmallVectorImpl<Constraint> &rows, unsigned depth);
+  Answer check(const SmallVectorImpl<Constraint> &rows, bool isRational);
+  Answer search(SmallVectorImpl<Constraint> &rows, unsigned depth,
+                bool isRational);
 
   SymbolicIndex &index;
   const PairRelation &relation;

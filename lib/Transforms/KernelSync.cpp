@@ -77,11 +77,14 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
     return conflicts.takesOneWay(op, unit);
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
-  SyncScope sync{
-      unit,    unit == UniformityUnit::Block ? analyses.block : analyses.warp,
-      loops,   takesOneWay,
-      hasTurn, getNumTurns,
-      isDead};
+  SyncScope sync{unit,
+                 unit == UniformityUnit::Block ? analyses.block : analyses.warp,
+                 analyses.block,
+                 loops,
+                 takesOneWay,
+                 hasTurn,
+                 getNumTurns,
+                 isDead};
   return SyncTree(scope, accesses, sync);
 }
 
@@ -115,7 +118,8 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
   std::vector<Hazard> hazards = mlir::workgroup::findHazards(
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
-                                    : PairRelation::OfOneWarp);
+                                    : PairRelation::OfOneWarp,
+      /*isOpenOnly=*/isRefined);
   if (isRefined)
     removeOrdered(hazards, tree, conflicts);
   for (Hazard &hazard : hazards)

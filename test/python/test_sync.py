@@ -19,7 +19,7 @@ from sync_races import analyze
 from sync_situations import SITUATIONS, SPELLED, Situation
 from sync_text import FORMS, Form, print_program
 
-SEEDS, CHUNK = 500, 250
+SEEDS, CHUNK = 500, 125
 DECIDED = 0.95
 
 

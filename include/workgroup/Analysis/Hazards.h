@@ -30,13 +30,15 @@ struct Hazard {
   bool isUntimed = false;
 };
 
-/// All that barriers have to separate, of the threads that `threads` names. Of
+/// All that barriers have to separate, of the threads that `threads` names;
+/// with `isOpenOnly`, without what those of `tree` separate on every way. Of
 /// hazards that every barrier separates that separates others, some are left
 /// out; all that is certain has a certain one among those that remain.
 std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 const SyncTree &tree,
                                 ThreadConflicts &conflicts,
-                                PairRelation::Threads threads);
+                                PairRelation::Threads threads,
+                                bool isOpenOnly = false);
 
 /// Removes those of `hazards` that the barriers of `tree`, and those at `gaps`,
 /// order although some

@@ -31,6 +31,8 @@ bool isWarpBarrier(Operation *op);
 struct SyncScope {
   UniformityUnit unit;
   const UniformityAnalysis &uniformity;
+  /// That of the block, whatever `unit` is.
+  const UniformityAnalysis &block;
   const KernelLoops &loops;
   /// True if all threads that get to a branch or a loop together go the same
   /// way.
@@ -63,6 +65,9 @@ struct AsyncCompletion {
   std::optional<InLoop> inLoop;
   /// False if it may be done before that, by ways that are not followed.
   bool isExact = true;
+  /// Every thread that gets to that step sees it; otherwise only the thread
+  /// that started it does.
+  bool isForAll = false;
 };
 
 class SyncTree {
@@ -145,6 +150,8 @@ private:
   std::vector<unsigned> stepOf;
   /// Steps of operations that commit groups of copies or wait for them.
   DenseMap<Operation *, unsigned> groupSteps;
+  /// Steps of operations that wait for phases of mbarriers.
+  DenseMap<Operation *, unsigned> phaseSteps;
   /// Nodes in which such operations are that are no step of their own.
   DenseSet<unsigned> hidingSteps;
   DenseMap<unsigned, AsyncCompletion> completionOf;

@@ -122,6 +122,9 @@ public:
   /// Whether that is a race is another question: both may be reads.
   Conflict find(unsigned first, unsigned second, const PairRelation &relation);
 
+  /// False if a quick look shows that they are not: `find` may still find that.
+  bool mayFind(unsigned first, unsigned second, const PairRelation &relation);
+
   /// True if two accesses are known to be of different bytes, whoever does them
   /// and when: a question that costs next to nothing.
   bool areApart(unsigned first, unsigned second) const {
@@ -165,7 +168,16 @@ public:
 
 private:
   friend class ThreadConflictQuery;
-  unsigned makeFootprint(const ThreadAccess &access);
+  unsigned makeFootprint(const ThreadAccess &access,
+                         const AccessFootprint &footprint);
+  using Key = std::tuple<unsigned, unsigned, unsigned>;
+  Key getKey(unsigned first, unsigned second, const PairRelation &relation);
+  bool isExcluded(unsigned first, unsigned second,
+                  const PairRelation &relation);
+  bool isPossible(unsigned first, unsigned second,
+                  const PairRelation &relation);
+  const Conflict &decideOnce(unsigned first, unsigned second,
+                             const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
   bool isUniform(const SymbolicForm &form, UniformityUnit unit);
@@ -182,12 +194,14 @@ private:
   const ThreadAccesses &accesses;
   SymbolicIndex index;
   std::unique_ptr<ThreadTables> tables;
-  /// Of each access, the number of its footprint; none if it may be anywhere.
-  SmallVector<std::optional<unsigned>, 0> footprintOf;
+  /// Of each access, the number of its footprint, and that of one that is the
+  /// same place for all: whatever threads may do both meet there.
+  SmallVector<unsigned, 0> footprintOf, whenOf;
   std::vector<Footprint> footprints;
   SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
-  std::map<std::tuple<unsigned, unsigned, unsigned>, Conflict> known;
+  std::map<Key, Conflict> known;
+  std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
   unsigned numSystems = 0;
 };

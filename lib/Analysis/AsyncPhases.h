@@ -1,0 +1,62 @@
+//===- AsyncPhases.h - When copies by TMA are done --------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// TMA tells an mbarrier of the bytes that have arrived. A phase of it ends when
+// a thread has announced them, and all are there: then every thread that waits
+// for the phase sees what was copied (PTX ISA, mbarrier). The announcements for
+// one mbarrier and the waits for it are paired in their order: that there is a
+// wait between any two announcements is for the search for hazards to say, to
+// which an announcement is under way until its wait.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_ASYNCPHASES_H
+#define WORKGROUP_LIB_ANALYSIS_ASYNCPHASES_H
+
+#include "PhaseCounter.h"
+#include "workgroup/Analysis/SyncTree.h"
+
+namespace mlir::workgroup {
+
+class AsyncPhases {
+public:
+  /// `steps`: those of waits that all threads of the block get to together;
+  /// `loopNodes`: the nodes of loops.
+  AsyncPhases(Operation *scope, const SyncScope &sync,
+              const DenseMap<Operation *, unsigned> &steps,
+              const DenseMap<Operation *, unsigned> &loopNodes);
+
+  /// Where `op`, a copy by TMA or what announces it, is done; nothing if that
+  /// is not known.
+  std::optional<AsyncCompletion> findCompletion(Operation *op) const;
+
+private:
+  /// All uses of the mbarriers that one operation creates.
+  struct Group {
+    SmallVector<nvgpu::MBarrierTryWaitParityOp> waits;
+    SmallVector<nvgpu::MBarrierArriveExpectTxOp> arrivals;
+    SmallVector<nvgpu::TmaAsyncLoadOp> loads;
+  };
+  std::optional<Group>
+  collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const;
+  bool isReady(nvgpu::MBarrierInitOp init) const;
+  void follow(const Group &group);
+  std::optional<AsyncCompletion>
+  findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
+           nvgpu::MBarrierTryWaitParityOp wait,
+           const PhaseCounter &counter) const;
+
+  Operation *scope;
+  const SyncScope &sync;
+  const DenseMap<Operation *, unsigned> &steps, &loopNodes;
+  DenseMap<Operation *, AsyncCompletion> completions;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_ASYNCPHASES_H

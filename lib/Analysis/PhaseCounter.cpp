@@ -1,0 +1,231 @@
+//===- PhaseCounter.cpp - Which phase of an mbarrier is waited for --------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PhaseCounter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "workgroup/Support/Kernel.h"
+
+namespace mlir::workgroup {
+
+/// Values are computed for each state of a counter, of which there are twice as
+/// many as mbarriers.
+static constexpr int64_t kMaxSize = 64;
+
+std::optional<PhaseCounter>
+PhaseCounter::match(nvgpu::MBarrierTryWaitParityOp wait, Operation *scope,
+                    const UniformityAnalysis &block) {
+  PhaseCounter counter(scope, block);
+  if (!counter.matchStart(wait) || !counter.follow(wait))
+    return std::nullopt;
+  return counter;
+}
+
+bool PhaseCounter::matchStart(nvgpu::MBarrierTryWaitParityOp wait) {
+  if (std::optional<int64_t> index = getConstantIntValue(wait.getMbarId())) {
+    only = *index;
+  } else {
+    size = wait.getBarriers().getType().getNumBarriers();
+    before.push_back(wait.getMbarId());
+  }
+  before.push_back(wait.getPhaseParity());
+  inTurn = before;
+  return size <= kMaxSize && getBlockShape(scope).getNumThreads() &&
+         llvm::all_of(before,
+                      [&](Value value) { return block->isUniform(value); });
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// Part number `part` of each state, `ahead` waits later.
+ThreadValues PhaseCounter::getPart(unsigned part, int64_t ahead) const {
+  ThreadValues values;
+  bool isIndex = part == 0 && size > 1;
+  for (int64_t state = 0; state < 2 * size; ++state) {
+    int64_t number = state + ahead;
+    // Booleans are extended by their sign.
+    values.push_back(isIndex ? number % size : -(number / size % 2));
+  }
+  return values;
+}
+
+/// Evaluates what follows from the values `of` of the counter: for each state,
+/// instead of each thread, of which nothing may depend.
+ThreadEvaluator PhaseCounter::makeEvaluator(ThreadEvaluator::Environment others,
+                                            ArrayRef<Value> of) const {
+  std::array<int64_t, 3> shape;
+  for (auto [extent, known] :
+       llvm::zip_equal(shape, getBlockShape(scope).sizes))
+    extent = *known;
+  SmallVector<int64_t> threads(2 * size, 0);
+  State state(of);
+  return ThreadEvaluator(
+      scope, shape, threads,
+      [this, state, others](
+          Value value, ThreadEvaluator &own) -> std::optional<ThreadValues> {
+        for (auto [part, known] : llvm::enumerate(state))
+          if (known == value)
+            return getPart(part, 0);
+        return others ? others(value, own) : std::nullopt;
+      });
+}
+
+/// True if `values` are what comes next after the state `before`.
+bool PhaseCounter::isNext(ValueRange values) const {
+  ThreadEvaluator evaluator = makeEvaluator({}, before);
+  return llvm::all_of(llvm::enumerate(values), [&](auto item) {
+    const ThreadValues *found = evaluator.evaluate(item.value());
+    return found && *found == getPart(item.index(), 1);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Around the wait
+//===----------------------------------------------------------------------===//
+
+/// Checks that the counter goes on in the turn of `around`, or with what it
+/// holds, and goes to its state before that.
+bool PhaseCounter::leaveLoop(scf::ForOp around) {
+  State yielded, results, inits;
+  for (Value value : before) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != around.getBody() ||
+        argument.getArgNumber() == 0)
+      return false;
+    unsigned number = argument.getArgNumber() - 1;
+    yielded.push_back(around.getYieldedValues()[number]);
+    results.push_back(around.getResult(number));
+    inits.push_back(around.getInitArgs()[number]);
+  }
+  bool isHandedOn = behind.empty() ? isNext(yielded) : yielded == behind;
+  before = inits;
+  behind = results;
+  return isHandedOn;
+}
+
+/// The same of a branch, of which `inner` is one way: the other one leaves the
+/// counter alone.
+bool PhaseCounter::leaveBranch(scf::IfOp around, Operation *inner) {
+  if (!around.elseBlock())
+    return false;
+  bool isThen = inner->getBlock() == around.thenBlock();
+  ValueRange taken =
+      (isThen ? around.thenYield() : around.elseYield()).getResults();
+  ValueRange other =
+      (isThen ? around.elseYield() : around.thenYield()).getResults();
+  State results;
+  for (auto [part, value] : llvm::enumerate(before)) {
+    for (unsigned number = 0; number < other.size(); ++number) {
+      if (other[number] != value ||
+          (!behind.empty() && taken[number] != behind[part]))
+        continue;
+      ThreadEvaluator evaluator = makeEvaluator({}, before);
+      const ThreadValues *found =
+          behind.empty() ? evaluator.evaluate(taken[number]) : nullptr;
+      if (!behind.empty() || (found && *found == getPart(part, 1))) {
+        results.push_back(around.getResult(number));
+        break;
+      }
+    }
+  }
+  if (results.size() != before.size())
+    return false;
+  behind = results;
+  return true;
+}
+
+/// Follows the counter from `wait` out to where the kernel begins.
+bool PhaseCounter::follow(Operation *wait) {
+  for (Operation *at = wait; at->getParentOp() != scope;
+       at = at->getParentOp()) {
+    Operation *around = at->getParentOp();
+    bool isFollowed = false;
+    if (auto branch = dyn_cast<scf::IfOp>(around))
+      isFollowed = leaveBranch(branch, at);
+    else if (auto counted = dyn_cast<scf::ForOp>(around))
+      isFollowed = leaveLoop(counted);
+    if (!isFollowed)
+      return false;
+    if (at == wait && isa<scf::ForOp>(around)) {
+      loop = cast<scf::ForOp>(around);
+      entering = before;
+    }
+  }
+  return llvm::all_of(
+      before, [](Value value) { return matchPattern(value, m_Zero()); });
+}
+
+//===----------------------------------------------------------------------===//
+// Other indices
+//===----------------------------------------------------------------------===//
+
+/// How far ahead of the counter `values` are, in the first `numStates` states.
+std::optional<int64_t> PhaseCounter::getDistance(const ThreadValues *values,
+                                                 int64_t numStates) const {
+  if (!values)
+    return std::nullopt;
+  int64_t ahead = values->front();
+  bool isFollowing = ahead >= 0 && ahead < size;
+  for (int64_t state = 0; state < numStates; ++state)
+    isFollowing &= (*values)[state] == (state + ahead) % size;
+  return isFollowing ? std::optional(ahead) : std::nullopt;
+}
+
+/// The same of `value`, which is computed before the loop.
+std::optional<int64_t> PhaseCounter::getDistanceBefore(Value value) const {
+  bool isFirst = llvm::all_of(entering, [](Value part) {
+    return getConstantIntValue(part).has_value();
+  });
+  return getDistance(makeEvaluator({}, entering).evaluate(value),
+                     isFirst ? 1 : 2 * size);
+}
+
+/// Another value that `loop` carries, and that stays as far ahead.
+std::optional<ThreadValues>
+PhaseCounter::evaluateCarried(BlockArgument argument) const {
+  if (!loop || argument.getOwner() != loop.getBody() ||
+      argument.getArgNumber() == 0)
+    return std::nullopt;
+  unsigned number = argument.getArgNumber() - 1;
+  std::optional<int64_t> ahead = getDistanceBefore(loop.getInitArgs()[number]);
+  if (!ahead)
+    return std::nullopt;
+  auto shifted = [&](int64_t by) {
+    ThreadValues values;
+    for (int64_t state = 0; state < 2 * size; ++state)
+      values.push_back((state + *ahead + by) % size);
+    return values;
+  };
+  auto assumed = [&](Value value, ThreadEvaluator &) {
+    return value == argument ? std::optional(shifted(0)) : std::nullopt;
+  };
+  ThreadEvaluator evaluator = makeEvaluator(assumed, inTurn);
+  const ThreadValues *next =
+      evaluator.evaluate(loop.getYieldedValues()[number]);
+  return next && *next == shifted(1) ? std::optional(shifted(0)) : std::nullopt;
+}
+
+std::optional<int64_t> PhaseCounter::getDistance(Value index,
+                                                 bool isInTurn) const {
+  if (only)
+    return getConstantIntValue(index) == only ? std::optional<int64_t>(0)
+                                              : std::nullopt;
+  if (!block->isUniform(index))
+    return std::nullopt;
+  if (!isInTurn)
+    return getDistanceBefore(index);
+  auto carried = [&](Value value, ThreadEvaluator &) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument ? evaluateCarried(argument) : std::nullopt;
+  };
+  return getDistance(makeEvaluator(carried, inTurn).evaluate(index), 2 * size);
+}
+
+} // namespace mlir::workgroup
