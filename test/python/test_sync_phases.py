@@ -1,0 +1,77 @@
+"""Phases of mbarriers: each way to get them wrong is seen."""
+
+from pathlib import Path
+
+import pytest
+from sync_compiler import VERIFY, run_passes
+
+TEXT = Path(__file__).parents[1].joinpath("Transforms", "verify-sync-phases.mlir").read_text()
+
+WAIT = "nvgpu.mbarrier.try_wait.parity %bar"
+# In which function, what, and what it becomes: at the place of that number.
+MUTANTS = [
+    # No wait, and no barrier.
+    ("ring", "      nvgpu.mbarrier.try_wait.parity %bars[%from], %phase, %ticks : !bars\n", "", 0),
+    ("ring", "    gpu.barrier\n", "", 0),
+    ("ring", "      gpu.barrier\n", "", 0),
+    # Phases that do not go on, or go on too early; slots and announcements that do not fit.
+    ("ring", "arith.xori %phase, %is_last", "arith.xori %phase, %even", 0),
+    ("ring", "arith.cmpi eq, %from, %c2", "arith.cmpi eq, %from, %c1", 0),
+    ("ring", "%phase = %even)", "%phase = %elected)", 0),
+    ("ring", "%from = %c0,", "%from = %c1,", 0),
+    ("ring", "%to = %c2,", "%to = %c1,", 0),
+    ("ring", "arith.remui %to1, %c3", "arith.remui %to1, %c2", 0),
+    ("ring", "memref.load %S[%from,", "memref.load %S[%to,", 0),
+    ("ring", "%S[%to, 0]", "%S[%from, 0]", 0),
+    ("ring", "mbarrier.init %bars[%c1], %c1", "mbarrier.init %bars[%c1], %c2", 0),
+    ("ring", "      nvgpu.mbarrier.init %bars[%c2], %c1 : !bars\n", "", 0),
+    ("ring", "%bars[%c1], %bytes", "%bars[%c2], %bytes", 0),
+    ("ring", "arith.constant 512", "arith.constant 256", 0),
+    ("ring", "expect_tx %bars[%to], %bytes", "expect_tx %bars[%from], %bytes", 0),
+    ("ring", "scf.if %elected {", "scf.if %has {", -1),
+    # The same of one mbarrier.
+    ("own_turn", "%phase = %begin)", "%phase = %even)", 0),
+    ("own_turn", "scf.yield %inner", "scf.yield %begin", 0),
+    ("own_turn", "%begin = %even)", "%begin = %one)", 0),
+    ("own_turn", "arith.xori %phase, %one", "arith.xori %phase, %even", 0),
+    ("own_turn", "        gpu.barrier\n", "", 0),
+    ("own_turn", f"        {WAIT}[%c0], %phase, %ticks : !bar\n", "", 0),
+    # A branch.
+    ("some_turns", "scf.yield %flipped", "scf.yield %phase", 0),
+    ("some_turns", "        scf.yield %phase", "        scf.yield %one", 0),
+    ("some_turns", "      scf.yield %next", "      scf.yield %phase", 0),
+    # One after the other.
+    ("straight", "%bars[%c0], %twice", "%bars[%c0], %bytes", 0),
+    ("straight", "%bars[%c2], %even", "%bars[%c1], %even", 0),
+    ("straight", "memref.load %A[%u]", "memref.load %C[%u]", 0),
+    ("straight", "%map[%c1], %bars[%c0]", "%map[%c1], %bars[%c2]", 0),
+]
+
+
+def function(name: str) -> tuple[str, str]:
+    """Return what comes before the body of a function, types included, and the body."""
+    head = TEXT[: TEXT.index("  // Two turns ahead")]
+    body = TEXT[TEXT.index(f"  gpu.func @{name}(") :]
+    return head, body[: body.index("    gpu.return")]
+
+
+def verdict_of(head: str, body: str) -> str:
+    """Return what verification says."""
+    text = f"{head}{body}    gpu.return\n  }}\n}}\n"
+    (outcome,) = run_passes([("<stdin>", text)], VERIFY)
+    return outcome.verdict
+
+
+@pytest.mark.parametrize("name", ["ring", "own_turn", "some_turns", "straight"])
+def test_phases_are_proved(name: str) -> None:
+    assert verdict_of(*function(name)) == "SAFE"
+
+
+@pytest.mark.parametrize(("name", "old", "new", "place"), MUTANTS)
+def test_mutants_are_seen(name: str, old: str, new: str, place: int) -> None:
+    head, body = function(name)
+    parts = body.split(old)
+    assert len(parts) > 1, old
+    at = place % (len(parts) - 1) + 1
+    mutant = old.join(parts[:at]) + new + old.join(parts[at:])
+    assert verdict_of(head, mutant) in ("MAYBE", "RACE", "UNFIXABLE")
