@@ -57,6 +57,7 @@ private:
   void addVector(AccessKind kind, OpOperand &operand, Type vector, Shape shape);
   void addAll(ThreadAccess access, OpOperand &operand);
   /// Adds an access to any memory of `space`.
+  void addDense(const ThreadAccess &access, OpOperand &tile);
   void addAnywhere(ThreadAccess access, MemorySpace space);
   void addMatrix(AccessKind kind, OpOperand &operand, ValueRange indices,
                  gpu::MMAMatrixType matrix, const APInt &lead,

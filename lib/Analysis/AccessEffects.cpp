@@ -18,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -73,6 +74,15 @@ static MemorySpace getPointerSpace(Value pointer) {
   }
 }
 
+/// TMA knows where a tile begins, and takes its rows to be dense.
+void AccessCollector::addDense(const ThreadAccess &access, OpOperand &tile) {
+  auto type = cast<MemRefType>(tile.get().getType());
+  if (memref::isStaticShapeAndContiguousRowMajor(type))
+    addAll(access, tile);
+  else
+    add(access, tile, std::nullopt);
+}
+
 bool AccessCollector::visitAsync(Operation *op) {
   ThreadAccess read = make(op, AccessKind::Read);
   ThreadAccess write = make(op, AccessKind::Write);
@@ -93,13 +103,13 @@ bool AccessCollector::visitAsync(Operation *op) {
       })
       .Case([&](nvgpu::TmaAsyncLoadOp load) {
         add(read, load.getTensorMapDescriptorMutable(), std::nullopt);
-        addAll(write, load.getDstMutable());
+        addDense(write, load.getDstMutable());
         addElement(AccessKind::Atomic, load.getBarriersMutable(),
                    load.getMbarId());
         return true;
       })
       .Case([&](nvgpu::TmaAsyncStoreOp store) {
-        addAll(read, store.getSrcMutable());
+        addDense(read, store.getSrcMutable());
         add(write, store.getTensorMapDescriptorMutable(), std::nullopt);
         return true;
       })

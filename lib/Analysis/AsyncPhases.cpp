@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncPhases.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -16,7 +18,8 @@ AsyncPhases::AsyncPhases(Operation *scope, const SyncScope &sync,
                          const DenseMap<Operation *, unsigned> &steps,
                          const DenseMap<Operation *, unsigned> &loopNodes)
     : scope(scope), sync(sync), steps(steps), loopNodes(loopNodes) {
-  if (steps.empty())
+  // What a function that is called again finds mbarriers in is not known.
+  if (steps.empty() || !isKernel(scope))
     return;
   scope->walk([&](nvgpu::MBarrierCreateOp create) {
     if (std::optional<Group> group = collect(create.getBarriers()))
@@ -34,8 +37,16 @@ AsyncPhases::findCompletion(Operation *op) const {
 // What uses mbarriers
 //===----------------------------------------------------------------------===//
 
-/// True if each phase ends with one announcement, from the first one on.
+/// True if each phase ends with one announcement, from the first one on: the
+/// fence tells TMA of it.
 bool AsyncPhases::isReady(nvgpu::MBarrierInitOp init) const {
+  bool isFenced = false;
+  for (Operation *next = init->getNextNode(); next && !isFenced;
+       next = next->getNextNode())
+    isFenced = isa<NVVM::FenceMbarrierInitOp>(next) ||
+               isProxyFence(next, MemorySpace::Workgroup);
+  if (!isFenced)
+    return false;
   return !sync.loops.getLoop(init) && !init.getPredicate() &&
          getConstantIntValue(init.getCount()) == 1;
 }
@@ -56,7 +67,7 @@ AsyncPhases::collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const {
             })
             .Case([&](nvgpu::MBarrierTryWaitParityOp wait) {
               group.waits.push_back(wait);
-              return steps.contains(wait);
+              return steps.contains(wait) && sync.block.isUniformPoint(wait);
             })
             .Case([&](nvgpu::MBarrierArriveExpectTxOp arrival) {
               group.arrivals.push_back(arrival);
@@ -152,7 +163,7 @@ void AsyncPhases::follow(const Group &group) {
   DenseSet<int64_t> indices;
   for (nvgpu::MBarrierTryWaitParityOp wait : group.waits) {
     std::optional<PhaseCounter> counter =
-        PhaseCounter::match(wait, scope, sync.block);
+        PhaseCounter::match(wait, scope, sync.block, sync.loops);
     std::optional<int64_t> index = getConstantIntValue(wait.getMbarId());
     // Several waits are of mbarriers of their own.
     if (!counter || (!index && group.waits.size() > 1) ||

@@ -19,6 +19,12 @@ constexpr llvm::StringLiteral kUntimed =
 /// True if where the access is done all threads see it, with no barrier.
 bool isSeen(const AsyncCompletion *done) { return done && done->isForAll; }
 
+/// True if the access is by the asynchronous proxy.
+bool isBulk(const ThreadAccess &access) {
+  return access.isAsync &&
+         isa<nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(access.op);
+}
+
 /// Collects the hazards of a kernel.
 class HazardFinder {
 public:
@@ -33,7 +39,7 @@ public:
 
 private:
   bool canRace(unsigned first, unsigned second) const;
-  bool mayMeet(unsigned first, unsigned second);
+  PairRelation getAnyTime(unsigned first, unsigned second) const;
   void visit(unsigned first, unsigned second);
   void visitDirection(unsigned first, unsigned second,
                       ArrayRef<unsigned> around, bool isOrdered);
@@ -56,6 +62,9 @@ private:
   void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
                  PairRelation relation);
   bool visitUnknown(unsigned first, unsigned second);
+  void visitProxies(unsigned first, unsigned second, ArrayRef<unsigned> around,
+                    bool isOrdered);
+  const SyncProgram &getFenced(MemorySpace space);
 
   ArrayRef<ThreadAccess> accesses;
   const SyncTree &tree;
@@ -68,6 +77,7 @@ private:
   std::vector<Hazard> hazards;
   /// Asynchronous accesses that were reported for lack of a wait.
   DenseSet<unsigned> unknown;
+  std::map<MemorySpace, SyncProgram> fenced;
 };
 
 } // namespace
@@ -100,16 +110,16 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
   return !(isBlock && threads == PairRelation::OfOneWarp);
 }
 
-/// True if different threads may touch the same by both, in any turns. Mostly
-/// they may not, and then all other questions are settled.
-bool HazardFinder::mayMeet(unsigned first, unsigned second) {
+/// That threads do both, in any turns. Mostly they do not touch the same then,
+/// and all other questions are settled.
+PairRelation HazardFinder::getAnyTime(unsigned first, unsigned second) const {
   auto isAsync = [&](unsigned access) {
     return accesses[access].isAsync || tree.getCompletion(access);
   };
   PairRelation anyTime;
   anyTime.threads = threads;
   anyTime.mayBeSame = isAsync(first) || isAsync(second);
-  return conflicts.mayFind(first, second, anyTime);
+  return anyTime;
 }
 
 /// True if, within one turn of the loops around both, `first` comes before
@@ -149,9 +159,14 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
   if (threads == PairRelation::OfOneWarp && !accesses[first].isWrite() &&
       !accesses[first].isAsync && isOfWarp(first) && isOfWarp(second))
     return Conflict::None;
-  if (!mayMeet(first, second))
+  PairRelation anyTime = getAnyTime(first, second);
+  if (!conflicts.mayFind(first, second, anyTime))
     return Conflict::None;
   Conflict conflict = conflicts.find(first, second, relation);
+  // Without turns there is less to be in doubt about.
+  if (conflict.kind == Conflict::Possible &&
+      !conflicts.find(first, second, anyTime))
+    return Conflict::None;
   if (conflict)
     hazards.push_back({first, second, order, relation, conflict});
   return conflict.kind;
@@ -354,6 +369,48 @@ void HazardFinder::addBehind(unsigned first, unsigned second,
 }
 
 //===----------------------------------------------------------------------===//
+// Proxies
+//===----------------------------------------------------------------------===//
+
+const SyncProgram &HazardFinder::getFenced(MemorySpace space) {
+  auto [it, isNew] = fenced.try_emplace(space);
+  if (isNew)
+    it->second = tree.getFenced(space);
+  return it->second;
+}
+
+/// Adds what a thread does by the first access, and TMA by the second, with no
+/// proxy fence on some way between: also if one thread does both.
+void HazardFinder::visitProxies(unsigned first, unsigned second,
+                                ArrayRef<unsigned> around, bool isOrdered) {
+  const SyncProgram &fenced = getFenced(accesses[second].space);
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  PairRelation relation;
+  relation.threads = threads;
+  relation.mayBeSame = true;
+  relation.most = std::nullopt;
+  auto visitOrder = [&](std::optional<unsigned> loop) {
+    if (isCut(fenced, {from, to, loop, false}, {}) ||
+        !conflicts.find(first, second, relation))
+      return;
+    Conflict conflict;
+    conflict.kind = Conflict::Possible;
+    conflict.reason = "no proxy fence (nvvm.fence.proxy) tells TMA of the "
+                      "other access";
+    hazards.push_back(
+        {first, second, {to, to, std::nullopt, false}, relation, conflict});
+  };
+  for (unsigned loop : around)
+    relation.sameTurn.push_back(tree.getLoop(loop));
+  if (isOrdered)
+    visitOrder(std::nullopt);
+  for (unsigned loop : llvm::reverse(around)) {
+    relation.carrier = relation.sameTurn.pop_back_val();
+    visitOrder(loop);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Pairs
 //===----------------------------------------------------------------------===//
 
@@ -366,7 +423,7 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
   bool isFirst = isUnknown(first);
   if (!isFirst && !isUnknown(second))
     return false;
-  if (!mayMeet(first, second))
+  if (!conflicts.mayFind(first, second, getAnyTime(first, second)))
     return true;
   if (unknown.insert(isFirst ? first : second).second) {
     unsigned step = tree.getStep(second);
@@ -415,8 +472,14 @@ void HazardFinder::visit(unsigned first, unsigned second) {
     isOrdered = false;
   }
   visitDirection(first, second, around, isOrdered);
+  bool isReverse = from != to && isBefore(to, from);
   if (first != second && !(from == to && around.empty()))
-    visitDirection(second, first, around, from != to && isBefore(to, from));
+    visitDirection(second, first, around, isReverse);
+  bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
+  if (isSecond && !isFirst)
+    visitProxies(first, second, around, isOrdered);
+  if (isFirst && !isSecond)
+    visitProxies(second, first, around, isReverse || from == to);
 }
 
 std::vector<Hazard> HazardFinder::find() {

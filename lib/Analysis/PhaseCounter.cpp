@@ -19,9 +19,9 @@ static constexpr int64_t kMaxSize = 64;
 
 std::optional<PhaseCounter>
 PhaseCounter::match(nvgpu::MBarrierTryWaitParityOp wait, Operation *scope,
-                    const UniformityAnalysis &block) {
+                    const UniformityAnalysis &block, const KernelLoops &loops) {
   PhaseCounter counter(scope, block);
-  if (!counter.matchStart(wait) || !counter.follow(wait))
+  if (!counter.matchStart(wait) || !counter.follow(wait, loops))
     return std::nullopt;
   return counter;
 }
@@ -142,9 +142,9 @@ bool PhaseCounter::leaveBranch(scf::IfOp around, Operation *inner) {
 }
 
 /// Follows the counter from `wait` out to where the kernel begins.
-bool PhaseCounter::follow(Operation *wait) {
-  for (Operation *at = wait; at->getParentOp() != scope;
-       at = at->getParentOp()) {
+bool PhaseCounter::follow(Operation *wait, const KernelLoops &loops) {
+  Operation *at = wait;
+  for (; at->getParentOp() != scope; at = at->getParentOp()) {
     Operation *around = at->getParentOp();
     bool isFollowed = false;
     if (auto branch = dyn_cast<scf::IfOp>(around))
@@ -158,8 +158,10 @@ bool PhaseCounter::follow(Operation *wait) {
       entering = before;
     }
   }
-  return llvm::all_of(
-      before, [](Value value) { return matchPattern(value, m_Zero()); });
+  // Branches may get there again.
+  return !loops.getLoop(at) && llvm::all_of(before, [](Value value) {
+    return matchPattern(value, m_Zero());
+  });
 }
 
 //===----------------------------------------------------------------------===//

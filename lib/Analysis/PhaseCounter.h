@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/KernelLoops.h"
 #include "workgroup/Analysis/ThreadEvaluator.h"
 #include "workgroup/Analysis/Uniformity.h"
 
@@ -31,7 +32,8 @@ public:
   /// by; nothing if it does not wait for them in turn.
   static std::optional<PhaseCounter> match(nvgpu::MBarrierTryWaitParityOp wait,
                                            Operation *scope,
-                                           const UniformityAnalysis &block);
+                                           const UniformityAnalysis &block,
+                                           const KernelLoops &loops);
 
   /// How many waits later the wait is for mbarrier `index`, if that is always
   /// the same number: seen from the turn of the wait, or from before its loop.
@@ -52,7 +54,7 @@ private:
       : scope(scope), block(&block) {}
 
   bool matchStart(nvgpu::MBarrierTryWaitParityOp wait);
-  bool follow(Operation *wait);
+  bool follow(Operation *wait, const KernelLoops &loops);
   bool leaveLoop(scf::ForOp around);
   bool leaveBranch(scf::IfOp around, Operation *inner);
   bool isNext(ValueRange values) const;

@@ -59,10 +59,12 @@ bool RowBounds::addNonNegative(const Row &row, int64_t sign) {
   for (auto [number, term] : llvm::enumerate(row.terms)) {
     if (unlimited == 1 && number != last)
       continue;
-    int64_t factor = sign * term.second, rest = *most;
+    int64_t factor = sign * term.second;
+    Number rest = most;
     if (unlimited == 0)
-      rest -= *getMost(term.first, factor);
-    limit(term.first, factor, rest);
+      rest = addScaled(*most, *getMost(term.first, factor), -1);
+    if (rest)
+      limit(term.first, factor, *rest);
   }
   return true;
 }

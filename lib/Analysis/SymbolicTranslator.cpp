@@ -173,7 +173,7 @@ std::optional<SymbolicForm> SymbolicTranslator::translateArith(Operation *op) {
       .Case<arith::IndexCastUIOp, arith::ExtUIOp>([&](auto) -> Result {
         if (op->getOperand(0).getType().isInteger(1))
           return index.select(index.getCondition(op->getOperand(0)), 1, 0);
-        return isNonNegative(get(0)) ? get(0) : index.makeOpaque(value);
+        return isNonNegative(get(0)) ? get(0) : translateUnsigned(op);
       })
       .Case([&](arith::SelectOp select) -> Result {
         return translateSelect(select);
@@ -220,6 +220,21 @@ SymbolicForm SymbolicTranslator::translateSelect(arith::SelectOp op) {
                   compare.getPredicate() == arith::CmpIPredicate::ult))
     return index.select(condition.negate(), rhs, lhs);
   return index.select(condition, lhs, rhs);
+}
+
+/// What `op` takes for an unsigned number: of a sum or difference, what is left
+/// of it in that many bits.
+SymbolicForm SymbolicTranslator::translateUnsigned(Operation *op) {
+  constexpr unsigned kMaxWidth = 32;
+  Value operand = op->getOperand(0);
+  Operation *sum = operand.getDefiningOp();
+  unsigned width = getWidth(operand.getType());
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(sum) || width > kMaxWidth)
+    return index.makeOpaque(op->getResult(0));
+  Form whole = index.add(index.getForm(sum->getOperand(0)),
+                         index.getForm(sum->getOperand(1)),
+                         isa<arith::AddIOp>(sum) ? 1 : -1, operand);
+  return index.remainder(whole, int64_t(1) << width);
 }
 
 /// What `value` is as if sums and products did not wrap around: the same modulo

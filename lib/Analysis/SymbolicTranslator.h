@@ -52,6 +52,7 @@ private:
   };
 
   SymbolicForm fit(const Form &form, Value value);
+  SymbolicForm translateUnsigned(Operation *op);
   bool isNonNegative(const Form &form) const;
   bool isPositive(const Form &form) const;
   std::optional<Form> translateId(Value value);

@@ -40,6 +40,29 @@ bool SyncTree::isBarrier(Operation *op) const {
          (sync.unit == UniformityUnit::Warp && isWarpBarrier(op));
 }
 
+bool isProxyFence(Operation *op, MemorySpace space) {
+  auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
+  if (!fence)
+    return false;
+  NVVM::ProxyKind kind = fence.getKind();
+  return kind == NVVM::ProxyKind::async ||
+         (kind == NVVM::ProxyKind::async_shared &&
+          space == MemorySpace::Workgroup) ||
+         (kind == NVVM::ProxyKind::async_global &&
+          space == MemorySpace::Global);
+}
+
+SyncProgram SyncTree::getFenced(MemorySpace space) const {
+  SyncProgram fenced = program;
+  for (SyncNode &node : fenced.nodes)
+    if (node.kind == SyncNode::Barrier)
+      node.kind = SyncNode::Step;
+  for (auto [node, fence] : fences)
+    if (isProxyFence(fence, space))
+      fenced.nodes[node].kind = SyncNode::Barrier;
+  return fenced;
+}
+
 /// Finds what is worth a node: accesses, barriers, and all around them.
 void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
   auto mark = [&](Operation *op) {
@@ -51,7 +74,7 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
     mark(access.op);
   }
   scope->walk([&](Operation *op) {
-    if (isBarrier(op) || isGroupOp(op))
+    if (isBarrier(op) || isGroupOp(op) || isa<NVVM::FenceProxyOp>(op))
       mark(op);
   });
 }
@@ -114,6 +137,8 @@ void SyncTree::addStep(unsigned sequence, Operation *op) {
     groupSteps[op] = node;
     return;
   }
+  if (isa<NVVM::FenceProxyOp>(op))
+    fences[node] = op;
   if (isa<nvgpu::MBarrierTryWaitParityOp>(op))
     phaseSteps[op] = node;
   if (op->getNumRegions() != 0 && accessesOf.lookup(op).empty())

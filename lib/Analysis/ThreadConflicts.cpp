@@ -38,15 +38,14 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
       threads && *threads <= kMaxThreads)
     tables = std::make_unique<ThreadTables>(
         std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
-  for (const ThreadAccess &access : accesses.getAccesses()) {
-    // As if all places of which nothing is known were one.
-    AccessFootprint anywhere;
-    anywhere.place.push_back(LinearIndex());
+  // As if all places of which nothing is known were one.
+  AccessFootprint anywhere;
+  anywhere.place.push_back(LinearIndex());
+  for (const ThreadAccess &access : accesses.getAccesses())
+    footprintOf.push_back(
+        makeFootprint(access, access.footprint.value_or(anywhere)));
+  for (const ThreadAccess &access : accesses.getAccesses())
     whenOf.push_back(makeFootprint(access, anywhere));
-    footprintOf.push_back(access.footprint
-                              ? makeFootprint(access, *access.footprint)
-                              : whenOf.back());
-  }
   makeExtents();
 }
 
@@ -276,7 +275,8 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
     return conflict;
   if (accesses.areComparable(lhs, rhs))
     return decideOnce(footprintOf[first], footprintOf[second], relation);
-  if (mayFind(first, second, relation)) {
+  if (mayFind(first, second, relation) &&
+      decideOnce(whenOf[first], whenOf[second], relation)) {
     conflict.kind = Conflict::Possible;
     bool isUnknown = !lhs.footprint || !rhs.footprint;
     conflict.reason = isUnknown

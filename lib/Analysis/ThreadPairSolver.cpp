@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowBounds.h"
+#include "RowReduction.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 
 namespace mlir::workgroup {
@@ -102,15 +103,24 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows,
     return Answer::Unknown;
   using presburger::IntegerPolyhedron;
   using presburger::PresburgerSpace;
-  IntegerPolyhedron system(PresburgerSpace::getSetSpace(ranges.size()));
-  SmallVector<int64_t> dense(ranges.size() + 1);
-  for (const Constraint &constraint : rows) {
-    if (constraint.row.terms.empty())
-      continue; // true, or bounds had told
+  RowReduction reduction(rows, ranges.size());
+  ArrayRef<unsigned> variables = reduction.getVariables();
+  DenseMap<unsigned, unsigned> columns;
+  for (auto [column, variable] : llvm::enumerate(variables))
+    columns[variable] = column;
+  IntegerPolyhedron system(PresburgerSpace::getSetSpace(variables.size()));
+  SmallVector<int64_t> dense(variables.size() + 1);
+  for (const Constraint &constraint : reduction.getRows()) {
+    int64_t constant = constraint.row.constant;
+    if (constraint.row.terms.empty()) {
+      if (constraint.isEquality ? constant != 0 : constant < 0)
+        return Answer::Empty;
+      continue;
+    }
     llvm::fill(dense, 0);
     for (auto [variable, factor] : constraint.row.terms)
-      dense[variable] = factor;
-    dense.back() = constraint.row.constant;
+      dense[columns[variable]] = factor;
+    dense.back() = constant;
     if (constraint.isEquality)
       system.addEquality(dense);
     else
@@ -124,9 +134,10 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows,
   auto solution = system.findIntegerSample();
   if (!solution)
     return Answer::Empty;
-  sample.clear();
+  SmallVector<int64_t> values;
   for (const llvm::DynamicAPInt &number : *solution)
-    sample.push_back(llvm::int64fromDynamicAPInt(number));
+    values.push_back(llvm::int64fromDynamicAPInt(number));
+  sample = reduction.expand(values);
   return Answer::Solved;
 }
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -29,6 +30,11 @@ static Block *getCalledBlock(CallOpInterface call) {
       body && body->hasOneBlock() &&
       body->getNumArguments() == call.getArgOperands().size() &&
       body->front().getTerminator()->getNumOperands() == call->getNumResults();
+  // So are mbarriers, of which there are as many however often it is called.
+  auto isStatic = [](nvgpu::MBarrierCreateOp) {
+    return WalkResult::interrupt();
+  };
+  isPlain = isPlain && !body->walk(isStatic).wasInterrupted();
   return isPlain ? &body->front() : nullptr;
 }
 

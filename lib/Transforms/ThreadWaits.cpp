@@ -15,8 +15,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Analysis/SyncTree.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
@@ -28,35 +29,78 @@ static bool isPrivate(Value memref) {
 }
 
 /// True if `op` may see what another thread does in the meantime. Other reads
-/// need not: compilers may do them once.
-static bool canSeeOthers(Operation *op) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([](LLVM::LoadOp load) {
-        return load.getVolatile_() || isPrivate(load.getAddr()) ||
-               load.getOrdering() != LLVM::AtomicOrdering::not_atomic;
-      })
-      .Case([](memref::LoadOp load) { return isPrivate(load.getMemRef()); })
-      .Case<memref::AtomicRMWOp, memref::GenericAtomicRMWOp, LLVM::AtomicRMWOp,
-            LLVM::AtomicCmpXchgOp, LLVM::InlineAsmOp, NVVM::InlinePtxOp,
-            CallOpInterface>([](auto) { return true; })
-      .Case<nvgpu::MBarrierTestWaitOp, NVVM::MBarrierTestWaitOp,
-            NVVM::MBarrierTryWaitOp, NVVM::MBarrierTryWaitParityOp>(
-          [](auto) { return true; })
-      .Default([](Operation *) { return false; });
+/// need not: compilers may do them once, unless there is a fence between.
+static bool canSeeOthers(Operation *op, bool isFenced) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return isFenced || isPrivate(load.getMemRef());
+  if (auto load = dyn_cast<LLVM::LoadOp>(op))
+    return isFenced || load.getVolatile_() || isPrivate(load.getAddr()) ||
+           load.getOrdering() != LLVM::AtomicOrdering::not_atomic;
+  if (isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    return false;
+  bool isAtomic = isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op);
+  // Of what has other effects, or is not known, anything may be.
+  bool isPlain = isa<MemoryEffectOpInterface>(op) &&
+                 !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect());
+  return isAtomic || isFenced || !isPlain;
 }
 
-/// True if `op` waits for some threads, but not all of the block together. What
-/// all threads wait for together none of them can do behind that.
-static bool isWait(Operation *op, const UniformityAnalysis &block) {
+/// True if all threads of the block do `op` with the same operands. What they
+/// wait for so together none of them can do behind that.
+static bool isTogether(Operation *op, const UniformityAnalysis &block) {
+  return block.isUniformPoint(op) &&
+         llvm::all_of(op->getOperands(), [&](Value value) {
+           return isa<nvgpu::MBarrierGroupType>(value.getType()) ||
+                  block.isUniform(value);
+         });
+}
+
+/// True if `op` may wait for others, and is no loop.
+static bool canWait(Operation *op) {
   if (auto barrier = dyn_cast<NVVM::BarrierOp>(op))
     return barrier.getNumberOfThreads() != nullptr;
   if (isa<NVVM::SyncWarpOp>(op))
     return !isWarpBarrier(op);
-  if (auto wait = dyn_cast<nvgpu::MBarrierTryWaitParityOp>(op))
-    return !block.isUniformPoint(op) ||
-           !llvm::all_of(ValueRange{wait.getPhaseParity(), wait.getMbarId()},
-                         [&](Value value) { return block.isUniform(value); });
-  return false;
+  if (auto change = dyn_cast<NVVM::SetMaxRegisterOp>(op))
+    return change.getAction() == NVVM::SetMaxRegisterAction::increase;
+  return isa<nvgpu::MBarrierTryWaitParityOp, NVVM::MBarrierTryWaitParityOp,
+             NVVM::ClusterWaitOp, LLVM::InlineAsmOp, NVVM::InlinePtxOp,
+             LLVM::CallIntrinsicOp>(op);
+}
+
+/// True if what `call` calls may wait for others.
+static bool canWaitInside(CallOpInterface call,
+                          DenseSet<Operation *> &visited) {
+  Operation *callee = call.resolveCallable();
+  Region *body =
+      isa_and_nonnull<FunctionOpInterface>(callee) ? getBody(callee) : nullptr;
+  if (!body)
+    return true;
+  if (!visited.insert(callee).second)
+    return false;
+  auto found = body->walk([&](Operation *op) {
+    auto inner = dyn_cast<CallOpInterface>(op);
+    bool isLoop = isa<scf::WhileOp>(op) ||
+                  llvm::any_of(op->getRegions(), [](Region &region) {
+                    return !region.empty() && !region.hasOneBlock();
+                  });
+    return isLoop || canWait(op) || (inner && canWaitInside(inner, visited))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !body->hasOneBlock() || found.wasInterrupted();
+}
+
+/// True if `op` waits for some threads, but not all of the block together.
+static bool isWait(Operation *op, const UniformityAnalysis &block) {
+  DenseSet<Operation *> visited;
+  auto call = dyn_cast<CallOpInterface>(op);
+  // What meets at a barrier of some never meets all.
+  if (isa<NVVM::BarrierOp, NVVM::SyncWarpOp>(op))
+    return canWait(op);
+  return (call ? canWaitInside(call, visited) : canWait(op)) &&
+         !isTogether(op, block);
 }
 
 namespace {
@@ -64,8 +108,8 @@ namespace {
 /// Finds out whether a loop turns until another thread has done something.
 class SpinFinder {
 public:
-  SpinFinder(const KernelLoop *loop, const KernelLoops &loops)
-      : loop(loop), loops(loops) {}
+  SpinFinder(const KernelLoop *loop, const KernelLoops &loops, bool isFenced)
+      : loop(loop), loops(loops), isFenced(isFenced) {}
 
   /// What sees others, that the end of the loop depends on; null for none.
   Operation *find();
@@ -79,6 +123,8 @@ private:
 
   const KernelLoop *loop;
   const KernelLoops &loops;
+  /// There are fences in the kernel.
+  bool isFenced;
   SmallVector<Value> worklist;
 };
 
@@ -146,7 +192,7 @@ Operation *SpinFinder::find() {
     Operation *op = value.getDefiningOp();
     if (!op)
       addSources(cast<BlockArgument>(value));
-    else if (canSeeOthers(op))
+    else if (canSeeOthers(op, isFenced))
       return op;
     else
       addTerminators(op);
@@ -165,12 +211,17 @@ ThreadWaits::ThreadWaits(Operation *scope, const UniformityAnalysis &block,
     first = wait;
     start = from;
   };
+  bool isFenced = false;
+  scope->walk([&](Operation *op) {
+    isFenced |= isa<NVVM::MembarOp, LLVM::FenceOp>(op);
+  });
   scope->walk([&](Operation *op) {
     if (isWait(op, block))
       add(op);
-    const KernelLoop *loop = canSeeOthers(op) ? loops.getLoop(op) : nullptr;
+    const KernelLoop *loop =
+        canSeeOthers(op, isFenced) ? loops.getLoop(op) : nullptr;
     for (; loop && visited.insert(loop).second; loop = loop->parent)
-      if (Operation *seen = SpinFinder(loop, loops).find())
+      if (Operation *seen = SpinFinder(loop, loops, isFenced).find())
         add(seen);
   });
 }
@@ -181,9 +232,10 @@ unsigned ThreadWaits::getStart(Operation *wait,
                                const KernelLoops &loops) const {
   unsigned start = order.getRange(wait).first;
   for (const KernelLoop *loop = loops.getLoop(wait); loop; loop = loop->parent)
-    // The first position of a cycle of blocks is in it.
-    start = loop->op ? order.getRange(loop->op).first
-                     : order.getCycle(loop->header)->first - 1;
+    if (loop->op)
+      start = order.getRange(loop->op).first;
+    else if (auto cycle = order.getCycle(loop->header))
+      start = cycle->first - 1; // its first position is in it
   return start;
 }
 

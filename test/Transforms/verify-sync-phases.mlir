@@ -51,6 +51,7 @@ gpu.module @phases {
     }
     %end:3 = scf.for %i = %c0 to %n step %c1 iter_args(%to = %c2, %from = %c0, %phase = %even) -> (index, index, i1) {
       nvgpu.mbarrier.try_wait.parity %bars[%from], %phase, %ticks : !bars
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
       gpu.barrier
       %later = arith.addi %i, %c2 : index
       %has = arith.cmpi slt, %later, %n : index
@@ -91,6 +92,7 @@ gpu.module @phases {
     %elected = arith.cmpi eq, %t, %c0 : index
     scf.if %elected {
       nvgpu.mbarrier.init %bar[%c0], %c1 : !bar
+      nvvm.fence.mbarrier.init
     }
     gpu.barrier
     %outer = scf.for %o = %c0 to %n step %c1 iter_args(%begin = %even) -> (i1) {
@@ -102,6 +104,7 @@ gpu.module @phases {
         nvgpu.mbarrier.try_wait.parity %bar[%c0], %phase, %ticks : !bar
         %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
         memref.store %x, %out[%i, %t] : memref<?x128xf32>
+        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
         gpu.barrier
         %next = arith.xori %phase, %one : i1
         scf.yield %next : i1
@@ -128,6 +131,7 @@ gpu.module @phases {
     %elected = arith.cmpi eq, %t, %c0 : index
     scf.if %elected {
       nvgpu.mbarrier.init %bar[%c0], %c1 : !bar
+      nvvm.fence.mbarrier.init
     }
     gpu.barrier
     %end = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %even) -> (i1) {
@@ -146,6 +150,7 @@ gpu.module @phases {
       }
       %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
       memref.store %x, %out[%i, %t] : memref<?x128xf32>
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
       gpu.barrier
       scf.yield %next : i1
     }
@@ -174,6 +179,7 @@ gpu.module @phases {
       nvgpu.mbarrier.init %bars[%c0], %c1 : !bars
       nvgpu.mbarrier.init %bars[%c1], %c1 : !bars
       nvgpu.mbarrier.init %bars[%c2], %c1 : !bars
+      nvvm.fence.mbarrier.init
     }
     gpu.barrier
     scf.if %elected {

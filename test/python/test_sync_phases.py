@@ -1,19 +1,33 @@
 """Phases of mbarriers: each way to get them wrong is seen."""
 
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
 from sync_compiler import VERIFY, run_passes
 
 TEXT = Path(__file__).parents[1].joinpath("Transforms", "verify-sync-phases.mlir").read_text()
 
 WAIT = "nvgpu.mbarrier.try_wait.parity %bar"
+FENCE = (
+    "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}\n"
+)
 # In which function, what, and what it becomes: at the place of that number.
 MUTANTS = [
     # No wait, and no barrier.
     ("ring", "      nvgpu.mbarrier.try_wait.parity %bars[%from], %phase, %ticks : !bars\n", "", 0),
     ("ring", "    gpu.barrier\n", "", 0),
     ("ring", "      gpu.barrier\n", "", 0),
+    # No fence.
+    ("ring", "      nvvm.fence.mbarrier.init\n", "", 0),
+    ("ring", FENCE, "", 0),
+    ("own_turn", FENCE, "", 0),
+    ("own_turn", FENCE, "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}\n", 0),
+    ("some_turns", FENCE, "", 0),
+    ("straight", "      nvvm.fence.mbarrier.init\n", "", 0),
     # Phases that do not go on, or go on too early; slots and announcements that do not fit.
     ("ring", "arith.xori %phase, %is_last", "arith.xori %phase, %even", 0),
     ("ring", "arith.cmpi eq, %from, %c2", "arith.cmpi eq, %from, %c1", 0),

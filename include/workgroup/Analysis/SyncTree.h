@@ -27,6 +27,10 @@ namespace mlir::workgroup {
 /// True if all threads of a warp wait for each other at `op`, and no others.
 bool isWarpBarrier(Operation *op);
 
+/// True if `op` tells the asynchronous proxy of what its thread has done to
+/// `space`.
+bool isProxyFence(Operation *op, MemorySpace space);
+
 /// Who is to meet at barriers, and where they go together.
 struct SyncScope {
   UniformityUnit unit;
@@ -103,6 +107,9 @@ public:
   Operation *getInsertionPoint(SyncGap gap) const;
   /// The barrier that is `node`.
   Operation *getBarrier(unsigned node) const { return barriers.lookup(node); }
+  /// The same with fences as the only barriers, that tell the asynchronous
+  /// proxy of what has been done to `space`.
+  SyncProgram getFenced(MemorySpace space) const;
   /// The nodes that are barriers.
   SmallVector<unsigned> getBarriers() const;
 
@@ -152,6 +159,8 @@ private:
   DenseMap<Operation *, unsigned> groupSteps;
   /// Steps of operations that wait for phases of mbarriers.
   DenseMap<Operation *, unsigned> phaseSteps;
+  /// Steps that are proxy fences.
+  DenseMap<unsigned, Operation *> fences;
   /// Nodes in which such operations are that are no step of their own.
   DenseSet<unsigned> hidingSteps;
   DenseMap<unsigned, AsyncCompletion> completionOf;
