@@ -222,8 +222,8 @@ SymbolicForm SymbolicTranslator::translateSelect(arith::SelectOp op) {
   return index.select(condition, lhs, rhs);
 }
 
-/// What `op` takes for an unsigned number: of a sum or difference, what is left
-/// of it in that many bits.
+/// What `op` takes for an unsigned number: a sum or difference, unless that is
+/// negative. Numbers of so many bits do not get larger by it than these hold.
 SymbolicForm SymbolicTranslator::translateUnsigned(Operation *op) {
   constexpr unsigned kMaxWidth = 32;
   Value operand = op->getOperand(0);
@@ -234,7 +234,8 @@ SymbolicForm SymbolicTranslator::translateUnsigned(Operation *op) {
   Form whole = index.add(index.getForm(sum->getOperand(0)),
                          index.getForm(sum->getOperand(1)),
                          isa<arith::AddIOp>(sum) ? 1 : -1, operand);
-  return index.remainder(whole, int64_t(1) << width);
+  return index.select(Condition::of(Condition::NonNegative, whole), whole,
+                      index.makeOpaque(op->getResult(0)));
 }
 
 /// What `value` is as if sums and products did not wrap around: the same modulo
