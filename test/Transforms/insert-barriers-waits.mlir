@@ -262,3 +262,123 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// A wait of NVVM's loops by itself.
+// CHECK-LABEL: gpu.func @nvvmwait(
+// CHECK:         memref.store
+// CHECK-NOT:     gpu.barrier
+// CHECK:         gpu.return
+gpu.module @m {
+  gpu.func @nvvmwait(%flag: memref<1xi32>, %out: memref<?xf32> {llvm.noalias}, %p: !llvm.ptr<3>) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c127 = arith.constant 127 : index
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %f = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %is0 = arith.cmpi eq, %t, %c0 : index
+    %is32 = arith.cmpi eq, %t, %c32 : index
+    scf.if %is32 { nvvm.mbarrier.try_wait.parity %p, %i0, %i1 : !llvm.ptr<3>, i32, i32 }
+    memref.store %f, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %out[%t] : memref<?xf32>
+    scf.if %is0 { %st = nvvm.mbarrier.arrive %p : !llvm.ptr<3> -> i64 }
+    gpu.return
+  }
+}
+
+// -----
+
+// Some warps wait for the cluster.
+// CHECK-LABEL: gpu.func @cluster(
+// CHECK:         memref.store
+// CHECK-NOT:     gpu.barrier
+// CHECK:         gpu.return
+gpu.module @m {
+  gpu.func @cluster(%flag: memref<1xi32>, %out: memref<?xf32> {llvm.noalias}, %p: !llvm.ptr<3>) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c32 = arith.constant 32 : index
+    %c127 = arith.constant 127 : index
+    %f = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %w0 = arith.cmpi ult, %t, %c32 : index
+    %notw0 = arith.cmpi uge, %t, %c32 : index
+    scf.if %notw0 { nvvm.cluster.arrive
+ nvvm.cluster.wait }
+    memref.store %f, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %out[%t] : memref<?xf32>
+    scf.if %w0 { nvvm.cluster.arrive
+ nvvm.cluster.wait }
+    gpu.return
+  }
+}
+
+// -----
+
+// Assembly may do anything.
+// CHECK-LABEL: gpu.func @asm(
+// CHECK:         memref.store
+// CHECK-NOT:     gpu.barrier
+// CHECK:         gpu.return
+gpu.module @m {
+  gpu.func @asm(%flag: memref<1xi32>, %out: memref<?xf32> {llvm.noalias}, %p: !llvm.ptr<3>) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c127 = arith.constant 127 : index
+    %i1 = arith.constant 1 : i32
+    %f = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %is0 = arith.cmpi eq, %t, %c0 : index
+    %is32 = arith.cmpi eq, %t, %c32 : index
+    scf.if %is32 { llvm.inline_asm has_side_effects "L: ld.volatile.global.u32 $0, [x]; @p bra L;", "" : () -> () }
+    memref.store %f, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %out[%t] : memref<?xf32>
+    scf.if %is0 { %z = memref.atomic_rmw assign %i1, %flag[%c0] : (i32, memref<1xi32>) -> i32 }
+    gpu.return
+  }
+}
+
+// -----
+
+// With a fence, plain reads see what others write.
+// CHECK-LABEL: gpu.func @vecload(
+// CHECK:         memref.store
+// CHECK-NOT:     gpu.barrier
+// CHECK:         gpu.return
+gpu.module @m {
+  gpu.func @vecload(%flag: memref<1xi32>, %out: memref<?xf32> {llvm.noalias}, %p: !llvm.ptr<3>) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c127 = arith.constant 127 : index
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %f = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %is0 = arith.cmpi eq, %t, %c0 : index
+    %is32 = arith.cmpi eq, %t, %c32 : index
+    scf.if %is32 { scf.while : () -> () {
+        %o = memref.load %flag[%c0] : memref<1xi32>
+        nvvm.memory.barrier #nvvm.mem_scope<gpu>
+        %g = arith.cmpi eq, %o, %i0 : i32
+        scf.condition(%g)
+      } do { scf.yield } }
+    memref.store %f, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %out[%t] : memref<?xf32>
+    scf.if %is0 { memref.store %i1, %flag[%c0] : memref<1xi32>
+ }
+    gpu.return
+  }
+}
