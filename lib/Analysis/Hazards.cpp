@@ -6,81 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Analysis/Hazards.h"
+#include "HazardFinder.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
 
-namespace {
-
-constexpr llvm::StringLiteral kUntimed =
+static constexpr llvm::StringLiteral kUntimed =
     "it is not known when the asynchronous operation is done";
-
-/// True if where the access is done all threads see it, with no barrier.
-bool isSeen(const AsyncCompletion *done) { return done && done->isForAll; }
-
-/// True if the access is by the asynchronous proxy.
-bool isBulk(const ThreadAccess &access) {
-  return access.isAsync &&
-         isa<nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(access.op);
-}
-
-/// Collects the hazards of a kernel.
-class HazardFinder {
-public:
-  HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
-               ThreadConflicts &conflicts, PairRelation::Threads threads,
-               bool isOpenOnly)
-      : accesses(accesses.getAccesses()), tree(tree),
-        program(tree.getProgram()), conflicts(conflicts), threads(threads),
-        isOpenOnly(isOpenOnly && !tree.getBarriers().empty()) {}
-
-  std::vector<Hazard> find();
-
-private:
-  bool canRace(unsigned first, unsigned second) const;
-  PairRelation getAnyTime(unsigned first, unsigned second) const;
-  void visit(unsigned first, unsigned second);
-  void visitDirection(unsigned first, unsigned second,
-                      ArrayRef<unsigned> around, bool isOrdered);
-  Conflict::Kind add(unsigned first, unsigned second, SyncHazard order,
-                     const PairRelation &relation);
-  const SmallVector<unsigned, 3> &getLoopsAround(unsigned step);
-  bool isBefore(unsigned first, unsigned second) const;
-  void addUnordered(unsigned first, unsigned second, PairRelation relation,
-                    bool isExact);
-  Conflict::Kind addOrdered(unsigned first, unsigned second, unsigned from,
-                            std::optional<unsigned> loop,
-                            PairRelation relation);
-  void visitInLoop(unsigned first, unsigned second, ArrayRef<unsigned> around,
-                   bool isOrdered);
-  void addTurned(unsigned first, unsigned second, PairRelation relation);
-  void addEntered(unsigned first, unsigned second, PairRelation relation);
-  void
-  addWaited(unsigned first, unsigned second, bool isWaited,
-            llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate);
-  void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
-                 PairRelation relation);
-  bool visitUnknown(unsigned first, unsigned second);
-  void visitProxies(unsigned first, unsigned second, ArrayRef<unsigned> around,
-                    bool isOrdered);
-  const SyncProgram &getFenced(MemorySpace space);
-
-  ArrayRef<ThreadAccess> accesses;
-  const SyncTree &tree;
-  const SyncProgram &program;
-  ThreadConflicts &conflicts;
-  PairRelation::Threads threads;
-  /// What barriers cut that are there is not asked for: it costs most.
-  bool isOpenOnly;
-  DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
-  std::vector<Hazard> hazards;
-  /// Asynchronous accesses that were reported for lack of a wait.
-  DenseSet<unsigned> unknown;
-  std::map<MemorySpace, SyncProgram> fenced;
-};
-
-} // namespace
 
 const SmallVector<unsigned, 3> &HazardFinder::getLoopsAround(unsigned step) {
   auto [it, isNew] = loopsAround.try_emplace(step);
@@ -223,7 +155,7 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
   // Between the start of a copy and the wait for it, nothing is in order.
   if (isOrdered && done && !isBefore(from, to))
     addUnordered(first, second, relation, done->isExact);
-  else if (isOrdered && !isSeen(done) &&
+  else if (isOrdered && !isSeen(first) &&
            addOrdered(first, second, from, std::nullopt, relation) ==
                Conflict::Certain)
     return;
@@ -233,180 +165,10 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
       relation.most = std::nullopt;
       addUnordered(first, second, relation, done->isExact);
       relation.most = 1;
-    } else if (!isSeen(done) && addOrdered(first, second, from, loop,
-                                           relation) == Conflict::Certain) {
+    } else if (!isSeen(first) && addOrdered(first, second, from, loop,
+                                            relation) == Conflict::Certain) {
       return;
     }
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Copies that are done in some turn of a loop
-//===----------------------------------------------------------------------===//
-
-/// The same as `visitDirection`, where the first access is a copy that is done
-/// in some turn of a loop.
-void HazardFinder::visitInLoop(unsigned first, unsigned second,
-                               ArrayRef<unsigned> around, bool isOrdered) {
-  const AsyncCompletion &done = *tree.getCompletion(first);
-  const AsyncCompletion::InLoop &wait = *done.inLoop;
-  unsigned to = tree.getStep(second);
-  PairRelation relation;
-  relation.threads = threads;
-  for (unsigned loop : around)
-    relation.sameTurn.push_back(tree.getLoop(loop));
-  bool isInside = llvm::is_contained(getLoopsAround(to), wait.loop);
-  if (isOrdered && isInside && !wait.isAround)
-    addEntered(first, second, relation);
-  else if (isOrdered && (isInside || isBefore(to, wait.loop)))
-    addUnordered(first, second, relation, done.isExact);
-  else if (isOrdered)
-    addBehind(first, second, std::nullopt, relation);
-  for (unsigned loop : llvm::reverse(around)) {
-    relation.carrier = relation.sameTurn.pop_back_val();
-    if (wait.isAround && loop == wait.loop) {
-      addTurned(first, second, relation);
-    } else if (llvm::is_contained(getLoopsAround(wait.step), loop)) {
-      addBehind(first, second, loop, relation);
-    } else {
-      relation.most = std::nullopt;
-      addUnordered(first, second, relation, done.isExact);
-      relation.most = 1;
-    }
-  }
-}
-
-/// The copy is in the loop, and the second access in a later turn of it.
-void HazardFinder::addTurned(unsigned first, unsigned second,
-                             PairRelation relation) {
-  const AsyncCompletion &done = *tree.getCompletion(first);
-  const AsyncCompletion::InLoop &wait = *done.inLoop;
-  bool isWaited = isBefore(wait.step, tree.getStep(second));
-  relation.most = isWaited ? wait.turns - 1 : wait.turns;
-  if (*relation.most >= relation.least)
-    addUnordered(first, second, relation, done.isExact);
-  addWaited(first, second, isWaited, [&](int64_t least, bool isFar) {
-    relation.least = wait.turns + least;
-    relation.most = isFar ? std::nullopt : std::optional(relation.least);
-    return relation;
-  });
-}
-
-/// The copy comes before the loop that the second access is in.
-void HazardFinder::addEntered(unsigned first, unsigned second,
-                              PairRelation relation) {
-  const AsyncCompletion &done = *tree.getCompletion(first);
-  const AsyncCompletion::InLoop &wait = *done.inLoop;
-  bool isWaited = isBefore(wait.step, tree.getStep(second));
-  const KernelLoop *loop = tree.getLoop(wait.loop);
-  const KernelLoop *before = wait.before ? tree.getLoop(*wait.before) : nullptr;
-  int64_t until = isWaited ? wait.turns - 1 : wait.turns;
-  relation.turns = {{loop, std::nullopt, until, before}};
-  if (until >= 0 || before)
-    addUnordered(first, second, relation, done.isExact);
-  addWaited(first, second, isWaited, [&](int64_t least, bool isFar) {
-    least += wait.turns;
-    relation.turns = {
-        {loop, least, isFar ? std::nullopt : std::optional(least), before}};
-    return relation;
-  });
-}
-
-/// The second access comes behind the wait in its turn (`isWaited`), or in the
-/// next or a later turn: `relate` gives the relation for that.
-void HazardFinder::addWaited(
-    unsigned first, unsigned second, bool isWaited,
-    llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate) {
-  const AsyncCompletion::InLoop &wait = *tree.getCompletion(first)->inLoop;
-  unsigned to = tree.getStep(second);
-  if (isSeen(tree.getCompletion(first)))
-    return;
-  if (isWaited && add(first, second, {wait.step, to, std::nullopt, false},
-                      relate(0, false)) == Conflict::Certain)
-    return;
-  if (add(first, second, {wait.step, to, wait.loop, false}, relate(1, false)) !=
-      Conflict::Certain)
-    add(first, second, {wait.step, to, wait.loop, true}, relate(2, true));
-}
-
-/// The second access comes when the loop was left, in a later turn of a `loop`
-/// around if that is given. The wait may not have come before that.
-void HazardFinder::addBehind(unsigned first, unsigned second,
-                             std::optional<unsigned> loop,
-                             PairRelation relation) {
-  const AsyncCompletion &done = *tree.getCompletion(first);
-  const AsyncCompletion::InLoop &wait = *done.inLoop;
-  LoopEnd end;
-  end.loop = tree.getLoop(wait.loop);
-  end.most = wait.turns;
-  bool isBeforeTest = tree.isBeforeTest(wait.step, wait.loop);
-  end.isFromStart = !wait.isAround;
-  if (end.isFromStart) {
-    end.other = wait.before ? tree.getLoop(*wait.before) : nullptr;
-    end.isBeforeTest = isBeforeTest;
-  } else {
-    end.isBeforeTest = tree.isBeforeTest(tree.getStep(first), wait.loop);
-    end.most += end.isBeforeTest - isBeforeTest;
-  }
-  if (end.most == 0 && !end.other && (end.isBeforeTest || !end.isFromStart)) {
-    if (!isSeen(&done))
-      addOrdered(first, second, wait.step, loop, relation);
-    return; // all copies are waited for in the loop
-  }
-  PairRelation left = relation;
-  left.ends.push_back(end);
-  end.isNot = true;
-  relation.ends.push_back(end);
-  if (!isSeen(&done))
-    addOrdered(first, second, wait.step, loop, relation);
-  bool isWaited =
-      done.last && (loop ? llvm::is_contained(getLoopsAround(*done.last), *loop)
-                         : isBefore(*done.last, tree.getStep(second)));
-  if (isWaited && !isSeen(&done))
-    addOrdered(first, second, *done.last, loop, left);
-  else if (!isWaited)
-    addUnordered(first, second, left, /*isExact=*/false);
-}
-
-//===----------------------------------------------------------------------===//
-// Proxies
-//===----------------------------------------------------------------------===//
-
-const SyncProgram &HazardFinder::getFenced(MemorySpace space) {
-  auto [it, isNew] = fenced.try_emplace(space);
-  if (isNew)
-    it->second = tree.getFenced(space);
-  return it->second;
-}
-
-/// Adds what a thread does by the first access, and TMA by the second, with no
-/// proxy fence on some way between: also if one thread does both.
-void HazardFinder::visitProxies(unsigned first, unsigned second,
-                                ArrayRef<unsigned> around, bool isOrdered) {
-  const SyncProgram &fenced = getFenced(accesses[second].space);
-  unsigned from = tree.getStep(first), to = tree.getStep(second);
-  PairRelation relation;
-  relation.threads = threads;
-  relation.mayBeSame = true;
-  relation.most = std::nullopt;
-  auto visitOrder = [&](std::optional<unsigned> loop) {
-    if (isCut(fenced, {from, to, loop, false}, {}) ||
-        !conflicts.find(first, second, relation))
-      return;
-    Conflict conflict;
-    conflict.kind = Conflict::Possible;
-    conflict.reason = "no proxy fence (nvvm.fence.proxy) tells TMA of the "
-                      "other access";
-    hazards.push_back(
-        {first, second, {to, to, std::nullopt, false}, relation, conflict});
-  };
-  for (unsigned loop : around)
-    relation.sameTurn.push_back(tree.getLoop(loop));
-  if (isOrdered)
-    visitOrder(std::nullopt);
-  for (unsigned loop : llvm::reverse(around)) {
-    relation.carrier = relation.sameTurn.pop_back_val();
-    visitOrder(loop);
   }
 }
 
@@ -475,11 +237,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isReverse = from != to && isBefore(to, from);
   if (first != second && !(from == to && around.empty()))
     visitDirection(second, first, around, isReverse);
-  bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
-  if (isSecond && !isFirst)
-    visitProxies(first, second, around, isOrdered);
-  if (isFirst && !isSecond)
-    visitProxies(second, first, around, isReverse || from == to);
+  visitProxies(first, second, around, isOrdered, isReverse || from == to);
 }
 
 std::vector<Hazard> HazardFinder::find() {

@@ -85,46 +85,25 @@ PointsTo::Node PointsTo::makeNode(Value value) {
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return makeJoin({select.getTrueValue(), select.getFalseValue()});
   if (isa<RegionBranchOpInterface>(op))
-    return makeJoin(getForwarded(op, value));
+    return makeNodeOfJoin(value);
   return makeRoot(value);
 }
 
-const SmallVector<Value> &PointsTo::getForwarded(Operation *branch,
-                                                 Value input) {
-  if (visitedBranches.insert(branch).second) {
-    RegionBranchInverseSuccessorMapping mapping;
-    cast<RegionBranchOpInterface>(branch).getSuccessorInputOperandMapping(
-        mapping);
-    for (auto &[target, operands] : mapping)
-      for (OpOperand *operand : operands)
-        forwarded[target].push_back(operand->get());
-  }
-  return forwarded[input];
-}
-
 PointsTo::Node PointsTo::makeNodeOfArgument(BlockArgument argument) {
-  Block *block = argument.getOwner();
-  if (!block->isEntryBlock())
-    return makeNodeOfBranches(argument);
-  Operation *parent = block->getParentOp();
-  if (isa<gpu::LaunchOp, FunctionOpInterface>(parent))
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (argument.getOwner()->isEntryBlock() &&
+      (isa<gpu::LaunchOp, FunctionOpInterface>(parent) ||
+       !isa<RegionBranchOpInterface>(parent)))
     return makeRoot(argument);
-  if (isa<RegionBranchOpInterface>(parent))
-    return makeJoin(getForwarded(parent, argument));
-  return makeRoot(argument);
+  return makeNodeOfJoin(argument);
 }
 
-PointsTo::Node PointsTo::makeNodeOfBranches(BlockArgument argument) {
+PointsTo::Node PointsTo::makeNodeOfJoin(Value value) {
   SmallVector<Value> sources;
-  Block *block = argument.getOwner();
-  for (auto it = block->pred_begin(), e = block->pred_end(); it != e; ++it) {
-    auto branch = dyn_cast<BranchOpInterface>((*it)->getTerminator());
-    Value source = branch ? branch.getSuccessorOperands(
-                                it.getSuccessorIndex())[argument.getArgNumber()]
-                          : Value();
-    if (!source)
-      return makeRoot(argument);
-    sources.push_back(source);
+  for (const IncomingValue &from : incoming.get(value)) {
+    if (!from.value)
+      return makeRoot(value);
+    sources.push_back(from.value);
   }
   return makeJoin(sources);
 }

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
 #include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
@@ -62,8 +63,7 @@ private:
   Node makeRoot(Value value);
   Node makeJoin(SmallVector<Value> sources);
   Node makeNodeOfArgument(BlockArgument argument);
-  Node makeNodeOfBranches(BlockArgument argument);
-  const SmallVector<Value> &getForwarded(Operation *branch, Value input);
+  Node makeNodeOfJoin(Value value);
   unsigned addRoot(MemoryRoot root) {
     roots.push_back(root);
     return roots.size() - 1;
@@ -83,9 +83,7 @@ private:
   mutable DominanceInfo dominance;
   /// Sources mostly behind their users.
   llvm::MapVector<Value, Node> nodes;
-  /// What region operations forward to their results and region arguments.
-  DenseMap<Value, SmallVector<Value>> forwarded;
-  llvm::DenseSet<Operation *> visitedBranches;
+  IncomingValues incoming;
   DenseMap<Attribute, unsigned> globals;
   DenseMap<std::pair<Value, unsigned>, unsigned> rings;
   std::optional<unsigned> dynamicMemory;

@@ -18,8 +18,8 @@
 #include "CopyShape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -28,50 +28,6 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 // Where values come from
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// What a block argument or a result is on one way to it.
-struct Incoming {
-  /// The operation that hands it on, and by which of its successors.
-  Operation *op;
-  unsigned successor;
-  Value value;
-};
-} // namespace
-
-static SmallVector<Incoming> getIncomingOfBlock(BlockArgument argument) {
-  SmallVector<Incoming> values;
-  Block *block = argument.getOwner();
-  for (auto it = block->pred_begin(); it != block->pred_end(); ++it) {
-    Operation *op = (*it)->getTerminator();
-    auto branch = dyn_cast<BranchOpInterface>(op);
-    Value value = branch ? branch.getSuccessorOperands(
-                               it.getSuccessorIndex())[argument.getArgNumber()]
-                         : Value();
-    if (!value)
-      return {};
-    values.push_back({op, it.getSuccessorIndex(), value});
-  }
-  return values;
-}
-
-/// What `value` is on each way to it; empty if it comes by no known way, or is
-/// no join of ways.
-static SmallVector<Incoming> getIncoming(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (argument && !argument.getOwner()->isEntryBlock())
-    return getIncomingOfBlock(argument);
-  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
-      argument ? argument.getOwner()->getParentOp() : value.getDefiningOp());
-  if (!branch)
-    return {};
-  RegionBranchInverseSuccessorMapping mapping;
-  branch.getSuccessorInputOperandMapping(mapping);
-  SmallVector<Incoming> values;
-  for (OpOperand *operand : mapping.lookup(value))
-    values.push_back({operand->getOwner(), 0, operand->get()});
-  return values;
-}
 
 /// True if `lhs` and `rhs` are handed on together, by the same operations.
 static bool isSameJoin(Value lhs, Value rhs) {
@@ -158,8 +114,10 @@ public:
   bool run(Side lhs, Side rhs, bool isSameTime);
 
 private:
+  SmallVector<IncomingValue, 2> getIncoming(Value value);
   bool runJoins(Side lhs, Side rhs, bool isSameTime);
 
+  IncomingValues incoming;
   DenseSet<std::tuple<Value, Value, int>> visited;
 };
 } // namespace
@@ -176,9 +134,18 @@ static OverlapFinder::Side getRoot(OverlapFinder::Side side) {
   return side;
 }
 
+/// What `value` is on each way to it; empty if it is no join of ways, or not
+/// known on one of them.
+SmallVector<IncomingValue, 2> OverlapFinder::getIncoming(Value value) {
+  SmallVector<IncomingValue, 2> values = incoming.get(value);
+  bool isKnown = llvm::all_of(
+      values, [](const IncomingValue &from) { return from.value != nullptr; });
+  return isKnown ? values : SmallVector<IncomingValue, 2>();
+}
+
 bool OverlapFinder::runJoins(Side lhs, Side rhs, bool isSameTime) {
-  SmallVector<Incoming> left = getIncoming(lhs.memref);
-  SmallVector<Incoming> right = getIncoming(rhs.memref);
+  SmallVector<IncomingValue, 2> left = getIncoming(lhs.memref);
+  SmallVector<IncomingValue, 2> right = getIncoming(rhs.memref);
   if (left.empty() && right.empty())
     return mayBeSameMemory(lhs.memref, rhs.memref);
   bool isOneJoin = isSameTime && isSameJoin(lhs.memref, rhs.memref);
@@ -186,10 +153,10 @@ bool OverlapFinder::runJoins(Side lhs, Side rhs, bool isSameTime) {
     std::swap(left, right);
     std::swap(lhs, rhs);
   }
-  return llvm::any_of(left, [&](const Incoming &from) {
+  return llvm::any_of(left, [&](const IncomingValue &from) {
     if (!isOneJoin)
       return run({from.value, lhs.isPart}, rhs, /*isSameTime=*/false);
-    return llvm::any_of(right, [&](const Incoming &other) {
+    return llvm::any_of(right, [&](const IncomingValue &other) {
       return from.op == other.op && from.successor == other.successor &&
              run({from.value, lhs.isPart}, {other.value, rhs.isPart},
                  /*isSameTime=*/true);

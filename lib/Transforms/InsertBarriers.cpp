@@ -35,7 +35,6 @@ public:
 
 private:
   LogicalResult insert(UniformityUnit unit);
-  LogicalResult report(std::vector<SyncFinding> found);
   LogicalResult report(Operation *op, const Twine &message);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
   void thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
@@ -232,26 +231,13 @@ void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
   findings.addRaces(tree, open, unit, wait);
 }
 
-/// Says what barriers cannot help against. Fails if that is a reason to.
-LogicalResult BarrierEditor::report(std::vector<SyncFinding> found) {
-  if (!options.warns && !options.isStrict)
-    llvm::erase_if(found, [](const SyncFinding &finding) {
-      return finding.verdict == SyncVerdict::Maybe;
-    });
-  if (options.refuses)
-    return emitFindings(found, options.isStrict);
-  for (const SyncFinding &finding : found)
-    emitWarning(finding.at.location, finding.message);
-  return success();
-}
-
 /// Says why there are no places for barriers at `op`.
 LogicalResult BarrierEditor::report(Operation *op, const Twine &message) {
   SyncFinding finding;
   finding.verdict = SyncVerdict::Unfixable;
   finding.at = getPlace(op);
   finding.message = ("cannot synchronize accesses " + message).str();
-  return report({finding});
+  return emitFindings({finding}, options);
 }
 
 LogicalResult BarrierEditor::insert(UniformityUnit unit) {
@@ -263,7 +249,7 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   findings.addDivergent(tree);
   std::vector<SyncFinding> divergent = findings.take();
   if (!divergent.empty())
-    return report(std::move(divergent));
+    return emitFindings(divergent, options);
 
   std::vector<Hazard> hazards = kernel.findHazards(tree, unit);
   SyncPlacement placement =
@@ -276,7 +262,7 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
     uncut.push_back(hazards[number]);
   findings.addRaces(tree, uncut, unit);
   keepWaits(tree, hazards, placement, unit);
-  if (failed(report(findings.take())))
+  if (failed(emitFindings(findings.take(), options)))
     return failure();
   SmallVector<Operation *> points;
   for (SyncGap gap : placement.gaps) {

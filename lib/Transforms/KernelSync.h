@@ -108,8 +108,9 @@ private:
   DenseSet<std::pair<Operation *, Operation *>> reported;
 };
 
-/// Emits what was found; what is not certain is an error if `isStrict`.
-LogicalResult emitFindings(ArrayRef<SyncFinding> findings, bool isStrict);
+/// Emits what was found, as `options` ask for. Fails if it emits an error.
+LogicalResult emitFindings(ArrayRef<SyncFinding> findings,
+                           const SyncOptions &options);
 
 } // namespace mlir::workgroup
 

@@ -169,10 +169,14 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
     }
 }
 
-LogicalResult emitFindings(ArrayRef<SyncFinding> findings, bool isStrict) {
+LogicalResult emitFindings(ArrayRef<SyncFinding> findings,
+                           const SyncOptions &options) {
   bool hasFailed = false;
   for (const SyncFinding &finding : findings) {
-    bool isError = isStrict || finding.verdict != SyncVerdict::Maybe;
+    bool isCertain = finding.verdict != SyncVerdict::Maybe;
+    if (!isCertain && !options.warns && !options.isStrict)
+      continue;
+    bool isError = options.refuses && (isCertain || options.isStrict);
     hasFailed |= isError;
     InFlightDiagnostic diagnostic =
         isError ? emitError(finding.at.location, finding.message)

@@ -14,9 +14,9 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Analysis/SyncTree.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -116,7 +116,6 @@ public:
 
 private:
   void addTests();
-  void addForwarded(Operation *branch, Value input);
   void addSources(BlockArgument argument);
   void addTerminators(Operation *op);
   void add(ValueRange values) { llvm::append_range(worklist, values); }
@@ -125,6 +124,7 @@ private:
   const KernelLoops &loops;
   /// There are fences in the kernel.
   bool isFenced;
+  IncomingValues incoming;
   SmallVector<Value> worklist;
 };
 
@@ -146,14 +146,6 @@ void SpinFinder::addTests() {
   }
 }
 
-void SpinFinder::addForwarded(Operation *branch, Value input) {
-  RegionBranchInverseSuccessorMapping mapping;
-  cast<RegionBranchOpInterface>(branch).getSuccessorInputOperandMapping(
-      mapping);
-  for (OpOperand *operand : mapping[input])
-    add(operand->get());
-}
-
 /// Adds what ends regions of `op`: one of those values it yields.
 void SpinFinder::addTerminators(Operation *op) {
   add(op->getOperands());
@@ -164,18 +156,11 @@ void SpinFinder::addTerminators(Operation *op) {
 }
 
 void SpinFinder::addSources(BlockArgument argument) {
-  Block *block = argument.getOwner();
-  Operation *parent = block->getParentOp();
-  if (block->isEntryBlock())
-    return parent == loop->op ? addForwarded(parent, argument)
-                              : addTerminators(parent);
-  for (auto it = block->pred_begin(), e = block->pred_end(); it != e; ++it) {
-    auto branch = dyn_cast<BranchOpInterface>((*it)->getTerminator());
-    Value source = branch ? branch.getSuccessorOperands(
-                                it.getSuccessorIndex())[argument.getArgNumber()]
-                          : Value();
-    add(source ? ValueRange(source) : (*it)->getTerminator()->getOperands());
-  }
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (argument.getOwner()->isEntryBlock() && parent != loop->op)
+    return addTerminators(parent);
+  for (const IncomingValue &from : incoming.get(argument))
+    add(from.value ? ValueRange(from.value) : from.op->getOperands());
 }
 
 Operation *SpinFinder::find() {

@@ -88,7 +88,7 @@ LogicalResult verifySync(Operation *root, const SyncOptions &options,
   bool hasFailed = false;
   for (Operation *scope : scopes) {
     SyncReport found = report(scope, analyses);
-    hasFailed |= failed(emitFindings(found.findings, options.isStrict));
+    hasFailed |= failed(emitFindings(found.findings, options));
     if (reports)
       reports->push_back(std::move(found));
   }

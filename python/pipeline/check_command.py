@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .module import Module
 
 SEED = 0
+# For what has no random values.
+REMEDY = "try the program on some by `python -m pipeline run` with --arg and --check races"
 
 
 def add_parser(
@@ -67,7 +69,8 @@ def _run_entries(module: Module) -> tuple[Report, ...]:
     for name in module.entries:
         for order in ("forward", "reverse"):
             random = np.random.default_rng(SEED)
-            values = [make_random(item, random) for item in module.entry(name).arguments]
+            arguments = module.entry(name).arguments
+            values = [make_random(item, random, remedy=REMEDY) for item in arguments]
             emulation = Options(check="races", order=order)
             reports += module.emulate(*values, entry=name, options=emulation)
     return tuple(reports)

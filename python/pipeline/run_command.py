@@ -177,7 +177,7 @@ def _values(arguments: Sequence[Argument], options: argparse.Namespace) -> list[
         raise UsageError("error: --random takes a number from 0 on")
     random = np.random.default_rng(options.random)
     for argument in arguments[len(values) :]:
-        values.append(make_random(argument, random))
+        values.append(make_random(argument, random, remedy="give an --arg"))
     return values
 
 
@@ -206,16 +206,17 @@ def _read(text: str) -> Any:
         raise UsageError(f"{text}: error: cannot be read: {reason}") from error
 
 
-def make_random(argument: Argument, random: np.random.Generator) -> Any:
+def make_random(argument: Argument, random: np.random.Generator, *, remedy: str) -> Any:
     """Return random values for an argument of static shape, none of them zero.
 
-    Raises UsageError if the shape is dynamic, or NumPy has no such elements.
+    Raises UsageError, with what to do instead, if the shape is dynamic, or NumPy has no such
+    elements.
     """
     import numpy as np
 
     dtype = numpy_dtype(argument.element_type)
     if dtype is None or None in argument.shape:
-        raise UsageError(f"error: there are no random values for {argument.type}; give an --arg")
+        raise UsageError(f"error: there are no random values for {argument.type}; {remedy}")
     shape = tuple(extent for extent in argument.shape if extent is not None)
     if dtype.kind in "iu":
         values: Any = random.integers(1, 8, shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import programs
 import pytest
 from command_line import Outcome, call
@@ -131,6 +132,32 @@ def test_dynamic(tmp_path: Path) -> None:
     assert [kernel["verdict"] for kernel in report["kernels"]] == ["RACE"]
     assert len(report["launches"]) == 2
     assert all(launch["findings"] for launch in report["launches"])
+
+
+def test_extents_that_only_the_launch_knows(tmp_path: Path) -> None:
+    """The emulator needs arguments, which `check` does not take: `run` does."""
+    file = tmp_path / "program.mlir"
+    file.write_text(
+        """func.func @main(%a: memref<?xf32>) {
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%nx = %c8, %ny = %c1, %nz = %c1) {
+    %x = arith.constant 1.0 : f32
+    memref.store %x, %a[%tx] : memref<?xf32>
+    gpu.terminator
+  }
+  return
+}
+"""
+    )
+    outcome = call("check", file, "--dynamic")
+    assert (outcome.code, outcome.text) == (2, "")
+    message = "error: there are no random values for memref<?xf32>; try the program on some by "
+    assert outcome.words == message + "`python -m pipeline run` with --arg and --check races\n"
+    np.save(tmp_path / "a.npy", np.zeros(8, np.float32))
+    outcome = call("run", file, "--arg", tmp_path / "a.npy", "--check", "races")
+    assert outcome.code == 0
 
 
 @pytest.mark.parametrize(
