@@ -87,7 +87,8 @@ def VerifySyncPass : SyncPass<"workgroup-verify-sync"> {
 
     - `data race on`: an error. The two threads and what they do are named.
     - `cannot synchronize`: an error, where no barrier could help either.
-    - `barrier in divergent control flow`: an error.
+    - `barrier in divergent control flow`: an error. Not all threads of the block get
+      to it together or, of a `nvvm.bar.warp.sync` of all lanes, of a warp.
     - `possible data race on`: a warning, or an error with `strict`, where it could
       not be decided; with the reason.
 

@@ -10,13 +10,22 @@
 
 namespace mlir::workgroup {
 
-/// The loops around `step` that `hazard` says nothing of, although each of
-/// their turns meets a barrier from `step` to `step`.
-static SmallVector<unsigned> findMeeting(const SyncTree &tree, unsigned step,
-                                         unsigned other,
-                                         const SyncHazard &hazard,
-                                         ArrayRef<SyncGap> gaps) {
-  SmallVector<unsigned> meeting;
+namespace {
+/// A loop of which each turn meets a barrier from `at` to `at`: what stands in
+/// its body itself, so that each turn gets there.
+struct Meeting {
+  unsigned loop, at;
+};
+} // namespace
+
+/// The loops around `step`, but not around `other` in the same turn, of which
+/// each turn meets a barrier.
+static SmallVector<Meeting> findMeeting(const SyncTree &tree, unsigned step,
+                                        unsigned other,
+                                        const SyncHazard &hazard,
+                                        ArrayRef<SyncGap> gaps) {
+  const SyncProgram &program = tree.getProgram();
+  SmallVector<Meeting> meeting;
   auto around = tree.getLoopsAround(step), others = tree.getLoopsAround(other);
   for (auto [depth, loop] : llvm::enumerate(around)) {
     bool isCommon = depth < others.size() && others[depth] == loop;
@@ -24,18 +33,15 @@ static SmallVector<unsigned> findMeeting(const SyncTree &tree, unsigned step,
         hazard.loop &&
         llvm::is_contained(ArrayRef(around).take_front(depth), *hazard.loop);
     bool isOpen = hazard.loop ? isInCarrier : !isCommon;
-    if (isOpen && isCut(tree.getProgram(), {step, step, loop, false}, gaps))
-      meeting.push_back(loop);
+    if (!isOpen)
+      continue;
+    unsigned at = step;
+    while (program.sequences[program.nodes[at].sequence].parent != loop)
+      at = *program.sequences[program.nodes[at].sequence].parent;
+    if (isCut(program, {at, at, loop, false}, gaps))
+      meeting.push_back({loop, at});
   }
   return meeting;
-}
-
-/// True if `step` stands in the body of `loop` itself, so that each turn that
-/// begins gets to it: then no turn is without the barriers on the way from it
-/// to itself.
-static bool isInEachTurn(const SyncTree &tree, unsigned step, unsigned loop) {
-  const SyncProgram &program = tree.getProgram();
-  return program.sequences[program.nodes[step].sequence].parent == loop;
 }
 
 /// That the first access, or the wait for it, is executed for the last time in
@@ -43,8 +49,6 @@ static bool isInEachTurn(const SyncTree &tree, unsigned step, unsigned loop) {
 static std::optional<LoopEnd> getLastTurn(const SyncTree &tree,
                                           const Hazard &hazard, unsigned loop) {
   unsigned from = hazard.order.from, first = tree.getStep(hazard.first);
-  if (!isInEachTurn(tree, from, loop))
-    return std::nullopt;
   int64_t turns = 0;
   const AsyncCompletion *done = tree.getCompletion(hazard.first);
   if (done && done->inLoop && done->inLoop->step == from) {
@@ -88,12 +92,11 @@ void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
     if (isCut(tree.getProgram(), order, gaps))
       return false;
     PairRelation relation = hazard.relation;
-    for (unsigned loop : findMeeting(tree, order.from, order.to, order, gaps))
-      if (std::optional<LoopEnd> end = getLastTurn(tree, hazard, loop))
+    for (Meeting meeting : findMeeting(tree, order.from, order.to, order, gaps))
+      if (std::optional<LoopEnd> end = getLastTurn(tree, hazard, meeting.loop))
         relation.ends.push_back(*end);
-    for (unsigned loop : findMeeting(tree, order.to, order.from, order, gaps))
-      if (isInEachTurn(tree, order.to, loop))
-        relation.turns.push_back({tree.getLoop(loop), 0, 0});
+    for (Meeting meeting : findMeeting(tree, order.to, order.from, order, gaps))
+      relation.turns.push_back({tree.getLoop(meeting.loop), 0, 0});
     for (unsigned loop : findSkipped(tree, conflicts.getIndex(), order, gaps)) {
       LoopEnd none;
       none.loop = tree.getLoop(loop);
@@ -118,10 +121,10 @@ SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
       ordered.push_back(order);
       continue;
     }
-    for (unsigned loop : findMeeting(tree, order.from, order.to, order, {}))
-      ordered.push_back({order.from, order.from, loop, false});
-    for (unsigned loop : findMeeting(tree, order.to, order.from, order, {}))
-      ordered.push_back({order.to, order.to, loop, false});
+    for (auto [loop, at] : findMeeting(tree, order.from, order.to, order, {}))
+      ordered.push_back({at, at, loop, false});
+    for (auto [loop, at] : findMeeting(tree, order.to, order.from, order, {}))
+      ordered.push_back({at, at, loop, false});
   }
   return ordered;
 }

@@ -133,14 +133,17 @@ Conflict::Kind HazardFinder::addOrdered(unsigned first, unsigned second,
   Conflict::Kind kind = add(first, second, {from, to, loop, false}, relation);
   if (!loop || kind == Conflict::Certain)
     return kind;
+  // What a whole turn lies between contains more places than what follows.
   relation.least = 2;
   relation.most = std::nullopt;
-  return add(first, second, {from, to, loop, true}, relation);
+  add(first, second, {from, to, loop, true}, relation);
+  return kind;
 }
 
 /// Asks for all turns in which `second` comes after `first`. A hazard within a
 /// turn contains no more places than one into the next turn, and this no more
 /// than one into a later turn or a turn of a loop around: those need no asking.
+/// But who leaves a loop at its test does not get to what follows that.
 void HazardFinder::visitDirection(unsigned first, unsigned second,
                                   ArrayRef<unsigned> around, bool isOrdered) {
   const AsyncCompletion *done = tree.getCompletion(first);
@@ -165,8 +168,10 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
       relation.most = std::nullopt;
       addUnordered(first, second, relation, done->isExact);
       relation.most = 1;
-    } else if (!isSeen(first) && addOrdered(first, second, from, loop,
-                                            relation) == Conflict::Certain) {
+    } else if (!isSeen(first) &&
+               addOrdered(first, second, from, loop, relation) ==
+                   Conflict::Certain &&
+               !tree.isBeforeTest(from, loop)) {
       return;
     }
   }

@@ -125,8 +125,9 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
     addAccesses(node, inner);
     if (isGroupOp(inner))
       hidingSteps.insert(node);
-    bool isWarpOnly = sync.unit == UniformityUnit::Warp;
-    if (isBarrier(inner) && !isWarpOnly && !sync.isDead(inner))
+    bool isOfUnit = sync.unit == UniformityUnit::Warp ? isWarpBarrier(inner)
+                                                      : isBarrier(inner);
+    if (isOfUnit && !sync.isDead(inner))
       divergentBarriers.push_back(inner);
   });
 }

@@ -292,15 +292,21 @@ bool ThreadConflicts::isDead(Operation *op) {
 }
 
 std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
-ThreadConflicts::findParting(Operation *op) {
+ThreadConflicts::findParting(Operation *op, UniformityUnit unit) {
   if (!tables)
     return std::nullopt;
   std::vector<bool> may = tables->getPossible(index.getGuard(op));
-  auto some = llvm::find(may, true), none = llvm::find(may, false);
-  if (some == may.end() || none == may.end())
-    return std::nullopt;
-  return std::pair(tables->getIds(some - may.begin()),
-                   tables->getIds(none - may.begin()));
+  size_t size = unit == UniformityUnit::Block ? may.size() : kWarpSize;
+  for (size_t first = 0; first < may.size(); first += size) {
+    auto begin = may.begin() + first;
+    auto end = may.begin() + std::min(may.size(), first + size);
+    auto some = std::find(begin, end, true),
+         none = std::find(begin, end, false);
+    if (some != end && none != end)
+      return std::pair(tables->getIds(some - may.begin()),
+                       tables->getIds(none - may.begin()));
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

@@ -246,7 +246,7 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
     return report(op, "around branches that are no nest of loops with one way "
                       "out and of branches that meet again; structure them, "
                       "for example by --lift-cf-to-scf");
-  findings.addDivergent(tree);
+  findings.addDivergent(tree, unit);
   std::vector<SyncFinding> divergent = findings.take();
   if (!divergent.empty())
     return emitFindings(divergent, options);

@@ -87,8 +87,8 @@ class SyncFindings {
 public:
   explicit SyncFindings(KernelSync &kernel);
 
-  /// Adds barriers that not all threads reach, of `tree`.
-  void addDivergent(const SyncTree &tree);
+  /// Adds barriers that not all threads of a unit reach, of `tree`.
+  void addDivergent(const SyncTree &tree, UniformityUnit unit);
   /// Adds hazards that are not cut; because of `wait`, if that is given, behind
   /// which no barrier is put.
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,

@@ -58,16 +58,18 @@ std::string SyncFindings::describeMemory(const Hazard &hazard) {
   return text;
 }
 
-void SyncFindings::addDivergent(const SyncTree &tree) {
+void SyncFindings::addDivergent(const SyncTree &tree, UniformityUnit unit) {
+  bool isBlock = unit == UniformityUnit::Block;
   for (Operation *barrier : tree.getDivergentBarriers()) {
     SyncFinding finding;
     finding.verdict = SyncVerdict::Divergent;
     finding.at = getPlace(barrier);
     llvm::raw_string_ostream os(finding.message);
     os << "barrier in divergent control flow: '" << barrier->getName()
-       << "' is not reached by all threads of the block together; move it to "
-          "where all of them pass";
-    if (auto threads = kernel.getConflicts().findParting(barrier)) {
+       << "' is not reached by all threads of the "
+       << (isBlock ? "block" : "warp")
+       << " together; move it to where all of them pass";
+    if (auto threads = kernel.getConflicts().findParting(barrier, unit)) {
       finding.threads.assign({threads->first, threads->second});
       finding.notes.push_back(
           {barrier->getLoc(), printThread(threads->first) + " gets here, " +

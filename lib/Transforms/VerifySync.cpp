@@ -36,14 +36,16 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
     addUnstructured(block, result.front());
     return result;
   }
-  findings.addDivergent(block);
+  findings.addDivergent(block, UniformityUnit::Block);
   findings.addRaces(block, kernel.findHazards(block, UniformityUnit::Block),
                     UniformityUnit::Block);
   if (kernel.hasWarps()) {
     SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
-    if (!warp.getUnstructured())
+    if (!warp.getUnstructured()) {
+      findings.addDivergent(warp, UniformityUnit::Warp);
       findings.addRaces(warp, kernel.findHazards(warp, UniformityUnit::Warp),
                         UniformityUnit::Warp);
+    }
   }
   return findings.take();
 }

@@ -112,4 +112,27 @@ gpu.module @m {
     %v = nvgpu.ldmatrix %S[%warp, %row, %c0] {numTiles = 1 : i32, transpose = false} : memref<4x8x8xf16, 3> -> vector<1x2xf16>
     gpu.return
   }
+
+  // In the turn that reads what was stored before the loop, a barrier has been passed, whether
+  // the branch is taken or not.
+  gpu.func @branch_in_loop(%f: f32, %is: i1, %out: memref<?xf32> {llvm.noalias})
+      workgroup(%S: memref<3x128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %f, %S[%c2, %t] : memref<3x128xf32, #gpu.address_space<workgroup>>
+    scf.for %i = %c0 to %c2 step %c1 {
+      scf.if %is {
+        %slot = arith.addi %i, %c1 : index
+        %x = memref.load %S[%slot, %u] : memref<3x128xf32, #gpu.address_space<workgroup>>
+        memref.store %x, %out[%t] : memref<?xf32>
+      }
+      gpu.barrier
+    }
+    gpu.return
+  }
 }

@@ -238,3 +238,40 @@ gpu.module @unknown {
     gpu.return
   }
 }
+
+// -----
+
+// A barrier of the warp that some of its lanes miss; whole warps may.
+gpu.module @lanes {
+  gpu.func @loop() kernel attributes {known_block_size = array<i32: 48, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %turns = arith.remui %t, %c3 : index
+    scf.for %i = %c0 to %turns step %c1 {
+      // expected-error @+2 {{barrier in divergent control flow: 'nvvm.bar.warp.sync' is not reached by all threads of the warp together}}
+      // expected-note @+1 {{thread (1, 0, 0) gets here, thread (0, 0, 0) does not}}
+      nvvm.bar.warp.sync %all : i32
+    }
+    gpu.return
+  }
+  gpu.func @whole() kernel attributes {known_block_size = array<i32: 96, 1, 1>} {
+    %c32 = arith.constant 32 : index
+    %c48 = arith.constant 48 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %low = arith.cmpi ult, %t, %c32 : index
+    scf.if %low {
+      nvvm.bar.warp.sync %all : i32
+    }
+    %middle = arith.cmpi ult, %t, %c48 : index
+    scf.if %middle {
+      // expected-error @+2 {{barrier in divergent control flow}}
+      // expected-note @+1 {{thread (32, 0, 0) gets here, thread (48, 0, 0) does not}}
+      nvvm.bar.warp.sync %all : i32
+    }
+    gpu.return
+  }
+}

@@ -140,10 +140,10 @@ public:
   /// True if no thread gets to `op`, as far as their ids tell.
   bool isDead(Operation *op);
 
-  /// Two threads, by their ids, of which the first may execute `op` and the
-  /// second does not; nothing if none are known.
+  /// Two threads of the block, or of one warp, by their ids, of which the first
+  /// may execute `op` and the second does not; nothing if none are known.
   std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
-  findParting(Operation *op);
+  findParting(Operation *op, UniformityUnit unit);
 
   SymbolicIndex &getIndex() { return index; }
   const SymbolicIndex &getIndex() const { return index; }
