@@ -79,22 +79,24 @@ def EliminateBarriersPass : SyncPass<"workgroup-eliminate-barriers"> {
 }
 
 def VerifySyncPass : SyncPass<"workgroup-verify-sync"> {
-  let summary = "Prove that threads of a block do not race";
+  let summary = "Prove that threads do not race";
   let description = [{
     Changes nothing. Reports accesses of two threads of a block to the same byte,
     one of which writes, that no barrier on every way from the one to the other
-    separates:
+    separates; and those of threads of two blocks:
 
     - `data race on`: an error. The two threads and what they do are named.
-    - `cannot synchronize`: an error, where no barrier could help either.
+    - `cannot synchronize`: an error, where no barrier could help either: of two
+      blocks none can.
     - `barrier in divergent control flow`: an error. Not all threads of the block get
       to it together or, of a `nvvm.bar.warp.sync` of all lanes, of a warp.
     - `possible data race on`: a warning, or an error with `strict`, where it could
       not be decided; with the reason.
 
-    Where it says nothing, there is no race within a block, whatever the kernel is
-    launched with, provided that indices are in bounds and that arguments overlap
-    only as `llvm.noalias` and `assume-distinct-arguments` let them.
+    Where it says nothing, there is no race, whatever the kernel is launched with,
+    provided that indices are in bounds, that arguments overlap only as
+    `llvm.noalias` and `assume-distinct-arguments` let them, and that the grid has
+    one block along the dimensions in which the kernel does not ask for its place.
   }];
   let options = [distinct, isStrict];
 }

@@ -292,6 +292,8 @@ struct SyncFinding {
   /// Two threads for which it happens, by their ids: that of `other` first, or
   /// that which gets to a barrier. Empty if none are known.
   SmallVector<std::array<int64_t, 3>, 2> threads;
+  /// The blocks that those are of, if they are of different ones.
+  SmallVector<std::array<int64_t, 3>, 2> blocks;
   /// Where they meet, in bytes from where the buffer begins or, if its strides
   /// are not constants, as indices.
   SmallVector<int64_t, 1> place;

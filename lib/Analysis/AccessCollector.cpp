@@ -112,7 +112,13 @@ void AccessCollector::setSameness(Operation *store, Value value,
   if (result.accesses.size() == numBefore || isa<VectorType>(value.getType()))
     return; // of a vector, other elements may be in the same place
   ThreadAccess &access = result.accesses.back();
-  if (matchPattern(value, m_Constant()))
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isArgument = argument && argument.getOwner()->isEntryBlock() &&
+                    argument.getOwner()->getParentOp() == scope;
+  bool isGiven =
+      isArgument ? isa<FunctionOpInterface>(scope)
+                 : !scope->isAncestor(value.getParentBlock()->getParentOp());
+  if (matchPattern(value, m_Constant()) || isGiven)
     access.sameness = ThreadAccess::SameAlways;
   else if (uniformity.isUniform(value) && uniformity.isUniformPoint(store))
     access.sameness = ThreadAccess::SameInTurn;
@@ -358,6 +364,7 @@ bool AccessCollector::visitWhole(Operation *op) {
     ThreadAccess write = make(op, AccessKind::Write);
     if (!getBlockShape(scope).isSingleThread())
       read.agent = write.agent = AccessAgent::Block;
+    read.isAsync = write.isAsync = true; // until the slot is got
     addAll(read, copy.getSourceMutable());
     addAll(write, copy.getTileMutable());
     return true;

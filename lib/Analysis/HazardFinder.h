@@ -19,7 +19,7 @@ public:
   HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
                ThreadConflicts &conflicts, PairRelation::Threads threads,
                bool isOpenOnly)
-      : accesses(accesses.getAccesses()), tree(tree),
+      : memory(accesses), accesses(accesses.getAccesses()), tree(tree),
         program(tree.getProgram()), conflicts(conflicts), threads(threads),
         isOpenOnly(isOpenOnly && !tree.getBarriers().empty()) {}
 
@@ -29,6 +29,8 @@ private:
   bool canRace(unsigned first, unsigned second) const;
   PairRelation getAnyTime(unsigned first, unsigned second) const;
   void visit(unsigned first, unsigned second);
+  ArrayRef<unsigned> getCarriers(unsigned first, unsigned second,
+                                 ArrayRef<unsigned> around);
   void visitDirection(unsigned first, unsigned second,
                       ArrayRef<unsigned> around, bool isOrdered);
   Conflict::Kind add(unsigned first, unsigned second, SyncHazard order,
@@ -61,6 +63,7 @@ private:
                    bool isOrdered);
   const SyncProgram &getFenced(MemorySpace space);
 
+  const ThreadAccesses &memory;
   ArrayRef<ThreadAccess> accesses;
   const SyncTree &tree;
   const SyncProgram &program;

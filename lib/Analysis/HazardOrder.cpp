@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SyncWays.h"
 #include "workgroup/Analysis/Hazards.h"
 
 namespace mlir::workgroup {
@@ -85,30 +86,249 @@ static SmallVector<unsigned> findSkipped(const SyncTree &tree,
   return skipped;
 }
 
+//===----------------------------------------------------------------------===//
+// Ways with a barrier, and ways without
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What is known of the ways from the one access of a hazard to the other that
+/// meet no barrier.
+class OpenWays {
+public:
+  OpenWays(const SyncTree &tree, ThreadConflicts &conflicts,
+           const Hazard &hazard, ArrayRef<SyncGap> gaps)
+      : tree(tree), program(tree.getProgram()), conflicts(conflicts),
+        hazard(hazard), gaps(gaps), relation(hazard.relation) {}
+
+  /// True if no threads go one of them, as far as can be told. Else what is
+  /// known of those that do becomes the conflict of the hazard.
+  bool isExcluded(Hazard &result);
+
+  /// The arms, by their blocks, whose barriers do so, if they are all that
+  /// does.
+  SmallVector<Block *> findNeededArms();
+
+private:
+  void addTurns();
+  void addSkipped();
+  void addBranches();
+  bool hasBarriers(unsigned node) const { return !getBarriers(node).empty(); }
+  SmallVector<Block *> getBarriers(unsigned node) const;
+  bool mayMeetLater(unsigned loop) const;
+  bool mayMeetEarlier(unsigned loop) const;
+  void addArms(unsigned branch, bool isSecond);
+  PairRelation getShortest(bool &isFollowed) const;
+
+  const SyncTree &tree;
+  const SyncProgram &program;
+  ThreadConflicts &conflicts;
+  const Hazard &hazard;
+  ArrayRef<SyncGap> gaps;
+  PairRelation relation;
+  /// The loops of which what is known of turns is in `relation`.
+  DenseSet<unsigned> settled;
+  /// Some ways have barriers of which it is not known when they are met.
+  bool isOther = false;
+};
+
+} // namespace
+
+void OpenWays::addTurns() {
+  const SyncHazard &order = hazard.order;
+  for (Meeting meeting : findMeeting(tree, order.from, order.to, order, gaps))
+    if (std::optional<LoopEnd> end = getLastTurn(tree, hazard, meeting.loop)) {
+      relation.ends.push_back(*end);
+      settled.insert(meeting.loop);
+    }
+  for (Meeting meeting : findMeeting(tree, order.to, order.from, order, gaps)) {
+    relation.turns.push_back({tree.getLoop(meeting.loop), 0, 0});
+    settled.insert(meeting.loop);
+  }
+}
+
+/// That a loop has no turn.
+static LoopEnd getNoTurn(const KernelLoop *loop) {
+  LoopEnd none;
+  none.loop = loop;
+  none.most = 0;
+  none.isFromStart = true;
+  return none;
+}
+
+void OpenWays::addSkipped() {
+  for (unsigned loop :
+       findSkipped(tree, conflicts.getIndex(), hazard.order, gaps)) {
+    relation.ends.push_back(getNoTurn(tree.getLoop(loop)));
+    settled.insert(loop);
+  }
+}
+
+/// Adds that the arms of `branch` with barriers are not taken. Arms with loops
+/// or branches that have some are another matter.
+void OpenWays::addArms(unsigned branch, bool isSecond) {
+  for (unsigned arm : program.nodes[branch].parts) {
+    ArrayRef<unsigned> items = program.sequences[arm].items;
+    auto *barrier = llvm::find_if(
+        items, [&](unsigned item) { return tree.getBarrier(item) != nullptr; });
+    if (barrier != items.end())
+      relation.avoided.emplace_back(tree.getBarrier(*barrier)->getBlock(),
+                                    isSecond);
+    else
+      isOther |=
+          llvm::any_of(items, [&](unsigned item) { return hasBarriers(item); });
+  }
+}
+
+/// Adds what is passed on every way, in the turns of the one thread or of the
+/// other. What stands in front of the first access comes in the next turn.
+void OpenWays::addBranches() {
+  auto ignore = [](SyncGap) {};
+  auto addFirst = [&](unsigned node) {
+    if (node > hazard.order.from)
+      addArms(node, /*isSecond=*/false);
+  };
+  auto addSecond = [&](unsigned node) {
+    if (node < hazard.order.to)
+      addArms(node, /*isSecond=*/true);
+  };
+  SyncWays(program, {ignore, addFirst}).walkFrom(hazard.order);
+  SyncWays(program, {ignore, addSecond}).walkTo(hazard.order);
+}
+
+/// The blocks of the barriers in `node`.
+SmallVector<Block *> OpenWays::getBarriers(unsigned node) const {
+  SmallVector<Block *> blocks;
+  if (Operation *barrier = tree.getBarrier(node))
+    blocks.push_back(barrier->getBlock());
+  for (unsigned part : program.nodes[node].parts)
+    for (unsigned item : program.sequences[part].items)
+      llvm::append_range(blocks, getBarriers(item));
+  return blocks;
+}
+
+/// True if turns of `loop` after that of the first access may have a barrier.
+bool OpenWays::mayMeetLater(unsigned loop) const {
+  return llvm::any_of(getBarriers(loop), [&](Block *block) {
+    return conflicts.mayReach(block, tree.getLoop(loop), hazard.first,
+                              /*isEarlier=*/false);
+  });
+}
+
+/// True if turns before that of the second access may have one.
+bool OpenWays::mayMeetEarlier(unsigned loop) const {
+  return llvm::any_of(getBarriers(loop), [&](Block *block) {
+    return conflicts.mayReach(block, tree.getLoop(loop), hazard.second,
+                              /*isEarlier=*/true);
+  });
+}
+
+/// A relation for which there is no barrier for sure, whatever turns of loops
+/// have some: they have no more turns, or none before. It is not so for loops
+/// that are not followed.
+PairRelation OpenWays::getShortest(bool &isFollowed) const {
+  const SyncHazard &order = hazard.order;
+  PairRelation shortest = relation;
+  auto from = tree.getLoopsAround(order.from),
+       to = tree.getLoopsAround(order.to);
+  for (auto [number, node] : llvm::enumerate(program.nodes)) {
+    unsigned loop = number;
+    if (node.kind != SyncNode::Loop || settled.contains(loop) ||
+        !hasBarriers(loop))
+      continue;
+    bool isFirst = llvm::is_contained(from, loop);
+    bool isSecond = llvm::is_contained(to, loop);
+    // Of what both are in the same turn of, or the next one, this is settled.
+    bool isCommon =
+        isFirst && isSecond &&
+        (llvm::is_contained(hazard.relation.sameTurn, tree.getLoop(loop)) ||
+         order.loop == loop);
+    if (isCommon)
+      continue;
+    if (isFirst && mayMeetLater(loop)) {
+      std::optional<LoopEnd> end = getLastTurn(tree, hazard, loop);
+      isFollowed &= end.has_value();
+      if (end)
+        shortest.ends.push_back(*end);
+    }
+    if (isSecond && mayMeetEarlier(loop))
+      shortest.turns.push_back({tree.getLoop(loop), 0, 0});
+    bool isInside =
+        order.loop
+            ? llvm::is_contained(getSyncParents(program, loop), *order.loop)
+            : loop > order.from && loop < order.to;
+    bool isBetween = !isFirst && !isSecond && isInside;
+    if (isBetween)
+      shortest.ends.push_back(getNoTurn(tree.getLoop(loop)));
+    isFollowed &=
+        !isBetween || conflicts.getIndex().isSteady(tree.getLoop(loop));
+  }
+  return shortest;
+}
+
+bool OpenWays::isExcluded(Hazard &result) {
+  addTurns();
+  addSkipped();
+  addBranches();
+  if (relation < hazard.relation || hazard.relation < relation)
+    result.conflict = conflicts.find(hazard.first, hazard.second, relation);
+  if (result.conflict.kind != Conflict::Certain)
+    return !result.conflict;
+  bool isFollowed = !isOther;
+  PairRelation shortest = getShortest(isFollowed);
+  // Those at gaps in branches are not looked at.
+  isFollowed &= llvm::none_of(gaps, [&](SyncGap gap) {
+    auto parent = program.sequences[gap.sequence].parent;
+    return parent && program.nodes[*parent].kind == SyncNode::Branch;
+  });
+  if (isFollowed && (shortest < relation || relation < shortest))
+    isFollowed = conflicts.find(hazard.first, hazard.second, shortest).kind ==
+                 Conflict::Certain;
+  if (isFollowed)
+    return false;
+  result.conflict = Conflict();
+  result.conflict.kind = Conflict::Possible;
+  result.conflict.reason = "some ways between have a barrier, and whether one "
+                           "without is taken is not known";
+  return false;
+}
+
+SmallVector<Block *> OpenWays::findNeededArms() {
+  addTurns();
+  addSkipped();
+  addBranches();
+  SmallVector<Block *> arms;
+  if (!relation.avoided.empty() &&
+      !conflicts.find(hazard.first, hazard.second, relation))
+    for (auto [arm, _] : relation.avoided)
+      arms.push_back(arm);
+  return arms;
+}
+
+DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,
+                                   const SyncTree &tree,
+                                   ThreadConflicts &conflicts) {
+  DenseSet<Block *> arms;
+  for (const Hazard &hazard : hazards)
+    if (!isCut(tree.getProgram(), hazard.order, {}))
+      arms.insert_range(OpenWays(tree, conflicts, hazard, {}).findNeededArms());
+  DenseSet<unsigned> needed;
+  for (unsigned node : tree.getBarriers())
+    if (arms.contains(tree.getBarrier(node)->getBlock()))
+      needed.insert(node);
+  return needed;
+}
+
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
                    ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps) {
+  if (tree.getBarriers().empty() && gaps.empty())
+    return;
   llvm::erase_if(hazards, [&](Hazard &hazard) {
+    Hazard before = hazard;
     const SyncHazard &order = hazard.order;
-    if (isCut(tree.getProgram(), order, gaps))
-      return false;
-    PairRelation relation = hazard.relation;
-    for (Meeting meeting : findMeeting(tree, order.from, order.to, order, gaps))
-      if (std::optional<LoopEnd> end = getLastTurn(tree, hazard, meeting.loop))
-        relation.ends.push_back(*end);
-    for (Meeting meeting : findMeeting(tree, order.to, order.from, order, gaps))
-      relation.turns.push_back({tree.getLoop(meeting.loop), 0, 0});
-    for (unsigned loop : findSkipped(tree, conflicts.getIndex(), order, gaps)) {
-      LoopEnd none;
-      none.loop = tree.getLoop(loop);
-      none.most = 0;
-      none.isFromStart = true;
-      relation.ends.push_back(none);
-    }
-    if (relation.ends.size() == hazard.relation.ends.size() &&
-        relation.turns.size() == hazard.relation.turns.size())
-      return false;
-    hazard.conflict = conflicts.find(hazard.first, hazard.second, relation);
-    return !hazard.conflict;
+    bool hasWay = order.loop || order.from != order.to;
+    return hasWay && !isCut(tree.getProgram(), order, gaps) &&
+           OpenWays(tree, conflicts, before, gaps).isExcluded(hazard);
   });
 }
 

@@ -140,6 +140,19 @@ Conflict::Kind HazardFinder::addOrdered(unsigned first, unsigned second,
   return kind;
 }
 
+/// The loops of `around` in whose later turns the accesses may meet: tiles of a
+/// ring are of one turn of all loops around that give them.
+ArrayRef<unsigned> HazardFinder::getCarriers(unsigned first, unsigned second,
+                                             ArrayRef<unsigned> around) {
+  Operation *tile = memory.getCommonTile(accesses[first], accesses[second]);
+  if (!tile)
+    return around;
+  return around.drop_while([&](unsigned loop) {
+    const KernelLoop *turning = tree.getLoop(loop);
+    return turning->op && turning->op->isProperAncestor(tile);
+  });
+}
+
 /// Asks for all turns in which `second` comes after `first`. A hazard within a
 /// turn contains no more places than one into the next turn, and this no more
 /// than one into a later turn or a turn of a loop around: those need no asking.
@@ -162,7 +175,7 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
            addOrdered(first, second, from, std::nullopt, relation) ==
                Conflict::Certain)
     return;
-  for (unsigned loop : llvm::reverse(around)) {
+  for (unsigned loop : llvm::reverse(getCarriers(first, second, around))) {
     relation.carrier = relation.sameTurn.pop_back_val();
     if (!llvm::is_contained(getLoopsAround(from), loop)) {
       relation.most = std::nullopt;
@@ -224,7 +237,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
     around.push_back(lhs);
   }
   // Started again in a later turn, an operation meets itself.
-  if ((!isSame || !around.empty()) && visitUnknown(first, second))
+  bool isCarried = !getCarriers(first, second, around).empty();
+  if ((!isSame || isCarried) && visitUnknown(first, second))
     return;
   bool isOrdered = from == to ? !isTogether : isBefore(from, to);
   // One operation by two threads at the same time, and in one turn after the
@@ -240,7 +254,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   }
   visitDirection(first, second, around, isOrdered);
   bool isReverse = from != to && isBefore(to, from);
-  if (first != second && !(from == to && around.empty()))
+  if (first != second && !(from == to && !isCarried))
     visitDirection(second, first, around, isReverse);
   visitProxies(first, second, around, isOrdered, isReverse || from == to);
 }

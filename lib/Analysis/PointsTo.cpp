@@ -155,8 +155,14 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
       dynamicMemory = addRoot(root);
     node.target.roots.front() = *dynamicMemory;
   } else if (isa_and_nonnull<PutOp, GetOp>(op)) {
-    node.target.roots.front() = getRingRoot(cast<OpResult>(value));
-    return node; // in one slot or the other
+    if (!ringTiles.isOrderly(op->getOperand(0))) {
+      node.target.roots.front() = getRingRoot(cast<OpResult>(value));
+      return node; // in one slot or the other
+    }
+    // As if it were memory of its own, that only lasts for this turn.
+    root.space = MemorySpace::Workgroup;
+    root.isDistinct = true;
+    node.target.roots.front() = addRoot(root);
   } else if (isAllocated || isOfEntry || isOutside) {
     root.space = getSpaceOfRoot(value);
     root.isDistinct = isOfEntry ? isOwnMemory(argument) : isAllocated;
@@ -192,14 +198,16 @@ unsigned PointsTo::getRingRoot(OpResult tile) {
   return known->second;
 }
 
-/// True if `value` is one and the same memory, for all threads and at any time.
+/// True if `value` is one and the same memory, for all threads and at any time
+/// that it is asked for.
 bool PointsTo::isFixed(Value value) const {
   if (!scope->isAncestor(value.getParentBlock()->getParentOp()))
     return true;
   Operation *op = value.getDefiningOp();
   if (!op)
     return value.getParentBlock()->getParentOp() == scope;
-  if (isa<memref::GetGlobalOp, gpu::DynamicSharedMemoryOp>(op))
+  if (isa<memref::GetGlobalOp, gpu::DynamicSharedMemoryOp>(op) ||
+      getTileSource(value))
     return true;
   return !isInLoop(op, scope) && uniformity.isUniform(value);
 }

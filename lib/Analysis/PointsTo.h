@@ -17,6 +17,7 @@
 #define WORKGROUP_LIB_ANALYSIS_POINTSTO_H
 
 #include "MemRefPlace.h"
+#include "RingTiles.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
 #include "workgroup/Analysis/Uniformity.h"
@@ -85,6 +86,7 @@ private:
   llvm::MapVector<Value, Node> nodes;
   IncomingValues incoming;
   DenseMap<Attribute, unsigned> globals;
+  RingTiles ringTiles;
   DenseMap<std::pair<Value, unsigned>, unsigned> rings;
   std::optional<unsigned> dynamicMemory;
   Target anything;

@@ -134,6 +134,7 @@ static void inherit(SymbolicAtom &atom, const SymbolicForm &form) {
   for (auto [part, factor] : form.terms) {
     atom.isDivergent |= part->isDivergent;
     atom.isDivergentInWarp |= part->isDivergentInWarp;
+    atom.isDivergentInGrid |= part->isDivergentInGrid;
     atom.isUnsteady |= part->isUnsteady;
     atom.isInput &= part->isInput;
     atom.isOfThread &= part->isOfThread;

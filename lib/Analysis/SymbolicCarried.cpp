@@ -347,6 +347,7 @@ SymbolicForm SymbolicTranslator::translateResult(OpResult result) {
       const SymbolicAtom *source = memref.terms.front().first;
       atom.isDivergent = source->isDivergent;
       atom.isDivergentInWarp = source->isDivergentInWarp;
+      atom.isDivergentInGrid = source->isDivergentInGrid;
       atom.isUnsteady = source->isUnsteady;
       atom.isInput = source->isInput;
       atom.loops = source->loops;

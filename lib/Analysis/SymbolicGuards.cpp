@@ -125,7 +125,8 @@ SymbolicCondition SymbolicIndex::isOne(SymbolicForm form) {
 
 SymbolicCondition SymbolicIndex::getUnknown() {
   SymbolicAtom atom;
-  atom.isDivergent = atom.isDivergentInWarp = atom.isUnsteady = true;
+  atom.isDivergent = atom.isDivergentInWarp = atom.isDivergentInGrid = true;
+  atom.isUnsteady = true;
   atom.isInput = false;
   atom.range = {0, 1};
   atom.dim = atoms.size();
@@ -208,6 +209,19 @@ static Condition getEdgeCondition(SymbolicIndex &index, Block *from,
     return {};
   Condition condition = index.getCondition(branch.getCondition());
   return branch.getTrueDest() == block ? condition : condition.negate();
+}
+
+std::optional<SymbolicCondition> SymbolicIndex::getDecision(Block *arm) {
+  if (arm->isEntryBlock())
+    return isa<scf::IfOp>(arm->getParentOp())
+               ? std::optional(getEntryCondition(arm))
+               : std::nullopt;
+  Block *from = arm->getUniquePredecessor();
+  auto branch =
+      from ? dyn_cast<cf::CondBranchOp>(from->getTerminator()) : nullptr;
+  if (!branch || branch.getTrueDest() == branch.getFalseDest())
+    return std::nullopt;
+  return getEdgeCondition(*this, from, arm);
 }
 
 SymbolicCondition SymbolicIndex::computeGuard(Block *block) {

@@ -24,48 +24,86 @@ using Form = SymbolicForm;
 /// Deep chains of operations are not worth the stack.
 static constexpr unsigned kMaxDepth = 128;
 
-/// Along which dimensions `scope`, and what it calls, asks for ids of threads,
-/// or for numbers of them. False if that is not known.
-static bool findAskedIds(Operation *scope, std::array<bool, 3> &isAsked,
-                         DenseSet<Operation *> &visited) {
-  bool isKnown = true;
+namespace {
+/// Along which dimensions a kernel asks for ids of threads or blocks, or for
+/// numbers of them.
+struct AskedIds {
+  std::array<bool, 3> ofThreads = {}, ofBlocks = {};
+  /// No call may ask for more.
+  bool areAll = true;
+};
+} // namespace
+
+static void addAsked(gpu::LaunchOp launch, AskedIds &asked) {
+  auto add = [](std::array<bool, 3> &dims, gpu::KernelDim3 ids) {
+    Value values[] = {ids.x, ids.y, ids.z};
+    for (auto [dim, value] : llvm::enumerate(values))
+      dims[dim] |= !value.use_empty();
+  };
+  add(asked.ofThreads, launch.getThreadIds());
+  add(asked.ofThreads, launch.getBlockSize());
+  add(asked.ofBlocks, launch.getBlockIds());
+  add(asked.ofBlocks, launch.getGridSize());
+}
+
+/// Adds what `scope`, and what it calls, asks for.
+static void addAsked(Operation *scope, AskedIds &asked,
+                     DenseSet<Operation *> &visited) {
+  auto ofThreads = [&](unsigned dim) { asked.ofThreads[dim] = true; };
+  auto ofBlocks = [&](unsigned dim) { asked.ofBlocks[dim] = true; };
   scope->walk([&](Operation *op) {
     if (auto call = dyn_cast<CallOpInterface>(op)) {
       Operation *callee = call.resolveCallable();
       bool isBody = callee && getBody(callee);
-      isKnown &= isBody && (!visited.insert(callee).second ||
-                            findAskedIds(callee, isAsked, visited));
+      asked.areAll &= isBody;
+      if (isBody && visited.insert(callee).second)
+        addAsked(callee, asked, visited);
     }
     llvm::TypeSwitch<Operation *>(op)
-        .Case<gpu::ThreadIdOp, gpu::BlockDimOp, gpu::GlobalIdOp>(
-            [&](auto id) { isAsked[unsigned(id.getDimension())] = true; })
-        .Case<NVVM::ThreadIdYOp, NVVM::BlockDimYOp>(
-            [&](auto) { isAsked[1] = true; })
-        .Case<NVVM::ThreadIdZOp, NVVM::BlockDimZOp>(
-            [&](auto) { isAsked[2] = true; });
+        .Case<gpu::ThreadIdOp, gpu::BlockDimOp>(
+            [&](auto id) { ofThreads(unsigned(id.getDimension())); })
+        .Case<gpu::BlockIdOp, gpu::GridDimOp>(
+            [&](auto id) { ofBlocks(unsigned(id.getDimension())); })
+        .Case([&](gpu::GlobalIdOp id) {
+          ofThreads(unsigned(id.getDimension()));
+          ofBlocks(unsigned(id.getDimension()));
+        })
+        // A cluster lies anywhere in the grid.
+        .Case<gpu::ClusterIdOp, gpu::ClusterBlockIdOp>([&](auto) {
+          for (unsigned dim = 0; dim < 3; ++dim)
+            ofBlocks(dim);
+        })
+        .Case<NVVM::ThreadIdXOp, NVVM::BlockDimXOp>([&](auto) { ofThreads(0); })
+        .Case<NVVM::ThreadIdYOp, NVVM::BlockDimYOp>([&](auto) { ofThreads(1); })
+        .Case<NVVM::ThreadIdZOp, NVVM::BlockDimZOp>([&](auto) { ofThreads(2); })
+        .Case<NVVM::BlockIdXOp, NVVM::GridDimXOp>([&](auto) { ofBlocks(0); })
+        .Case<NVVM::BlockIdYOp, NVVM::GridDimYOp>([&](auto) { ofBlocks(1); })
+        .Case<NVVM::BlockIdZOp, NVVM::GridDimZOp>([&](auto) { ofBlocks(2); });
   });
-  if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
-    gpu::KernelDim3 ids = launch.getThreadIds(), sizes = launch.getBlockSize();
-    isAsked[1] |= !ids.y.use_empty() || !sizes.y.use_empty();
-    isAsked[2] |= !ids.z.use_empty() || !sizes.z.use_empty();
-  }
-  return isKnown;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
+    addAsked(launch, asked);
 }
 
 SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
                              const UniformityAnalysis &block,
                              const UniformityAnalysis &warp)
     : scope(scope), loops(loops), block(block), warp(warp),
-      shape(getBlockShape(scope)) {
-  // What a kernel never asks for is taken not to be there: threads that differ
-  // only in it would all do the same.
-  std::array<bool, 3> isAsked = {false, false, false};
+      shape(getBlockShape(scope)), grid(getGridSizes(scope)) {
+  // What a kernel never asks for is taken not to be there: threads, or blocks,
+  // that differ only in it would all do the same.
+  AskedIds asked;
   DenseSet<Operation *> visited = {scope};
-  if (!isKernel(scope) || !findAskedIds(scope, isAsked, visited))
+  if (!isKernel(scope))
     return;
-  for (unsigned dim = 1; dim < 3; ++dim)
-    if (!shape.sizes[dim] && !isAsked[dim])
+  addAsked(scope, asked, visited);
+  if (!asked.areAll)
+    return;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    if (dim != 0 && !shape.sizes[dim] && !asked.ofThreads[dim])
       shape.sizes[dim] = 1;
+    if (!grid[dim] && !asked.ofBlocks[dim])
+      grid[dim] = 1;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,7 +133,8 @@ SymbolicForm SymbolicIndex::makeOpaque(Value value) {
   Atom atom;
   if (!value) {
     // Nothing is known of it, not even when it is the same.
-    atom.isDivergent = atom.isDivergentInWarp = atom.isUnsteady = true;
+    atom.isDivergent = atom.isDivergentInWarp = atom.isDivergentInGrid = true;
+    atom.isUnsteady = true;
     atom.isInput = false;
     atom.dim = atoms.size();
     return ofAtom(std::move(atom));
@@ -106,6 +145,7 @@ SymbolicForm SymbolicIndex::makeOpaque(Value value) {
   // What is left of an argument in a narrower type is as free as that.
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
     atom.isInput |= isFree(cast.getIn(), scope);
+  atom.isDivergentInGrid = !atom.isInput;
   if (getBody(scope)->isAncestor(value.getParentRegion())) {
     atom.isDivergent = !block.isUniform(value);
     atom.isDivergentInWarp = atom.isDivergent && !warp.isUniform(value);
@@ -122,17 +162,23 @@ SymbolicForm SymbolicIndex::makeThreadId(unsigned dim) {
   Atom atom;
   atom.kind = Atom::ThreadId;
   atom.dim = dim;
-  atom.isDivergent = atom.isDivergentInWarp = atom.isOfThread = true;
+  atom.isDivergent = atom.isDivergentInWarp = atom.isDivergentInGrid = true;
+  atom.isOfThread = true;
   return ofAtom(std::move(atom));
 }
 
 SymbolicForm SymbolicIndex::makeGridValue(Atom::GridKind what, unsigned dim) {
   if (what == Atom::BlockSize && shape.sizes[dim])
     return *shape.sizes[dim];
+  if (what == Atom::GridSize && grid[dim])
+    return *grid[dim];
+  if (what == Atom::BlockId && grid[dim] == 1)
+    return 0;
   Atom atom;
   atom.kind = Atom::GridValue;
   atom.what = what;
   atom.dim = dim;
+  atom.isDivergentInGrid = what == Atom::BlockId;
   return ofAtom(std::move(atom));
 }
 

@@ -146,8 +146,9 @@ SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
   case Atom::GridValue:
     if (atom.what == Atom::BlockSize)
       return {1, kMaxBlock[atom.dim]};
-    return {atom.what == Atom::GridSize ? 1 : 0,
-            atom.what == Atom::GridSize ? kMaxGrid : kMaxGrid - 1};
+    if (atom.what == Atom::GridSize)
+      return {1, kMaxGrid};
+    return {0, grid[atom.dim].value_or(kMaxGrid) - 1};
   case Atom::Quotient:
     return rangeOfQuotient(ofOperand(0), ofOperand(1));
   case Atom::Product:

@@ -274,7 +274,11 @@ SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
   bool isFloor = isa<arith::FloorDivSIOp>(op) || isNonNegative(lhs);
   bool isCeiling = isa<arith::CeilDivSIOp>(op) ||
                    (isa<arith::CeilDivUIOp>(op) && isNonNegative(lhs));
-  if (!isPositive(rhs) || !(isFloor || isCeiling))
+  if (!isPositive(rhs))
+    return translateFunction(op, lhs, rhs);
+  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor)
+    return translateRounded(op, lhs, rhs);
+  if (!(isFloor || isCeiling))
     return translateFunction(op, lhs, rhs);
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op)) {
     Form raised = index.add(index.add(lhs, rhs, 1, value), Form(-1), 1, value);
@@ -283,6 +287,21 @@ SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
   if (isa<arith::RemSIOp, arith::RemUIOp>(op))
     return index.remainder(lhs, rhs);
   return index.divide(lhs, rhs);
+}
+
+/// A quotient rounded towards zero, or the rest of it, which has the sign of
+/// the dividend.
+SymbolicForm SymbolicTranslator::translateRounded(Operation *op,
+                                                  const Form &lhs,
+                                                  const Form &rhs) {
+  Form negated = index.add(Form(0), lhs, -1, nullptr);
+  auto divide = [&](const Form &dividend) {
+    return isa<arith::RemSIOp>(op) ? index.remainder(dividend, rhs)
+                                   : index.divide(dividend, rhs);
+  };
+  Form below = index.add(Form(0), divide(negated), -1, nullptr);
+  return index.select(Condition::of(Condition::NonNegative, lhs), divide(lhs),
+                      below);
 }
 
 /// The largest power of two that all numbers of `form` are multiples of.

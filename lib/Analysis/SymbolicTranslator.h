@@ -61,6 +61,7 @@ private:
   std::optional<Form> translateArith(Operation *op);
   Form translateSelect(arith::SelectOp op);
   Form translateDivision(Operation *op);
+  Form translateRounded(Operation *op, const Form &lhs, const Form &rhs);
   Form getWrapping(Value value, unsigned depth = 0);
   Form translateBits(Operation *op);
   Form translateFunction(Operation *op, const Form &lhs, const Form &rhs);

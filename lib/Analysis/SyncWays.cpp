@@ -115,18 +115,6 @@ unsigned SyncWays::enter(unsigned sequence, unsigned node) const {
   return program.nodes[node].index;
 }
 
-void SyncWays::walkTurns(const SyncHazard &hazard) const {
-  if (!is_contained(getSyncParents(program, hazard.from), *hazard.loop) ||
-      !is_contained(getSyncParents(program, hazard.to), *hazard.loop))
-    return;
-  unsigned body = program.nodes[*hazard.loop].parts.front();
-  unsigned end = program.sequences[body].items.size();
-  walkGaps(body, leave(hazard.from, body) + 1, end);
-  if (hazard.isFar)
-    walkGaps(body, 0, end);
-  walkGaps(body, 0, enter(body, hazard.to));
-}
-
 /// The sequences around a node, innermost first.
 static SmallVector<unsigned> getSequences(const SyncProgram &program,
                                           unsigned node) {
@@ -144,22 +132,49 @@ static unsigned getPlace(const SyncProgram &program, unsigned sequence,
   return program.nodes[node].index;
 }
 
-void SyncWays::walk(const SyncHazard &hazard) const {
-  if (hazard.loop)
-    return walkTurns(hazard);
+unsigned SyncWays::getCommonSequence(const SyncHazard &hazard) const {
   SmallVector<unsigned> around = getSequences(program, hazard.to);
   SmallDenseSet<unsigned> others(around.begin(), around.end());
   SmallVector<unsigned> sequences = getSequences(program, hazard.from);
-  unsigned common = *find_if(
-      sequences, [&](unsigned sequence) { return others.contains(sequence); });
-  unsigned first = getPlace(program, common, hazard.from);
-  unsigned last = getPlace(program, common, hazard.to);
+  return *find_if(sequences,
+                  [&](unsigned sequence) { return others.contains(sequence); });
+}
+
+bool SyncWays::hasWay(const SyncHazard &hazard) const {
+  if (hazard.loop)
+    return is_contained(getSyncParents(program, hazard.from), *hazard.loop) &&
+           is_contained(getSyncParents(program, hazard.to), *hazard.loop);
   // Arms exclude each other, and nothing comes before itself.
-  if (first >= last)
+  unsigned common = getCommonSequence(hazard);
+  return getPlace(program, common, hazard.from) <
+         getPlace(program, common, hazard.to);
+}
+
+void SyncWays::walkFrom(const SyncHazard &hazard) const {
+  if (!hasWay(hazard))
     return;
-  leave(hazard.from, common);
-  walkGaps(common, first + 1, last);
-  enter(common, hazard.to);
+  if (!hazard.loop) {
+    unsigned common = getCommonSequence(hazard);
+    unsigned last = getPlace(program, common, hazard.to);
+    walkGaps(common, leave(hazard.from, common) + 1, last);
+    return;
+  }
+  unsigned body = program.nodes[*hazard.loop].parts.front();
+  unsigned end = program.sequences[body].items.size();
+  walkGaps(body, leave(hazard.from, body) + 1, end);
+  if (hazard.isFar)
+    walkGaps(body, 0, end);
+}
+
+void SyncWays::walkTo(const SyncHazard &hazard) const {
+  if (!hasWay(hazard))
+    return;
+  if (!hazard.loop) {
+    enter(getCommonSequence(hazard), hazard.to);
+    return;
+  }
+  unsigned body = program.nodes[*hazard.loop].parts.front();
+  walkGaps(body, 0, enter(body, hazard.to));
 }
 
 } // namespace mlir::workgroup

@@ -32,7 +32,14 @@ public:
 
   /// What lies between the steps of a hazard; nothing if no way leads from the
   /// one to the other.
-  void walk(const SyncHazard &hazard) const;
+  void walk(const SyncHazard &hazard) const {
+    walkFrom(hazard);
+    walkTo(hazard);
+  }
+  /// The parts of that in the turn of the first step (and whole turns between),
+  /// and in the turn of the second one, if that is a later turn of a loop.
+  void walkFrom(const SyncHazard &hazard) const;
+  void walkTo(const SyncHazard &hazard) const;
   /// What an arm of a branch consists of.
   void walkArm(unsigned sequence) const;
 
@@ -45,7 +52,10 @@ private:
   unsigned leave(unsigned node, unsigned sequence) const;
   /// From the start of the item of `sequence` that contains `node` to `node`.
   unsigned enter(unsigned sequence, unsigned node) const;
-  void walkTurns(const SyncHazard &hazard) const;
+  /// True if a way leads from the one step to the other.
+  bool hasWay(const SyncHazard &hazard) const;
+  /// The innermost sequence that contains both steps.
+  unsigned getCommonSequence(const SyncHazard &hazard) const;
 
   const SyncProgram &program;
   Client client;

@@ -8,6 +8,7 @@
 
 #include "workgroup/Analysis/ThreadAccess.h"
 #include "AccessCollector.h"
+#include "RingTiles.h"
 
 namespace mlir::workgroup {
 
@@ -78,6 +79,13 @@ bool ThreadAccesses::mayAlias(const ThreadAccess &lhs,
       return mayShare(left, lhs.space, right, rhs.space);
     });
   });
+}
+
+Operation *ThreadAccesses::getCommonTile(const ThreadAccess &lhs,
+                                         const ThreadAccess &rhs) const {
+  if (lhs.roots.size() != 1 || lhs.roots != rhs.roots)
+    return nullptr;
+  return getTileSource(roots[lhs.roots.front()].value);
 }
 
 bool ThreadAccesses::areComparable(const ThreadAccess &lhs,

@@ -138,7 +138,7 @@ bool ThreadConflictQuery::isPair(unsigned first, unsigned second) const {
 
 /// True if no two threads meet. Else finds some that may.
 bool ThreadConflictQuery::cannotMeet() {
-  if (!conflicts.tables || relation.threads == PairRelation::OfTwoBlocks)
+  if (!conflicts.tables || isOfTwoBlocks())
     return false;
   std::optional<ThreadPlaces> lhs = getPlaces(first, firstOwn);
   std::optional<ThreadPlaces> rhs = getPlaces(second, secondOwn);
@@ -177,9 +177,14 @@ Conflict::Witness
 ThreadConflictQuery::makeWitness(System &system, ArrayRef<System::Row> place) {
   Conflict::Witness witness;
   for (System::Side side : {System::First, System::Second})
-    for (unsigned dim = 0; dim < 3; ++dim)
-      witness.threads[side][dim] =
-          system.evaluate(system.get(index.getThreadId(dim), side));
+    for (unsigned dim = 0; dim < 3; ++dim) {
+      auto evaluate = [&](const SymbolicForm &form) {
+        return system.evaluate(system.get(form, side));
+      };
+      witness.threads[side][dim] = evaluate(index.getThreadId(dim));
+      if (isOfTwoBlocks())
+        witness.blocks[side][dim] = evaluate(index.getBlockId(dim));
+    }
   for (const System::Row &coordinate : place)
     witness.place.push_back(system.evaluate(coordinate));
   return witness;
@@ -234,6 +239,8 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
   for (System::Side side : {System::First, System::Second}) {
     for (unsigned dim = 0; dim < 3; ++dim)
       system.get(index.getThreadId(dim), side);
+    for (unsigned dim = 0; dim < 3 && isOfTwoBlocks(); ++dim)
+      system.get(index.getBlockId(dim), side);
     for (unsigned i = 0; i <= last && side == System::First; ++i)
       place.push_back(system.get(first.place[i], side));
   }
@@ -279,9 +286,8 @@ struct ThreadConflictQuery::Mixture {
 };
 
 std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
-  if (firstOwn.size() != 1 || !conflicts.tables ||
-      relation.threads == PairRelation::OfTwoBlocks || !getReach(first, 0) ||
-      !getReach(second, 0))
+  if (firstOwn.size() != 1 || !conflicts.tables || isOfTwoBlocks() ||
+      !getReach(first, 0) || !getReach(second, 0))
     return std::nullopt;
   auto split = [](const Form &form, Form &rest) {
     Form ofThread;

@@ -29,6 +29,9 @@ public:
   bool isPossible();
 
 private:
+  bool isOfTwoBlocks() const {
+    return relation.threads == PairRelation::OfTwoBlocks;
+  }
   bool isSeparate();
   bool cannotMeet();
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,

@@ -204,6 +204,25 @@ static void doubtThreads(Conflict &conflict) {
   conflict.witness = std::nullopt;
 }
 
+/// Of a grid of unknown size it is not certain that there are such blocks.
+static void doubtBlocks(Conflict &conflict,
+                        const std::array<std::optional<int64_t>, 3> &grid) {
+  std::array<int64_t, 3> sizes = {1, 1, 1};
+  bool isCertain = true;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    for (const std::array<int64_t, 3> &ids : conflict.witness->blocks)
+      sizes[dim] = std::max(sizes[dim], ids[dim] + 1);
+    isCertain &= sizes[dim] == 1 || grid[dim];
+  }
+  if (isCertain)
+    return;
+  llvm::raw_string_ostream os(conflict.reason);
+  os << "it takes a grid of " << sizes[0] << " x " << sizes[1] << " x "
+     << sizes[2] << " blocks or more, and known_grid_size does not tell";
+  conflict.kind = Conflict::Possible;
+  conflict.witness = std::nullopt;
+}
+
 ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
                                              const PairRelation &relation) {
   unsigned number =
@@ -220,6 +239,9 @@ const Conflict &ThreadConflicts::decideOnce(unsigned first, unsigned second,
   Conflict conflict = decide(footprints[first], footprints[second], relation);
   if (conflict.kind == Conflict::Certain && !index.getShape().getNumThreads())
     doubtThreads(conflict);
+  if (conflict.kind == Conflict::Certain &&
+      relation.threads == PairRelation::OfTwoBlocks)
+    doubtBlocks(conflict, index.getGrid());
   return known.try_emplace(key, std::move(conflict)).first->second;
 }
 
@@ -252,6 +274,26 @@ bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
   std::optional<int64_t> threads = index.getShape().getNumThreads();
   return relation.threads == PairRelation::OfTwoWarps && !isBlock &&
          !relation.mayBeSame && threads && *threads <= kWarpSize;
+}
+
+bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,
+                              const PairRelation &relation) {
+  return ThreadConflictQuery(*this, first, second, relation).isPossible();
+}
+
+bool ThreadConflicts::mayReach(Block *block, const KernelLoop *loop,
+                               unsigned access, bool isEarlier) {
+  const Footprint &when = footprints[whenOf[access]];
+  Footprint reached = when;
+  reached.condition = index.getGuard(block);
+  PairRelation relation;
+  relation.mayBeSame = true;
+  relation.carrier = loop;
+  relation.most = std::nullopt;
+  for (const KernelLoop *around = loop->parent; around; around = around->parent)
+    relation.sameTurn.push_back(around);
+  return isEarlier ? mayMeet(reached, when, relation)
+                   : mayMeet(when, reached, relation);
 }
 
 bool ThreadConflicts::mayFind(unsigned first, unsigned second,

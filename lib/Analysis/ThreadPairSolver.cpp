@@ -17,14 +17,25 @@ using Row = ThreadPairSystem::Row;
 /// What a query may take, as cases multiply: systems solved in integers, and in
 /// rationals, which takes a fraction of that.
 static constexpr unsigned kMaxChecks = 96, kMaxTries = 512;
-static constexpr unsigned kMaxProducts = 4;
+static constexpr unsigned kMaxProducts = 6;
 
 /// x * n and y * n are as far apart as x and y tell, if `n` is not negative:
 /// the same, or `n` apart at least. So quotient and remainder by one number,
 /// known or not, tell ids apart.
 void ThreadPairSystem::relateProducts() {
-  if (products.size() > kMaxProducts)
-    products.truncate(kMaxProducts);
+  // Those that there are two of tell most.
+  auto isOneOfTwo = [&](const ProductOf &product) {
+    return llvm::any_of(products, [&](const ProductOf &other) {
+      return other.rhs == product.rhs && !(other.product == product.product);
+    });
+  };
+  SmallVector<ProductOf, 0> sorted, others;
+  for (const ProductOf &product : products)
+    (isOneOfTwo(product) ? sorted : others).push_back(product);
+  llvm::append_range(sorted, others);
+  if (sorted.size() > kMaxProducts)
+    sorted.truncate(kMaxProducts);
+  products = std::move(sorted);
   for (unsigned i = 0; i < products.size(); ++i) {
     const ProductOf &lhs = products[i];
     for (unsigned j = 0; j < i; ++j) {

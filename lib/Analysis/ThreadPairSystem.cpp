@@ -64,7 +64,6 @@ Row ThreadPairSystem::makeVariable(SymbolicRange range) {
 bool ThreadPairSystem::isShared(const SymbolicAtom &atom) const {
   if (atom.isUnsteady)
     return false;
-  bool isBlockId = atom.kind == Atom::GridValue && atom.what == Atom::BlockId;
   switch (relation.threads) {
   case PairRelation::OfTwoWarps:
     if (atom.isDivergent)
@@ -75,11 +74,8 @@ bool ThreadPairSystem::isShared(const SymbolicAtom &atom) const {
       return false;
     break;
   case PairRelation::OfTwoBlocks:
-    // Only what every block has is the same.
-    if (isBlockId || atom.isDivergent ||
-        !(atom.isInput && atom.loops.empty()) || !atom.isLeaf())
-      return false;
-    break;
+    // The turns of two blocks have nothing to do with each other.
+    return !atom.isDivergentInGrid && atom.loops.empty();
   }
   return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
     return llvm::is_contained(relation.sameTurn, loop);
@@ -197,6 +193,16 @@ void ThreadPairSystem::defineQuotient(const SymbolicAtom *atom, Side side,
   addNonNegative(subtract(get(divisor, side), rest, -1));
 }
 
+/// An id is below the size, which is not known.
+void ThreadPairSystem::defineBelow(SymbolicAtom::GridKind size,
+                                   const SymbolicAtom &id, Side side,
+                                   const Row &variable) {
+  for (const auto &candidate : index.getAtoms())
+    if (candidate->kind == Atom::GridValue && candidate->what == size &&
+        candidate->dim == id.dim)
+      addNonNegative(subtract(getAtom(candidate.get(), side), variable, -1));
+}
+
 void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
                               const Row &variable) {
   auto operand = [&](unsigned i) { return get(atom->operands[i], side); };
@@ -253,17 +259,13 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
     }
     return setInexact("its index has '" + atom->op->getName().getStringRef() +
                       "'");
-  case Atom::ThreadId: {
-    // Below the size of the block, which may be unknown.
-    if (index.getShape().sizes[atom->dim])
-      return;
-    for (const auto &candidate : index.getAtoms())
-      if (candidate->kind == Atom::GridValue &&
-          candidate->what == Atom::BlockSize && candidate->dim == atom->dim)
-        addNonNegative(subtract(getAtom(candidate.get(), side), variable, -1));
+  case Atom::ThreadId:
+    if (!index.getShape().sizes[atom->dim])
+      defineBelow(Atom::BlockSize, *atom, side, variable);
     return;
-  }
   case Atom::GridValue:
+    if (atom->what == Atom::BlockId && !index.getGrid()[atom->dim])
+      defineBelow(Atom::GridSize, *atom, side, variable);
     return;
   case Atom::Opaque:
     if (!atom->isInput)
@@ -361,10 +363,31 @@ void ThreadPairSystem::addTurns() {
     if (turns.most)
       addNonNegative(subtract(makeConstant(*turns.most), turn));
   }
+  for (auto [arm, isSecond] : relation.avoided)
+    if (auto condition = index.getDecision(arm))
+      add(condition->negate(), isSecond ? Second : First);
+    else
+      setInexact("it is not known which way a branch goes");
+}
+
+/// Any two threads, of blocks that differ in one of the coordinates.
+void ThreadPairSystem::addBlocks() {
+  std::vector<std::vector<Row>> cases;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    if (index.getGrid()[dim] == 1)
+      continue;
+    SymbolicForm id = index.getBlockId(dim);
+    Row distance = subtract(get(id, First), get(id, Second));
+    cases.push_back({subtract(distance, makeConstant(1))});
+    cases.push_back({subtract(makeConstant(-1), distance)});
+  }
+  addCases(std::move(cases));
 }
 
 void ThreadPairSystem::addThreads(bool mayBeSame, bool isAnybody) {
-  if (isAnybody || relation.threads == PairRelation::OfTwoBlocks)
+  if (relation.threads == PairRelation::OfTwoBlocks)
+    return addBlocks();
+  if (isAnybody)
     return;
   if (index.getShape().getNumThreads()) {
     bool isOneWarp = relation.threads == PairRelation::OfOneWarp;

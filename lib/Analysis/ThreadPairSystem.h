@@ -87,6 +87,9 @@ private:
   void define(const SymbolicAtom *atom, Side side, const Row &variable);
   void defineTurn(const SymbolicAtom *atom, Side side, const Row &variable);
   void defineTotal(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineBelow(SymbolicAtom::GridKind size, const SymbolicAtom &id,
+                   Side side, const Row &variable);
+  void addBlocks();
   void defineQuotient(const SymbolicAtom *atom, Side side, const Row &variable);
   void setInexact(const Twine &reason);
   std::optional<Cases> expand(const SymbolicCondition &condition, Side side);

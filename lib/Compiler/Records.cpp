@@ -61,6 +61,7 @@ SyncRecord describeSync(const SyncReport &report) {
     }
     found.message = toUTF8(finding.message);
     found.threads.assign(finding.threads.begin(), finding.threads.end());
+    found.blocks.assign(finding.blocks.begin(), finding.blocks.end());
     found.place.assign(finding.place.begin(), finding.place.end());
   }
   return record;

@@ -122,31 +122,43 @@ DenseSet<Operation *> findRecursiveFunctions(Operation *root) {
   return recursive;
 }
 
-static BlockShape getLaunchShape(gpu::LaunchOp launch) {
-  gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
-  return {{getConstantIntValue(block.x), getConstantIntValue(block.y),
-           getConstantIntValue(block.z)}};
+using Sizes = std::array<std::optional<int64_t>, 3>;
+
+/// The sizes of blocks or grids by the operands of a launch or, for a function,
+/// by `known`, an attribute that may be missing.
+static Sizes getSizes(Operation *scope, gpu::KernelDim3 operands,
+                      DenseI32ArrayAttr known) {
+  Sizes sizes;
+  if (isa<gpu::LaunchOp>(scope))
+    sizes = {getConstantIntValue(operands.x), getConstantIntValue(operands.y),
+             getConstantIntValue(operands.z)};
+  else if (known && known.size() == 3)
+    sizes = {known[0], known[1], known[2]};
+  // A size below one is a launch that fails; promise nothing about it.
+  for (std::optional<int64_t> &size : sizes)
+    if (size && *size < 1)
+      size = std::nullopt;
+  return sizes;
 }
 
 BlockShape getBlockShape(Operation *scope) {
-  BlockShape shape;
-  if (auto launch = dyn_cast<gpu::LaunchOp>(scope)) {
-    shape = getLaunchShape(launch);
-  } else {
-    DenseI32ArrayAttr known;
-    if (auto function = dyn_cast<gpu::GPUFuncOp>(scope))
-      known = function.getKnownBlockSizeAttr();
-    else
-      known = scope->getAttrOfType<DenseI32ArrayAttr>(
-          gpu::GPUDialect::KnownBlockSizeAttrHelper::getNameStr());
-    if (known && known.size() == 3)
-      shape = {{known[0], known[1], known[2]}};
-  }
-  // A size below one is a launch that fails; promise nothing about it.
-  for (std::optional<int64_t> &size : shape.sizes)
-    if (size && *size < 1)
-      size = std::nullopt;
-  return shape;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
+    return {getSizes(scope, launch.getBlockSizeOperandValues(), nullptr)};
+  auto function = dyn_cast<gpu::GPUFuncOp>(scope);
+  StringRef name = gpu::GPUDialect::KnownBlockSizeAttrHelper::getNameStr();
+  return {getSizes(scope, {},
+                   function ? function.getKnownBlockSizeAttr()
+                            : scope->getAttrOfType<DenseI32ArrayAttr>(name))};
+}
+
+std::array<std::optional<int64_t>, 3> getGridSizes(Operation *scope) {
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
+    return getSizes(scope, launch.getGridSizeOperandValues(), nullptr);
+  auto function = dyn_cast<gpu::GPUFuncOp>(scope);
+  StringRef name = gpu::GPUDialect::KnownGridSizeAttrHelper::getNameStr();
+  return getSizes(scope, {},
+                  function ? function.getKnownGridSizeAttr()
+                           : scope->getAttrOfType<DenseI32ArrayAttr>(name));
 }
 
 StringRef getScopeName(Operation *scope) {

@@ -304,11 +304,13 @@ static DenseSet<unsigned> getNeeded(const SyncProgram &program,
 DenseSet<Operation *> BarrierEditor::chooseForBlock() {
   SyncTree tree = kernel.makeTree(UniformityUnit::Block);
   const SyncProgram &program = tree.getProgram();
-  SmallVector<SyncHazard> orders = getOrdered(
-      kernel.findHazards(tree, UniformityUnit::Block, /*isRefined=*/false),
-      tree);
+  std::vector<Hazard> hazards =
+      kernel.findHazards(tree, UniformityUnit::Block, /*isRefined=*/false);
+  DenseSet<unsigned> nodes =
+      findConditional(hazards, tree, kernel.getConflicts());
+  nodes.insert_range(getNeeded(program, getOrdered(hazards, tree)));
   DenseSet<Operation *> kept;
-  for (unsigned node : getNeeded(program, orders))
+  for (unsigned node : nodes)
     kept.insert(tree.getBarrier(node));
   return kept;
 }
@@ -318,9 +320,9 @@ DenseSet<Operation *> BarrierEditor::chooseForBlock() {
 DenseSet<Operation *>
 BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   SyncTree tree = kernel.makeTree(UniformityUnit::Warp);
-  SmallVector<SyncHazard> orders = getOrdered(
-      kernel.findHazards(tree, UniformityUnit::Warp, /*isRefined=*/false),
-      tree);
+  std::vector<Hazard> hazards =
+      kernel.findHazards(tree, UniformityUnit::Warp, /*isRefined=*/false);
+  SmallVector<SyncHazard> orders = getOrdered(hazards, tree);
   SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
   SmallVector<unsigned> candidates;
   for (unsigned node : tree.getBarriers()) {
@@ -339,6 +341,7 @@ BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   DenseSet<unsigned> chosen(candidates.begin(), candidates.end());
   if (isApart)
     chosen = getNeeded(rest, orders);
+  chosen.insert_range(findConditional(hazards, tree, kernel.getConflicts()));
   for (unsigned node : chosen)
     needed.insert(tree.getBarrier(node));
   return needed;

@@ -127,6 +127,21 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
   return hazards;
 }
 
+std::vector<BlockRace> KernelSync::findBlockRaces() {
+  // A function is looked at where kernels call it.
+  if (!isKernel(scope))
+    return {};
+  std::vector<BlockRace> races =
+      mlir::workgroup::findBlockRaces(scope, accesses, conflicts);
+  for (BlockRace &race : races)
+    if (hasOtherBarriers && race.conflict.kind == Conflict::Certain) {
+      race.conflict = Conflict();
+      race.conflict.kind = Conflict::Possible;
+      race.conflict.reason = "fences and flags between blocks are not followed";
+    }
+  return races;
+}
+
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards) {
   return llvm::map_to_vector(hazards,
                              [](const Hazard &hazard) { return hazard.order; });

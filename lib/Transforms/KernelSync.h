@@ -12,6 +12,7 @@
 #include "ThreadWaits.h"
 #include "mlir/IR/AsmState.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
+#include "workgroup/Analysis/BlockRaces.h"
 #include "workgroup/Analysis/Hazards.h"
 #include "workgroup/Transforms.h"
 
@@ -61,6 +62,9 @@ public:
   const ThreadAccesses &getAccesses() const { return accesses; }
   ThreadConflicts &getConflicts() { return conflicts; }
 
+  /// What threads of different blocks do to each other.
+  std::vector<BlockRace> findBlockRaces();
+
 private:
   void weaken(Hazard &hazard) const;
 
@@ -94,13 +98,17 @@ public:
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
                 UniformityUnit unit, Operation *wait = nullptr);
 
+  /// Adds what threads of different blocks do to each other.
+  void addBlockRaces();
+
   /// Removes them from here.
   std::vector<SyncFinding> take() { return std::exchange(findings, {}); }
 
 private:
   void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
                UniformityUnit unit);
-  std::string describeMemory(const Hazard &hazard);
+  void addRace(const BlockRace &race);
+  std::string describeMemory(unsigned first, unsigned second);
 
   KernelSync &kernel;
   std::unique_ptr<AsmState> state;

@@ -17,11 +17,15 @@ SyncFinding::Place getPlace(Operation *op) {
   return {op->getName().getStringRef().str(), op->getLoc()};
 }
 
-static std::string printThread(const std::array<int64_t, 3> &ids) {
+static std::string print(StringRef what, const std::array<int64_t, 3> &ids) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "thread (" << ids[0] << ", " << ids[1] << ", " << ids[2] << ")";
+  os << what << " (" << ids[0] << ", " << ids[1] << ", " << ids[2] << ")";
   return text;
+}
+
+static std::string printThread(const std::array<int64_t, 3> &ids) {
+  return print("thread", ids);
 }
 
 static StringRef getVerb(AccessKind kind) {
@@ -30,9 +34,9 @@ static StringRef getVerb(AccessKind kind) {
 }
 
 /// The memory that both accesses may be of, in words.
-std::string SyncFindings::describeMemory(const Hazard &hazard) {
-  const ThreadAccess &first = kernel.getAccess(hazard.first);
-  const ThreadAccess &second = kernel.getAccess(hazard.second);
+std::string SyncFindings::describeMemory(unsigned lhs, unsigned rhs) {
+  const ThreadAccess &first = kernel.getAccess(lhs);
+  const ThreadAccess &second = kernel.getAccess(rhs);
   std::string text;
   llvm::raw_string_ostream os(text);
   MemorySpace space =
@@ -119,12 +123,13 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   StringRef what = isOneWarp ? "barrier of the warp" : "barrier";
   if (finding.verdict == SyncVerdict::Unfixable)
     os << "cannot synchronize '" << first.op->getName() << "' and '"
-       << second.op->getName() << "' on " << describeMemory(hazard) << ": "
-       << who << ", and there is no place between for a " << what << "; "
+       << second.op->getName() << "' on "
+       << describeMemory(hazard.first, hazard.second) << ": " << who
+       << ", and there is no place between for a " << what << "; "
        << getRemedy(first, second, isOneWarp);
   else
     os << (isCertain ? "data race on " : "possible data race on ")
-       << describeMemory(hazard) << ": "
+       << describeMemory(hazard.first, hazard.second) << ": "
        << (isCertain ? who : "different threads may touch the same bytes")
        << ", and no " << what << " is between";
   if (!isCertain)
@@ -169,6 +174,50 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
             {wait->getLoc(), "no barrier is put, as threads may wait for "
                              "others here, which it would hold up"});
     }
+}
+
+void SyncFindings::addRace(const BlockRace &race) {
+  const ThreadAccess &first = kernel.getAccess(race.first);
+  const ThreadAccess &second = kernel.getAccess(race.second);
+  const std::optional<Conflict::Witness> &witness = race.conflict.witness;
+  bool isCertain = race.conflict.kind == Conflict::Certain;
+  SyncFinding finding;
+  finding.verdict = isCertain ? SyncVerdict::Unfixable : SyncVerdict::Maybe;
+  finding.at = getPlace(second.op);
+  finding.other = getPlace(first.op);
+  auto printWho = [&](unsigned side) {
+    return printThread(witness->threads[side]) + " of " +
+           print("block", witness->blocks[side]);
+  };
+  std::string note = "the other access: '" +
+                     first.op->getName().getStringRef().str() + "' " +
+                     getVerb(first.kind).str();
+  std::string memory = describeMemory(race.first, race.second);
+  llvm::raw_string_ostream os(finding.message);
+  if (isCertain) {
+    finding.threads.assign(witness->threads, witness->threads + 2);
+    finding.blocks.assign(witness->blocks, witness->blocks + 2);
+    finding.place = witness->place;
+    os << "cannot synchronize '" << first.op->getName() << "' and '"
+       << second.op->getName() << "' on " << memory << ": " << printWho(1)
+       << " " << getVerb(second.kind) << " what " << printWho(0) << " "
+       << getVerb(first.kind)
+       << ", and blocks do not wait for each other; give each block a place of "
+          "its own, make it atomic, or do it in two kernels";
+    note += " in " + printWho(0);
+  } else {
+    os << "possible data race on " << memory
+       << ": threads of different blocks may touch the same bytes, and blocks "
+          "do not wait for each other; "
+       << race.conflict.reason;
+  }
+  finding.notes.push_back({first.op->getLoc(), note});
+  findings.push_back(std::move(finding));
+}
+
+void SyncFindings::addBlockRaces() {
+  for (const BlockRace &race : kernel.findBlockRaces())
+    addRace(race);
 }
 
 LogicalResult emitFindings(ArrayRef<SyncFinding> findings,

@@ -47,6 +47,7 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
                         UniformityUnit::Warp);
     }
   }
+  findings.addBlockRaces();
   return findings.take();
 }
 

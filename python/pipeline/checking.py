@@ -32,8 +32,9 @@ class SyncFinding:
 
     ``verdict``: ``RACE``, ``MAYBE`` if it is not decided (``message`` says why), ``UNFIXABLE`` if
     no barrier can help, or ``DIVERGENT``. ``other``: the access that comes first. ``threads``: two
-    for which it happens, that of ``other`` first; empty if none are known. ``place``: where they
-    meet, a byte of the buffer or, if only the launch knows its strides, indices.
+    for which it happens, that of ``other`` first; empty if none are known. ``blocks``: those that
+    they are of, if they are of different ones; else empty. ``place``: where they meet, a byte of
+    the buffer or, if only the launch knows its strides, indices.
     """
 
     verdict: Verdict
@@ -41,6 +42,7 @@ class SyncFinding:
     at: SyncPlace
     other: SyncPlace | None
     threads: tuple[Dim3, ...]
+    blocks: tuple[Dim3, ...]
     place: tuple[int, ...]
 
 
@@ -74,7 +76,7 @@ class SyncReport:
 def check(
     source: str | Path, *, schedule: str | Path | None = None, color: bool = False
 ) -> SyncReport:
-    """Find out whether threads of a block race in the kernels of a program, without running them.
+    """Find out whether threads race in the kernels of a program, without running them.
 
     The kernels are taken as the program and its schedule have them, with the barriers that are
     there: none is inserted, and nothing is lowered. Different memref arguments of a function are
@@ -117,5 +119,6 @@ def _finding_from_native(finding: _native.SyncFinding) -> SyncFinding:
         SyncPlace(finding.op, location_from_native(finding.location)),
         other if finding.other_op else None,
         tuple((x, y, z) for x, y, z in finding.threads),
+        tuple((x, y, z) for x, y, z in finding.blocks),
         tuple(finding.place),
     )

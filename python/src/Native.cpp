@@ -118,6 +118,7 @@ static void bindSync(nb::module_ &m) {
       .def_ro("other_location", &SyncFindingRecord::otherLocation)
       .def_ro("message", &SyncFindingRecord::message)
       .def_ro("threads", &SyncFindingRecord::threads)
+      .def_ro("blocks", &SyncFindingRecord::blocks)
       .def_ro("place", &SyncFindingRecord::place);
   nb::class_<SyncRecord>(m, "SyncVerdict")
       .def_ro("kernel", &SyncRecord::kernel)

@@ -63,13 +63,13 @@ gpu.module @blocks {
   gpu.func @rings(%a: memref<8x8xf16>) kernel {
     %ring = workgroup.ring : !workgroup.ring<3 slots of memref<8x8xf16, 3>, memref<8x8xf16, 3>>
     %put:2 = workgroup.put %ring : !workgroup.ring<3 slots of memref<8x8xf16, 3>, memref<8x8xf16, 3>> -> memref<8x8xf16, 3>, memref<8x8xf16, 3>
-    // expected-remark @+2 {{block reads global memory of %arg0 at 0, 128 long}}
-    // expected-remark @+1 {{block writes workgroup memory of %0 somewhere}}
+    // expected-remark @+2 {{block reads async global memory of %arg0 at 0, 128 long}}
+    // expected-remark @+1 {{block writes async workgroup memory of %1#0 at 0, 128 long}}
     workgroup.copy %a to %put#0 : memref<8x8xf16> to memref<8x8xf16, 3>
     workgroup.commit %ring : !workgroup.ring<3 slots of memref<8x8xf16, 3>, memref<8x8xf16, 3>>
     %got:2 = workgroup.get %ring : !workgroup.ring<3 slots of memref<8x8xf16, 3>, memref<8x8xf16, 3>> -> memref<8x8xf16, 3>, memref<8x8xf16, 3>
     %c0 = arith.constant 0 : index
-    // expected-remark @+1 {{thread reads workgroup memory of %0 somewhere}}
+    // expected-remark @+1 {{thread reads workgroup memory of %2#1 at 0, 2 long}}
     %v = memref.load %got#1[%c0, %c0] : memref<8x8xf16, 3>
     workgroup.release %ring : !workgroup.ring<3 slots of memref<8x8xf16, 3>, memref<8x8xf16, 3>>
     gpu.return

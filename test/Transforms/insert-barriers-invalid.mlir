@@ -47,14 +47,14 @@ gpu.module @m {
 
 // Turns of a loop that threads leave at different times.
 gpu.module @m {
-  gpu.func @turns(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  gpu.func @turns() workgroup(%S: memref<128xindex, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %t = gpu.thread_id x
     scf.for %i = %c0 to %t step %c1 {
-      // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.store' on workgroup memory %arg1: thread (}}
+      // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.store' on workgroup memory %arg0: thread (}}
       // expected-note @+1 {{the other access: 'memref.store' writes in thread (}}
-      memref.store %f, %S[%i] : memref<128xf32, 3>
+      memref.store %t, %S[%i] : memref<128xindex, 3>
     }
     gpu.return
   }

@@ -377,9 +377,9 @@ _CALLS = (
         (0, 0, 1, 0),
     ),
     Kernel(
-        "51 all blocks",  # what other blocks do is not looked at
+        "51 all blocks",  # if there are several, which nothing tells
         kernel("memref.store %x, %out[%c0, %tx] : memref<?x128xi32>"),
-        ("SAFE",),
+        ("MAYBE",),
     ),
     Kernel(
         "52",

@@ -77,7 +77,28 @@ def test_json_is_the_report() -> None:
     assert expected["version"] == 1
     (kernel,) = expected["kernels"]
     assert set(kernel) == {"name", "verdict", "location", "findings"}
-    assert set(kernel["findings"][0]) == {"verdict", "message", "at", "other", "threads", "place"}
+    fields = {"verdict", "message", "at", "other", "threads", "blocks", "place"}
+    assert set(kernel["findings"][0]) == fields
+
+
+def test_blocks() -> None:
+    """Two blocks that race are told by their ids, and their threads by theirs."""
+    (kernel,) = pipeline.check(
+        """gpu.module @m {
+  gpu.func @k(%out: memref<?xindex>) kernel attributes {
+      known_block_size = array<i32: 8, 1, 1>, known_grid_size = array<i32: 2, 1, 1>} {
+    %tx = gpu.thread_id x
+    memref.store %tx, %out[%tx] : memref<?xindex>
+    gpu.return
+  }
+}
+"""
+    ).kernels
+    (finding,) = kernel.findings
+    assert (kernel.verdict, finding.verdict) == ("UNFIXABLE", "UNFIXABLE")
+    assert sorted(finding.blocks) == [(0, 0, 0), (1, 0, 0)]
+    assert finding.threads[0] == finding.threads[1]
+    assert finding.place == (8 * finding.threads[0][0],)
 
 
 def test_several_kernels() -> None:

@@ -41,13 +41,21 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
                                 bool isOpenOnly = false);
 
 /// Removes those of `hazards` that the barriers of `tree`, and those at `gaps`,
-/// order although some
-/// way from the one access to the other has none: a barrier in each turn of a
-/// loop orders all but its last, or first, turn with what is outside.
+/// order although some way from the one access to the other has none: a barrier
+/// in each turn of a loop orders all but its last, or first, turn with what is
+/// outside; one in a branch, those who take it. Whether the ways without one
+/// are taken may not be known: then what is left is possible.
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
                    ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps = {});
 
-/// What the barriers of `tree` order of all that they have to.
+/// The barriers in arms of branches that order some of `hazards` because threads
+/// for which they matter take those arms.
+DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,
+                                   const SyncTree &tree,
+                                   ThreadConflicts &conflicts);
+
+/// What the barriers of `tree` order of all that they have to; but for what
+/// `findConditional` knows of.
 SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
                                    const SyncTree &tree);
 

@@ -143,8 +143,10 @@ struct SymbolicAtom {
   SymbolicRange range;
   /// The loops it may be different in each turn of.
   SmallVector<const KernelLoop *, 2> loops;
-  /// Threads of a block, or of a warp, may have different ones.
+  /// Threads of a block, of a warp, or of different blocks, may have different
+  /// ones.
   bool isDivergent = false, isDivergentInWarp = false;
+  bool isDivergentInGrid = false;
   /// It may be different each time, whatever the turns of `loops` are.
   bool isUnsteady = false;
   /// It follows from what a launch may choose freely, and from turns.
@@ -178,6 +180,10 @@ public:
   /// What holds wherever control gets to `op`.
   SymbolicCondition getGuard(Operation *op) { return getGuard(op->getBlock()); }
   SymbolicCondition getGuard(Block *block);
+
+  /// When control that gets to the branch in front of `arm`, an `scf.if` around
+  /// it or the only predecessor of it, goes to `arm`; nothing for others.
+  std::optional<SymbolicCondition> getDecision(Block *arm);
 
   /// What holds in each turn of `loop`: the number of turns.
   SymbolicCondition getBounds(const KernelLoop *loop);
@@ -218,7 +224,14 @@ public:
   /// The coordinate of a thread in its block.
   SymbolicForm getThreadId(unsigned dim) { return makeThreadId(dim); }
 
+  /// The coordinate of a block in its grid.
+  SymbolicForm getBlockId(unsigned dim) {
+    return makeGridValue(SymbolicAtom::BlockId, dim);
+  }
+
   const BlockShape &getShape() const { return shape; }
+  /// The number of blocks along x, y and z, where known.
+  const std::array<std::optional<int64_t>, 3> &getGrid() const { return grid; }
   ArrayRef<std::unique_ptr<SymbolicAtom>> getAtoms() const { return atoms; }
 
 private:
@@ -254,6 +267,7 @@ private:
   const KernelLoops &loops;
   const UniformityAnalysis &block, &warp;
   BlockShape shape;
+  std::array<std::optional<int64_t>, 3> grid;
   std::vector<std::unique_ptr<SymbolicAtom>> atoms;
   std::unordered_multimap<size_t, const SymbolicAtom *> interned;
   DenseMap<Value, SymbolicForm> forms;

@@ -43,9 +43,11 @@ enum class AccessAgent {
 /// Memory that is told from other memory: an allocation, an attribution, a
 /// `memref.global`, an argument; or, as number 0, whatever is not known.
 struct MemoryRoot {
-  /// The value; of a global, the first `memref.get_global` of it; of tiles that
-  /// a ring has in its slots, the ring. Null of what is not known, and of
-  /// globals that only callees know.
+  /// The value; of a global, the first `memref.get_global` of it. Null of what
+  /// is not known, and of globals that only callees know. Of tiles that a ring
+  /// has in its slots, the ring; or, if all are done with before slots are
+  /// given on, the tile: then what is done with it in one turn of the loops
+  /// around its `put` or `get` has nothing to do with what is done in another.
   Value value;
   Operation *global = nullptr;
   MemorySpace space = MemorySpace::Other;
@@ -122,6 +124,11 @@ public:
 
   /// True if the roots with these numbers, neither of them 0, may share memory.
   bool mayOverlap(unsigned lhs, unsigned rhs) const;
+
+  /// The `put` or `get` of a tile that both accesses are of, if they are of no
+  /// other memory and that tile is done with in the same turn; else null.
+  Operation *getCommonTile(const ThreadAccess &lhs,
+                           const ThreadAccess &rhs) const;
 
   /// False if the memory of `lhs` and `rhs` is known to be different, whatever
   /// the places.

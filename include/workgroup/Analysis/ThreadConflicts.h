@@ -64,6 +64,9 @@ struct PairRelation {
     }
   };
   SmallVector<Turns, 1> turns;
+  /// Arms of branches that are not taken, in the turns of the first thread or,
+  /// if that is set, of the second one.
+  SmallVector<std::pair<Block *, bool>, 1> avoided;
   /// It may be the same thread: one of them happens at any time.
   bool mayBeSame = false;
 
@@ -75,7 +78,7 @@ struct PairRelation {
       return std::tuple(relation.threads, relation.carrier, relation.least,
                         relation.most, relation.mayBeSame,
                         copy(relation.sameTurn), copy(relation.ends),
-                        copy(relation.turns));
+                        copy(relation.turns), copy(relation.avoided));
     };
     return asTuple(*this) < asTuple(other);
   }
@@ -97,6 +100,8 @@ struct Conflict {
   /// known.
   struct Witness {
     std::array<int64_t, 3> threads[2] = {};
+    /// The blocks that they are of, where that is what is asked for.
+    std::array<int64_t, 3> blocks[2] = {};
     SmallVector<int64_t, 1> place;
     /// How often the loops around had turned; with values that the launch may
     /// choose.
@@ -144,6 +149,21 @@ public:
   /// may execute `op` and the second does not; nothing if none are known.
   std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
   findParting(Operation *op, UniformityUnit unit);
+
+  /// An access as the query sees it.
+  struct Footprint;
+  const Footprint &getFootprint(unsigned access) const {
+    return footprints[footprintOf[access]];
+  }
+  /// False if a quick look shows that threads, as `relation` tells, touch
+  /// different bytes by two footprints of one basis.
+  bool mayMeet(const Footprint &first, const Footprint &second,
+               const PairRelation &relation);
+
+  /// False if control is known not to get to `block` in a later turn of `loop`
+  /// than that in which a thread does `access`; or in an earlier one.
+  bool mayReach(Block *block, const KernelLoop *loop, unsigned access,
+                bool isEarlier);
 
   SymbolicIndex &getIndex() { return index; }
   const SymbolicIndex &getIndex() const { return index; }

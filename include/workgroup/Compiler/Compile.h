@@ -225,6 +225,8 @@ struct SyncFindingRecord {
   /// Ids of two threads for which it happens, that of the other access first;
   /// none if they are not known.
   std::vector<std::array<int64_t, 3>> threads;
+  /// The blocks that those are of, if they are of different ones.
+  std::vector<std::array<int64_t, 3>> blocks;
   /// Where they meet: a byte of the buffer or, of one with strides that only
   /// the launch knows, indices.
   std::vector<int64_t> place;

@@ -73,6 +73,11 @@ DenseSet<Operation *> findRecursiveFunctions(Operation *root);
 /// launch operands or from `known_block_size`.
 BlockShape getBlockShape(Operation *scope);
 
+/// The number of blocks along x, y and z that the kernel `scope` is launched
+/// with, from the constant launch operands or from `known_grid_size`; nothing
+/// where that is not known.
+std::array<std::optional<int64_t>, 3> getGridSizes(Operation *scope);
+
 /// A name for `scope` in diagnostics and remarks: the function's symbol, or the
 /// name of the function that holds the launch.
 StringRef getScopeName(Operation *scope);

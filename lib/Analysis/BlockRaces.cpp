@@ -1,0 +1,274 @@
+//===- BlockRaces.cpp - Accesses of different blocks ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Analysis/BlockRaces.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::workgroup {
+
+using Footprint = ThreadConflicts::Footprint;
+
+namespace {
+
+/// Accesses with the same footprint but for the constants of the place, and
+/// whenever they are done.
+struct AccessClass {
+  Footprint footprint;
+  SmallVector<unsigned, 0> members;
+};
+
+class BlockRaceFinder {
+public:
+  BlockRaceFinder(Operation *scope, const ThreadAccesses &accesses,
+                  ThreadConflicts &conflicts)
+      : scope(scope), accesses(accesses), conflicts(conflicts) {
+    relation.threads = PairRelation::OfTwoBlocks;
+  }
+
+  std::vector<BlockRace> find();
+
+private:
+  using Constants = SmallVector<int64_t, 2>;
+
+  bool isOfGrid(const ThreadAccess &access) const;
+  bool isComparable(const ThreadAccess &access) const;
+  bool canRace(unsigned first, unsigned second) const;
+  void classify();
+  Constants getConstants(unsigned access) const;
+  bool mayMeet(const Footprint &first, const Footprint &second);
+  std::optional<std::set<Constants>> findMeeting(const AccessClass &first,
+                                                 const AccessClass &second);
+  void visit(const AccessClass &first, const AccessClass &second);
+  void visit(unsigned first, unsigned second);
+  void add(unsigned first, unsigned second, Conflict conflict);
+
+  Operation *scope;
+  const ThreadAccesses &accesses;
+  ThreadConflicts &conflicts;
+  PairRelation relation;
+  std::vector<AccessClass> classes;
+  /// By the operations.
+  llvm::MapVector<std::pair<Operation *, Operation *>, BlockRace> races;
+  unsigned numQuestions = 0;
+};
+
+} // namespace
+
+/// What one kernel may ask for: a millisecond each.
+static constexpr unsigned kMaxQuestions = 2000;
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// True if `value` is the same for all blocks.
+static bool isGivenAtLaunch(Value value, Operation *scope) {
+  if (!value || !scope->isAncestor(value.getParentBlock()->getParentOp()) ||
+      value.getDefiningOp<memref::GetGlobalOp>())
+    return true;
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner()->getParentOp() == scope &&
+         argument.getOwner()->isEntryBlock();
+}
+
+/// True if other blocks can reach the memory.
+bool BlockRaceFinder::isOfGrid(const ThreadAccess &access) const {
+  if (access.space == MemorySpace::Workgroup ||
+      access.space == MemorySpace::Private)
+    return false;
+  return llvm::any_of(access.roots, [&](unsigned number) {
+    const MemoryRoot &root = accesses.getRoot(number);
+    return number == 0 || !root.isDistinct ||
+           isGivenAtLaunch(root.value, scope);
+  });
+}
+
+/// True if the footprint tells where the access is, for all blocks alike.
+bool BlockRaceFinder::isComparable(const ThreadAccess &access) const {
+  return access.footprint && isGivenAtLaunch(access.footprint->basis, scope);
+}
+
+/// True if it is wrong if blocks do both at the same time.
+bool BlockRaceFinder::canRace(unsigned first, unsigned second) const {
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  bool isSame = first == second && lhs.sameness == ThreadAccess::SameAlways;
+  bool isAtomic =
+      lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic;
+  return (lhs.isWrite() || rhs.isWrite()) && !isSame && !isAtomic &&
+         accesses.mayAlias(lhs, rhs);
+}
+
+void BlockRaceFinder::classify() {
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    if (!isOfGrid(access))
+      continue;
+    AccessClass made;
+    made.footprint = conflicts.getFootprint(number);
+    made.footprint.condition = SymbolicCondition();
+    for (SymbolicForm &coordinate : made.footprint.place)
+      coordinate.constant = 0;
+    auto isMember = [&](const AccessClass &known) {
+      const ThreadAccess &other = accesses.getAccesses()[known.members.front()];
+      return known.footprint == made.footprint && other.roots == access.roots &&
+             other.space == access.space && other.kind == access.kind &&
+             isComparable(other) == isComparable(access) &&
+             (!access.footprint ||
+              other.footprint->basis == access.footprint->basis);
+    };
+    auto known = llvm::find_if(classes, isMember);
+    if (known == classes.end())
+      known = classes.insert(classes.end(), std::move(made));
+    known->members.push_back(number);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+BlockRaceFinder::Constants
+BlockRaceFinder::getConstants(unsigned access) const {
+  Constants constants;
+  for (const SymbolicForm &place : conflicts.getFootprint(access).place)
+    constants.push_back(place.constant);
+  return constants;
+}
+
+static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
+                                        ArrayRef<int64_t> rhs) {
+  SmallVector<int64_t, 2> difference;
+  for (auto [left, right] : llvm::zip_equal(lhs, rhs))
+    difference.push_back(left - right);
+  return difference;
+}
+
+/// A footprint that contains those with `constants`, which are the same but for
+/// the last coordinate; else nothing.
+static std::optional<Footprint>
+getHull(const Footprint &footprint,
+        const std::set<SmallVector<int64_t, 2>> &constants) {
+  ArrayRef<int64_t> first = *constants.begin(), last = *constants.rbegin();
+  if (first.drop_back() != last.drop_back())
+    return std::nullopt;
+  Footprint hull = footprint;
+  for (auto [place, constant] : llvm::zip_equal(hull.place, first))
+    place.constant = constant;
+  hull.run += last.back() - first.back();
+  return hull;
+}
+
+bool BlockRaceFinder::mayMeet(const Footprint &first, const Footprint &second) {
+  return ++numQuestions > kMaxQuestions ||
+         conflicts.mayMeet(first, second, relation);
+}
+
+/// The differences between members of two classes with which they may meet,
+/// whenever they are done; nothing if they are too many.
+std::optional<std::set<BlockRaceFinder::Constants>>
+BlockRaceFinder::findMeeting(const AccessClass &first,
+                             const AccessClass &second) {
+  std::set<Constants> lhs, rhs, differences, meeting;
+  for (unsigned member : first.members)
+    lhs.insert(getConstants(member));
+  for (unsigned member : second.members)
+    rhs.insert(getConstants(member));
+  std::optional<Footprint> left = getHull(first.footprint, lhs);
+  std::optional<Footprint> right = getHull(second.footprint, rhs);
+  if (left && right && !mayMeet(*left, *right))
+    return {};
+  for (const Constants &from : lhs)
+    for (const Constants &to : rhs)
+      if (differences.size() <= kMaxQuestions)
+        differences.insert(subtract(from, to));
+  if (differences.size() > kMaxQuestions)
+    return std::nullopt;
+  for (const Constants &difference : differences) {
+    Footprint moved = first.footprint;
+    for (auto [place, by] : llvm::zip_equal(moved.place, difference))
+      place.constant = by;
+    if (mayMeet(moved, second.footprint))
+      meeting.insert(difference);
+  }
+  return meeting;
+}
+
+void BlockRaceFinder::visit(const AccessClass &first,
+                            const AccessClass &second) {
+  unsigned lhs = first.members.front(), rhs = second.members.front();
+  const ThreadAccess &left = accesses.getAccesses()[lhs];
+  const ThreadAccess &right = accesses.getAccesses()[rhs];
+  if (!(left.isWrite() || right.isWrite()) || !accesses.mayAlias(left, right))
+    return;
+  bool areComparable = isComparable(left) && isComparable(right) &&
+                       accesses.areComparable(left, right);
+  std::optional<std::set<Constants>> meeting;
+  if (areComparable)
+    meeting = findMeeting(first, second);
+  if (meeting && meeting->empty())
+    return;
+  for (unsigned one : first.members)
+    for (unsigned other : second.members) {
+      if (!meeting ||
+          meeting->count(subtract(getConstants(one), getConstants(other))))
+        visit(one, other);
+      if (numQuestions > kMaxQuestions)
+        return; // what was left out is told of by the last one
+    }
+}
+
+void BlockRaceFinder::visit(unsigned first, unsigned second) {
+  if (first > second)
+    std::swap(first, second);
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  auto known = races.find({lhs.op, rhs.op});
+  bool isSettled =
+      known != races.end() && known->second.conflict.kind == Conflict::Certain;
+  if (isSettled || !canRace(first, second))
+    return;
+  Conflict conflict;
+  conflict.kind = Conflict::Possible;
+  if (++numQuestions > kMaxQuestions)
+    conflict.reason = "the kernel has too many accesses to ask for all of them";
+  else if (isComparable(lhs) && isComparable(rhs))
+    conflict = conflicts.find(first, second, relation);
+  else
+    conflict.reason = "it is not known where it is";
+  if (conflict)
+    add(first, second, std::move(conflict));
+}
+
+void BlockRaceFinder::add(unsigned first, unsigned second, Conflict conflict) {
+  auto [known, isNew] = races.try_emplace(
+      {accesses.getAccesses()[first].op, accesses.getAccesses()[second].op});
+  if (isNew || conflict.kind == Conflict::Certain)
+    known->second = {first, second, std::move(conflict)};
+}
+
+std::vector<BlockRace> BlockRaceFinder::find() {
+  if (llvm::all_of(conflicts.getIndex().getGrid(),
+                   [](std::optional<int64_t> size) { return size == 1; }))
+    return {};
+  classify();
+  for (unsigned second = 0; second < classes.size(); ++second)
+    for (unsigned first = 0; first <= second; ++first)
+      visit(classes[first], classes[second]);
+  std::vector<BlockRace> found;
+  for (auto &[_, race] : races)
+    found.push_back(std::move(race));
+  return found;
+}
+
+std::vector<BlockRace> findBlockRaces(Operation *scope,
+                                      const ThreadAccesses &accesses,
+                                      ThreadConflicts &conflicts) {
+  return BlockRaceFinder(scope, accesses, conflicts).find();
+}
+
+} // namespace mlir::workgroup
