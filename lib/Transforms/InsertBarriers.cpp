@@ -41,8 +41,6 @@ private:
                SyncPlacement &placement);
   SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
   Operation *makeBarrier(UniformityUnit unit, Operation *before, Location loc);
-  void explain(Operation *barrier, const SyncTree &tree, SyncGap gap,
-               ArrayRef<Hazard> hazards, const SyncPlacement &placement);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
                  SyncPlacement &placement, UniformityUnit unit);
   DenseSet<Operation *> chooseForBlock();
@@ -69,45 +67,6 @@ Operation *BarrierEditor::makeBarrier(UniformityUnit unit, Operation *before,
   Value mask =
       arith::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(-1));
   return NVVM::SyncWarpOp::create(rewriter, loc, mask);
-}
-
-/// Says which accesses a barrier orders, and how many are needed at least.
-void BarrierEditor::explain(Operation *barrier, const SyncTree &tree,
-                            SyncGap gap, ArrayRef<Hazard> hazards,
-                            const SyncPlacement &placement) {
-  if (!barrier->getContext()->getRemarkEngine())
-    return;
-  std::string pairs;
-  llvm::raw_string_ostream os(pairs);
-  unsigned count = 0;
-  for (const Hazard &hazard : hazards) {
-    // What this barrier alone would do.
-    if (!isCut(tree.getProgram(), hazard.order, gap) ||
-        isCut(tree.getProgram(), hazard.order, {}))
-      continue;
-    constexpr unsigned kMaxPairs = 4;
-    if (++count > kMaxPairs)
-      continue;
-    const ThreadAccess &first = kernel.getAccess(hazard.first);
-    const ThreadAccess &second = kernel.getAccess(hazard.second);
-    os << (count > 1 ? ", " : "") << first.op->getName() << " before "
-       << second.op->getName();
-    if (hazard.order.loop)
-      os << " of a later turn";
-    if (const auto &witness = hazard.conflict.witness)
-      os << " (thread " << witness->threads[0][0] << ","
-         << witness->threads[0][1] << "," << witness->threads[0][2]
-         << " and thread " << witness->threads[1][0] << ","
-         << witness->threads[1][1] << "," << witness->threads[1][2] << ")";
-    else if (!hazard.conflict.reason.empty())
-      os << " (possibly: " << hazard.conflict.reason << ")";
-  }
-  passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier)
-      << "barrier orders accesses" << remark::metric("Pairs", pairs)
-      << remark::metric("Hazards", count)
-      << remark::metric("Barriers", placement.gaps.size())
-      << remark::metric("Needed", placement.certificate.size())
-      << remark::metric("Optimal", placement.isOptimal);
 }
 
 /// How many barriers there are in loops that are 0, 1, ... deep.
@@ -274,8 +233,8 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
                     "flow");
   }
   for (auto [gap, point] : llvm::zip_equal(placement.gaps, points))
-    explain(makeBarrier(unit, point, point->getLoc()), tree, gap, hazards,
-            placement);
+    explainBarrier(makeBarrier(unit, point, point->getLoc()), kernel, tree, gap,
+                   hazards, placement);
   return success();
 }
 

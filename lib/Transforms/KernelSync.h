@@ -83,6 +83,13 @@ SyncFinding::Place getPlace(Operation *op);
 /// kernels and functions that are still called or were never, is returned.
 SmallVector<Operation *> inlineCalls(Operation *root);
 
+/// Says by remarks which of `hazards` a `barrier` of `placement`, at `gap`,
+/// orders, and which of them show that as many barriers are needed: one for
+/// people, one that is JSON (docs/synchronization.md).
+void explainBarrier(Operation *barrier, const KernelSync &kernel,
+                    const SyncTree &tree, SyncGap gap,
+                    ArrayRef<Hazard> hazards, const SyncPlacement &placement);
+
 /// The orders that hazards ask for.
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards);
 

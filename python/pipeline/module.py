@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tempfile
@@ -369,6 +370,20 @@ class Module:
     def entry(self, name: str | None = None) -> Entry:
         """Return the host function that ``run`` runs. Raises UsageError if it cannot be run."""
         return choose(self.entries, self.kernels, name)
+
+    @property
+    def barriers(self) -> tuple[dict[str, Any], ...]:
+        """Why there is each barrier that was inserted, from stage ``gpu`` on.
+
+        ``pairs``: the accesses that it orders, ``certificate``: those no two of which one barrier
+        could help to order, ``barriers``: how many were inserted for all of them, ``optimal``: that
+        no fewer would do. docs/synchronization.md has the fields of a pair.
+        """
+        return tuple(
+            json.loads(remark.message)
+            for remark in self.remarks
+            if remark.name == "ExplainedBarrier"
+        )
 
     @property
     def ptx(self) -> str:

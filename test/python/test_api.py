@@ -194,6 +194,22 @@ def test_schedule_that_is_missing() -> None:
         pipeline.compile(programs.SCHEDULABLE, schedule="missing.mlir")
 
 
+def test_barriers_are_explained() -> None:
+    """Each has the accesses that it orders, and what shows that there have to be as many."""
+    (barrier,) = pipeline.compile(programs.REVERSED, until="gpu").barriers
+    (pair,) = barrier["pairs"]
+    lines = programs.REVERSED.splitlines()
+    assert "memref.copy" in lines[pair["first"]["line"] - 1]
+    assert "memref.load" in lines[pair["second"]["line"] - 1]
+    writer, reader = pair["threads"]
+    assert writer[0] + reader[0] == 63
+    assert pair["byte"] == [4 * writer[0]]
+    assert barrier == {"barriers": 1, "certificate": [pair], "optimal": True, "pairs": [pair]}
+    text = programs.REVERSED.replace("memref.copy %a, %b", "gpu.barrier\n    memref.copy %a, %b")
+    assert len(pipeline.compile(text, until="gpu").barriers) == 1
+    assert not pipeline.compile(programs.REVERSED, until="gpu", sync="keep").barriers
+
+
 def count_barriers(text: str, sync: Any) -> int:
     return pipeline.compile(text, sync=sync).ptx.count("bar.sync")
 
