@@ -153,6 +153,8 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
                            getTotal(carried.loop, increment), 1, argument),
                  argument);
   }
+  if (std::optional<Form> toggled = matchToggle(carried, next, start))
+    return *toggled;
   int64_t size = 0;
   if (auto needed = index.neededSizes.find(start);
       needed != index.neededSizes.end()) {
@@ -183,6 +185,34 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
                     : getSum(carried.loop, *increment),
                 1, argument),
       Form(size));
+}
+
+/// A value that is one of two numbers in turn: of `start`, the next one is
+/// `next`, a number less `start`, or some of its bits flipped.
+std::optional<SymbolicForm>
+SymbolicTranslator::matchToggle(const Carried &carried, const Form &next,
+                                const SymbolicAtom *start) {
+  Form first = index.getForm(carried.initial);
+  if (!first.isConstant() || next.terms.size() != 1)
+    return std::nullopt;
+  auto [atom, factor] = next.terms.front();
+  int64_t second = 0;
+  if (atom == start && factor == -1) {
+    second = next.constant - first.constant;
+  } else if (atom->kind == Atom::Function && isa<arith::XOrIOp>(atom->op) &&
+             factor == 1 && next.constant == 0) {
+    Form self;
+    self.terms.emplace_back(start, 1);
+    bool isFirst = atom->operands[0] == self;
+    const Form &bits = atom->operands[isFirst];
+    if (atom->operands[!isFirst] != self || !bits.isConstant())
+      return std::nullopt;
+    second = first.constant ^ bits.constant;
+  } else {
+    return std::nullopt;
+  }
+  Form odd = index.remainder(index.getTurn(carried.loop), Form(2));
+  return index.add(first, odd, second - first.constant, nullptr);
 }
 
 /// By how much `form` is more than `start`, modulo `size`, if `start` is from 0

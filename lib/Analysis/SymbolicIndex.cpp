@@ -8,6 +8,7 @@
 
 #include "workgroup/Analysis/SymbolicIndex.h"
 #include "IntegerArithmetic.h"
+#include "NonNegative.h"
 #include "SymbolicTranslator.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -141,6 +142,8 @@ SymbolicForm SymbolicIndex::makeOpaque(Value value) {
   }
   atom.value = value;
   atom.range = getTypeRange(value.getType());
+  if (isNeverNegative(value))
+    atom.range.min = 0;
   atom.isInput = isFree(value, scope);
   // What is left of an argument in a narrower type is as free as that.
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>())

@@ -73,6 +73,8 @@ private:
   Form translateBranchResult(scf::IfOp op, unsigned result);
   std::optional<Carried> getCarried(BlockArgument argument);
   Form translateCarried(BlockArgument argument, const Carried &carried);
+  std::optional<Form> matchToggle(const Carried &carried, const Form &next,
+                                  const SymbolicAtom *start);
   std::optional<Form> matchAdvance(const Form &form, const SymbolicAtom *start,
                                    int64_t &size);
   std::optional<Form> matchWrap(const SymbolicAtom &atom,

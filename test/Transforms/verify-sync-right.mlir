@@ -135,4 +135,54 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Half as many threads each turn: that the number is never negative follows by induction.
+  gpu.func @tree() workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %last = scf.while (%half = %c64) : (index) -> index {
+      gpu.barrier
+      %more = arith.cmpi ugt, %half, %c0 : index
+      scf.condition(%more) %half : index
+    } do {
+    ^bb0(%half: index):
+      %few = arith.cmpi ult, %t, %half : index
+      scf.if %few {
+        %other = arith.addi %t, %half : index
+        %x = memref.load %S[%t] : memref<128xf32, 3>
+        %y = memref.load %S[%other] : memref<128xf32, 3>
+        %sum = arith.addf %x, %y : f32
+        memref.store %sum, %S[%t] : memref<128xf32, 3>
+      }
+      %next = arith.shrui %half, %c1 : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+
+  // One slot is written while the other one is read.
+  gpu.func @toggles(%f: f32, %n: index, %out: memref<?x128xf32> {llvm.noalias}) workgroup(%S: memref<2x128xf32, 3>, %T: memref<4x128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %end:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c1, %q = %c1) -> (index, index) {
+      memref.store %f, %S[%s, %t] : memref<2x128xf32, 3>
+      memref.store %f, %T[%q, %t] : memref<4x128xf32, 3>
+      gpu.barrier
+      %x = memref.load %S[%s, %u] : memref<2x128xf32, 3>
+      %y = memref.load %T[%q, %u] : memref<4x128xf32, 3>
+      %z = arith.addf %x, %y : f32
+      memref.store %z, %out[%i, %t] : memref<?x128xf32>
+      %next = arith.subi %c1, %s : index
+      %flipped = arith.xori %q, %c2 : index
+      scf.yield %next, %flipped : index, index
+    }
+    gpu.return
+  }
 }

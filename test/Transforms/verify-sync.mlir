@@ -275,3 +275,54 @@ gpu.module @lanes {
     gpu.return
   }
 }
+
+// -----
+
+// What is not one of two slots, and what may get negative.
+gpu.module @carried {
+  gpu.func @same_slot(%f: f32, %n: index) workgroup(%S: memref<2x128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c1) -> (index) {
+      %other = arith.subi %c1, %s : index
+      // expected-error @+1 {{data race on workgroup memory}}
+      memref.store %f, %S[%s, %t] : memref<2x128xf32, 3>
+      gpu.barrier
+      // expected-note @+1 {{in the turn before}}
+      %x = memref.load %S[%other, %u] : memref<2x128xf32, 3>
+      %next = arith.subi %c1, %s : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+  gpu.func @negative(%n: index) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %last = scf.while (%half = %c64) : (index) -> index {
+      gpu.barrier
+      %more = arith.cmpi ugt, %half, %c0 : index
+      scf.condition(%more) %half : index
+    } do {
+    ^bb0(%half: index):
+      %few = arith.cmpi ult, %t, %half : index
+      scf.if %few {
+        %other = arith.addi %t, %half : index
+        %x = memref.load %S[%t] : memref<128xf32, 3>
+        // expected-note @+1 {{the other access}}
+        %y = memref.load %S[%other] : memref<128xf32, 3>
+        %sum = arith.addf %x, %y : f32
+        // expected-warning @+1 {{possible data race on}}
+        memref.store %sum, %S[%t] : memref<128xf32, 3>
+      }
+      %next = arith.shrsi %half, %n : index
+      %less = arith.subi %next, %c1 : index
+      scf.yield %less : index
+    }
+    gpu.return
+  }
+}
