@@ -86,6 +86,11 @@ static SmallVector<unsigned> findSkipped(const SyncTree &tree,
   return skipped;
 }
 
+/// True if something comes between the accesses.
+static bool hasWay(const SyncHazard &order) {
+  return order.loop || order.from != order.to;
+}
+
 //===----------------------------------------------------------------------===//
 // Ways with a barrier, and ways without
 //===----------------------------------------------------------------------===//
@@ -105,9 +110,8 @@ public:
   /// known of those that do becomes the conflict of the hazard.
   bool isExcluded(Hazard &result);
 
-  /// The arms, by their blocks, whose barriers do so, if they are all that
-  /// does.
-  SmallVector<Block *> findNeededArms();
+  /// The blocks of the barriers that some ways meet and others do not.
+  DenseSet<Block *> findInvolved();
 
 private:
   void addTurns();
@@ -118,6 +122,10 @@ private:
   bool mayMeetLater(unsigned loop) const;
   bool mayMeetEarlier(unsigned loop) const;
   void addArms(unsigned branch, bool isSecond);
+  /// Which access a loop is around.
+  enum class Around { None, First, Second };
+  using OpenLoop = std::pair<unsigned, Around>;
+  SmallVector<OpenLoop> getOpenLoops() const;
   PairRelation getShortest(bool &isFollowed) const;
 
   const SyncTree &tree;
@@ -128,6 +136,8 @@ private:
   PairRelation relation;
   /// The loops of which what is known of turns is in `relation`.
   DenseSet<unsigned> settled;
+  /// What is passed on every way and may have barriers.
+  SmallVector<unsigned> branches;
   /// Some ways have barriers of which it is not known when they are met.
   bool isOther = false;
 };
@@ -185,10 +195,12 @@ void OpenWays::addArms(unsigned branch, bool isSecond) {
 void OpenWays::addBranches() {
   auto ignore = [](SyncGap) {};
   auto addFirst = [&](unsigned node) {
+    branches.push_back(node);
     if (node > hazard.order.from)
       addArms(node, /*isSecond=*/false);
   };
   auto addSecond = [&](unsigned node) {
+    branches.push_back(node);
     if (node < hazard.order.to)
       addArms(node, /*isSecond=*/true);
   };
@@ -223,12 +235,11 @@ bool OpenWays::mayMeetEarlier(unsigned loop) const {
   });
 }
 
-/// A relation for which there is no barrier for sure, whatever turns of loops
-/// have some: they have no more turns, or none before. It is not so for loops
-/// that are not followed.
-PairRelation OpenWays::getShortest(bool &isFollowed) const {
+/// The loops with barriers that some ways pass, and of which nothing is in the
+/// relation.
+SmallVector<OpenWays::OpenLoop> OpenWays::getOpenLoops() const {
   const SyncHazard &order = hazard.order;
-  PairRelation shortest = relation;
+  SmallVector<OpenLoop> open;
   auto from = tree.getLoopsAround(order.from),
        to = tree.getLoopsAround(order.to);
   for (auto [number, node] : llvm::enumerate(program.nodes)) {
@@ -243,25 +254,37 @@ PairRelation OpenWays::getShortest(bool &isFollowed) const {
         isFirst && isSecond &&
         (llvm::is_contained(hazard.relation.sameTurn, tree.getLoop(loop)) ||
          order.loop == loop);
-    if (isCommon)
-      continue;
-    if (isFirst && mayMeetLater(loop)) {
-      std::optional<LoopEnd> end = getLastTurn(tree, hazard, loop);
-      isFollowed &= end.has_value();
-      if (end)
-        shortest.ends.push_back(*end);
-    }
-    if (isSecond && mayMeetEarlier(loop))
-      shortest.turns.push_back({tree.getLoop(loop), 0, 0});
     bool isInside =
         order.loop
             ? llvm::is_contained(getSyncParents(program, loop), *order.loop)
             : loop > order.from && loop < order.to;
-    bool isBetween = !isFirst && !isSecond && isInside;
-    if (isBetween)
+    if (isFirst && !isCommon)
+      open.emplace_back(loop, Around::First);
+    if (isSecond && !isCommon)
+      open.emplace_back(loop, Around::Second);
+    if (!isFirst && !isSecond && isInside)
+      open.emplace_back(loop, Around::None);
+  }
+  return open;
+}
+
+/// A relation for which there is no barrier for sure, whatever turns of loops
+/// have some: they have no more turns, or none before. It is not so for loops
+/// that are not followed.
+PairRelation OpenWays::getShortest(bool &isFollowed) const {
+  PairRelation shortest = relation;
+  for (auto [loop, around] : getOpenLoops()) {
+    if (around == Around::First && mayMeetLater(loop)) {
+      std::optional<LoopEnd> end = getLastTurn(tree, hazard, loop);
+      isFollowed &= end.has_value();
+      if (end)
+        shortest.ends.push_back(*end);
+    } else if (around == Around::Second && mayMeetEarlier(loop)) {
+      shortest.turns.push_back({tree.getLoop(loop), 0, 0});
+    } else if (around == Around::None) {
       shortest.ends.push_back(getNoTurn(tree.getLoop(loop)));
-    isFollowed &=
-        !isBetween || conflicts.getIndex().isSteady(tree.getLoop(loop));
+      isFollowed &= conflicts.getIndex().isSteady(tree.getLoop(loop));
+    }
   }
   return shortest;
 }
@@ -293,30 +316,29 @@ bool OpenWays::isExcluded(Hazard &result) {
   return false;
 }
 
-SmallVector<Block *> OpenWays::findNeededArms() {
+DenseSet<Block *> OpenWays::findInvolved() {
   addTurns();
-  addSkipped();
   addBranches();
-  SmallVector<Block *> arms;
-  if (!relation.avoided.empty() &&
-      !conflicts.find(hazard.first, hazard.second, relation))
-    for (auto [arm, _] : relation.avoided)
-      arms.push_back(arm);
-  return arms;
+  DenseSet<Block *> blocks;
+  for (unsigned branch : branches)
+    blocks.insert_range(getBarriers(branch));
+  for (auto [loop, _] : getOpenLoops())
+    blocks.insert_range(getBarriers(loop));
+  return blocks;
 }
 
 DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,
                                    const SyncTree &tree,
                                    ThreadConflicts &conflicts) {
-  DenseSet<Block *> arms;
+  DenseSet<Block *> blocks;
   for (const Hazard &hazard : hazards)
-    if (!isCut(tree.getProgram(), hazard.order, {}))
-      arms.insert_range(OpenWays(tree, conflicts, hazard, {}).findNeededArms());
-  DenseSet<unsigned> needed;
+    if (hasWay(hazard.order) && !isCut(tree.getProgram(), hazard.order, {}))
+      blocks.insert_range(OpenWays(tree, conflicts, hazard, {}).findInvolved());
+  DenseSet<unsigned> involved;
   for (unsigned node : tree.getBarriers())
-    if (arms.contains(tree.getBarrier(node)->getBlock()))
-      needed.insert(node);
-  return needed;
+    if (blocks.contains(tree.getBarrier(node)->getBlock()))
+      involved.insert(node);
+  return involved;
 }
 
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
@@ -326,8 +348,7 @@ void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
   llvm::erase_if(hazards, [&](Hazard &hazard) {
     Hazard before = hazard;
     const SyncHazard &order = hazard.order;
-    bool hasWay = order.loop || order.from != order.to;
-    return hasWay && !isCut(tree.getProgram(), order, gaps) &&
+    return hasWay(order) && !isCut(tree.getProgram(), order, gaps) &&
            OpenWays(tree, conflicts, before, gaps).isExcluded(hazard);
   });
 }

@@ -163,4 +163,75 @@ gpu.module @m {
     %v = memref.load %S[%u] : memref<128xf32, 3>
     gpu.return
   }
+
+  // Who reads has met the barrier, although others do not.
+  // CHECK-LABEL: gpu.func @same_condition(
+  // CHECK:         scf.if
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @same_condition(%x: f32, %is: i1, %out: memref<?xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %x, %S[%t] : memref<128xf32, 3>
+    scf.if %is {
+      gpu.barrier
+    }
+    scf.if %is {
+      %y = memref.load %S[%u] : memref<128xf32, 3>
+      memref.store %y, %out[%t] : memref<?xf32>
+    }
+    gpu.return
+  }
+
+  // The barrier of the second turn comes between the first one and what follows.
+  // CHECK-LABEL: gpu.func @later_turn(
+  // CHECK:         } else {
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @later_turn(%x: f32, %out: memref<?xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c2 step %c1 {
+      %is_first = arith.cmpi eq, %i, %c0 : index
+      scf.if %is_first {
+        %y = memref.load %S[%u] : memref<128xf32, 3>
+        memref.store %y, %out[%t] : memref<?xf32>
+      } else {
+        gpu.barrier
+      }
+    }
+    memref.store %x, %S[%t] : memref<128xf32, 3>
+    gpu.return
+  }
+
+  // The loop has a turn whenever there is somebody who reads.
+  // CHECK-LABEL: gpu.func @skipped(
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @skipped(%x: f32, %n: index, %out: memref<?xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %x, %S[%t] : memref<128xf32, 3>
+    scf.for %i = %c0 to %n step %c1 {
+      gpu.barrier
+    }
+    %is = arith.cmpi sgt, %n, %c0 : index
+    scf.if %is {
+      %y = memref.load %S[%u] : memref<128xf32, 3>
+      memref.store %y, %out[%t] : memref<?xf32>
+    }
+    gpu.return
+  }
 }

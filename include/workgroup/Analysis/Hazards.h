@@ -48,8 +48,8 @@ std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
 void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
                    ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps = {});
 
-/// The barriers in arms of branches that order some of `hazards` because threads
-/// for which they matter take those arms.
+/// The barriers that only some ways between accesses of `hazards` meet: in
+/// branches, and in loops that may have no turn. They may be what orders them.
 DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,
                                    const SyncTree &tree,
                                    ThreadConflicts &conflicts);
