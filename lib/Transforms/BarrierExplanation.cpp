@@ -94,52 +94,60 @@ llvm::json::Object PairPrinter::toJSON(const Hazard &hazard) const {
   return object;
 }
 
+/// Which of `hazards`, by number, a barrier at `gap` orders that nothing did
+/// before.
+static SmallVector<unsigned>
+findOrdered(const SyncProgram &program, SyncGap gap, ArrayRef<Hazard> hazards) {
+  SmallVector<unsigned> ordered;
+  for (auto [number, hazard] : llvm::enumerate(hazards))
+    if (isCut(program, hazard.order, gap) && !isCut(program, hazard.order, {}))
+      ordered.push_back(number);
+  return ordered;
+}
+
 void explainBarrier(Operation *barrier, const KernelSync &kernel,
                     const SyncTree &tree, SyncGap gap, ArrayRef<Hazard> hazards,
                     const SyncPlacement &placement) {
-  if (!barrier->getContext()->getRemarkEngine())
+  auto told =
+      passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier);
+  auto explained =
+      analysisRemark(RemarkSource::InsertBarriers, "ExplainedBarrier", barrier);
+  if (!told && !explained)
     return;
   PairPrinter printer(kernel);
   constexpr size_t kMaxTold = 4, kMaxPairs = 256;
-  SmallVector<std::string> told;
-  llvm::json::Array pairs, certificate;
-  unsigned count = 0;
-  for (const Hazard &hazard : hazards) {
-    // What this barrier alone would do.
-    if (!isCut(tree.getProgram(), hazard.order, gap) ||
-        isCut(tree.getProgram(), hazard.order, {}))
-      continue;
-    ++count;
-    if (told.size() < kMaxTold)
-      told.push_back(printer.print(hazard));
-    if (pairs.size() < kMaxPairs)
-      pairs.push_back(printer.toJSON(hazard));
+  SmallVector<unsigned> ordered = findOrdered(tree.getProgram(), gap, hazards);
+  SmallVector<std::string> texts;
+  llvm::json::Array pairs;
+  for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs)) {
+    if (texts.size() < kMaxTold)
+      texts.push_back(printer.print(hazards[number]));
+    pairs.push_back(printer.toJSON(hazards[number]));
   }
-  // Behind the hazards, a placement may have orders of warps.
-  SmallVector<std::string> needed;
-  for (unsigned number : placement.certificate)
-    if (number < hazards.size()) {
-      if (needed.size() < kMaxTold)
-        needed.push_back(printer.print(hazards[number]));
-      certificate.push_back(printer.toJSON(hazards[number]));
-    }
-  llvm::json::Object explanation{{"pairs", std::move(pairs)},
-                                 {"barriers", int64_t(placement.gaps.size())},
-                                 {"certificate", std::move(certificate)},
-                                 {"optimal", placement.isOptimal}};
+  // No other barrier helps against that.
+  auto *needed = llvm::find_if(ordered, [&](unsigned number) {
+    return llvm::is_contained(placement.certificate, number);
+  });
+  std::string message = "barrier orders " + llvm::join(texts, ", ");
+  if (ordered.size() > texts.size())
+    message +=
+        " and " + std::to_string(ordered.size() - texts.size()) + " more";
+  told << message << remark::metric("Hazards", ordered.size())
+       << remark::metric("Barriers", placement.gaps.size())
+       << remark::metric("Needed", placement.certificate.size())
+       << remark::metric("Optimal", placement.isOptimal);
+  llvm::json::Object explanation{
+      {"pairs", std::move(pairs)},
+      {"barriers", int64_t(placement.gaps.size())},
+      {"needed", int64_t(placement.certificate.size())},
+      {"optimal", placement.isOptimal}};
+  if (needed != ordered.end()) {
+    told << remark::metric("Certificate", printer.print(hazards[*needed]));
+    explanation["certificate"] = printer.toJSON(hazards[*needed]);
+  }
   std::string json;
   llvm::raw_string_ostream(json) << llvm::json::Value(std::move(explanation));
-  std::string message = "barrier orders " + llvm::join(told, ", ");
-  if (count > told.size())
-    message += " and " + std::to_string(count - told.size()) + " more";
-  passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier)
-      << message << remark::metric("Hazards", count)
-      << remark::metric("Barriers", placement.gaps.size())
-      << remark::metric("Needed", placement.certificate.size())
-      << remark::metric("Certificate", llvm::join(needed, ", "))
-      << remark::metric("Optimal", placement.isOptimal);
-  analysisRemark(RemarkSource::InsertBarriers, "ExplainedBarrier", barrier)
-      << json;
+  explained << json;
 }
 
 } // namespace mlir::workgroup

@@ -375,9 +375,10 @@ class Module:
     def barriers(self) -> tuple[dict[str, Any], ...]:
         """Why there is each barrier that was inserted, from stage ``gpu`` on.
 
-        ``pairs``: the accesses that it orders, ``certificate``: those no two of which one barrier
-        could help to order, ``barriers``: how many were inserted for all of them, ``optimal``: that
-        no fewer would do. docs/synchronization.md has the fields of a pair.
+        ``pairs``: the accesses that it orders, ``barriers``: how many were inserted together,
+        ``needed``: how many pairs there are no two of which one barrier could help to order,
+        ``certificate``: the one of those that this barrier orders, if any, ``optimal``: that no
+        fewer barriers would do. docs/synchronization.md has the fields of a pair.
         """
         return tuple(
             json.loads(remark.message)

@@ -11,8 +11,8 @@ gpu.module @m {
     %t = gpu.thread_id x
     %u = arith.subi %c127, %t : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-remark-re @+2 {{ExplainedBarrier | Category:workgroup-insert-barriers | Function=loop | Remark="{"barriers":2,"certificate":[{{.+}}],"optimal":true,"pairs":[{"byte":[{{[0-9]+}}],"first":{"column":{{[0-9]+}},"file":"{{.+}}","line":{{[0-9]+}},"op":"memref.load"},"later_turn":true,}}
-      // expected-remark-re @+1 {{Barriers=2, Certificate="'memref.store' of line 16 before 'memref.load' of line 19 (thread ({{[0-9]+}}, 0, 0) and thread ({{[0-9]+}}, 0, 0) at byte {{[0-9]+}}), 'memref.load' of line 19 before 'memref.store' of line 16 in a later turn (thread {{.+}})", Hazards=2, Needed=2, Optimal=true, Remark="barrier orders 'memref.load' of line 19 before 'memref.store' of line 16 in a later turn (thread {{.+}}), 'memref.load' of line 20 before 'memref.store' of line 17 in a later turn (thread {{.+}} at byte {{.+}})"}}
+      // expected-remark-re @+2 {{ExplainedBarrier | Category:workgroup-insert-barriers | Function=loop | Remark="{"barriers":2,"certificate":{{.+}},"needed":2,"optimal":true,"pairs":[{"byte":[{{[0-9]+}}],"first":{"column":{{[0-9]+}},"file":"{{.+}}","line":{{[0-9]+}},"op":"memref.load"},"later_turn":true,}}
+      // expected-remark-re @+1 {{Barriers=2, Certificate="'memref.load' of line 19 before 'memref.store' of line 16 in a later turn (thread ({{[0-9]+}}, 0, 0) and thread ({{[0-9]+}}, 0, 0) at byte {{[0-9]+}})", Hazards=2, Needed=2, Optimal=true, Remark="barrier orders 'memref.load' of line 19 before 'memref.store' of line 16 in a later turn (thread {{.+}}), 'memref.load' of line 20 before 'memref.store' of line 17 in a later turn (thread {{.+}} at byte {{.+}})"}}
       memref.store %x, %S[%t] : memref<128xf32, 3>
       memref.store %x, %T[%t] : memref<128xf32, 3>
       // expected-remark-re @+1 {{Remark="barrier orders 'memref.store' of line 16 before 'memref.load' of line 19 (thread {{.+}}), 'memref.store' of line 17 before 'memref.load' of line 20 (thread {{.+}})"}}
