@@ -116,6 +116,7 @@ public:
 private:
   void addTurns();
   void addSkipped();
+  void addWholeTurn();
   void addBranches();
   bool hasBarriers(unsigned node) const { return !getBarriers(node).empty(); }
   SmallVector<Block *> getBarriers(unsigned node) const;
@@ -190,6 +191,41 @@ void OpenWays::addArms(unsigned branch, bool isSecond) {
   }
 }
 
+/// True if `condition` is the same in all turns of `loop`.
+static bool isSameInTurns(const SymbolicCondition &condition,
+                          const KernelLoop *loop) {
+  auto isSame = [&](auto term) {
+    return !term.first->isUnsteady &&
+           llvm::none_of(term.first->loops, [&](const KernelLoop *inner) {
+             return loop->contains(inner);
+           });
+  };
+  return llvm::all_of(condition.form.terms, isSame) &&
+         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
+           return isSameInTurns(part, loop);
+         });
+}
+
+/// Adds what whole turns of the loop between the accesses pass: arms that are
+/// taken in all turns or in none.
+void OpenWays::addWholeTurn() {
+  unsigned loop = *hazard.order.loop;
+  auto ignore = [](SyncGap) {};
+  auto add = [&](unsigned node) {
+    branches.push_back(node);
+    size_t count = relation.avoided.size();
+    addArms(node, /*isSecond=*/false);
+    auto *added = relation.avoided.begin() + count;
+    auto *kept = std::remove_if(added, relation.avoided.end(), [&](auto arm) {
+      auto condition = conflicts.getIndex().getDecision(arm.first);
+      return !condition || !isSameInTurns(*condition, tree.getLoop(loop));
+    });
+    isOther |= kept != relation.avoided.end();
+    relation.avoided.erase(kept, relation.avoided.end());
+  };
+  SyncWays(program, {ignore, add}).walkArm(program.nodes[loop].parts.front());
+}
+
 /// Adds what is passed on every way, in the turns of the one thread or of the
 /// other. What stands in front of the first access comes in the next turn.
 void OpenWays::addBranches() {
@@ -204,6 +240,8 @@ void OpenWays::addBranches() {
     if (node < hazard.order.to)
       addArms(node, /*isSecond=*/true);
   };
+  if (hazard.order.isFar)
+    addWholeTurn();
   SyncWays(program, {ignore, addFirst}).walkFrom(hazard.order);
   SyncWays(program, {ignore, addSecond}).walkTo(hazard.order);
 }

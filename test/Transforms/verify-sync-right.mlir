@@ -185,4 +185,26 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // A slot comes again two turns later. Who stores then has met the barrier of the turn between,
+  // as it is the same in all turns who takes the branch.
+  gpu.func @turn_between(%f: f32, %is: i1, %n: index, %out: memref<?x128xf32> {llvm.noalias}) workgroup(%S: memref<2x128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      scf.if %is {
+        %slot = arith.remui %i, %c2 : index
+        memref.store %f, %S[%slot, %t] : memref<2x128xf32, 3>
+        gpu.barrier
+        %x = memref.load %S[%slot, %u] : memref<2x128xf32, 3>
+        memref.store %x, %out[%i, %t] : memref<?x128xf32>
+      }
+    }
+    gpu.return
+  }
 }
