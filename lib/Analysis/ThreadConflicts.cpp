@@ -355,17 +355,27 @@ ThreadConflicts::findParting(Operation *op, UniformityUnit unit) {
 // Uniformity by arithmetic
 //===----------------------------------------------------------------------===//
 
-/// True if `table` is the same for all threads of the block, or of each warp.
+/// True if `table` is the same for all threads of the block, or of each warp,
+/// that may be in `present`.
 template <typename Table>
-static bool isConstant(const Table &table, UniformityUnit unit) {
+static bool isConstant(const Table &table, UniformityUnit unit,
+                       const std::vector<bool> &present) {
   size_t size = unit == UniformityUnit::Block ? table.size() : kWarpSize;
-  for (size_t thread = 0; thread < table.size(); ++thread)
-    if (table[thread] != table[thread - thread % size])
+  std::optional<size_t> first;
+  for (size_t thread = 0; thread < table.size(); ++thread) {
+    if (thread % size == 0)
+      first = std::nullopt;
+    if (!present[thread])
+      continue;
+    first = first.value_or(thread);
+    if (table[thread] != table[*first])
       return false;
+  }
   return true;
 }
 
-bool ThreadConflicts::isUniform(const SymbolicForm &form, UniformityUnit unit) {
+bool ThreadConflicts::isUniform(const SymbolicForm &form, UniformityUnit unit,
+                                const std::vector<bool> &present) {
   Form ofThread;
   for (auto term : form.terms) {
     const SymbolicAtom &atom = *term.first;
@@ -380,29 +390,33 @@ bool ThreadConflicts::isUniform(const SymbolicForm &form, UniformityUnit unit) {
   if (ofThread.isConstant())
     return true;
   std::optional<ThreadTables::Table> table = tables->get(ofThread);
-  return table && isConstant(*table, unit);
+  return table && isConstant(*table, unit, present);
 }
 
 bool ThreadConflicts::isUniform(const SymbolicCondition &condition,
-                                UniformityUnit unit) {
+                                UniformityUnit unit,
+                                const std::vector<bool> &present) {
   if (tables) {
     std::vector<bool> may = tables->getPossible(condition);
     std::vector<bool> mayNot = tables->getPossible(condition.negate());
-    bool isDecided = llvm::none_of(llvm::zip_equal(may, mayNot), [](auto pair) {
-      return std::get<0>(pair) && std::get<1>(pair);
-    });
+    bool isDecided = true;
+    for (size_t thread = 0; thread < may.size(); ++thread)
+      isDecided &= !(present[thread] && may[thread] && mayNot[thread]);
     if (isDecided)
-      return isConstant(may, unit);
+      return isConstant(may, unit, present);
   }
-  return isUniform(condition.form, unit) &&
+  return isUniform(condition.form, unit, present) &&
          llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
-           return isUniform(part, unit);
+           return isUniform(part, unit, present);
          });
 }
 
 bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
+  std::vector<bool> present;
+  if (tables)
+    present = tables->getPossible(index.getGuard(op));
   auto isSame = [&](Value value) {
-    return isUniform(index.getCondition(value), unit);
+    return isUniform(index.getCondition(value), unit, present);
   };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](scf::IfOp branch) { return isSame(branch.getCondition()); })
@@ -413,17 +427,17 @@ bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
         return isSame(branch.getCondition());
       })
       .Case([&](scf::IndexSwitchOp branch) {
-        return isUniform(index.getForm(branch.getArg()), unit);
+        return isUniform(index.getForm(branch.getArg()), unit, present);
       })
       .Case([&](cf::SwitchOp branch) {
-        return isUniform(index.getForm(branch.getFlag()), unit);
+        return isUniform(index.getForm(branch.getFlag()), unit, present);
       })
       .Case([&](affine::AffineIfOp branch) {
-        return isUniform(index.getSet(branch), unit);
+        return isUniform(index.getSet(branch), unit, present);
       })
       .Case<scf::ForOp, affine::AffineForOp>([&](auto) {
         return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
-          return isUniform(form, unit);
+          return isUniform(form, unit, present);
         });
       })
       .Default([](Operation *) { return false; });

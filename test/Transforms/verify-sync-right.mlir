@@ -207,4 +207,27 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // The inner branch would part the second warp, which never gets to it.
+  gpu.func @parts_no_warp(%f: f32, %out: memref<?xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c31 = arith.constant 31 : index
+    %c32 = arith.constant 32 : index
+    %c40 = arith.constant 40 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %low = arith.cmpi ult, %t, %c32 : index
+    scf.if %low {
+      %some = arith.cmpi ult, %t, %c40 : index
+      scf.if %some {
+        %u = arith.subi %c31, %t : index
+        memref.store %f, %S[%t] : memref<128xf32, 3>
+        nvvm.bar.warp.sync %all : i32
+        %x = memref.load %S[%u] : memref<128xf32, 3>
+        memref.store %x, %out[%t] : memref<?xf32>
+      }
+    }
+    gpu.return
+  }
 }

@@ -200,8 +200,11 @@ private:
                              const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
-  bool isUniform(const SymbolicForm &form, UniformityUnit unit);
-  bool isUniform(const SymbolicCondition &condition, UniformityUnit unit);
+  /// Whether all threads of a unit that may be in `present` have the same.
+  bool isUniform(const SymbolicForm &form, UniformityUnit unit,
+                 const std::vector<bool> &present);
+  bool isUniform(const SymbolicCondition &condition, UniformityUnit unit,
+                 const std::vector<bool> &present);
 
   /// Bytes, or elements of the last coordinate, counted from a place that is
   /// the same for all of the same `group`; of group 0, nothing is known.
