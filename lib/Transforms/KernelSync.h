@@ -87,8 +87,8 @@ SmallVector<Operation *> inlineCalls(Operation *root);
 /// orders, and which of them show that as many barriers are needed: one for
 /// people, one that is JSON (docs/synchronization.md).
 void explainBarrier(Operation *barrier, const KernelSync &kernel,
-                    const SyncTree &tree, SyncGap gap,
-                    ArrayRef<Hazard> hazards, const SyncPlacement &placement);
+                    const SyncTree &tree, SyncGap gap, ArrayRef<Hazard> hazards,
+                    const SyncPlacement &placement);
 
 /// The orders that hazards ask for.
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards);
