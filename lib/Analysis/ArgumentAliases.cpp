@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/ArgumentAliases.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -14,13 +15,12 @@ namespace mlir::workgroup {
 
 ArgumentAliases::ArgumentAliases(Operation *root, bool areDistinct)
     : areDistinct(areDistinct) {
-  if (!areDistinct)
-    return;
   SymbolTableCollection symbols;
   root->walk([&](gpu::LaunchFuncOp launch) {
     Operation *kernel =
         symbols.lookupNearestSymbolFrom(launch, launch.getKernelAttr());
-    if (kernel && root->isAncestor(kernel))
+    // Once lowered, a memref is more than one argument.
+    if (isa_and_nonnull<gpu::GPUFuncOp>(kernel) && root->isAncestor(kernel))
       launches[kernel].push_back(launch);
   });
 }
@@ -40,18 +40,27 @@ static FunctionOpInterface getEntry(Value root) {
              : FunctionOpInterface();
 }
 
+/// The memref that a tensor map is of, as far as its making is in sight.
+static Value getMappedMemory(Value value) {
+  auto map = value.getDefiningOp<nvgpu::TmaCreateDescriptorOp>();
+  return map ? map.getTensor() : value;
+}
+
 bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
-  if (!workgroup::mayAlias(lhs, rhs))
+  lhs = getMappedMemory(lhs);
+  rhs = getMappedMemory(rhs);
+  bool areMemRefs =
+      isa<BaseMemRefType>(lhs.getType()) && isa<BaseMemRefType>(rhs.getType());
+  if (areMemRefs && !workgroup::mayAlias(lhs, rhs))
     return false;
-  if (!areDistinct)
-    return true;
   Value left = getRootBuffer(lhs), right = getRootBuffer(rhs);
   FunctionOpInterface function = getEntry(left);
   if (left == right || !function || function != getEntry(right))
     return true;
   auto sites = launches.find(function);
+  // A tensor map may well be of another argument.
   if (sites == launches.end())
-    return false;
+    return !areDistinct || !areMemRefs;
   unsigned first = cast<BlockArgument>(left).getArgNumber();
   unsigned second = cast<BlockArgument>(right).getArgNumber();
   return llvm::any_of(sites->second, [&](gpu::LaunchFuncOp launch) {

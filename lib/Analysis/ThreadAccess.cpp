@@ -32,10 +32,11 @@ static bool mayRootsOverlap(const MemoryRoot &lhs, const MemoryRoot &rhs,
   if ((isEitherDistinct && !isOpaque(lhs) && !isOpaque(rhs)) ||
       (isGlobal(lhs) && isGlobal(rhs)))
     return false;
-  auto isMemRef = [](const MemoryRoot &root) {
-    return root.value && isa<BaseMemRefType>(root.value.getType());
+  auto isArgument = [](const MemoryRoot &root) {
+    return root.value && isa<BaseMemRefType, nvgpu::TensorMapDescriptorType>(
+                             root.value.getType());
   };
-  return !isMemRef(lhs) || !isMemRef(rhs) ||
+  return !isArgument(lhs) || !isArgument(rhs) ||
          arguments.mayAlias(lhs.value, rhs.value);
 }
 

@@ -114,7 +114,6 @@ def test_random_loops(first: int) -> None:
     assert counts.remarks["FormedRing"] > CHUNK // 2
     assert all(counts.ahead[turns] > 0 for turns in (1, 2, 3, 4))
     assert set(counts.engines) == {"cp.async", "registers", "TMA"}
-    assert counts.undecided <= 0.04 * CHUNK
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4, 5, 6, 7, 8])

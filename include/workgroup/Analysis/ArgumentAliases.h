@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Two arguments of a function may be the same memory, unless an attribute
-// (`llvm.noalias`) or the client says that they are not.
+// (`llvm.noalias`), all launches in sight, or the client say that they are not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,12 @@ namespace mlir::workgroup {
 
 class ArgumentAliases {
 public:
-  /// With `areDistinct`, different memref arguments of a host function share no
-  /// memory, nor do those of a kernel. What the launches inside `root` pass to
-  /// a kernel is looked at: slices of one buffer stay suspected.
+  /// Arguments of a kernel share memory if, in a launch inside `root`, what is
+  /// passed for them may do so. With `areDistinct`, different memref arguments
+  /// of a host function share none, nor do those of a kernel without launches.
   ArgumentAliases(Operation *root, bool areDistinct);
 
-  /// True if two memrefs may share memory.
+  /// True if two memrefs, or tensor maps of some, may share memory.
   bool mayAlias(Value lhs, Value rhs) const;
 
 private:
