@@ -31,6 +31,26 @@ def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def InferLaunchSizesPass : Pass<"workgroup-infer-launch-sizes"> {
+  let summary = "Tell kernels the sizes that all of their launches have";
+  let description = [{
+    Gives a `gpu.func` that does not say `known_block_size` or `known_grid_size`
+    those of the `gpu.launch_func`s of it, if they are constants and all the same:
+    so far only upstream's outlining does, and only for what it outlines itself.
+    What depends on the number of threads, as the synchronisation passes do, is
+    recorded with it: the launcher refuses a launch of another size.
+
+    ```mlir
+    gpu.launch_func @m::@k blocks in (%n, %c1, %c1) threads in (%c128, %c1, %c1)
+    ...
+    gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>}
+    ```
+
+    Changes nothing where launches differ, and without launches. Example:
+    `test/Transforms/infer-launch-sizes.mlir`.
+  }];
+}
+
 def ConvertKernelsToNVVMPass
     : Pass<"workgroup-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Run convert-gpu-to-nvvm and keep parameters passed by value";

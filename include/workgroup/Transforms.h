@@ -306,6 +306,10 @@ struct SyncReport {
   std::vector<SyncFinding> findings;
 };
 
+/// Tells kernels inside `root` the sizes of blocks and grids that all of their
+/// launches inside `root` have. See pass `workgroup-infer-launch-sizes`.
+void inferLaunchSizes(Operation *root);
+
 /// Inserts the fewest barriers that order what different threads do in the
 /// kernels inside `root`. Fails, with a diagnostic, where none can.
 LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {});

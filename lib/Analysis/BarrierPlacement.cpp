@@ -17,6 +17,8 @@
 //   - a gap right before an item that contains the end of a hazard,
 //   - the gap at the exit of a loop, or
 //   - the end of the body of a loop that tests first.
+// Of a call that the end of a hazard is in, the first gap is right before it:
+// further on, none is allowed.
 // What was cut stays cut, and no level gets more barriers. For the same reason
 // two hazards that share a gap share one of these.
 //
@@ -86,6 +88,11 @@ bool isCut(const SyncProgram &program, const SyncHazard &hazard,
 // Gaps worth a barrier
 //===----------------------------------------------------------------------===//
 
+/// True for a barrier that may go. What is called needs its own elsewhere, too.
+static bool isReplaceable(const SyncNode &node) {
+  return node.kind == SyncNode::Barrier && !node.call;
+}
+
 namespace {
 
 /// What becomes of the barriers that are there: they are taken as given, are
@@ -108,7 +115,7 @@ public:
     for (const SyncNode &node : program.nodes) {
       if (node.kind == SyncNode::Loop && hasNew)
         addTest(node);
-      if (node.kind == SyncNode::Barrier && existing != Existing::Keep)
+      if (isReplaceable(node) && existing != Existing::Keep)
         ranks[node.sequence][node.index + 1] = kExisting;
     }
     number(0);
@@ -130,7 +137,10 @@ private:
 
   void addEnd(unsigned node) {
     auto add = [&](const SyncNode &item) {
-      ranks[item.sequence][item.index] = kEnd;
+      unsigned index = item.index;
+      while (isInCall({item.sequence, index}))
+        --index;
+      ranks[item.sequence][index] = kEnd;
     };
     add(program.nodes[node]);
     for (unsigned parent : getSyncParents(program, node))
@@ -138,9 +148,20 @@ private:
   }
 
   void addTest(const SyncNode &loop) {
-    auto &body = ranks[loop.parts.front()];
-    unsigned &rank = loop.exit == 0 ? body.back() : body[loop.exit];
+    unsigned body = loop.parts.front(), end = ranks[body].size() - 1;
+    SyncGap gap{body, loop.exit == 0 ? end : loop.exit};
+    unsigned &rank = ranks[gap.sequence][gap.index];
     rank = std::max<unsigned>(rank, kTest);
+  }
+
+  /// True if both what stands before `gap` and what stands behind it are of the
+  /// same call.
+  bool isInCall(SyncGap gap) const {
+    ArrayRef<unsigned> items = program.sequences[gap.sequence].items;
+    if (gap.index == 0 || gap.index == items.size())
+      return false;
+    std::optional<unsigned> call = program.nodes[items[gap.index]].call;
+    return call && program.nodes[items[gap.index - 1]].call == call;
   }
 
   void number(unsigned sequence) {
@@ -150,7 +171,7 @@ private:
         numbers[{sequence, place}] = gaps.size();
         gaps.push_back({sequence, place});
       }
-      if (place != items.size())
+      if (place != items.size() && !program.nodes[items[place]].call)
         for (unsigned part : program.nodes[items[place]].parts)
           number(part);
     }
@@ -287,7 +308,7 @@ PlacementProblem::getCut(function_ref<void(const SyncWays &)> walk) {
 
 void PlacementProblem::addNode(Cut &cut, unsigned node) {
   if (program.nodes[node].kind == SyncNode::Barrier) {
-    cut.isCertain |= !replaceExisting;
+    cut.isCertain |= !replaceExisting || !isReplaceable(program.nodes[node]);
     return;
   }
   const Arms &arms = getArms(node);

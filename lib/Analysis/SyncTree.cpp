@@ -84,6 +84,11 @@ unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
   unsigned node = program.append(sequence, kind);
   before.resize(program.nodes.size());
   before[node] = point;
+  if (Operation *start = point ? sync.getStartOfCall(point) : nullptr) {
+    program.nodes[node].call =
+        calls.try_emplace(start, calls.size()).first->second;
+    before[node] = start;
+  }
   return node;
 }
 

@@ -60,6 +60,7 @@ static void addSynchronization(OpPassManager &pm,
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
+  pm.addPass(createInferLaunchSizesPass());
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));

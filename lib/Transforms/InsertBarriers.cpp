@@ -26,9 +26,11 @@ namespace {
 /// Puts barriers into one kernel, or takes them out.
 class BarrierEditor {
 public:
-  BarrierEditor(KernelSync &kernel, const SyncOptions &options)
-      : kernel(kernel), rewriter(kernel.getScope()->getContext()),
-        options(options), findings(kernel) {}
+  BarrierEditor(KernelSync &kernel, InlinedProgram &program,
+                const SyncOptions &options)
+      : kernel(kernel), program(program),
+        rewriter(kernel.getScope()->getContext()), options(options),
+        findings(kernel) {}
 
   LogicalResult insert();
   void eliminate();
@@ -41,12 +43,15 @@ private:
                SyncPlacement &placement);
   SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
   Operation *makeBarrier(UniformityUnit unit, Operation *before, Location loc);
+  Operation *insertBarrier(UniformityUnit unit, Operation *before);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
                  SyncPlacement &placement, UniformityUnit unit);
   DenseSet<Operation *> chooseForBlock();
   DenseSet<Operation *> chooseForWarps(const DenseSet<Operation *> &kept);
 
   KernelSync &kernel;
+  /// What the kernel is part of.
+  InlinedProgram &program;
   IRRewriter rewriter;
   const SyncOptions &options;
   /// Shared, so that no pair is told of twice.
@@ -67,6 +72,18 @@ Operation *BarrierEditor::makeBarrier(UniformityUnit unit, Operation *before,
   Value mask =
       arith::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(-1));
   return NVVM::SyncWarpOp::create(rewriter, loc, mask);
+}
+
+/// Puts a barrier before `point`, in the program itself and, if that is not
+/// what is looked at, in its copy.
+Operation *BarrierEditor::insertBarrier(UniformityUnit unit, Operation *point) {
+  Operation *barrier = makeBarrier(unit, point, point->getLoc());
+  Operation *original = program.getOriginal(point);
+  if (original == point)
+    return barrier;
+  Operation *inserted = makeBarrier(unit, original, original->getLoc());
+  program.addCopy(barrier, inserted);
+  return inserted;
 }
 
 /// How many barriers there are in loops that are 0, 1, ... deep.
@@ -233,8 +250,8 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
                     "flow");
   }
   for (auto [gap, point] : llvm::zip_equal(placement.gaps, points))
-    explainBarrier(makeBarrier(unit, point, point->getLoc()), kernel, tree, gap,
-                   hazards, placement);
+    explainBarrier(insertBarrier(unit, point), kernel, tree, gap, hazards,
+                   placement);
   return success();
 }
 
@@ -285,7 +302,8 @@ BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
   SmallVector<unsigned> candidates;
   for (unsigned node : tree.getBarriers()) {
-    bool isKept = kept.contains(tree.getBarrier(node));
+    bool isKept = kept.contains(tree.getBarrier(node)) ||
+                  tree.getProgram().nodes[node].call;
     (isKept ? rest : fixed).nodes[node].kind = SyncNode::Step;
     if (!isKept)
       candidates.push_back(node);
@@ -328,13 +346,14 @@ void BarrierEditor::eliminate() {
   SmallVector<Operation *> others;
   kernel.getScope()->walk([&](Operation *op) {
     if ((isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op))) &&
-        !kept.contains(op))
+        !kept.contains(op) && !program.getStartOfCall(op))
       others.push_back(op);
   });
-  for (Operation *barrier : others) {
-    bool isOfWarp = ofWarps.contains(barrier);
-    if (isOfWarp && isWarpBarrier(barrier))
+  for (Operation *copy : others) {
+    bool isOfWarp = ofWarps.contains(copy);
+    if (isOfWarp && isWarpBarrier(copy))
       continue;
+    Operation *barrier = program.getOriginal(copy);
     passedRemark(RemarkSource::EliminateBarriers,
                  isOfWarp ? "WeakenedBarrier" : "RemovedBarrier", barrier)
         << (isOfWarp ? "barrier made one of each warp: it orders nothing "
@@ -352,25 +371,37 @@ void BarrierEditor::eliminate() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
-  SyncAnalyses analyses(root, options);
-  for (Operation *scope : collectDeviceScopes(root)) {
-    KernelSync kernel(scope, analyses);
-    // In a function that some threads call on their own none can stand.
-    if (kernel.isEnteredTogether() &&
-        failed(BarrierEditor(kernel, options).insert()))
-      return failure();
+  inferLaunchSizes(root);
+  // Functions get theirs first, which then stand in place of the calls.
+  InlinedProgram program(root);
+  for (ArrayRef<Operation *> scopes : program.getScopesByDepth()) {
+    for (Operation *scope : scopes)
+      program.inlineInto(scope);
+    SyncAnalyses analyses(program, options);
+    for (Operation *scope : scopes) {
+      KernelSync kernel(scope, analyses);
+      // In a function that some threads call on their own none can stand.
+      if (kernel.isEnteredTogether() &&
+          failed(BarrierEditor(kernel, program, options).insert()))
+        return failure();
+    }
   }
   return success();
 }
 
 void eliminateBarriers(Operation *root, const SyncOptions &options) {
-  SyncAnalyses analyses(root, options);
-  for (Operation *scope : collectDeviceScopes(root)) {
-    // What a function is called between is not known here.
-    if (!isKernel(scope))
-      continue;
+  inferLaunchSizes(root);
+  InlinedProgram program(root);
+  // What a function is called between is known in kernels only.
+  SmallVector<Operation *> kernels =
+      llvm::filter_to_vector(collectDeviceScopes(program.getRoot()),
+                             [](Operation *scope) { return isKernel(scope); });
+  for (Operation *kernel : kernels)
+    program.inlineInto(kernel);
+  SyncAnalyses analyses(program, options);
+  for (Operation *scope : kernels) {
     KernelSync kernel(scope, analyses);
-    BarrierEditor(kernel, options).eliminate();
+    BarrierEditor(kernel, program, options).eliminate();
   }
 }
 

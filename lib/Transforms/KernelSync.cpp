@@ -77,6 +77,9 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
     return conflicts.takesOneWay(op, unit);
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
+  auto getStartOfCall = [&](Operation *op) {
+    return analyses.program.getStartOfCall(op);
+  };
   SyncScope sync{unit,
                  unit == UniformityUnit::Block ? analyses.block : analyses.warp,
                  analyses.block,
@@ -84,7 +87,8 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
                  takesOneWay,
                  hasTurn,
                  getNumTurns,
-                 isDead};
+                 isDead,
+                 getStartOfCall};
   return SyncTree(scope, accesses, sync);
 }
 

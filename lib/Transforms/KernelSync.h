@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELSYNC_H
 
+#include "InlinedProgram.h"
 #include "ThreadWaits.h"
 #include "mlir/IR/AsmState.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
@@ -18,12 +19,14 @@
 
 namespace mlir::workgroup {
 
-/// What the synchronisation of any kernel inside an operation follows from.
+/// What the synchronisation of any kernel inside a program follows from.
 struct SyncAnalyses {
-  SyncAnalyses(Operation *root, const SyncOptions &options)
-      : block(root), warp(root, UniformityUnit::Warp),
-        arguments(root, options.assumeDistinctArguments) {}
+  SyncAnalyses(const InlinedProgram &program, const SyncOptions &options)
+      : program(program), block(program.getRoot()),
+        warp(program.getRoot(), UniformityUnit::Warp),
+        arguments(program.getRoot(), options.assumeDistinctArguments) {}
 
+  const InlinedProgram &program;
   UniformityAnalysis block, warp;
   ArgumentAliases arguments;
 };
@@ -77,11 +80,6 @@ private:
 };
 
 SyncFinding::Place getPlace(Operation *op);
-
-/// Puts the bodies of functions in place of calls of them inside `root`, as far
-/// as they are of one block, and not into themselves. What is left to look at,
-/// kernels and functions that are still called or were never, is returned.
-SmallVector<Operation *> inlineCalls(Operation *root);
 
 /// Says by remarks which of `hazards` a `barrier` of `placement`, at `gap`,
 /// orders, and which of them show that as many barriers are needed: one for

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
-#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/Kernel.h"
@@ -79,15 +78,15 @@ static SyncReport report(Operation *scope, const SyncAnalyses &analyses) {
 
 LogicalResult verifySync(Operation *root, const SyncOptions &options,
                          std::vector<SyncReport> *reports) {
-  // Functions are looked at where they are called, in a copy of the program.
-  bool hasCalls =
-      root->walk([](CallOpInterface) { return WalkResult::interrupt(); })
+  // Kernels are told what launches say, in a copy.
+  bool hasLaunches =
+      root->walk([](gpu::LaunchFuncOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  OwningOpRef<Operation *> copy = hasCalls ? root->clone() : nullptr;
-  Operation *seen = hasCalls ? *copy : root;
-  SmallVector<Operation *> scopes =
-      hasCalls ? inlineCalls(seen) : collectDeviceScopes(root);
-  SyncAnalyses analyses(seen, options);
+  InlinedProgram program(root, /*isCopied=*/hasLaunches);
+  if (hasLaunches)
+    inferLaunchSizes(program.getRoot());
+  SmallVector<Operation *> scopes = program.inlineAll();
+  SyncAnalyses analyses(program, options);
   bool hasFailed = false;
   for (Operation *scope : scopes) {
     SyncReport found = report(scope, analyses);

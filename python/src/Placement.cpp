@@ -39,11 +39,13 @@ static SyncHazard makeHazard(const SyncProgram &program, const Hazard &hazard) {
 }
 
 static unsigned append(SyncProgram &program, unsigned sequence,
-                       SyncNode::Kind kind, unsigned exit, bool hasTurn) {
+                       SyncNode::Kind kind, unsigned exit, bool hasTurn,
+                       std::optional<unsigned> call) {
   check(sequence < program.sequences.size(), "no such sequence");
   unsigned node = program.append(sequence, kind);
   program.nodes[node].exit = exit;
   program.nodes[node].hasTurn = hasTurn;
+  program.nodes[node].call = call;
   return node;
 }
 
@@ -60,13 +62,23 @@ static bool isCutBy(const SyncProgram &program, const Hazard &hazard,
   return isCut(program, makeHazard(program, hazard), places);
 }
 
-static SyncPlacement place(const SyncProgram &program,
-                           const std::vector<Hazard> &hazards,
-                           bool replaceExisting) {
+static llvm::SmallVector<SyncHazard>
+makeHazards(const SyncProgram &program, const std::vector<Hazard> &hazards) {
   llvm::SmallVector<SyncHazard> list;
   for (const Hazard &hazard : hazards)
     list.push_back(makeHazard(program, hazard));
-  return placeBarriers(program, list, replaceExisting);
+  return list;
+}
+
+static SyncPlacement place(const SyncProgram &program,
+                           const std::vector<Hazard> &hazards,
+                           bool replaceExisting) {
+  return placeBarriers(program, makeHazards(program, hazards), replaceExisting);
+}
+
+static SyncPlacement choose(const SyncProgram &program,
+                            const std::vector<Hazard> &hazards) {
+  return chooseBarriers(program, makeHazards(program, hazards));
 }
 
 void bindPlacement(nb::module_ &m) {
@@ -78,7 +90,7 @@ void bindPlacement(nb::module_ &m) {
   nb::class_<SyncProgram>(m, "SyncProgram")
       .def(nb::init<>())
       .def("append", append, "sequence"_a, "kind"_a, "exit"_a = 0,
-           "has_turn"_a = false)
+           "has_turn"_a = false, "call"_a = nb::none())
       .def("add_part", addPart, "node"_a);
   nb::class_<SyncPlacement>(m, "SyncPlacement")
       .def_prop_ro("gaps",
@@ -102,4 +114,5 @@ void bindPlacement(nb::module_ &m) {
   m.def("is_cut", isCutBy, "program"_a, "hazard"_a, "gaps"_a);
   m.def("place_barriers", place, "program"_a, "hazards"_a,
         "replace_existing"_a = false);
+  m.def("choose_barriers", choose, "program"_a, "hazards"_a);
 }

@@ -155,9 +155,7 @@ gpu.module @mlir {
   // CHECK:         memref.store {{.+}} : memref<128xf32, 3>
   // CHECK:         gpu.barrier
   // CHECK-NOT:     gpu.barrier
-  // CHECK:         func.call @device_helper
-  // Callees are not looked into: a global that one knows may be %out.
-  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    func.call @device_helper
   // CHECK-NOT:     gpu.barrier
   // CHECK:         gpu.return
   gpu.func @calls_device_helper(%out: memref<128xf32>, %x: f32) kernel

@@ -8,6 +8,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %i0 = arith.constant 0 : i32
     scf.while : () -> () {
+        // expected-note @+1 {{no barrier is put}}
         %o = memref.atomic_rmw ori %i0, %flag[%c0] : (i32, memref<1xi32>) -> i32
         %g = arith.cmpi eq, %o, %i0 : i32
         scf.condition(%g)
@@ -26,15 +27,12 @@ gpu.module @m {
     %u = arith.subi %c127, %t : index
     %is0 = arith.cmpi eq, %t, %c0 : index
     %is32 = arith.cmpi eq, %t, %c32 : index
-    // expected-note @+2 {{no barrier is put}}
-    // expected-note @+1 {{the other access}}
     scf.if %is32 { func.call @spin(%flag) : (memref<1xi32>) -> () }
     // expected-note @+1 {{the other access}}
     memref.store %f, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
     // expected-error @+1 {{data race on workgroup memory}}
     %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
     memref.store %x, %out[%t] : memref<?xf32>
-    // expected-warning @+1 {{possible data race on}}
     scf.if %is0 { %z = memref.atomic_rmw assign %i1, %flag[%c0] : (i32, memref<1xi32>) -> i32 }
     gpu.return
   }

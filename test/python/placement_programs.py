@@ -29,6 +29,7 @@ class Node:
     parts: list[int] = field(default_factory=list)
     exit: int = 0
     has_turn: bool = False
+    call: int | None = None
 
 
 class Event(NamedTuple):
@@ -49,10 +50,15 @@ class Program:
     native: _native.SyncProgram = field(default_factory=_native.SyncProgram)
 
     def append(
-        self, sequence: int, kind: _native.SyncKind, exit: int = 0, has_turn: bool = False
+        self,
+        sequence: int,
+        kind: _native.SyncKind,
+        exit: int = 0,
+        has_turn: bool = False,
+        call: int | None = None,
     ) -> int:
-        node = self.native.append(sequence, kind, exit, has_turn)
-        self.nodes.append(Node(kind, sequence, [], exit, has_turn))
+        node = self.native.append(sequence, kind, exit, has_turn, call)
+        self.nodes.append(Node(kind, sequence, [], exit, has_turn, call))
         self.sequences[sequence].append(node)
         return node
 
@@ -64,18 +70,34 @@ class Program:
         return part
 
     def gaps(self) -> list[Gap]:
+        """Where barriers may stand: not in calls."""
         return [
             (sequence, place)
             for sequence, items in enumerate(self.sequences)
             for place in range(len(items) + 1)
+            if not self._is_in_call(sequence, place)
         ]
 
+    def _is_in_call(self, sequence: int, place: int) -> bool:
+        parent, items = self.parents[sequence], self.sequences[sequence]
+        if parent is not None and self.nodes[parent].call is not None:
+            return True
+        calls = [self.nodes[item].call for item in items[max(place - 1, 0) : place + 1]]
+        return 0 < place < len(items) and calls[0] is not None and calls[0] == calls[1]
+
+    def tests_in_calls(self) -> bool:
+        """Whether a call goes on behind the test of a loop that it is in, which none does."""
+        loops = [node for node in self.nodes if node.kind == _native.SyncKind.LOOP]
+        return any(
+            loop.call is None and self._is_in_call(loop.parts[0], loop.exit) for loop in loops
+        )
+
     def existing(self) -> set[Gap]:
-        """The gaps right behind barriers."""
+        """The gaps right behind barriers that may go."""
         return {
             (node.sequence, self.sequences[node.sequence].index(number) + 1)
             for number, node in enumerate(self.nodes)
-            if node.kind == _native.SyncKind.BARRIER
+            if node.kind == _native.SyncKind.BARRIER and node.call is None
         }
 
     def loops_around(self, sequence: int) -> list[int]:
@@ -92,11 +114,15 @@ class Program:
 
 
 def parse(text: str) -> tuple[Program, dict[str, int]]:
-    """Read `Wa loop L exit 1 turn { Ra barrier } if { Wb } else { }`; returns all names, too."""
+    """Read `Wa loop L exit 1 turn { Ra barrier } if { Wb } else { } call { Rb }`.
+
+    Returns all names, too.
+    """
     program, names = Program(), {}
     words = iter(re.findall(r"[{}]|\w+", text))
+    calls = itertools.count()
 
-    def items(sequence: int) -> str:
+    def items(sequence: int, call: int | None = None) -> str:
         word = next(words, "}")
         while word != "}":
             if word == "loop":
@@ -106,21 +132,24 @@ def parse(text: str) -> tuple[Program, dict[str, int]]:
                     if option == "exit":
                         exit = int(next(words))
                     has_turn |= option == "turn"
-                node = program.append(sequence, _native.SyncKind.LOOP, exit, has_turn)
-                items(program.add_part(node))
+                node = program.append(sequence, _native.SyncKind.LOOP, exit, has_turn, call)
+                items(program.add_part(node), call)
             elif word == "if":
                 assert next(words) == "{"
-                node = program.append(sequence, _native.SyncKind.BRANCH)
-                items(program.add_part(node))
+                node = program.append(sequence, _native.SyncKind.BRANCH, call=call)
+                items(program.add_part(node), call)
                 arm = program.add_part(node)
                 if (word := next(words, "}")) != "else":
                     continue
                 assert next(words) == "{"
-                items(arm)
+                items(arm, call)
+            elif word == "call":
+                assert next(words) == "{"
+                items(sequence, next(calls))
             elif word == "barrier":
-                program.append(sequence, _native.SyncKind.BARRIER)
+                program.append(sequence, _native.SyncKind.BARRIER, call=call)
             else:
-                names[word] = program.append(sequence, _native.SyncKind.STEP)
+                names[word] = program.append(sequence, _native.SyncKind.STEP, call=call)
             word = next(words, "}")
         return word
 
@@ -145,8 +174,9 @@ class Executions:
         self.program = program
         self.most = most
         self.bits = {gap: 1 << number for number, gap in enumerate(program.gaps())}
-        # Barriers of the program have a bit in common.
+        # Barriers of the program have a bit in common, and so do those in calls.
         self.barrier = 1 << len(self.bits)
+        self.called = self.barrier << 1
         self.all = list(self._sequence(0, {}))
 
     def _sequence(self, sequence: int, turns: dict[int, int]) -> list[tuple[Event, ...]]:
@@ -160,7 +190,8 @@ class Executions:
         pieces: list[list[tuple[Event, ...]]] = []
         for place in range(first, last + 1):
             if place > first or not skip:
-                pieces.append([(Event(self.bits[sequence, place], None, turns),)])
+                bit = self.bits.get((sequence, place), 0)
+                pieces.append([(Event(bit, None, turns),)])
             if place < last:
                 pieces.append(self._node(items[place], turns))
         return _concatenate(pieces)
@@ -170,7 +201,8 @@ class Executions:
         if node.kind == _native.SyncKind.STEP:
             return [(Event(0, number, turns),)]
         if node.kind == _native.SyncKind.BARRIER:
-            return [(Event(self.barrier, None, turns),)]
+            bit = self.barrier if node.call is None else self.called
+            return [(Event(bit, None, turns),)]
         if node.kind == _native.SyncKind.BRANCH:
             return [way for arm in node.parts for way in self._sequence(arm, turns)]
         (body,) = node.parts
@@ -242,12 +274,22 @@ def random_program(rng: Random, most_gaps: int, barriers: bool = True) -> Progra
     while True:
         program = Program()
         _fill(rng, program, 0, 0, barriers)
-        if 4 <= len(program.gaps()) <= most_gaps:
+        if 4 <= len(program.gaps()) <= most_gaps and not program.tests_in_calls():
             return program
 
 
-def _fill(rng: Random, program: Program, sequence: int, depth: int, barriers: bool) -> None:
-    for _ in range(rng.randint(depth == 0, 4 - depth // 2)):
+def _fill(
+    rng: Random,
+    program: Program,
+    sequence: int,
+    depth: int,
+    barriers: bool,
+    around: int | None = None,
+) -> None:
+    call = around
+    for number in range(rng.randint(depth == 0, 4 - depth // 2)):
+        if around is None and barriers:  # one call after the other, or goes on
+            call = rng.choices([call, None, 100 * sequence + number], [3, 5, 2])[0]
         kind = rng.choices(
             [_native.SyncKind.STEP, _native.SyncKind.LOOP, _native.SyncKind.BRANCH],
             [5, 2 * (depth < 3), 2 * (depth < 2)],
@@ -258,19 +300,19 @@ def _fill(rng: Random, program: Program, sequence: int, depth: int, barriers: bo
             # How long the body gets is only known afterwards: try the same again.
             state = rng.getstate()
             trial = Program()
-            _fill(rng, trial, 0, depth + 1, barriers)
+            _fill(rng, trial, 0, depth + 1, barriers, call)
             exit = 0 if rng.random() < 0.5 else rng.randint(0, len(trial.sequences[0]))
             has_turn = rng.random() < 0.5
             after = rng.getstate()
             rng.setstate(state)
-            node = program.append(sequence, kind, exit, has_turn)
-            _fill(rng, program, program.add_part(node), depth + 1, barriers)
+            node = program.append(sequence, kind, exit, has_turn, call)
+            _fill(rng, program, program.add_part(node), depth + 1, barriers, call)
             rng.setstate(after)
             continue
-        node = program.append(sequence, kind)
+        node = program.append(sequence, kind, call=call)
         if kind == _native.SyncKind.BRANCH:
             for _ in range(rng.choice([2, 2, 3])):
-                _fill(rng, program, program.add_part(node), depth + 1, barriers)
+                _fill(rng, program, program.add_part(node), depth + 1, barriers, call)
 
 
 def random_hazards(rng: Random, program: Program, far: bool) -> list[Hazard]:

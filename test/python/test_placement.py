@@ -90,6 +90,14 @@ SITUATIONS = {
         ["W R", "R Q", "Q R M", "Q P", "P W L"],
         ["1.0", "1.2", "2.0", "2.1"],
     ),
+    "before a call": ("Wa call { Q Ra } R", ["Wa Ra"], ["0.1"]),
+    "in a call nothing stands": ("Wa call { Ra Wb } call { Rb }", ["Wa Rb", "Wb Rb"], ["0.3"]),
+    "call in a loop": (
+        "loop L { call { W if { Q } R } }",
+        ["R W L", "R Q L"],
+        ["1.0"],
+    ),
+    "barrier in a call": ("Wa call { barrier Ra } Wb", ["Wa Ra", "Ra Wb"], ["0.3"]),
     "barrier of the program": ("Wa barrier Ra Wb Rb", ["Wa Ra", "Wb Rb"], ["0.4"]),
 }
 
@@ -122,9 +130,17 @@ def test_places_of_existing_barriers_are_preferred() -> None:
     assert placement.gaps == [(0, 2)]
 
 
+def test_barriers_that_stay() -> None:
+    program, names = parse("Wa barrier Qa barrier Ra barrier Wb call { barrier Rb }")
+    hazards = [parse_hazard(text, names) for text in ("Wa Ra", "Qa Ra", "Wb Rb")]
+    chosen = _native.choose_barriers(program.native, hazards)
+    assert chosen.gaps == [(0, 4)]
+    assert chosen.is_optimal
+
+
 def test_nothing_between() -> None:
-    program, names = parse("if { Wa } else { Ra }")
-    hazards = [parse_hazard("Wa Ra", names), parse_hazard("Wa Wa", names)]
+    program, names = parse("if { Wa } else { Ra } call { Wb Rb }")
+    hazards = [parse_hazard(text, names) for text in ("Wa Ra", "Wb Rb")]
     placement = _native.place_barriers(program.native, hazards)
     assert placement.uncut == [0, 1]
     assert placement.gaps == []
@@ -145,10 +161,12 @@ def check(program: Program, hazards: list[Hazard], most: int, rng: Random) -> No
     for hazard, between in zip(hazards, masks, strict=True):
         some = [gap for gap in gaps if rng.random() < 0.4]
         bits = sum(executions.bits[gap] for gap in some)
-        expected = bool(between) and is_cut(between, bits | executions.barrier)
+        given = executions.barrier | executions.called
+        expected = bool(between) and is_cut(between, bits | given)
         assert _native.is_cut(program.native, hazard, some) == expected, (hazard, some)
     for replace_existing in (False, True):
         check_placement(program, hazards, masks, executions, replace_existing)
+    check_choice(program, hazards, masks, executions)
 
 
 def check_placement(
@@ -159,7 +177,7 @@ def check_placement(
     replace_existing: bool,
 ) -> None:
     placement = _native.place_barriers(program.native, hazards, replace_existing)
-    given = 0 if replace_existing else executions.barrier
+    given = executions.called | (0 if replace_existing else executions.barrier)
     everything = sum(executions.bits.values()) | given
     uncut = [n for n, between in enumerate(masks) if not between or not is_cut(between, everything)]
     assert placement.uncut == uncut
@@ -183,17 +201,43 @@ def check_placement(
             )
 
 
+def check_choice(
+    program: Program, hazards: list[Hazard], masks: list[list[int]], executions: Executions
+) -> None:
+    """Of barriers that are there, the fewest stay that cut what all of them cut."""
+    given = executions.called | executions.barrier
+    cut = [n for n, between in enumerate(masks) if between and is_cut(between, given)]
+    chosen = _native.choose_barriers(program.native, [hazards[n] for n in cut])
+    existing = sorted(program.existing())
+    assert set(chosen.gaps) <= set(existing)
+    assert not chosen.uncut
+    assert chosen.is_optimal
+    wanted = [mask for n in cut for mask in masks[n]]
+    places = sum(executions.bits[gap] for gap in chosen.gaps)
+    assert is_cut(wanted, places | executions.called)
+    best, _ = brute_force(program, wanted, executions, executions.called, set(existing), existing)
+    assert (*vector(program, chosen.gaps), 0) == best
+
+
 def brute_force(
-    program: Program, wanted: list[int], executions: Executions, given: int, existing: set[Gap]
+    program: Program,
+    wanted: list[int],
+    executions: Executions,
+    given: int,
+    existing: set[Gap],
+    gaps: list[Gap] | None = None,
 ) -> tuple[tuple[int, ...], int]:
     """Return the least vector, with the number of new places, and the least number of all."""
     wanted = [mask for mask in set(wanted) if not mask & given]
-    gaps = list(executions.bits)
+    gaps = list(executions.bits) if gaps is None else gaps
+    bits = [executions.bits[gap] for gap in gaps]
     units = [(*vector(program, [gap]), int(gap not in existing)) for gap in gaps]
     best, fewest = None, len(gaps)
     for places in range(1 << len(gaps)):
-        if all(mask & places for mask in wanted):
-            chosen = [units[n] for n in range(len(gaps)) if places >> n & 1]
+        numbers = [n for n in range(len(gaps)) if places >> n & 1]
+        cutting = sum(bits[n] for n in numbers)
+        if all(mask & cutting for mask in wanted):
+            chosen = [units[n] for n in numbers]
             total = tuple(map(sum, zip(*chosen, strict=True))) if chosen else (0,) * 6
             best = total if best is None else min(best, total)
             fewest = min(fewest, len(chosen))

@@ -40,6 +40,9 @@ struct SyncNode {
   unsigned exit = 0;
   /// Of a loop: what follows `exit` is executed at least once.
   bool hasTurn = false;
+  /// Of what stands in place of a call, the number of the call: no barrier is
+  /// put into it, nor between nodes of the same call. They follow each other.
+  std::optional<unsigned> call;
 };
 
 /// Items one after the other.

@@ -47,6 +47,9 @@ struct SyncScope {
   llvm::function_ref<std::optional<int64_t>(const KernelLoop *)> getNumTurns;
   /// True if no thread ever gets to an operation.
   llvm::function_ref<bool(Operation *)> isDead;
+  /// The first of the operations that stand in place of the call that the given
+  /// one stands in place of; null if it stands in place of none.
+  llvm::function_ref<Operation *(Operation *)> getStartOfCall;
 };
 
 /// Where an asynchronous access is done, in the thread that goes there.
@@ -165,6 +168,8 @@ private:
   DenseSet<unsigned> hidingSteps;
   DenseMap<unsigned, AsyncCompletion> completionOf;
   DenseMap<unsigned, const KernelLoop *> loopOf;
+  /// Numbers of calls, by the operations that they start with.
+  DenseMap<Operation *, unsigned> calls;
   DenseSet<unsigned> divergentSteps;
   DenseMap<unsigned, Operation *> barriers;
   /// Of nodes, what they stand before; of sequences, what comes behind; of

@@ -1,0 +1,69 @@
+//===- InlinedProgram.h - Functions in place of calls of them ---*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What threads do in the functions that a kernel calls is seen best where it
+// calls them. So a copy of the program is looked at, in which the functions
+// stand in place of the calls, as far as they are of one block and not
+// recursive. Unlike MLIR's inliner this needs no dialect to allow it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_INLINEDPROGRAM_H
+#define WORKGROUP_LIB_TRANSFORMS_INLINEDPROGRAM_H
+
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+
+namespace mlir::workgroup {
+
+class InlinedProgram {
+public:
+  /// A copy of what is inside `root`, nothing inlined yet; or, if there are no
+  /// calls and `isCopied` does not ask for one, `root` itself.
+  explicit InlinedProgram(Operation *root, bool isCopied = false);
+
+  Operation *getRoot() const { return root; }
+
+  /// Replaces all calls. Returns what is left to look at: kernels, and
+  /// functions that are still called or were never.
+  SmallVector<Operation *> inlineAll();
+
+  /// The kernels and functions, in groups: those that call functions come
+  /// behind these.
+  SmallVector<SmallVector<Operation *>> getScopesByDepth() const;
+
+  /// Replaces the calls in `scope`.
+  void inlineInto(Operation *scope);
+
+  /// The first of the operations that stand in place of the call that `op`
+  /// stands in place of; null if it stands in place of none. Of calls in calls
+  /// the outer one counts.
+  Operation *getStartOfCall(Operation *op) const { return startOf.lookup(op); }
+
+  /// What `op` is a copy of: in place of a call, the call.
+  Operation *getOriginal(Operation *op) const;
+
+  /// Says that `op`, which is new, is a copy of `original`.
+  void addCopy(Operation *op, Operation *original) {
+    originalOf[op] = original;
+  }
+
+private:
+  void replace(CallOpInterface call, Operation *scope);
+  bool expand(CallOpInterface call, SmallVectorImpl<Operation *> &open);
+
+  OwningOpRef<Operation *> copy;
+  Operation *root;
+  DenseMap<Operation *, Operation *> originalOf, startOf;
+  /// How many operations may be added yet.
+  unsigned budget = 1 << 20;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_INLINEDPROGRAM_H

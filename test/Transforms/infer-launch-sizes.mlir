@@ -1,0 +1,45 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-infer-launch-sizes)' -o %t.once
+// RUN: FileCheck %s --input-file=%t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-infer-launch-sizes)' -o %t.twice
+// RUN: diff %t.once %t.twice
+
+module attributes {gpu.container_module} {
+func.func @main(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @m::@one blocks in (%c2, %c1, %c1) threads in (%c64, %c2, %c1)
+  gpu.launch_func @m::@grid blocks in (%n, %c1, %c1) threads in (%c64, %c1, %c1)
+  gpu.launch_func @m::@block blocks in (%c2, %c1, %c1) threads in (%n, %c1, %c1)
+  gpu.launch_func @m::@same blocks in (%c2, %c1, %c1) threads in (%c64, %c1, %c1)
+  gpu.launch_func @m::@same blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)
+  gpu.launch_func @m::@other blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)
+  gpu.launch_func @m::@other blocks in (%c1, %c1, %c1) threads in (%c64, %c2, %c1)
+  gpu.launch_func @m::@known blocks in (%c2, %c1, %c1) threads in (%c64, %c1, %c1)
+  gpu.launch_func @m::@none blocks in (%c1, %c0, %c1) threads in (%c64, %c1, %c0)
+  return
+}
+gpu.module @m {
+  // CHECK:      gpu.func @one() kernel
+  // CHECK-SAME:   known_block_size = array<i32: 64, 2, 1>, known_grid_size = array<i32: 2, 1, 1>
+  gpu.func @one() kernel { gpu.return }
+  // CHECK:      gpu.func @grid() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @grid() kernel { gpu.return }
+  // CHECK:      gpu.func @block() kernel attributes {known_grid_size = array<i32: 2, 1, 1>} {
+  gpu.func @block() kernel { gpu.return }
+  // CHECK:      gpu.func @same() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @same() kernel { gpu.return }
+  // CHECK:      gpu.func @other() kernel attributes {known_grid_size = array<i32: 1, 1, 1>} {
+  gpu.func @other() kernel { gpu.return }
+  // What a kernel says itself stays.
+  // CHECK:      gpu.func @known() kernel
+  // CHECK-SAME:   known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 2, 1, 1>
+  gpu.func @known() kernel attributes {known_block_size = array<i32: 32, 1, 1>} { gpu.return }
+  // No launch, or one that fails.
+  // CHECK:      gpu.func @none() kernel {
+  gpu.func @none() kernel { gpu.return }
+  // CHECK:      gpu.func @unused() kernel {
+  gpu.func @unused() kernel { gpu.return }
+}
+}

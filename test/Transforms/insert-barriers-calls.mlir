@@ -1,0 +1,143 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-insert-barriers,workgroup-verify-sync)' --verify-diagnostics -o %t.once
+// RUN: FileCheck %s --input-file=%t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-insert-barriers)' -o %t.twice
+// RUN: diff %t.once %t.twice
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-eliminate-barriers)' -o %t.least
+// RUN: diff %t.once %t.least
+
+// What is called is looked at where it is called; barriers stand beside the call, never in it.
+
+!S = memref<128xf32, #gpu.address_space<workgroup>>
+
+gpu.module @m {
+  // CHECK-LABEL: func.func @read(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         return
+  func.func @read(%S: !S, %i: index) -> f32 {
+    %x = memref.load %S[%i] : !S
+    return %x : f32
+  }
+  // CHECK-LABEL: func.func @meet_and_read(
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         return
+  func.func @meet_and_read(%S: !S, %i: index) -> f32 {
+    gpu.barrier
+    %x = memref.load %S[%i] : !S
+    return %x : f32
+  }
+  // It orders what it does itself, also by a call.
+  // CHECK-LABEL: func.func @write_and_read(
+  // CHECK:         memref.store
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    call @read
+  // CHECK-NEXT:    return
+  func.func @write_and_read(%S: !S, %t: index, %i: index, %x: f32) -> f32 {
+    memref.store %x, %S[%t] : !S
+    %y = func.call @read(%S, %i) : (!S, index) -> f32
+    return %y : f32
+  }
+
+  // CHECK-LABEL: gpu.func @before_call(
+  // CHECK:         memref.store
+  // CHECK-NEXT:    memref.store
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    func.call @read
+  // The same thread, and other memory, before and after.
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @before_call(%out: memref<128xf32>, %x: f32) workgroup(%S: !S, %R: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %x, %S[%t] : !S
+    memref.store %x, %R[%t] : !S
+    %y = func.call @read(%S, %u) : (!S, index) -> f32
+    %z = func.call @read(%R, %t) : (!S, index) -> f32
+    %sum = arith.addf %y, %z : f32
+    memref.store %sum, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // The barrier that it starts with orders what its caller has done.
+  // CHECK-LABEL: gpu.func @barrier_in_call(
+  // CHECK:         memref.store
+  // CHECK-NEXT:    func.call @meet_and_read
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.store
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @barrier_in_call(%x: f32) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %x, %S[%t] : !S
+    %y = func.call @meet_and_read(%S, %u) : (!S, index) -> f32
+    memref.store %y, %S[%t] : !S
+    gpu.return
+  }
+
+  // The store of the next turn comes in the call. What happens between two calls is between them.
+  // CHECK-LABEL: gpu.func @loop(
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      func.call @write_and_read
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      func.call @write_and_read
+  // CHECK-NEXT:    }
+  gpu.func @loop(%x: f32, %n: index) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      %y = func.call @write_and_read(%S, %t, %u, %x) : (!S, index, index, f32) -> f32
+      %z = func.call @write_and_read(%S, %t, %u, %y) : (!S, index, index, f32) -> f32
+    }
+    gpu.return
+  }
+
+  // A warp is enough.
+  // CHECK-LABEL: gpu.func @warp(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         nvvm.bar.warp.sync
+  // CHECK-NEXT:    func.call @read
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @warp(%out: memref<128xf32>, %x: f32) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %u = arith.xori %t, %c1 : index
+    memref.store %x, %S[%t] : !S
+    %y = func.call @read(%S, %u) : (!S, index) -> f32
+    memref.store %y, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // Nothing is known of what has no body: it may do anything to what it is given.
+  func.func private @unknown(%S: !S)
+  // CHECK-LABEL: gpu.func @external(
+  // CHECK:         memref.store
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    func.call @unknown
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.load
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @external(%x: f32) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    memref.store %x, %S[%t] : !S
+    // expected-warning @+2 {{possible data race on}}
+    // expected-note @+1 {{the other access}}
+    func.call @unknown(%S) : (!S) -> ()
+    %y = memref.load %S[%t] : !S
+    memref.store %y, %S[%t] : !S
+    gpu.return
+  }
+}

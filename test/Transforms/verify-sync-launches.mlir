@@ -1,0 +1,167 @@
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-verify-sync)' --verify-diagnostics -o /dev/null
+
+// What is known at the launches holds in the kernel: how many threads there are ...
+module attributes {gpu.container_module} {
+func.func @main(%x: f32) {
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch_func @sizes::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : f32)
+  return
+}
+gpu.module @sizes {
+  gpu.func @k(%x: f32) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %c32 = arith.constant 32 : index
+    %t = gpu.thread_id x
+    %u = arith.addi %t, %c32 : index
+    memref.store %x, %S[%t] : memref<64xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// ... which two launches have to agree about ...
+module attributes {gpu.container_module} {
+func.func @main(%x: f32) {
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @sizes::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : f32)
+  gpu.launch_func @sizes::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%x : f32)
+  return
+}
+gpu.module @sizes {
+  gpu.func @k(%x: f32) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %c32 = arith.constant 32 : index
+    %t = gpu.thread_id x
+    %u = arith.addi %t, %c32 : index
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<64xf32, #gpu.address_space<workgroup>>
+    // expected-warning @+1 {{possible data race on workgroup memory}}
+    memref.store %x, %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// ... and what memory arguments are: here no other.
+module attributes {gpu.container_module} {
+func.func @main(%a: memref<128xf32> {llvm.noalias}, %b: memref<128xf32>) {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %c = gpu.alloc () : memref<128xf32>
+  gpu.launch_func @aliases::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%a : memref<128xf32>, %b : memref<128xf32>)
+  gpu.launch_func @aliases::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%c : memref<128xf32>, %b : memref<128xf32>)
+  return
+}
+gpu.module @aliases {
+  gpu.func @k(%in: memref<128xf32>, %out: memref<128xf32>) kernel {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %x = memref.load %in[%t] : memref<128xf32>
+    memref.store %x, %out[%u] : memref<128xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// One launch with the same memory for both is enough for a race.
+module attributes {gpu.container_module} {
+func.func @main(%a: memref<128xf32> {llvm.noalias}, %b: memref<128xf32>) {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  gpu.launch_func @aliases::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%a : memref<128xf32>, %b : memref<128xf32>)
+  gpu.launch_func @aliases::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%b : memref<128xf32>, %b : memref<128xf32>)
+  return
+}
+gpu.module @aliases {
+  gpu.func @k(%in: memref<128xf32>, %out: memref<128xf32>) kernel {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access}}
+    %x = memref.load %in[%t] : memref<128xf32>
+    // expected-warning @+1 {{possible data race on global memory}}
+    memref.store %x, %out[%u] : memref<128xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// A tensor map is the memory that it is made of.
+!map = !nvgpu.tensormap.descriptor<tensor = memref<128xf32, #gpu.address_space<workgroup>>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!bars = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+module attributes {gpu.container_module} {
+func.func @main(%a: memref<128xf32> {llvm.noalias}, %b: memref<128xf32>) {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %whole = memref.cast %a : memref<128xf32> to memref<*xf32>
+  %map = nvgpu.tma.create.descriptor %whole box[%c128] : memref<*xf32> -> !map
+  gpu.launch_func @maps::@other blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%map : !map, %b : memref<128xf32>)
+  gpu.launch_func @maps::@same blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%map : !map, %a : memref<128xf32>)
+  return
+}
+gpu.module @maps {
+  gpu.func @other(%map: !map, %out: memref<128xf32>)
+      workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c512 = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %false = arith.constant false
+    %f = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %is0 = arith.cmpi eq, %t, %c0 : index
+    %bars = nvgpu.mbarrier.create -> !bars
+    nvgpu.mbarrier.init %bars[%c0], %c1, predicate = %is0 : !bars
+    nvvm.fence.mbarrier.init
+    gpu.barrier
+    scf.if %is0 {
+      nvgpu.mbarrier.arrive.expect_tx %bars[%c0], %c512 : !bars
+      nvgpu.tma.async.load %map[%c0], %bars[%c0] to %S : !map, !bars -> memref<128xf32, #gpu.address_space<workgroup>>
+    }
+    memref.store %f, %out[%t] : memref<128xf32>
+    nvgpu.mbarrier.try_wait.parity %bars[%c0], %false, %ticks : !bars
+    gpu.return
+  }
+  gpu.func @same(%map: !map, %out: memref<128xf32>)
+      workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c512 = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %false = arith.constant false
+    %f = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %is0 = arith.cmpi eq, %t, %c0 : index
+    %bars = nvgpu.mbarrier.create -> !bars
+    nvgpu.mbarrier.init %bars[%c0], %c1, predicate = %is0 : !bars
+    nvvm.fence.mbarrier.init
+    gpu.barrier
+    scf.if %is0 {
+      nvgpu.mbarrier.arrive.expect_tx %bars[%c0], %c512 : !bars
+      // expected-note @+1 {{the other access}}
+      nvgpu.tma.async.load %map[%c0], %bars[%c0] to %S : !map, !bars -> memref<128xf32, #gpu.address_space<workgroup>>
+    }
+    // expected-warning @+1 {{possible data race on global memory}}
+    memref.store %f, %out[%t] : memref<128xf32>
+    nvgpu.mbarrier.try_wait.parity %bars[%c0], %false, %ticks : !bars
+    gpu.return
+  }
+}
+}
