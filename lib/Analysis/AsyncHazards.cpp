@@ -144,6 +144,38 @@ void HazardFinder::addBehind(unsigned first, unsigned second,
     addUnordered(first, second, left, /*isExact=*/false);
 }
 
+/// True if the second access comes behind a wait that misses the first one, in
+/// the same turn, for certain.
+bool HazardFinder::visitMissed(unsigned first, unsigned second) {
+  const MissedPhase *missed = tree.getMissed(first);
+  unsigned to = tree.getStep(second);
+  if (!missed || !llvm::is_contained(getLoopsAround(to), missed->loop) ||
+      !isBefore(missed->step, to))
+    return false;
+  const KernelLoop *loop = tree.getLoop(missed->loop);
+  PairRelation relation;
+  relation.threads = threads;
+  relation.mayBeSame = true;
+  relation.turns = {{loop, missed->turn, missed->turn, nullptr}};
+  if (missed->distance == 0)
+    relation.sameTurn.push_back(loop);
+  else
+    relation.carrier = loop;
+  relation.least = std::max<int64_t>(1, missed->distance);
+  relation.most = relation.least;
+  Conflict conflict = conflicts.find(first, second, relation);
+  if (conflict.kind != Conflict::Certain)
+    return false;
+  hazards.push_back({first,
+                     second,
+                     {to, to, std::nullopt, false},
+                     relation,
+                     conflict,
+                     /*isUntimed=*/true,
+                     missed});
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Proxies
 //===----------------------------------------------------------------------===//

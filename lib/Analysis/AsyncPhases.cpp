@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncPhases.h"
+#include "MissedPhase.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/Kernel.h"
@@ -22,8 +23,9 @@ AsyncPhases::AsyncPhases(Operation *scope, const SyncScope &sync,
   if (steps.empty() || !isKernel(scope))
     return;
   scope->walk([&](nvgpu::MBarrierCreateOp create) {
-    if (std::optional<Group> group = collect(create.getBarriers()))
-      follow(*group);
+    std::optional<Group> group = collect(create.getBarriers());
+    if (group && !follow(*group))
+      findMissed(*group);
   });
 }
 
@@ -157,8 +159,9 @@ AsyncPhases::findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
   return done;
 }
 
-/// Finds where the copies of `group` are done, if that is so of all of them.
-void AsyncPhases::follow(const Group &group) {
+/// Finds where the copies of `group` are done; false if that is not known of
+/// all of them.
+bool AsyncPhases::follow(const Group &group) {
   SmallVector<std::pair<nvgpu::MBarrierTryWaitParityOp, PhaseCounter>> waits;
   DenseSet<int64_t> indices;
   for (nvgpu::MBarrierTryWaitParityOp wait : group.waits) {
@@ -168,7 +171,7 @@ void AsyncPhases::follow(const Group &group) {
     // Several waits are of mbarriers of their own.
     if (!counter || (!index && group.waits.size() > 1) ||
         (index && !indices.insert(*index).second))
-      return;
+      return false;
     waits.emplace_back(wait, *counter);
   }
   DenseMap<Operation *, AsyncCompletion> found;
@@ -179,17 +182,35 @@ void AsyncPhases::follow(const Group &group) {
       if (!done)
         done = findWait(arrival, wait, counter);
     if (!announced || !done)
-      return;
+      return false;
     found.try_emplace(arrival, *done);
     for (nvgpu::TmaAsyncLoadOp load : *announced)
       if (!found.try_emplace(load, *done).second)
-        return; // announced twice
+        return false; // announced twice
   }
   bool isComplete = llvm::all_of(
       group.loads, [&](Operation *load) { return found.contains(load); });
   if (isComplete)
     for (auto &[op, done] : found)
       completions.try_emplace(op, done);
+  return isComplete;
+}
+
+/// Finds copies of `group` that the only wait for them misses.
+void AsyncPhases::findMissed(const Group &group) {
+  if (group.waits.size() != 1)
+    return;
+  nvgpu::MBarrierTryWaitParityOp wait = group.waits.front();
+  for (nvgpu::TmaAsyncLoadOp load : group.loads) {
+    std::optional<MissedPhase> found =
+        findMissedPhase(wait, load, scope, sync.loops);
+    Operation *loop = wait->getParentOp();
+    if (!found || !loopNodes.contains(loop))
+      continue;
+    found->step = steps.lookup(wait);
+    found->loop = loopNodes.lookup(loop);
+    missed[load] = *found;
+  }
 }
 
 } // namespace mlir::workgroup

@@ -35,6 +35,12 @@ public:
   /// is not known.
   std::optional<AsyncCompletion> findCompletion(Operation *op) const;
 
+  /// The wait that misses the copies of `load`; null if none is known.
+  const MissedPhase *findMissed(Operation *load) const {
+    auto it = missed.find(load);
+    return it == missed.end() ? nullptr : &it->second;
+  }
+
 private:
   /// All uses of the mbarriers that one operation creates.
   struct Group {
@@ -45,7 +51,8 @@ private:
   std::optional<Group>
   collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const;
   bool isReady(nvgpu::MBarrierInitOp init) const;
-  void follow(const Group &group);
+  bool follow(const Group &group);
+  void findMissed(const Group &group);
   std::optional<AsyncCompletion>
   findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
            nvgpu::MBarrierTryWaitParityOp wait,
@@ -55,6 +62,7 @@ private:
   const SyncScope &sync;
   const DenseMap<Operation *, unsigned> &steps, &loopNodes;
   DenseMap<Operation *, AsyncCompletion> completions;
+  DenseMap<Operation *, MissedPhase> missed;
 };
 
 } // namespace mlir::workgroup

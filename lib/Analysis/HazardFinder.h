@@ -52,6 +52,7 @@ private:
   void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
                  PairRelation relation);
   bool visitUnknown(unsigned first, unsigned second);
+  bool visitMissed(unsigned first, unsigned second);
   /// True if where the access is done all threads see it, with no barrier.
   bool isSeen(unsigned access) const {
     const AsyncCompletion *done = tree.getCompletion(access);

@@ -238,6 +238,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   }
   // Started again in a later turn, an operation meets itself.
   bool isCarried = !getCarriers(first, second, around).empty();
+  if (visitMissed(first, second) || visitMissed(second, first))
+    return;
   if ((!isSame || isCarried) && visitUnknown(first, second))
     return;
   bool isOrdered = from == to ? !isTogether : isBefore(from, to);

@@ -20,10 +20,12 @@ static constexpr int64_t kMaxSize = 64;
 std::optional<PhaseCounter>
 PhaseCounter::match(nvgpu::MBarrierTryWaitParityOp wait, Operation *scope,
                     const UniformityAnalysis &block, const KernelLoops &loops) {
-  PhaseCounter counter(scope, block);
-  if (!counter.matchStart(wait) || !counter.follow(wait, loops))
-    return std::nullopt;
-  return counter;
+  PhaseCounter carried(scope, block), counted(scope, block);
+  if (carried.matchStart(wait) && carried.follow(wait, loops))
+    return carried;
+  if (counted.matchStart(wait) && counted.followTurns(wait, loops))
+    return counted;
+  return std::nullopt;
 }
 
 bool PhaseCounter::matchStart(nvgpu::MBarrierTryWaitParityOp wait) {
@@ -164,6 +166,25 @@ bool PhaseCounter::follow(Operation *wait, const KernelLoops &loops) {
   });
 }
 
+/// The same of a counter that is the number of the turn of the loop around.
+bool PhaseCounter::followTurns(Operation *wait, const KernelLoops &loops) {
+  loop = dyn_cast<scf::ForOp>(wait->getParentOp());
+  if (!loop || loops.getLoop(loop) || loop.getUnsignedCmp() ||
+      getConstantIntValue(loop.getLowerBound()) != 0 ||
+      getConstantIntValue(loop.getStep()) != 1)
+    return false;
+  turns = std::make_shared<PeriodicValues>(loop, scope, 2 * size);
+  return llvm::all_of(llvm::enumerate(inTurn), [&](auto item) {
+    std::optional<PeriodicValue> found = turns->evaluate(item.value());
+    bool isIndex = item.index() == 0 && size > 1;
+    return found && found->isPeriodic() &&
+           llvm::all_of(llvm::enumerate(found->at), [&](auto turn) {
+             int64_t number = turn.index();
+             return turn.value() == (isIndex ? number % size : number / size);
+           });
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Other indices
 //===----------------------------------------------------------------------===//
@@ -223,6 +244,13 @@ std::optional<int64_t> PhaseCounter::getDistance(Value index,
     return std::nullopt;
   if (!isInTurn)
     return getDistanceBefore(index);
+  if (turns) {
+    std::optional<PeriodicValue> found = turns->evaluate(index);
+    if (!found || !found->isPeriodic())
+      return std::nullopt;
+    ThreadValues values(found->at.begin(), found->at.end());
+    return getDistance(&values, 2 * size);
+  }
   auto carried = [&](Value value, ThreadEvaluator &) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument ? evaluateCarried(argument) : std::nullopt;

@@ -11,13 +11,15 @@
 // mbarrier 0, 1, ..., n - 1, 0, 1, ... in turn, for all of them with parity 0,
 // then with parity 1, and so on: wait number s is for mbarrier s mod n and for
 // phase s / n of it. That is so if the values it waits with start as 0, go on
-// with each wait, and are handed on through all loops and branches around.
+// with each wait, and are handed on through all loops and branches around; or
+// if they are s mod n and s / n mod 2 of the number s of the turn.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PHASECOUNTER_H
 #define WORKGROUP_LIB_ANALYSIS_PHASECOUNTER_H
 
+#include "PeriodicValues.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Analysis/KernelLoops.h"
@@ -55,6 +57,7 @@ private:
 
   bool matchStart(nvgpu::MBarrierTryWaitParityOp wait);
   bool follow(Operation *wait, const KernelLoops &loops);
+  bool followTurns(Operation *wait, const KernelLoops &loops);
   bool leaveLoop(scf::ForOp around);
   bool leaveBranch(scf::IfOp around, Operation *inner);
   bool isNext(ValueRange values) const;
@@ -72,6 +75,8 @@ private:
   /// The index of the mbarrier, if there is but one.
   std::optional<int64_t> only;
   mutable scf::ForOp loop;
+  /// If the counter is the number of the turn of `loop`.
+  std::shared_ptr<PeriodicValues> turns;
   /// Before and behind what has been followed so far.
   State before, behind;
   /// In the turn of the wait, and before `loop`.

@@ -121,6 +121,8 @@ void SyncTree::findCompletions(Operation *scope,
       done = groups.findCompletion(access.op, stepOf[number], scope);
     if (done)
       completionOf[number] = *done;
+    if (const MissedPhase *missed = phases.findMissed(access.op))
+      missedOf[number] = *missed;
   }
 }
 

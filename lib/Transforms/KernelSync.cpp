@@ -98,9 +98,9 @@ void KernelSync::weaken(Hazard &hazard) const {
     OpOperand *operand = getAccess(access).operand;
     return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
   };
-  bool isWeak =
-      hasOtherBarriers || (hasPhaseWaits && !isOfMBarrier(hazard.first) &&
-                           !isOfMBarrier(hazard.second));
+  bool isWeak = hasOtherBarriers ||
+                (hasPhaseWaits && !hazard.missed &&
+                 !isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second));
   isWeak |= !isKernel(scope);
   if (!isWeak || hazard.conflict.kind != Conflict::Certain)
     return;

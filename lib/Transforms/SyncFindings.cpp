@@ -143,6 +143,12 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
     note += hazard.order.isFar ? ", two turns of the loop or more before"
                                : ", in the turn before";
   finding.notes.push_back({first.op->getLoc(), note});
+  if (const MissedPhase *missed = hazard.missed)
+    finding.notes.push_back(
+        {missed->wait->getLoc(),
+         "this does not wait in turn " + std::to_string(missed->turn) +
+             " of its loop, counted from 0: the parity is that of a phase that "
+             "is over"});
   findings.push_back(std::move(finding));
 }
 

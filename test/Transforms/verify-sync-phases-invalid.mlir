@@ -196,3 +196,50 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// The parity stays that of the first round: in the second one nobody waits.
+!bars = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
+!map = !nvgpu.tensormap.descriptor<tensor = memref<128xf32, #gpu.address_space<workgroup>>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!tile = memref<128xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+!S = memref<2x128xf32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @k(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
+      workgroup(%S: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %bytes = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %even = arith.constant false
+    %t = gpu.thread_id x
+    %bars = nvgpu.mbarrier.create -> !bars
+    %elected = arith.cmpi eq, %t, %c0 : index
+    scf.if %elected {
+      nvgpu.mbarrier.init %bars[%c0], %c1 : !bars
+      nvgpu.mbarrier.init %bars[%c1], %c1 : !bars
+      nvvm.fence.mbarrier.init
+    }
+    gpu.barrier
+    scf.for %i = %c0 to %n step %c1 {
+      %slot = arith.remui %i, %c2 : index
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+      gpu.barrier
+      scf.if %elected {
+        %T = memref.subview %S[%slot, 0] [1, 128] [1, 1] : !S to !tile
+        nvgpu.mbarrier.arrive.expect_tx %bars[%slot], %bytes : !bars
+        // expected-note @+3 {{the other access: 'nvgpu.tma.async.load' writes in thread (0, 0, 0)}}
+        // expected-warning @+2 {{possible data race on}}
+        // expected-note @+1 {{the other access}}
+        nvgpu.tma.async.load %map[%i], %bars[%slot] to %T : !map, !bars -> !tile
+      }
+      // expected-note @+1 {{this does not wait in turn 2 of its loop, counted from 0: the parity is that of a phase that is over}}
+      nvgpu.mbarrier.try_wait.parity %bars[%slot], %even, %ticks : !bars
+      // expected-error @+1 {{cannot synchronize 'nvgpu.tma.async.load' and 'memref.load' on workgroup memory %arg3}}
+      %x = memref.load %S[%slot, %t] : !S
+      memref.store %x, %out[%i, %t] : memref<?x128xf32>
+    }
+    gpu.return
+  }
+}

@@ -75,6 +75,68 @@ gpu.module @phases {
     gpu.return
   }
 
+  // The turn says which mbarrier and which phase.
+  gpu.func @counted(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
+      workgroup(%S: memref<3x128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %bytes = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %t = gpu.thread_id x
+    %bars = nvgpu.mbarrier.create -> !bars
+    %elected = arith.cmpi eq, %t, %c0 : index
+    scf.if %elected {
+      nvgpu.mbarrier.init %bars[%c0], %c1 : !bars
+      nvgpu.mbarrier.init %bars[%c1], %c1 : !bars
+      nvgpu.mbarrier.init %bars[%c2], %c1 : !bars
+      nvvm.fence.mbarrier.init
+    }
+    gpu.barrier
+    %has0 = arith.cmpi sgt, %n, %c0 : index
+    scf.if %has0 {
+      scf.if %elected {
+        %S0 = memref.subview %S[0, 0] [1, 128] [1, 1] : memref<3x128xf32, #gpu.address_space<workgroup>> to memref<128xf32, strided<[1]>, #gpu.address_space<workgroup>>
+        nvgpu.mbarrier.arrive.expect_tx %bars[%c0], %bytes : !bars
+        nvgpu.tma.async.load %map[%c0], %bars[%c0] to %S0 : !map, !bars -> memref<128xf32, strided<[1]>, #gpu.address_space<workgroup>>
+      }
+    }
+    %has1 = arith.cmpi sgt, %n, %c1 : index
+    scf.if %has1 {
+      scf.if %elected {
+        %S1 = memref.subview %S[1, 0] [1, 128] [1, 1] : memref<3x128xf32, #gpu.address_space<workgroup>> to memref<128xf32, strided<[1], offset: 128>, #gpu.address_space<workgroup>>
+        nvgpu.mbarrier.arrive.expect_tx %bars[%c1], %bytes : !bars
+        nvgpu.tma.async.load %map[%c1], %bars[%c1] to %S1 : !map, !bars -> memref<128xf32, strided<[1], offset: 128>, #gpu.address_space<workgroup>>
+      }
+    }
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%to = %c2) -> index {
+      %from = arith.remui %i, %c3 : index
+      %round = arith.divui %i, %c3 : index
+      %odd = arith.remui %round, %c2 : index
+      %phase = arith.cmpi ne, %odd, %c0 : index
+      nvgpu.mbarrier.try_wait.parity %bars[%from], %phase, %ticks : !bars
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+      gpu.barrier
+      %later = arith.addi %i, %c2 : index
+      %has = arith.cmpi slt, %later, %n : index
+      scf.if %has {
+        scf.if %elected {
+          %T = memref.subview %S[%to, 0] [1, 128] [1, 1] : memref<3x128xf32, #gpu.address_space<workgroup>> to !tile
+          nvgpu.mbarrier.arrive.expect_tx %bars[%to], %bytes : !bars
+          nvgpu.tma.async.load %map[%later], %bars[%to] to %T : !map, !bars -> !tile
+        }
+      }
+      %x = memref.load %S[%from, %t] : memref<3x128xf32, #gpu.address_space<workgroup>>
+      memref.store %x, %out[%i, %t] : memref<?x128xf32>
+      %to1 = arith.addi %to, %c1 : index
+      %to2 = arith.remui %to1, %c3 : index
+      scf.yield %to2 : index
+    }
+    gpu.return
+  }
+
   // Each turn waits for its own copy; the phase goes on through both loops.
   gpu.func @own_turn(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
       workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)

@@ -43,6 +43,16 @@ MUTANTS = [
     ("ring", "arith.constant 512", "arith.constant 256", 0),
     ("ring", "expect_tx %bars[%to], %bytes", "expect_tx %bars[%from], %bytes", 0),
     ("ring", "scf.if %elected {", "scf.if %has {", -1),
+    # The same where the turn is what counts.
+    ("counted", "arith.divui %i, %c3", "arith.divui %i, %c2", 0),
+    ("counted", "arith.divui %i, %c3", "arith.divui %to, %c3", 0),
+    ("counted", "arith.remui %i, %c3", "arith.remui %i, %c2", 0),
+    ("counted", "arith.remui %round, %c2", "arith.remui %round, %c3", 0),
+    ("counted", "arith.cmpi ne, %odd", "arith.cmpi eq, %odd", 0),
+    ("counted", "arith.remui %to1, %c3", "arith.remui %to1, %c2", 0),
+    ("counted", "iter_args(%to = %c2)", "iter_args(%to = %c1)", 0),
+    ("counted", "scf.for %i = %c0", "scf.for %i = %c1", 0),
+    ("counted", "to %n step %c1", "to %n step %c2", 0),
     # The same of one mbarrier.
     ("own_turn", "%phase = %begin)", "%phase = %even)", 0),
     ("own_turn", "scf.yield %inner", "scf.yield %begin", 0),
@@ -76,9 +86,25 @@ def verdict_of(head: str, body: str) -> str:
     return outcome.verdict
 
 
-@pytest.mark.parametrize("name", ["ring", "own_turn", "some_turns", "straight"])
+@pytest.mark.parametrize("name", ["ring", "counted", "own_turn", "some_turns", "straight"])
 def test_phases_are_proved(name: str) -> None:
     assert verdict_of(*function(name)) == "SAFE"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("ring", "arith.xori %phase, %is_last", "arith.xori %phase, %even"),
+        ("counted", "arith.cmpi ne, %odd, %c0", "arith.cmpi ne, %c0, %c0"),
+        ("counted", "arith.divui %i, %c3", "arith.divui %i, %c2"),
+    ],
+)
+def test_waits_for_phases_that_are_over_are_errors(name: str, old: str, new: str) -> None:
+    """A slot is read again before the copy into it is waited for, for certain."""
+    head, body = function(name)
+    assert verdict_of(head, body) == "SAFE"
+    assert old in body
+    assert verdict_of(head, body.replace(old, new)) == "UNFIXABLE"
 
 
 @pytest.mark.parametrize(("name", "old", "new", "place"), MUTANTS)

@@ -28,6 +28,8 @@ struct Hazard {
   Conflict conflict;
   /// It is not known when the first one is done, and so what barriers order.
   bool isUntimed = false;
+  /// The wait between that misses the first one; null for none.
+  const MissedPhase *missed = nullptr;
 };
 
 /// All that barriers have to separate, of the threads that `threads` names;

@@ -77,6 +77,17 @@ struct AsyncCompletion {
   bool isForAll = false;
 };
 
+/// A wait that gets on at once, although a copy by TMA is under way: it names
+/// the parity of a phase that is over.
+struct MissedPhase {
+  Operation *wait = nullptr;
+  /// The nodes of the wait and of the loop that it is in.
+  unsigned step = 0, loop = 0;
+  /// In which turn of the loop, counted from 0; the copy was started that many
+  /// turns before.
+  int64_t turn = 0, distance = 0;
+};
+
 class SyncTree {
 public:
   SyncTree(Operation *scope, const ThreadAccesses &accesses,
@@ -90,6 +101,11 @@ public:
   const AsyncCompletion *getCompletion(unsigned access) const {
     auto it = completionOf.find(access);
     return it == completionOf.end() ? nullptr : &it->second;
+  }
+  /// The wait that misses the asynchronous access; null if none is known.
+  const MissedPhase *getMissed(unsigned access) const {
+    auto it = missedOf.find(access);
+    return it == missedOf.end() ? nullptr : &it->second;
   }
   /// The loops around a node that threads turn together, outermost first: their
   /// nodes.
@@ -167,6 +183,7 @@ private:
   /// Nodes in which such operations are that are no step of their own.
   DenseSet<unsigned> hidingSteps;
   DenseMap<unsigned, AsyncCompletion> completionOf;
+  DenseMap<unsigned, MissedPhase> missedOf;
   DenseMap<unsigned, const KernelLoop *> loopOf;
   /// Numbers of calls, by the operations that they start with.
   DenseMap<Operation *, unsigned> calls;

@@ -1,0 +1,51 @@
+//===- MissedPhase.cpp - Waits for phases that are over -------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MissedPhase.h"
+#include "TurnValues.h"
+#include "workgroup/Support/Kernel.h"
+
+namespace mlir::workgroup {
+
+std::optional<MissedPhase> findMissedPhase(nvgpu::MBarrierTryWaitParityOp wait,
+                                           nvgpu::TmaAsyncLoadOp load,
+                                           Operation *scope,
+                                           const KernelLoops &loops) {
+  constexpr int64_t kMaxBarriers = 64;
+  auto loop = dyn_cast<scf::ForOp>(wait->getParentOp());
+  int64_t size = wait.getBarriers().getType().getNumBarriers();
+  if (!loop || loops.getLoop(loop) || size > kMaxBarriers ||
+      loops.getLoop(load) != loops.getLoop(wait) ||
+      !getBlockShape(scope).getNumThreads())
+    return std::nullopt;
+  TurnValues turns(loop, scope);
+  bool isBefore =
+      loop.getBody()->findAncestorOpInBlock(*load)->isBeforeInBlock(wait);
+  // Of each mbarrier: phases that were waited for, and in which turn last.
+  SmallVector<int64_t> phases(size, 0), last(size, -1);
+  for (int64_t turn = 0; turn <= 2 * size; ++turn) {
+    std::optional<int64_t> number = turns.evaluate(wait.getMbarId(), turn);
+    std::optional<int64_t> parity = turns.evaluate(wait.getPhaseParity(), turn);
+    if (!number || !parity || *number < 0 || *number >= size)
+      return std::nullopt;
+    if ((*parity & 1) == phases[*number] % 2) {
+      ++phases[*number];
+      last[*number] = turn;
+      continue;
+    }
+    // What was started since the last wait is not waited for.
+    for (int64_t start = turn - !isBefore;
+         start >= std::max<int64_t>(0, last[*number] + isBefore); --start)
+      if (turns.evaluate(load.getMbarId(), start) == *number)
+        return MissedPhase{wait, 0, 0, turn, turn - start};
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+} // namespace mlir::workgroup

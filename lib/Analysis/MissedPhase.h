@@ -1,0 +1,34 @@
+//===- MissedPhase.h - Waits for phases that are over -----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whoever waits for the parity of the phase that he has waited for last gets on
+// at once (PTX ISA, mbarrier.test_wait), and reads what TMA is still writing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_MISSEDPHASE_H
+#define WORKGROUP_LIB_ANALYSIS_MISSEDPHASE_H
+
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "workgroup/Analysis/KernelLoops.h"
+#include "workgroup/Analysis/SyncTree.h"
+
+namespace mlir::workgroup {
+
+/// Follows `wait`, the only one for mbarriers that have one announcement a
+/// phase, through the turns of the outermost loop that it is in the body of, as
+/// far as constants tell. Returns the first turn in which it misses a copy by
+/// `load`; nothing if none is found.
+std::optional<MissedPhase> findMissedPhase(nvgpu::MBarrierTryWaitParityOp wait,
+                                           nvgpu::TmaAsyncLoadOp load,
+                                           Operation *scope,
+                                           const KernelLoops &loops);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_MISSEDPHASE_H

@@ -1,0 +1,70 @@
+//===- PeriodicValues.h - Arithmetic on numbers of turns --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What follows from the number of the turn of a loop by constants alone, such
+// as `turn mod 3` or `turn / 3 mod 2`, for all turns there may be: for each
+// residue of the turn, as a linear function of how often it came before. Of
+// what the loop carries, that it repeats itself is proved by induction.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_PERIODICVALUES_H
+#define WORKGROUP_LIB_ANALYSIS_PERIODICVALUES_H
+
+#include "TurnValues.h"
+#include "mlir/IR/AffineExpr.h"
+#include <optional>
+
+namespace mlir::workgroup {
+
+/// In turn `period * k + r`, where `period` is the size of `at`, it is `slope *
+/// k + at[r]`. Booleans are 0 or 1.
+struct PeriodicValue {
+  int64_t slope = 0;
+  SmallVector<int64_t> at;
+
+  bool isPeriodic() const { return slope == 0; }
+  bool isNonNegative() const {
+    return slope >= 0 &&
+           llvm::all_of(at, [](int64_t value) { return value >= 0; });
+  }
+};
+
+class PeriodicValues {
+public:
+  /// `loop` counts its turns: from 0, by 1.
+  PeriodicValues(scf::ForOp loop, Operation *scope, int64_t period)
+      : loop(loop), period(period), turns(loop, scope) {}
+
+  /// `value`; nothing if it is anything else, or may overflow.
+  std::optional<PeriodicValue> evaluate(Value value);
+
+private:
+  using Result = std::optional<PeriodicValue>;
+
+  PeriodicValue make(function_ref<int64_t(int64_t)> get,
+                     int64_t slope = 0) const;
+  Result compute(Value value);
+  Result evaluateCarried(BlockArgument argument);
+  Result evaluateOp(Operation *op);
+  Result evaluateCast(Operation *op);
+  Result evaluateExpr(AffineExpr expr, ValueRange operands, unsigned numDims);
+  Result combine(AffineExprKind kind, const Result &lhs,
+                 const Result &rhs) const;
+
+  scf::ForOp loop;
+  int64_t period;
+  TurnValues turns;
+  DenseMap<Value, Result> known;
+  /// Something was assumed that is not so: nothing is known.
+  bool isWrong = false;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_PERIODICVALUES_H

@@ -1,0 +1,54 @@
+//===- TurnValues.cpp - What one turn after the other has -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TurnValues.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Support/Kernel.h"
+
+namespace mlir::workgroup {
+
+TurnValues::TurnValues(scf::ForOp loop, Operation *scope)
+    : loop(loop), scope(scope) {
+  for (auto [extent, known] :
+       llvm::zip_equal(shape, getBlockShape(scope).sizes))
+    extent = *known;
+}
+
+std::optional<ThreadValues>
+TurnValues::getArgument(unsigned number, int64_t turn, ThreadEvaluator &own) {
+  if (number == 0) {
+    std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
+    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    if (!first || !step)
+      return std::nullopt;
+    return own.splat(*first + turn * *step);
+  }
+  if (turn > 0) {
+    auto before = evaluate(loop.getYieldedValues()[number - 1], turn - 1);
+    return before ? std::optional(own.splat(*before)) : std::nullopt;
+  }
+  const ThreadValues *init = own.evaluate(loop.getInitArgs()[number - 1]);
+  return init ? std::optional(*init) : std::nullopt;
+}
+
+std::optional<int64_t> TurnValues::evaluate(Value value, int64_t turn) {
+  while (evaluators.size() <= size_t(turn))
+    evaluators.push_back(std::make_unique<ThreadEvaluator>(
+        scope, shape, SmallVector<int64_t>{0},
+        [this, number = int64_t(evaluators.size())](
+            Value of, ThreadEvaluator &own) -> std::optional<ThreadValues> {
+          auto argument = dyn_cast<BlockArgument>(of);
+          if (!argument || argument.getOwner() != loop.getBody())
+            return std::nullopt;
+          return getArgument(argument.getArgNumber(), number, own);
+        }));
+  const ThreadValues *values = evaluators[turn]->evaluate(value);
+  return values ? std::optional(values->front()) : std::nullopt;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,40 @@
+//===- TurnValues.h - What one turn after the other has ---------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_TURNVALUES_H
+#define WORKGROUP_LIB_ANALYSIS_TURNVALUES_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/ThreadEvaluator.h"
+#include <memory>
+
+namespace mlir::workgroup {
+
+/// Computes what one thread has in the first turns of a loop.
+class TurnValues {
+public:
+  /// `loop` is in `scope`, of which the shape of the block is known.
+  TurnValues(scf::ForOp loop, Operation *scope);
+
+  /// `value` in turn number `turn`; nothing if constants do not tell. Takes
+  /// time and depth of the stack by turns, but for those asked for before.
+  std::optional<int64_t> evaluate(Value value, int64_t turn);
+
+private:
+  std::optional<ThreadValues> getArgument(unsigned number, int64_t turn,
+                                          ThreadEvaluator &own);
+
+  scf::ForOp loop;
+  Operation *scope;
+  std::array<int64_t, 3> shape;
+  std::vector<std::unique_ptr<ThreadEvaluator>> evaluators;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_TURNVALUES_H
