@@ -92,6 +92,11 @@ struct MemoryPipelineOptions
           clEnumValN(SyncMode::Minimize, "minimize",
                      "the fewest that are missing are added, and those that "
                      "order nothing are removed"))};
+  PassOptions::Option<bool> namedBarriers{
+      *this, "named-barriers",
+      llvm::cl::desc("Let warps that take an arm of a branch on their own meet "
+                     "at a barrier of their own"),
+      llvm::cl::init(false)};
   PassOptions::Option<int64_t> assumeAlignment{
       *this, "assume-alignment",
       llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "

@@ -45,6 +45,10 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     inserted behind it, as it could hold those others up; what it would order is
     reported.
 
+    With `named-barriers`, what threads do to each other in an arm of an `scf.if` is
+    ordered there by an `nvvm.barrier` with a number of its own (1 to 15), if always
+    the same warps take that arm, and all of their lanes.
+
     Fails, and changes nothing in that kernel, if a barrier stands where not all
     threads get to (`barrier in divergent control flow`), and if two accesses race
     that no barrier can separate: by one operation, or in a region that only some
@@ -61,7 +65,10 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     Option<"warns", "warn", "bool", /*default=*/"true",
            "Warn of what may race and no barrier can order">,
     Option<"refuses", "refuse", "bool", /*default=*/"true",
-           "Fail where no barrier can order; otherwise only warn">];
+           "Fail where no barrier can order; otherwise only warn">,
+    Option<"namedBarriers", "named-barriers", "bool", /*default=*/"false",
+           "Let warps that take an arm of a branch on their own meet at a "
+           "barrier of their own">];
 }
 
 def EliminateBarriersPass : SyncPass<"workgroup-eliminate-barriers"> {

@@ -270,6 +270,8 @@ struct SyncOptions {
   bool warns = true;
   /// Insertion fails where no barrier can order; otherwise it only warns.
   bool refuses = true;
+  /// Insertion may use barriers of a part of the block's warps.
+  bool hasNamedBarriers = false;
 };
 
 /// What is known of the synchronisation of a kernel; the graver, the larger.

@@ -90,7 +90,7 @@ bool isCut(const SyncProgram &program, const SyncHazard &hazard,
 
 /// True for a barrier that may go. What is called needs its own elsewhere, too.
 static bool isReplaceable(const SyncNode &node) {
-  return node.kind == SyncNode::Barrier && !node.call;
+  return node.kind == SyncNode::Barrier && !node.call && !node.isFixed;
 }
 
 namespace {

@@ -264,7 +264,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
 std::vector<Hazard> HazardFinder::find() {
   for (unsigned second = 0; second < accesses.size(); ++second)
     for (unsigned first = 0; first <= second; ++first)
-      visit(first, second);
+      if (tree.contains(accesses[first]) && tree.contains(accesses[second]))
+        visit(first, second);
   return std::move(hazards);
 }
 

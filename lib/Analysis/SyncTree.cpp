@@ -28,16 +28,19 @@ bool isWarpBarrier(Operation *op) {
 
 SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
                    const SyncScope &sync)
-    : sync(sync), stepOf(accesses.getAccesses().size(), 0) {
+    : sync(sync), part(sync.part), stepOf(accesses.getAccesses().size(), 0) {
   markRelevant(scope, accesses);
-  if (Region *body = getBody(scope))
+  if (Region *body = part ? part : getBody(scope))
     visitRegion(0, *body);
   findCompletions(scope, accesses);
 }
 
 bool SyncTree::isBarrier(Operation *op) const {
+  if (sync.part)
+    return sync.isPartBarrier(op);
+  bool isOfWarps = sync.unit == UniformityUnit::Warp;
   return isBlockBarrier(op) ||
-         (sync.unit == UniformityUnit::Warp && isWarpBarrier(op));
+         (isOfWarps && (isWarpBarrier(op) || sync.isPartBarrier(op)));
 }
 
 bool isProxyFence(Operation *op, MemorySpace space) {
@@ -116,6 +119,8 @@ void SyncTree::findCompletions(Operation *scope,
       loopNodes[loop->op] = node;
   AsyncPhases phases(scope, sync, phaseSteps, loopNodes);
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    if (!contains(access))
+      continue;
     std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
     if (!done && access.isAsync)
       done = groups.findCompletion(access.op, stepOf[number], scope);
@@ -151,6 +156,8 @@ void SyncTree::addStep(unsigned sequence, Operation *op) {
     phaseSteps[op] = node;
   if (op->getNumRegions() != 0 && accessesOf.lookup(op).empty())
     divergentSteps.insert(node);
+  if (isa<scf::IfOp>(op))
+    divergentBranches.push_back(op);
   addDivergent(node, op);
 }
 
@@ -195,7 +202,9 @@ void SyncTree::visitOp(unsigned sequence, Operation &op) {
   if (!isRelevant(&op))
     return;
   if (isBarrier(&op)) {
-    barriers[append(sequence, SyncNode::Barrier, &op)] = &op;
+    unsigned node = append(sequence, SyncNode::Barrier, &op);
+    barriers[node] = &op;
+    program.nodes[node].isFixed = sync.isPartBarrier(&op);
     return;
   }
   bool isPlain = op.getNumRegions() == 0 || !accessesOf.lookup(&op).empty();

@@ -333,6 +333,26 @@ bool ThreadConflicts::isDead(Operation *op) {
          !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
 }
 
+std::optional<int64_t> ThreadConflicts::countThreads(scf::IfOp branch,
+                                                     Region &arm) {
+  if (!tables)
+    return std::nullopt;
+  SymbolicCondition condition = index.getCondition(branch.getCondition());
+  std::vector<bool> may = tables->getPossible(condition);
+  std::vector<bool> mayNot = tables->getPossible(condition.negate());
+  if (&arm != &branch.getThenRegion())
+    std::swap(may, mayNot);
+  int64_t count = 0;
+  for (size_t thread = 0; thread < may.size(); ++thread) {
+    if (may[thread] == mayNot[thread] ||
+        may[thread] != may[thread - thread % kWarpSize])
+      return std::nullopt;
+    count += may[thread];
+  }
+  bool isPart = count > 0 && count < int64_t(may.size());
+  return isPart && count % kWarpSize == 0 ? std::optional(count) : std::nullopt;
+}
+
 std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
 ThreadConflicts::findParting(Operation *op, UniformityUnit unit) {
   if (!tables)

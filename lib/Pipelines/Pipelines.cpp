@@ -47,6 +47,7 @@ static void addSynchronization(OpPassManager &pm,
     insert.assumeDistinctArguments = areDistinct;
     insert.warns = !options.verifyBarriers; // else the verification does
     insert.refuses = options.verifyBarriers;
+    insert.namedBarriers = options.namedBarriers;
     pm.addPass(createInsertBarriersPass(insert));
   }
   if (options.sync == SyncMode::Minimize)

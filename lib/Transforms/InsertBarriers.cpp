@@ -37,13 +37,19 @@ public:
 
 private:
   LogicalResult insert(UniformityUnit unit);
+  LogicalResult insert(const ThreadPart &part);
+  LogicalResult insertAt(const SyncTree &tree, const SyncPlacement &placement,
+                         ArrayRef<Hazard> hazards, UniformityUnit unit,
+                         const ThreadPart *part = nullptr);
   LogicalResult report(Operation *op, const Twine &message);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
   void thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
                SyncPlacement &placement);
   SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
-  Operation *makeBarrier(UniformityUnit unit, Operation *before, Location loc);
-  Operation *insertBarrier(UniformityUnit unit, Operation *before);
+  Operation *makeBarrier(UniformityUnit unit, const ThreadPart *part,
+                         Operation *before);
+  Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
+                           Operation *before);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
                  SyncPlacement &placement, UniformityUnit unit);
   DenseSet<Operation *> chooseForBlock();
@@ -64,24 +70,37 @@ private:
 // Insertion
 //===----------------------------------------------------------------------===//
 
-Operation *BarrierEditor::makeBarrier(UniformityUnit unit, Operation *before,
-                                      Location loc) {
+/// Makes a barrier of `part`, if that is given, or of `unit`.
+Operation *BarrierEditor::makeBarrier(UniformityUnit unit,
+                                      const ThreadPart *part,
+                                      Operation *before) {
+  Location loc = before->getLoc();
   rewriter.setInsertionPoint(before);
+  auto makeNumber = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(number));
+  };
+  if (part) {
+    Value number = makeNumber(*part->barrier);
+    Value count = makeNumber(part->numThreads);
+    return NVVM::BarrierOp::create(rewriter, loc, TypeRange(), number, count,
+                                   {}, Value());
+  }
   if (unit == UniformityUnit::Block)
     return gpu::BarrierOp::create(rewriter, loc);
-  Value mask =
-      arith::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(-1));
-  return NVVM::SyncWarpOp::create(rewriter, loc, mask);
+  return NVVM::SyncWarpOp::create(rewriter, loc, makeNumber(-1));
 }
 
 /// Puts a barrier before `point`, in the program itself and, if that is not
 /// what is looked at, in its copy.
-Operation *BarrierEditor::insertBarrier(UniformityUnit unit, Operation *point) {
-  Operation *barrier = makeBarrier(unit, point, point->getLoc());
+Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
+                                        const ThreadPart *part,
+                                        Operation *point) {
+  Operation *barrier = makeBarrier(unit, part, point);
   Operation *original = program.getOriginal(point);
   if (original == point)
     return barrier;
-  Operation *inserted = makeBarrier(unit, original, original->getLoc());
+  Operation *inserted = makeBarrier(unit, part, original);
   program.addCopy(barrier, inserted);
   return inserted;
 }
@@ -226,6 +245,8 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   std::vector<SyncFinding> divergent = findings.take();
   if (!divergent.empty())
     return emitFindings(divergent, options);
+  if (unit == UniformityUnit::Block && options.hasNamedBarriers)
+    kernel.addParts(tree);
 
   std::vector<Hazard> hazards = kernel.findHazards(tree, unit);
   SyncPlacement placement =
@@ -240,6 +261,15 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   keepWaits(tree, hazards, placement, unit);
   if (failed(emitFindings(findings.take(), options)))
     return failure();
+  return insertAt(tree, placement, hazards, unit);
+}
+
+/// Inserts what was placed: barriers of `part`, if that is given, or of `unit`.
+LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
+                                      const SyncPlacement &placement,
+                                      ArrayRef<Hazard> hazards,
+                                      UniformityUnit unit,
+                                      const ThreadPart *part) {
   SmallVector<Operation *> points;
   for (SyncGap gap : placement.gaps) {
     points.push_back(tree.getInsertionPoint(gap));
@@ -250,14 +280,38 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
                     "flow");
   }
   for (auto [gap, point] : llvm::zip_equal(placement.gaps, points))
-    explainBarrier(insertBarrier(unit, point), kernel, tree, gap, hazards,
+    explainBarrier(insertBarrier(unit, part, point), kernel, tree, gap, hazards,
                    placement);
   return success();
+}
+
+/// Inserts barriers of `part` in its arm, if there may be some.
+LogicalResult BarrierEditor::insert(const ThreadPart &part) {
+  SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
+  findings.addDivergent(tree, UniformityUnit::Block);
+  std::vector<Hazard> hazards = kernel.findHazards(tree, UniformityUnit::Block);
+  SyncPlacement placement;
+  for (unsigned number = 0; number < hazards.size(); ++number)
+    placement.uncut.push_back(number);
+  if (options.hasNamedBarriers && !hazards.empty() &&
+      kernel.allocateBarrier(part))
+    placement = placeBarriers(tree.getProgram(), getOrders(hazards));
+  std::vector<Hazard> uncut;
+  for (unsigned number : placement.uncut)
+    uncut.push_back(hazards[number]);
+  findings.addRaces(tree, uncut, UniformityUnit::Block);
+  keepWaits(tree, hazards, placement, UniformityUnit::Block);
+  if (failed(emitFindings(findings.take(), options)))
+    return failure();
+  return insertAt(tree, placement, hazards, UniformityUnit::Block, &part);
 }
 
 LogicalResult BarrierEditor::insert() {
   if (failed(insert(UniformityUnit::Block)))
     return failure();
+  for (const ThreadPart &part : kernel.getParts())
+    if (failed(insert(part)))
+      return failure();
   return kernel.hasWarps() ? insert(UniformityUnit::Warp) : success();
 }
 
@@ -303,7 +357,8 @@ BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
   SmallVector<unsigned> candidates;
   for (unsigned node : tree.getBarriers()) {
     bool isKept = kept.contains(tree.getBarrier(node)) ||
-                  tree.getProgram().nodes[node].call;
+                  tree.getProgram().nodes[node].call ||
+                  tree.getProgram().nodes[node].isFixed;
     (isKept ? rest : fixed).nodes[node].kind = SyncNode::Step;
     if (!isKept)
       candidates.push_back(node);
@@ -361,7 +416,7 @@ void BarrierEditor::eliminate() {
                      : "barrier removed: all that it orders is ordered without "
                        "it");
     if (isOfWarp)
-      makeBarrier(UniformityUnit::Warp, barrier, barrier->getLoc());
+      makeBarrier(UniformityUnit::Warp, /*part=*/nullptr, barrier);
     rewriter.eraseOp(barrier);
   }
 }
@@ -412,8 +467,8 @@ struct InsertBarriersPass final
   using InsertBarriersPassBase::InsertBarriersPassBase;
 
   void runOnOperation() override {
-    if (failed(insertBarriers(
-            getOperation(), {assumeDistinctArguments, strict, warns, refuses})))
+    if (failed(insertBarriers(getOperation(), {assumeDistinctArguments, strict,
+                                               warns, refuses, namedBarriers})))
       signalPassFailure();
   }
 };

@@ -51,9 +51,22 @@ KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
     : scope(scope), analyses(analyses), loops(scope),
       accesses(scope, analyses.block, analyses.arguments),
       conflicts(scope, accesses, loops, analyses.block, analyses.warp) {
+  auto isNamed = [](NVVM::BarrierOp barrier) {
+    return barrier.getNumberOfThreads() ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+  };
+  if (scope->walk(isNamed).wasInterrupted())
+    addParts(makeTree(UniformityUnit::Block));
   scope->walk([&](Operation *op) {
-    hasOtherBarriers |= isOtherBarrier(op);
+    hasOtherBarriers |= isOtherBarrier(op) && !parts.isBarrier(op);
     hasPhaseWaits |= isPhaseWait(op);
+  });
+}
+
+void KernelSync::addParts(const SyncTree &block) {
+  parts = ThreadParts(scope, block, conflicts);
+  parts.eraseIf([&](const ThreadPart &part) {
+    return makeTree(UniformityUnit::Block, &part).getUnstructured() != nullptr;
   });
 }
 
@@ -63,10 +76,12 @@ bool KernelSync::isEnteredTogether() const {
 }
 
 ThreadWaits KernelSync::findWaits() const {
-  return ThreadWaits(scope, analyses.block, loops);
+  auto isPartBarrier = [&](Operation *op) { return parts.isBarrier(op); };
+  return ThreadWaits(scope, analyses.block, loops, isPartBarrier);
 }
 
-SyncTree KernelSync::makeTree(UniformityUnit unit) const {
+SyncTree KernelSync::makeTree(UniformityUnit unit,
+                              const ThreadPart *part) const {
   auto hasTurn = [&](const KernelLoop *loop) {
     return conflicts.getIndex().hasTurn(loop);
   };
@@ -80,6 +95,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
   auto getStartOfCall = [&](Operation *op) {
     return analyses.program.getStartOfCall(op);
   };
+  auto isPartBarrier = [&](Operation *op) { return parts.isBarrier(op); };
   SyncScope sync{unit,
                  unit == UniformityUnit::Block ? analyses.block : analyses.warp,
                  analyses.block,
@@ -88,7 +104,9 @@ SyncTree KernelSync::makeTree(UniformityUnit unit) const {
                  hasTurn,
                  getNumTurns,
                  isDead,
-                 getStartOfCall};
+                 getStartOfCall,
+                 isPartBarrier,
+                 part ? part->arm : nullptr};
   return SyncTree(scope, accesses, sync);
 }
 
@@ -124,6 +142,17 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
       /*isOpenOnly=*/isRefined);
+  // What a part does in one turn its own barriers order.
+  auto isOfPart = [&](const Hazard &hazard) {
+    const ThreadPart *part = parts.getPart(getAccess(hazard.first).op);
+    bool isInTurn = hazard.order.from == hazard.order.to &&
+                    !hazard.order.loop && !hazard.relation.carrier &&
+                    !hazard.isUntimed;
+    return part && isInTurn &&
+           part == parts.getPart(getAccess(hazard.second).op);
+  };
+  if (unit == UniformityUnit::Block && !tree.isOfPart())
+    llvm::erase_if(hazards, isOfPart);
   if (isRefined)
     removeOrdered(hazards, tree, conflicts);
   for (Hazard &hazard : hazards)

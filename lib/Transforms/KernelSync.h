@@ -15,6 +15,7 @@
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/BlockRaces.h"
 #include "workgroup/Analysis/Hazards.h"
+#include "workgroup/Analysis/ThreadParts.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
@@ -37,8 +38,16 @@ class KernelSync {
 public:
   KernelSync(Operation *scope, const SyncAnalyses &analyses);
 
-  /// A kernel as barriers of the block, or of warps, see it, as it is now.
-  SyncTree makeTree(UniformityUnit unit) const;
+  /// A kernel as barriers of the block, or of warps, see it, as it is now; or
+  /// the arm of `part`, as barriers of the block's part see it.
+  SyncTree makeTree(UniformityUnit unit,
+                    const ThreadPart *part = nullptr) const;
+  /// Parts of the block that have a barrier of their own.
+  ArrayRef<ThreadPart> getParts() const { return parts.getParts(); }
+  /// Takes all parts into account that could have one.
+  void addParts(const SyncTree &block);
+  /// Gives `part` a barrier if it has none; false if none is left.
+  bool allocateBarrier(const ThreadPart &part) { return parts.allocate(part); }
   /// What barriers have to order; with `isRefined`, given that all that are
   /// there stay.
   std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
@@ -76,6 +85,7 @@ private:
   KernelLoops loops;
   ThreadAccesses accesses;
   mutable ThreadConflicts conflicts;
+  ThreadParts parts;
   bool hasOtherBarriers = false, hasPhaseWaits = false;
 };
 
@@ -102,6 +112,8 @@ public:
   /// which no barrier is put.
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
                 UniformityUnit unit, Operation *wait = nullptr);
+  /// Adds what is wrong in the arms of parts of the block.
+  void addParts();
 
   /// Adds what threads of different blocks do to each other.
   void addBlockRaces();

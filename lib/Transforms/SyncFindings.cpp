@@ -165,6 +165,8 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
   llvm::BitVector isFixable(open.size(), true);
   for (unsigned number : placement.uncut)
     isFixable.reset(number);
+  if (tree.isOfPart()) // not without leave
+    isFixable.reset();
   for (Conflict::Kind kind : {Conflict::Certain, Conflict::Possible})
     for (auto [number, hazard] : llvm::enumerate(open)) {
       Operation *first = kernel.getAccess(hazard.first).op;
@@ -180,6 +182,15 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
             {wait->getLoc(), "no barrier is put, as threads may wait for "
                              "others here, which it would hold up"});
     }
+}
+
+void SyncFindings::addParts() {
+  for (const ThreadPart &part : kernel.getParts()) {
+    SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
+    addDivergent(tree, UniformityUnit::Block);
+    addRaces(tree, kernel.findHazards(tree, UniformityUnit::Block),
+             UniformityUnit::Block);
+  }
 }
 
 void SyncFindings::addRace(const BlockRace &race) {

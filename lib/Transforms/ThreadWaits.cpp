@@ -186,7 +186,8 @@ Operation *SpinFinder::find() {
 }
 
 ThreadWaits::ThreadWaits(Operation *scope, const UniformityAnalysis &block,
-                         const KernelLoops &loops)
+                         const KernelLoops &loops,
+                         llvm::function_ref<bool(Operation *)> isMet)
     : order(scope) {
   DenseSet<const KernelLoop *> visited;
   auto add = [&](Operation *wait) {
@@ -201,7 +202,7 @@ ThreadWaits::ThreadWaits(Operation *scope, const UniformityAnalysis &block,
     isFenced |= isa<NVVM::MembarOp, LLVM::FenceOp>(op);
   });
   scope->walk([&](Operation *op) {
-    if (isWait(op, block))
+    if (isWait(op, block) && !isMet(op))
       add(op);
     const KernelLoop *loop =
         canSeeOthers(op, isFenced) ? loops.getLoop(op) : nullptr;

@@ -24,8 +24,10 @@ namespace mlir::workgroup {
 
 class ThreadWaits {
 public:
+  /// `isMet`: whether all threads that a barrier is for are known to come.
   ThreadWaits(Operation *scope, const UniformityAnalysis &block,
-              const KernelLoops &loops);
+              const KernelLoops &loops,
+              llvm::function_ref<bool(Operation *)> isMet);
 
   /// A wait after which control may get to right before `point`; null if there
   /// is none.

@@ -38,6 +38,7 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
   findings.addDivergent(block, UniformityUnit::Block);
   findings.addRaces(block, kernel.findHazards(block, UniformityUnit::Block),
                     UniformityUnit::Block);
+  findings.addParts();
   if (kernel.hasWarps()) {
     SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
     if (!warp.getUnstructured()) {

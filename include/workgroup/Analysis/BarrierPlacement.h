@@ -43,6 +43,8 @@ struct SyncNode {
   /// Of what stands in place of a call, the number of the call: no barrier is
   /// put into it, nor between nodes of the same call. They follow each other.
   std::optional<unsigned> call;
+  /// Of a barrier: it stays, whatever others do.
+  bool isFixed = false;
 };
 
 /// Items one after the other.

@@ -50,6 +50,11 @@ struct SyncScope {
   /// The first of the operations that stand in place of the call that the given
   /// one stands in place of; null if it stands in place of none.
   llvm::function_ref<Operation *(Operation *)> getStartOfCall;
+  /// True for a barrier of the part of the block that gets to it.
+  llvm::function_ref<bool(Operation *)> isPartBarrier;
+  /// The arm of a branch that the threads are those of which take it, and all
+  /// that the tree is about; null for all of the kernel, by all threads.
+  Region *part = nullptr;
 };
 
 /// Where an asynchronous access is done, in the thread that goes there.
@@ -132,6 +137,18 @@ public:
   /// The nodes that are barriers.
   SmallVector<unsigned> getBarriers() const;
 
+  /// True if the tree is of one arm only.
+  bool isOfPart() const { return part; }
+  /// True if the tree is about the access.
+  bool contains(const ThreadAccess &access) const {
+    return !part || part->isAncestor(access.op->getParentRegion());
+  }
+  /// Branches that not all threads take together, where all get to them
+  /// together: each an `scf.if`.
+  ArrayRef<Operation *> getDivergentBranches() const {
+    return divergentBranches;
+  }
+
   /// Barriers that not all threads reach.
   ArrayRef<Operation *> getDivergentBarriers() const {
     return divergentBarriers;
@@ -169,7 +186,9 @@ private:
   bool goesOnTogether(const KernelLoop *loop, ArrayRef<Block *> blocks);
   bool hasRelevant(Block *block) const;
 
+  /// While it is built.
   const SyncScope &sync;
+  Region *part;
   SyncProgram program;
   DenseMap<Operation *, SmallVector<unsigned, 2>> accessesOf;
   DenseSet<Operation *> relevant;
@@ -193,7 +212,7 @@ private:
   /// loops that test in their middle, the test.
   std::vector<Operation *> before;
   DenseMap<unsigned, Operation *> ends, tests;
-  SmallVector<Operation *> divergentBarriers;
+  SmallVector<Operation *> divergentBarriers, divergentBranches;
   Operation *unstructured = nullptr;
   /// The natural loop that is being visited.
   const KernelLoop *open = nullptr;

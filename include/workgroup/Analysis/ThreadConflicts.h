@@ -22,6 +22,7 @@
 #ifndef WORKGROUP_ANALYSIS_THREADCONFLICTS_H
 #define WORKGROUP_ANALYSIS_THREADCONFLICTS_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Analysis/SymbolicIndex.h"
 #include "workgroup/Analysis/ThreadAccess.h"
 #include <array>
@@ -144,6 +145,10 @@ public:
 
   /// True if no thread gets to `op`, as far as their ids tell.
   bool isDead(Operation *op);
+
+  /// How many threads take `arm` of `branch` whenever the block gets there, if
+  /// they are always the same, whole warps, and not all; nothing otherwise.
+  std::optional<int64_t> countThreads(scf::IfOp branch, Region &arm);
 
   /// Two threads of the block, or of one warp, by their ids, of which the first
   /// may execute `op` and the second does not; nothing if none are known.

@@ -1,0 +1,62 @@
+//===- ThreadParts.h - Warps that go a way of their own ---------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In an arm of a branch that only some warps of the block take, always the same
+// and as a whole, those can meet at a barrier of their own (PTX ISA, `bar.sync
+// a, b`): one that has a number, and says how many threads are to come.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_THREADPARTS_H
+#define WORKGROUP_ANALYSIS_THREADPARTS_H
+
+#include "workgroup/Analysis/SyncTree.h"
+#include "workgroup/Analysis/ThreadConflicts.h"
+
+namespace mlir::workgroup {
+
+/// An arm that some warps take.
+struct ThreadPart {
+  Region *arm = nullptr;
+  int64_t numThreads = 0;
+  /// The number of the barrier that they meet at, and nobody else; none if they
+  /// have no barrier yet.
+  std::optional<int64_t> barrier;
+};
+
+class ThreadParts {
+public:
+  /// `block`: the kernel as barriers of the block see it.
+  ThreadParts(Operation *scope, const SyncTree &block,
+              ThreadConflicts &conflicts);
+  ThreadParts() = default;
+
+  ArrayRef<ThreadPart> getParts() const { return parts; }
+  void eraseIf(llvm::function_ref<bool(const ThreadPart &)> isWrong) {
+    llvm::erase_if(parts, isWrong);
+  }
+  /// Gives `part` a barrier if it has none; false if none is left.
+  bool allocate(const ThreadPart &part);
+  /// The part that `op` stands in; null for none.
+  const ThreadPart *getPart(Operation *op) const;
+  /// True if `op` is a barrier of the part that it stands in.
+  bool isBarrier(Operation *op) const;
+
+private:
+  void collectNumbers(Operation *scope);
+
+  SmallVector<ThreadPart, 0> parts;
+  /// Of each number, the barriers that have it.
+  std::map<int64_t, SmallVector<Operation *>> users;
+  /// Something may use any of them.
+  bool areNumbersKnown = true;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_THREADPARTS_H
