@@ -116,7 +116,7 @@ void AccessCollector::setSameness(Operation *store, Value value,
   bool isArgument = argument && argument.getOwner()->isEntryBlock() &&
                     argument.getOwner()->getParentOp() == scope;
   bool isGiven =
-      isArgument ? isa<FunctionOpInterface>(scope)
+      isArgument ? isa<FunctionOpInterface>(scope) && isKernel(scope)
                  : !scope->isAncestor(value.getParentBlock()->getParentOp());
   if (matchPattern(value, m_Constant()) || isGiven)
     access.sameness = ThreadAccess::SameAlways;

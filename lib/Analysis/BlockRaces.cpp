@@ -44,7 +44,7 @@ private:
   std::optional<std::set<Constants>> findMeeting(const AccessClass &first,
                                                  const AccessClass &second);
   void visit(const AccessClass &first, const AccessClass &second);
-  void visit(unsigned first, unsigned second);
+  bool visit(unsigned first, unsigned second);
   void add(unsigned first, unsigned second, Conflict conflict);
 
   Operation *scope;
@@ -54,13 +54,15 @@ private:
   std::vector<AccessClass> classes;
   /// By the operations.
   llvm::MapVector<std::pair<Operation *, Operation *>, BlockRace> races;
+  /// What one kernel may ask for.
+  static constexpr unsigned kMaxQuestions = 2000;
+  bool isExhausted() const {
+    return numQuestions > kMaxQuestions || conflicts.isExhausted();
+  }
   unsigned numQuestions = 0;
 };
 
 } // namespace
-
-/// What one kernel may ask for: a millisecond each.
-static constexpr unsigned kMaxQuestions = 2000;
 
 //===----------------------------------------------------------------------===//
 // Accesses
@@ -164,8 +166,8 @@ getHull(const Footprint &footprint,
 }
 
 bool BlockRaceFinder::mayMeet(const Footprint &first, const Footprint &second) {
-  return ++numQuestions > kMaxQuestions ||
-         conflicts.mayMeet(first, second, relation);
+  ++numQuestions;
+  return isExhausted() || conflicts.mayMeet(first, second, relation);
 }
 
 /// The differences between members of two classes with which they may meet,
@@ -181,7 +183,7 @@ BlockRaceFinder::findMeeting(const AccessClass &first,
   std::optional<Footprint> left = getHull(first.footprint, lhs);
   std::optional<Footprint> right = getHull(second.footprint, rhs);
   if (left && right && !mayMeet(*left, *right))
-    return {};
+    return meeting;
   for (const Constants &from : lhs)
     for (const Constants &to : rhs)
       if (differences.size() <= kMaxQuestions)
@@ -214,15 +216,19 @@ void BlockRaceFinder::visit(const AccessClass &first,
     return;
   for (unsigned one : first.members)
     for (unsigned other : second.members) {
-      if (!meeting ||
-          meeting->count(subtract(getConstants(one), getConstants(other))))
-        visit(one, other);
-      if (numQuestions > kMaxQuestions)
-        return; // what was left out is told of by the last one
+      if (&first == &second && other < one)
+        continue; // the same pair
+      if (meeting &&
+          !meeting->count(subtract(getConstants(one), getConstants(other))))
+        continue;
+      bool isTold = visit(one, other);
+      if (isTold && isExhausted())
+        return; // for all that is left out
     }
 }
 
-void BlockRaceFinder::visit(unsigned first, unsigned second) {
+/// Returns whether there is something wrong with two accesses.
+bool BlockRaceFinder::visit(unsigned first, unsigned second) {
   if (first > second)
     std::swap(first, second);
   const ThreadAccess &lhs = accesses.getAccesses()[first];
@@ -231,17 +237,20 @@ void BlockRaceFinder::visit(unsigned first, unsigned second) {
   bool isSettled =
       known != races.end() && known->second.conflict.kind == Conflict::Certain;
   if (isSettled || !canRace(first, second))
-    return;
+    return isSettled;
   Conflict conflict;
   conflict.kind = Conflict::Possible;
-  if (++numQuestions > kMaxQuestions)
+  ++numQuestions;
+  if (isExhausted())
     conflict.reason = "the kernel has too many accesses to ask for all of them";
   else if (isComparable(lhs) && isComparable(rhs))
     conflict = conflicts.find(first, second, relation);
   else
     conflict.reason = "it is not known where it is";
-  if (conflict)
-    add(first, second, std::move(conflict));
+  if (!conflict)
+    return false;
+  add(first, second, std::move(conflict));
+  return true;
 }
 
 void BlockRaceFinder::add(unsigned first, unsigned second, Conflict conflict) {

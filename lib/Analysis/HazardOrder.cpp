@@ -122,7 +122,11 @@ private:
   SmallVector<Block *> getBarriers(unsigned node) const;
   bool mayMeetLater(unsigned loop) const;
   bool mayMeetEarlier(unsigned loop) const;
-  void addArms(unsigned branch, bool isSecond);
+  SmallVector<const KernelLoop *>
+  getCommonLoops(unsigned branch, bool isSecond,
+                 std::optional<unsigned> whole) const;
+  void addArms(unsigned branch, bool isSecond,
+               std::optional<unsigned> whole = std::nullopt);
   /// Which access a loop is around.
   enum class Around { None, First, Second };
   using OpenLoop = std::pair<unsigned, Around>;
@@ -175,35 +179,64 @@ void OpenWays::addSkipped() {
   }
 }
 
-/// Adds that the arms of `branch` with barriers are not taken. Arms with loops
-/// or branches that have some are another matter.
-void OpenWays::addArms(unsigned branch, bool isSecond) {
-  for (unsigned arm : program.nodes[branch].parts) {
-    ArrayRef<unsigned> items = program.sequences[arm].items;
-    auto *barrier = llvm::find_if(
-        items, [&](unsigned item) { return tree.getBarrier(item) != nullptr; });
-    if (barrier != items.end())
-      relation.avoided.emplace_back(tree.getBarrier(*barrier)->getBlock(),
-                                    isSecond);
-    else
-      isOther |=
-          llvm::any_of(items, [&](unsigned item) { return hasBarriers(item); });
-  }
-}
-
-/// True if `condition` is the same in all turns of `loop`.
-static bool isSameInTurns(const SymbolicCondition &condition,
-                          const KernelLoop *loop) {
-  auto isSame = [&](auto term) {
+/// True if `condition` depends on the turns of no other loops than `loops`.
+static bool dependsOnly(const SymbolicCondition &condition,
+                        ArrayRef<const KernelLoop *> loops) {
+  auto isKnown = [&](auto term) {
     return !term.first->isUnsteady &&
-           llvm::none_of(term.first->loops, [&](const KernelLoop *inner) {
-             return loop->contains(inner);
+           llvm::all_of(term.first->loops, [&](const KernelLoop *loop) {
+             return llvm::is_contained(loops, loop);
            });
   };
-  return llvm::all_of(condition.form.terms, isSame) &&
+  return llvm::all_of(condition.form.terms, isKnown) &&
          llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
-           return isSameInTurns(part, loop);
+           return dependsOnly(part, loops);
          });
+}
+
+/// The loops that `branch` is in the same turn of as one of the accesses: those
+/// around both; but for `whole`, of which it is in another turn, and what is in
+/// that.
+SmallVector<const KernelLoop *>
+OpenWays::getCommonLoops(unsigned branch, bool isSecond,
+                         std::optional<unsigned> whole) const {
+  unsigned step = isSecond ? hazard.order.to : hazard.order.from;
+  SmallVector<const KernelLoop *> common;
+  // A copy may be done in another turn than it is started in.
+  if (step != tree.getStep(isSecond ? hazard.second : hazard.first))
+    return common;
+  for (auto [lhs, rhs] :
+       llvm::zip(tree.getLoopsAround(branch), tree.getLoopsAround(step))) {
+    if (lhs != rhs || lhs == whole)
+      break;
+    common.push_back(tree.getLoop(lhs));
+  }
+  return common;
+}
+
+/// Adds that the arms of `branch` with barriers are not taken, if what decides
+/// about that is known of one of the accesses. Arms with loops or branches that
+/// have some are another matter.
+void OpenWays::addArms(unsigned branch, bool isSecond,
+                       std::optional<unsigned> whole) {
+  SmallVector<const KernelLoop *> loops =
+      getCommonLoops(branch, isSecond, whole);
+  for (auto [number, arm] : llvm::enumerate(program.nodes[branch].parts)) {
+    ArrayRef<unsigned> items = program.sequences[arm].items;
+    bool isInArm = llvm::any_of(
+        items, [&](unsigned item) { return tree.getBarrier(item) != nullptr; });
+    if (!isInArm) {
+      isOther |=
+          llvm::any_of(items, [&](unsigned item) { return hasBarriers(item); });
+      continue;
+    }
+    Operation *op = tree.getBranch(branch);
+    auto condition = conflicts.getIndex().getDecision(op, number);
+    if (condition && dependsOnly(*condition, loops))
+      relation.avoided.push_back({op, unsigned(number), isSecond});
+    else
+      isOther = true;
+  }
 }
 
 /// Adds what whole turns of the loop between the accesses pass: arms that are
@@ -213,15 +246,7 @@ void OpenWays::addWholeTurn() {
   auto ignore = [](SyncGap) {};
   auto add = [&](unsigned node) {
     branches.push_back(node);
-    size_t count = relation.avoided.size();
-    addArms(node, /*isSecond=*/false);
-    auto *added = relation.avoided.begin() + count;
-    auto *kept = std::remove_if(added, relation.avoided.end(), [&](auto arm) {
-      auto condition = conflicts.getIndex().getDecision(arm.first);
-      return !condition || !isSameInTurns(*condition, tree.getLoop(loop));
-    });
-    isOther |= kept != relation.avoided.end();
-    relation.avoided.erase(kept, relation.avoided.end());
+    addArms(node, /*isSecond=*/false, loop);
   };
   SyncWays(program, {ignore, add}).walkArm(program.nodes[loop].parts.front());
 }

@@ -51,6 +51,8 @@ bool NonNegativeProof::addIncoming(Value value) {
 bool NonNegativeProof::addArgument(BlockArgument argument) {
   auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
   if (loop && argument == loop.getInductionVar()) {
+    if (loop.getUnsignedCmp())
+      return false;
     std::optional<int64_t> step = getConstantIntValue(loop.getStep());
     return step && *step > 0 && need(loop.getLowerBound());
   }

@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "RingTiles.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -15,6 +18,15 @@ namespace mlir::workgroup {
 Operation *getTileSource(Value value) {
   Operation *op = value ? value.getDefiningOp() : nullptr;
   return isa_and_nonnull<PutOp, GetOp>(op) ? op : nullptr;
+}
+
+/// True if what `op` does with a tile may go on behind it: it starts a copy
+/// that the ring knows nothing of, or hands the tile on in another form.
+static bool goesOn(Operation *op) {
+  return isa<nvgpu::DeviceAsyncCopyOp, nvgpu::TmaAsyncLoadOp,
+             nvgpu::TmaAsyncStoreOp, nvgpu::WarpgroupGenerateDescriptorOp,
+             memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp,
+             CallOpInterface>(op);
 }
 
 /// The last operation of the block of `source` that uses its tiles, or views of
@@ -26,7 +38,7 @@ static std::optional<Operation *> findLastUse(Operation *source) {
   for (unsigned i = 0; i < tiles.size(); ++i)
     for (Operation *user : tiles[i].getUsers()) {
       Operation *at = source->getBlock()->findAncestorOpInBlock(*user);
-      if (!at || user->hasTrait<OpTrait::IsTerminator>())
+      if (!at || user->hasTrait<OpTrait::IsTerminator>() || goesOn(user))
         return std::nullopt;
       if (last->isBeforeInBlock(at))
         last = at;

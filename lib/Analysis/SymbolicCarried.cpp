@@ -79,27 +79,36 @@ SymbolicForm SymbolicTranslator::translateArgument(BlockArgument argument) {
   return index.makeOpaque(argument);
 }
 
-/// True if `form` has `atom` in it, at any depth.
-static bool contains(const SymbolicForm &form, const SymbolicAtom *atom);
+namespace {
+/// Looks for an atom at any depth, in each form once.
+class AtomFinder {
+public:
+  explicit AtomFinder(const SymbolicAtom *atom) : atom(atom) {}
 
-static bool contains(const SymbolicCondition &condition,
-                     const SymbolicAtom *atom) {
-  return contains(condition.form, atom) ||
-         llvm::any_of(condition.parts, [&](const SymbolicCondition &part) {
-           return contains(part, atom);
-         });
-}
+  bool isIn(const SymbolicForm &form) {
+    return llvm::any_of(form.terms, [&](auto term) {
+      return term.first == atom ||
+             (visited.insert(term.first).second &&
+              (llvm::any_of(term.first->operands,
+                            [&](const SymbolicForm &operand) {
+                              return isIn(operand);
+                            }) ||
+               isIn(term.first->condition)));
+    });
+  }
 
-static bool contains(const SymbolicForm &form, const SymbolicAtom *atom) {
-  return llvm::any_of(form.terms, [&](auto term) {
-    return term.first == atom ||
-           llvm::any_of(term.first->operands,
-                        [&](const SymbolicForm &operand) {
-                          return contains(operand, atom);
-                        }) ||
-           contains(term.first->condition, atom);
-  });
-}
+private:
+  bool isIn(const SymbolicCondition &condition) {
+    return isIn(condition.form) ||
+           llvm::any_of(condition.parts, [&](const SymbolicCondition &part) {
+             return isIn(part);
+           });
+  }
+
+  const SymbolicAtom *atom;
+  DenseSet<const SymbolicAtom *> visited;
+};
+} // namespace
 
 /// `increment` added up over the turns of `loop` so far.
 SymbolicForm SymbolicTranslator::getTotal(const KernelLoop *loop,
@@ -148,7 +157,7 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
   Form next = getNext(argument, carried, self);
   if (next.getFactor(start) == 1) {
     Form increment = index.add(next, self, -1, nullptr);
-    if (!contains(increment, start))
+    if (!AtomFinder(start).isIn(increment))
       return fit(index.add(index.getForm(carried.initial),
                            getTotal(carried.loop, increment), 1, argument),
                  argument);
@@ -167,7 +176,7 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
     next = getNext(argument, carried, assumed);
   }
   std::optional<Form> increment = matchAdvance(next, start, size);
-  if (!increment || size == 0 || contains(*increment, start))
+  if (!increment || size == 0 || AtomFinder(start).isIn(*increment))
     return self;
   Form initial = index.getForm(carried.initial);
   SymbolicRange range = index.getRange(initial);
@@ -258,7 +267,7 @@ SymbolicTranslator::matchSubtraction(const SymbolicAtom &atom,
   Form increment = index.add(*next, self, -1, nullptr);
   SymbolicRange range = index.getRange(increment);
   if (!range.min || *range.min < 0 || !range.max || *range.max > found ||
-      contains(increment, start))
+      AtomFinder(start).isIn(increment))
     return std::nullopt;
   size = found;
   return increment;

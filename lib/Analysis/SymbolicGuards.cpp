@@ -169,6 +169,10 @@ SymbolicCondition SymbolicIndex::getSet(Operation *branch) {
 }
 
 SmallVector<SymbolicForm> SymbolicIndex::getDecisive(Operation *op) {
+  if (auto counted = dyn_cast<scf::ForOp>(op);
+      counted && counted.getUnsignedCmp())
+    return {getForm(counted.getLowerBound()), getForm(counted.getUpperBound()),
+            getForm(counted.getStep())};
   const KernelLoop *loop = loops.getLoopOf(op);
   std::optional<Span> span = loop ? getSpan(loop) : std::nullopt;
   if (!span)
@@ -211,17 +215,18 @@ static Condition getEdgeCondition(SymbolicIndex &index, Block *from,
   return branch.getTrueDest() == block ? condition : condition.negate();
 }
 
-std::optional<SymbolicCondition> SymbolicIndex::getDecision(Block *arm) {
-  if (arm->isEntryBlock())
-    return isa<scf::IfOp>(arm->getParentOp())
-               ? std::optional(getEntryCondition(arm))
-               : std::nullopt;
-  Block *from = arm->getUniquePredecessor();
-  auto branch =
-      from ? dyn_cast<cf::CondBranchOp>(from->getTerminator()) : nullptr;
-  if (!branch || branch.getTrueDest() == branch.getFalseDest())
+std::optional<SymbolicCondition> SymbolicIndex::getDecision(Operation *branch,
+                                                            unsigned arm) {
+  Value test;
+  if (auto structured = dyn_cast<scf::IfOp>(branch))
+    test = structured.getCondition();
+  else if (auto jump = dyn_cast<cf::CondBranchOp>(branch);
+           jump && jump.getTrueDest() != jump.getFalseDest())
+    test = jump.getCondition();
+  if (!test)
     return std::nullopt;
-  return getEdgeCondition(*this, from, arm);
+  SymbolicCondition condition = getCondition(test);
+  return arm == 0 ? condition : condition.negate();
 }
 
 SymbolicCondition SymbolicIndex::computeGuard(Block *block) {

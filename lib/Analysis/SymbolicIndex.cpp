@@ -10,6 +10,7 @@
 #include "IntegerArithmetic.h"
 #include "NonNegative.h"
 #include "SymbolicTranslator.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -30,7 +31,7 @@ namespace {
 /// numbers of them.
 struct AskedIds {
   std::array<bool, 3> ofThreads = {}, ofBlocks = {};
-  /// No call may ask for more.
+  /// Nothing may ask for more.
   bool areAll = true;
 };
 } // namespace
@@ -45,6 +46,19 @@ static void addAsked(gpu::LaunchOp launch, AskedIds &asked) {
   add(asked.ofThreads, launch.getBlockSize());
   add(asked.ofBlocks, launch.getBlockIds());
   add(asked.ofBlocks, launch.getGridSize());
+  asked.areAll &= !launch.hasClusterSize();
+}
+
+/// True if threads may learn from `op` who of all they are, in a way that says
+/// nothing of dimensions: by order, by special registers, by assembly.
+static bool tellsApart(Operation *op) {
+  if (isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp, LLVM::AtomicRMWOp,
+          LLVM::AtomicCmpXchgOp>(op))
+    return !op->use_empty();
+  return isa<gpu::ClusterIdOp, gpu::ClusterBlockIdOp, gpu::ClusterDimOp,
+             gpu::ClusterDimBlocksOp, gpu::SubgroupIdOp, gpu::NumSubgroupsOp,
+             LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp>(op) ||
+         op->getName().getStringRef().starts_with("nvvm.read.ptx.sreg.");
 }
 
 /// Adds what `scope`, and what it calls, asks for.
@@ -69,17 +83,14 @@ static void addAsked(Operation *scope, AskedIds &asked,
           ofThreads(unsigned(id.getDimension()));
           ofBlocks(unsigned(id.getDimension()));
         })
-        // A cluster lies anywhere in the grid.
-        .Case<gpu::ClusterIdOp, gpu::ClusterBlockIdOp>([&](auto) {
-          for (unsigned dim = 0; dim < 3; ++dim)
-            ofBlocks(dim);
-        })
         .Case<NVVM::ThreadIdXOp, NVVM::BlockDimXOp>([&](auto) { ofThreads(0); })
         .Case<NVVM::ThreadIdYOp, NVVM::BlockDimYOp>([&](auto) { ofThreads(1); })
         .Case<NVVM::ThreadIdZOp, NVVM::BlockDimZOp>([&](auto) { ofThreads(2); })
         .Case<NVVM::BlockIdXOp, NVVM::GridDimXOp>([&](auto) { ofBlocks(0); })
         .Case<NVVM::BlockIdYOp, NVVM::GridDimYOp>([&](auto) { ofBlocks(1); })
-        .Case<NVVM::BlockIdZOp, NVVM::GridDimZOp>([&](auto) { ofBlocks(2); });
+        .Case<NVVM::BlockIdZOp, NVVM::GridDimZOp>([&](auto) { ofBlocks(2); })
+        .Case<gpu::LaneIdOp, NVVM::LaneIdOp, NVVM::WarpSizeOp>([](auto) {})
+        .Default([&](Operation *other) { asked.areAll &= !tellsApart(other); });
   });
   if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
     addAsked(launch, asked);

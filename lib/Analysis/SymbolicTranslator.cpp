@@ -276,7 +276,11 @@ SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
                    (isa<arith::CeilDivUIOp>(op) && isNonNegative(lhs));
   if (!isPositive(rhs))
     return translateFunction(op, lhs, rhs);
-  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor)
+  // One in another is more cases than it is worth.
+  bool isOfChoice = llvm::any_of(lhs.terms, [](auto term) {
+    return term.first->kind == SymbolicAtom::Select;
+  });
+  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor && !isOfChoice)
     return translateRounded(op, lhs, rhs);
   if (!(isFloor || isCeiling))
     return translateFunction(op, lhs, rhs);

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -33,6 +34,7 @@ SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
   if (Region *body = part ? part : getBody(scope))
     visitRegion(0, *body);
   findCompletions(scope, accesses);
+  sortParted();
 }
 
 bool SyncTree::isBarrier(Operation *op) const {
@@ -137,11 +139,29 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
     addAccesses(node, inner);
     if (isGroupOp(inner))
       hidingSteps.insert(node);
-    bool isOfUnit = sync.unit == UniformityUnit::Warp ? isWarpBarrier(inner)
-                                                      : isBarrier(inner);
-    if (isOfUnit && !sync.isDead(inner))
+    bool isOfWarps = sync.unit == UniformityUnit::Warp;
+    if (!(isOfWarps ? isWarpBarrier(inner) : isBarrier(inner)) ||
+        sync.isDead(inner))
+      return;
+    if (isOfWarps)
+      parted[node].push_back(inner);
+    else
       divergentBarriers.push_back(inner);
   });
+}
+
+/// A lone barrier of the warp where lanes part is missed by some. Where there
+/// are several, each lane may get to one (PTX ISA, `bar.warp.sync`).
+void SyncTree::sortParted() {
+  for (const auto &[_, barriers] : parted) {
+    bool isOne = llvm::all_of(barriers, [&](Operation *barrier) {
+      return barrier->getBlock() == barriers.front()->getBlock();
+    });
+    if (isOne && sync.partsWarps(barriers.front()))
+      llvm::append_range(divergentBarriers, barriers);
+    else
+      isOpen = true;
+  }
 }
 
 void SyncTree::addStep(unsigned sequence, Operation *op) {
@@ -185,7 +205,7 @@ bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
 
 /// Adds a branch that all threads take together; false if it is none.
 bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
-  if (isa<scf::ExecuteRegionOp>(op)) {
+  if (isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(op)) {
     visitRegion(sequence, op.getRegion(0));
     return true;
   }
@@ -193,6 +213,7 @@ bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
       !sync.takesOneWay(&op))
     return false;
   unsigned node = append(sequence, SyncNode::Branch, &op);
+  branches[node] = &op;
   for (Region &region : op.getRegions()) // an empty arm for one that is empty
     visitRegion(addPart(node), region);
   return true;
@@ -368,6 +389,7 @@ Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
   if (llvm::none_of(between, [&](Block *inner) { return hasRelevant(inner); }))
     return join;
   unsigned node = append(sequence, SyncNode::Branch, block->getTerminator());
+  branches[node] = block->getTerminator();
   for (Block *arm : arms)
     visitBlocks(addPart(node), arm, join ? join : stop);
   return join;

@@ -195,6 +195,12 @@ ThreadConflictQuery::makeWitness(System &system, ArrayRef<System::Row> place) {
 Conflict
 ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
                            bool isRational) {
+  Conflict conflict;
+  conflict.kind = Conflict::Possible;
+  if (conflicts.isExhausted()) {
+    conflict.reason = "the kernel has too many accesses to look at all of them";
+    return conflict;
+  }
   System system(index, relation);
   if (threads) {
     system.fix(System::First, conflicts.tables->getIds(threads->first),
@@ -230,8 +236,6 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
   system.addThreads(mayBeSame, isAnybody);
   bool isExact = system.isExact();
   std::string inexactness = system.getInexactness();
-  Conflict conflict;
-  conflict.kind = Conflict::Possible;
   conflict.reason = inexactness;
   if (threads && !isExact) // asked for what is certain only
     return conflict;
@@ -245,7 +249,7 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
       place.push_back(system.get(first.place[i], side));
   }
   System::Answer answer = system.solve(isRational);
-  conflicts.numSystems += system.getNumSystems();
+  conflicts.effort += system.getEffort();
   if (answer == System::Answer::Empty)
     return Conflict();
   if (answer == System::Answer::Unknown) {
@@ -343,6 +347,8 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   }
   if (found.empty())
     return true;
+  if (conflicts.isExhausted())
+    return false;
   meetings.clear();
   for (auto &[_, meeting] : found)
     if (meetings.size() < kMaxMeetings)
@@ -370,7 +376,7 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   system.add(second.condition, System::Second);
   system.addTurns();
   bool isEmpty = system.solve() == System::Answer::Empty;
-  conflicts.numSystems += system.getNumSystems();
+  conflicts.effort += system.getEffort();
   return isEmpty;
 }
 

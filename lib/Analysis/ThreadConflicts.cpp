@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -207,18 +208,17 @@ static void doubtThreads(Conflict &conflict) {
 /// Of a grid of unknown size it is not certain that there are such blocks.
 static void doubtBlocks(Conflict &conflict,
                         const std::array<std::optional<int64_t>, 3> &grid) {
-  std::array<int64_t, 3> sizes = {1, 1, 1};
-  bool isCertain = true;
-  for (unsigned dim = 0; dim < 3; ++dim) {
-    for (const std::array<int64_t, 3> &ids : conflict.witness->blocks)
-      sizes[dim] = std::max(sizes[dim], ids[dim] + 1);
-    isCertain &= sizes[dim] == 1 || grid[dim];
-  }
-  if (isCertain)
+  const std::array<int64_t, 3> *blocks = conflict.witness->blocks;
+  SmallVector<StringRef> unknown;
+  constexpr StringRef names[] = {"x", "y", "z"};
+  for (unsigned dim = 0; dim < 3; ++dim)
+    if (!grid[dim] && (blocks[0][dim] != 0 || blocks[1][dim] != 0))
+      unknown.push_back(names[dim]);
+  if (unknown.empty())
     return;
   llvm::raw_string_ostream os(conflict.reason);
-  os << "it takes a grid of " << sizes[0] << " x " << sizes[1] << " x "
-     << sizes[2] << " blocks or more, and known_grid_size does not tell";
+  os << "it takes several blocks along " << llvm::join(unknown, " and ")
+     << ", and known_grid_size does not tell";
   conflict.kind = Conflict::Possible;
   conflict.witness = std::nullopt;
 }

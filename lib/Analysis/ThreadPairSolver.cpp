@@ -103,6 +103,22 @@ static bool isEmptyByBounds(ArrayRef<ThreadPairSystem::Constraint> rows,
   return false;
 }
 
+/// About how long it takes to solve `rows`: by the entries of the matrix, more
+/// often by far for integers, and if numbers soon outgrow 64 bits.
+static uint64_t estimate(ArrayRef<ThreadPairSystem::Constraint> rows,
+                         uint64_t numVariables, bool isRational) {
+  constexpr int64_t kLarge = 1 << 16;
+  uint64_t entries = 1 + rows.size() * numVariables;
+  if (isRational)
+    return entries;
+  bool isLarge = llvm::any_of(rows, [&](const auto &constraint) {
+    return llvm::any_of(constraint.row.terms, [&](auto term) {
+      return std::abs(term.second) > kLarge;
+    });
+  });
+  return entries * numVariables * (isLarge ? 64 : 1);
+}
+
 /// Whether `rows` have a solution, in rationals or integers.
 ThreadPairSystem::Answer
 ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows,
@@ -116,6 +132,7 @@ ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows,
   using presburger::PresburgerSpace;
   RowReduction reduction(rows, ranges.size());
   ArrayRef<unsigned> variables = reduction.getVariables();
+  effort += estimate(reduction.getRows(), variables.size(), isRational);
   DenseMap<unsigned, unsigned> columns;
   for (auto [column, variable] : llvm::enumerate(variables))
     columns[variable] = column;

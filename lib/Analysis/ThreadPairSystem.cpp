@@ -363,9 +363,9 @@ void ThreadPairSystem::addTurns() {
     if (turns.most)
       addNonNegative(subtract(makeConstant(*turns.most), turn));
   }
-  for (auto [arm, isSecond] : relation.avoided)
-    if (auto condition = index.getDecision(arm))
-      add(condition->negate(), isSecond ? Second : First);
+  for (const PairRelation::Arm &arm : relation.avoided)
+    if (auto condition = index.getDecision(arm.branch, arm.number))
+      add(condition->negate(), arm.isOfSecond ? Second : First);
     else
       setInexact("it is not known which way a branch goes");
 }

@@ -67,7 +67,8 @@ public:
   bool isExact() const { return exact; }
   /// Why not.
   const std::string &getInexactness() const { return inexactness; }
-  unsigned getNumSystems() const { return numChecks; }
+  /// How much was computed so far: entries of matrices.
+  uint64_t getEffort() const { return effort; }
 
   struct Constraint {
     Row row;
@@ -122,6 +123,7 @@ private:
   bool exact = true;
   std::string inexactness;
   unsigned numChecks = 0, numTries = 0;
+  uint64_t effort = 0;
 };
 
 inline ThreadPairSystem::Row makeConstant(int64_t constant) {

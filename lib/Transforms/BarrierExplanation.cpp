@@ -41,10 +41,6 @@ static void printLine(raw_ostream &os, Operation *op) {
     os << " of line " << location.getLine();
 }
 
-static void printIds(raw_ostream &os, const std::array<int64_t, 3> &ids) {
-  os << "thread (" << ids[0] << ", " << ids[1] << ", " << ids[2] << ")";
-}
-
 std::string PairPrinter::print(const Hazard &hazard) const {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -55,9 +51,9 @@ std::string PairPrinter::print(const Hazard &hazard) const {
     os << " in a later turn";
   if (const auto &witness = hazard.conflict.witness) {
     os << " (";
-    printIds(os, witness->threads[0]);
+    os << printIds("thread", witness->threads[0]);
     os << " and ";
-    printIds(os, witness->threads[1]);
+    os << printIds("thread", witness->threads[1]);
     os << (isInBytes(hazard) ? " at byte " : " at index ");
     llvm::interleave(witness->place, os, ", ");
     os << ")";

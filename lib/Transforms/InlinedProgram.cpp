@@ -115,6 +115,19 @@ void InlinedProgram::inlineInto(Operation *scope) {
     replace(call, scope);
 }
 
+bool InlinedProgram::isSeenAtCalls(Operation *function) const {
+  bool isCalled = false;
+  auto found = root->walk([&](CallOpInterface call) {
+    if (call.resolveCallable() != function)
+      return WalkResult::advance();
+    isCalled = true;
+    bool isOwn = function->isAncestor(call);
+    return isOwn || !getCalledBlock(call) ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+  });
+  return isCalled && !found.wasInterrupted();
+}
+
 SmallVector<Operation *> InlinedProgram::inlineAll() {
   SmallVector<Operation *> scopes = collectDeviceScopes(root), starts;
   DenseSet<Operation *> called;

@@ -37,6 +37,10 @@ public:
   /// behind these.
   SmallVector<SmallVector<Operation *>> getScopesByDepth() const;
 
+  /// True for a function that is called, and stands in place of all calls of it
+  /// when these are replaced.
+  bool isSeenAtCalls(Operation *function) const;
+
   /// Replaces the calls in `scope`.
   void inlineInto(Operation *scope);
 

@@ -383,9 +383,15 @@ void BarrierEditor::eliminate() {
   SyncTree block = kernel.makeTree(UniformityUnit::Block);
   if (block.getUnstructured() || !block.getDivergentBarriers().empty())
     return;
-  // What other waits order together with a barrier is not known.
+  // What other waits order together with a barrier is not known, nor what
+  // barriers of warps order that not all lanes reach together.
+  auto areMet = [&] {
+    SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
+    return !warp.getUnstructured() && !warp.hasOpenBarriers() &&
+           warp.getDivergentBarriers().empty();
+  };
   bool isFollowed =
-      !kernel.hasOtherWaits() &&
+      !kernel.hasOtherWaits() && (!kernel.hasWarps() || areMet()) &&
       llvm::none_of(kernel.findHazards(block, UniformityUnit::Block, false),
                     [](const Hazard &hazard) { return hazard.isUntimed; });
   if (!isFollowed) {
@@ -435,9 +441,12 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
     SyncAnalyses analyses(program, options);
     for (Operation *scope : scopes) {
       KernelSync kernel(scope, analyses);
+      // What is possible in a function is told of where it is called.
+      SyncOptions own = options;
+      own.warns &= !program.isSeenAtCalls(scope);
       // In a function that some threads call on their own none can stand.
       if (kernel.isEnteredTogether() &&
-          failed(BarrierEditor(kernel, program, options).insert()))
+          failed(BarrierEditor(kernel, program, own).insert()))
         return failure();
     }
   }

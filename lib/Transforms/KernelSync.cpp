@@ -95,6 +95,9 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
   auto getStartOfCall = [&](Operation *op) {
     return analyses.program.getStartOfCall(op);
   };
+  auto partsWarps = [&](Operation *op) {
+    return conflicts.findParting(op, UniformityUnit::Warp).has_value();
+  };
   auto isPartBarrier = [&](Operation *op) { return parts.isBarrier(op); };
   SyncScope sync{unit,
                  unit == UniformityUnit::Block ? analyses.block : analyses.warp,
@@ -104,6 +107,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
                  hasTurn,
                  getNumTurns,
                  isDead,
+                 partsWarps,
                  getStartOfCall,
                  isPartBarrier,
                  part ? part->arm : nullptr};
@@ -111,7 +115,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
 }
 
 /// Where threads wait for each other in other ways, nothing is certain.
-void KernelSync::weaken(Hazard &hazard) const {
+void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers) const {
   auto isOfMBarrier = [&](unsigned access) {
     OpOperand *operand = getAccess(access).operand;
     return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
@@ -119,7 +123,7 @@ void KernelSync::weaken(Hazard &hazard) const {
   bool isWeak = hasOtherBarriers ||
                 (hasPhaseWaits && !hazard.missed &&
                  !isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second));
-  isWeak |= !isKernel(scope);
+  isWeak |= !isKernel(scope) || hasOpenBarriers;
   if (!isWeak || hazard.conflict.kind != Conflict::Certain)
     return;
   hazard.conflict.kind = Conflict::Possible;
@@ -127,6 +131,9 @@ void KernelSync::weaken(Hazard &hazard) const {
   if (!isKernel(scope))
     hazard.conflict.reason =
         "it is not known from where this function is called";
+  else if (hasOpenBarriers)
+    hazard.conflict.reason =
+        "barriers of the warp where lanes go different ways are not followed";
   else if (hasOtherBarriers)
     hazard.conflict.reason =
         "barriers of a part of the block, fences and rings are not followed";
@@ -156,7 +163,7 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
   if (isRefined)
     removeOrdered(hazards, tree, conflicts);
   for (Hazard &hazard : hazards)
-    weaken(hazard);
+    weaken(hazard, tree.hasOpenBarriers());
   return hazards;
 }
 

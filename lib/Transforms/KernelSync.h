@@ -78,7 +78,7 @@ public:
   std::vector<BlockRace> findBlockRaces();
 
 private:
-  void weaken(Hazard &hazard) const;
+  void weaken(Hazard &hazard, bool hasOpenBarriers) const;
 
   Operation *scope;
   const SyncAnalyses &analyses;
@@ -90,6 +90,9 @@ private:
 };
 
 SyncFinding::Place getPlace(Operation *op);
+
+/// `what (x, y, z)`
+std::string printIds(StringRef what, const std::array<int64_t, 3> &ids);
 
 /// Says by remarks which of `hazards` a `barrier` of `placement`, at `gap`,
 /// orders, and which of them show that as many barriers are needed: one for

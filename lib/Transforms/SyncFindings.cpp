@@ -17,7 +17,7 @@ SyncFinding::Place getPlace(Operation *op) {
   return {op->getName().getStringRef().str(), op->getLoc()};
 }
 
-static std::string print(StringRef what, const std::array<int64_t, 3> &ids) {
+std::string printIds(StringRef what, const std::array<int64_t, 3> &ids) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << what << " (" << ids[0] << ", " << ids[1] << ", " << ids[2] << ")";
@@ -25,7 +25,7 @@ static std::string print(StringRef what, const std::array<int64_t, 3> &ids) {
 }
 
 static std::string printThread(const std::array<int64_t, 3> &ids) {
-  return print("thread", ids);
+  return printIds("thread", ids);
 }
 
 static StringRef getVerb(AccessKind kind) {
@@ -55,8 +55,13 @@ std::string SyncFindings::describeMemory(unsigned lhs, unsigned rhs) {
     os << " @" << SymbolTable::getSymbolName(root.global).getValue();
   if (root.global || !root.value)
     return text;
-  if (!state)
-    state = std::make_unique<AsmState>(kernel.getScope());
+  if (!state) { // a launch is part of what its host's values have names in
+    Operation *around = kernel.getScope();
+    while (!around->hasTrait<OpTrait::IsIsolatedFromAbove>() &&
+           around->getParentOp())
+      around = around->getParentOp();
+    state = std::make_unique<AsmState>(around);
+  }
   os << ' ';
   root.value.printAsOperand(os, *state);
   return text;
@@ -204,7 +209,7 @@ void SyncFindings::addRace(const BlockRace &race) {
   finding.other = getPlace(first.op);
   auto printWho = [&](unsigned side) {
     return printThread(witness->threads[side]) + " of " +
-           print("block", witness->blocks[side]);
+           printIds("block", witness->blocks[side]);
   };
   std::string note = "the other access: '" +
                      first.op->getName().getStringRef().str() + "' " +

@@ -234,4 +234,30 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Lanes of another warp go different ways before they get there.
+  // CHECK-LABEL: gpu.func @warp_in_parted_branch(
+  // CHECK:         memref.store
+  // CHECK-NEXT:    nvvm.bar.warp.sync
+  // CHECK-NEXT:    memref.load
+  gpu.func @warp_in_parted_branch(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c48 = arith.constant 48 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %u = arith.xori %t, %c1 : index
+    %is_low = arith.cmpi ult, %t, %c48 : index
+    scf.if %is_low {
+      %is_first = arith.cmpi ult, %t, %c32 : index
+      scf.if %is_first {
+        memref.store %x, %S[%t] : memref<128xf32, 3>
+        nvvm.bar.warp.sync %all : i32
+        %y = memref.load %S[%u] : memref<128xf32, 3>
+        memref.store %y, %out[%t] : memref<128xf32>
+      }
+    }
+    gpu.return
+  }
 }

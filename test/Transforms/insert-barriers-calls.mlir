@@ -119,6 +119,34 @@ gpu.module @m {
     gpu.return
   }
 
+  // What threads pass to a function may differ: here the turns' stores do.
+  // CHECK-LABEL: func.func @in_turns(
+  // CHECK:         scf.for
+  // CHECK:           gpu.barrier
+  // CHECK:           memref.store
+  func.func @in_turns(%x: f32, %t: index, %S: !S) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    scf.for %i = %c0 to %c4 step %c1 {
+      %is = arith.cmpi eq, %t, %i : index
+      scf.if %is {
+        memref.store %x, %S[%c0] : !S
+      }
+    }
+    return
+  }
+  // CHECK-LABEL: gpu.func @of_threads(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @of_threads() workgroup(%S: !S) kernel attributes {known_block_size = array<i32: 4, 1, 1>} {
+    %t = gpu.thread_id x
+    %i = arith.index_cast %t : index to i32
+    %x = arith.sitofp %i : i32 to f32
+    func.call @in_turns(%x, %t, %S) : (f32, index, !S) -> ()
+    gpu.return
+  }
+
   // Nothing is known of what has no body: it may do anything to what it is given.
   func.func private @unknown(%S: !S)
   // CHECK-LABEL: gpu.func @external(

@@ -143,7 +143,7 @@ gpu.module @wrong {
     %b = gpu.block_id x
     %start = arith.muli %b, %c64 : index
     %i = arith.addi %start, %t : index
-    // expected-warning @+2 {{threads of different blocks may touch the same bytes, and blocks do not wait for each other; it takes a grid of 2 x 1 x 1 blocks or more, and known_grid_size does not tell}}
+    // expected-warning @+2 {{threads of different blocks may touch the same bytes, and blocks do not wait for each other; it takes several blocks along x, and known_grid_size does not tell}}
     // expected-note @+1 {{the other access}}
     memref.store %t, %G[%i] : memref<?xindex>
     gpu.return

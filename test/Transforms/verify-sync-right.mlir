@@ -230,4 +230,53 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // A loop that compares without signs has no other turns for other threads.
+  gpu.func @unsigned(%x: f32, %n: i32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for unsigned %i = %c0 to %n step %c1 : i32 {
+      memref.store %x, %S[%t] : memref<128xf32, 3>
+      gpu.barrier
+      %y = memref.load %S[%u] : memref<128xf32, 3>
+      memref.store %y, %out[%t] : memref<128xf32>
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // All threads enter the scope of an allocation.
+  gpu.func @scope(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.alloca_scope {
+      memref.store %x, %S[%t] : memref<128xf32, 3>
+      gpu.barrier
+      %y = memref.load %S[%u] : memref<128xf32, 3>
+      memref.store %y, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+
+  // Each lane gets to one of the two (PTX ISA, bar.warp.sync).
+  gpu.func @one_in_each_arm(%x: f32, %out: memref<32xf32> {llvm.noalias}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c16 = arith.constant 16 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %is_low = arith.cmpi ult, %t, %c16 : index
+    scf.if %is_low {
+      nvvm.bar.warp.sync %all : i32
+      memref.store %x, %out[%t] : memref<32xf32>
+    } else {
+      nvvm.bar.warp.sync %all : i32
+    }
+    gpu.return
+  }
 }

@@ -181,9 +181,9 @@ public:
   SymbolicCondition getGuard(Operation *op) { return getGuard(op->getBlock()); }
   SymbolicCondition getGuard(Block *block);
 
-  /// When control that gets to the branch in front of `arm`, an `scf.if` around
-  /// it or the only predecessor of it, goes to `arm`; nothing for others.
-  std::optional<SymbolicCondition> getDecision(Block *arm);
+  /// When control that gets to `branch` goes on with its arm, a region or a
+  /// successor, of that number; nothing if that is not known.
+  std::optional<SymbolicCondition> getDecision(Operation *branch, unsigned arm);
 
   /// What holds in each turn of `loop`: the number of turns.
   SymbolicCondition getBounds(const KernelLoop *loop);

@@ -47,6 +47,8 @@ struct SyncScope {
   llvm::function_ref<std::optional<int64_t>(const KernelLoop *)> getNumTurns;
   /// True if no thread ever gets to an operation.
   llvm::function_ref<bool(Operation *)> isDead;
+  /// True if lanes of a warp are known that get to an operation without others.
+  llvm::function_ref<bool(Operation *)> partsWarps;
   /// The first of the operations that stand in place of the call that the given
   /// one stands in place of; null if it stands in place of none.
   llvm::function_ref<Operation *(Operation *)> getStartOfCall;
@@ -129,6 +131,9 @@ public:
   /// The operation before which a barrier at `gap` is to stand; null if there
   /// is no such place.
   Operation *getInsertionPoint(SyncGap gap) const;
+  /// The operation that decides which part of `node`, a branch, is taken:
+  /// one that has them as its regions, or goes to them as its successors.
+  Operation *getBranch(unsigned node) const { return branches.lookup(node); }
   /// The barrier that is `node`.
   Operation *getBarrier(unsigned node) const { return barriers.lookup(node); }
   /// The same with fences as the only barriers, that tell the asynchronous
@@ -153,6 +158,9 @@ public:
   ArrayRef<Operation *> getDivergentBarriers() const {
     return divergentBarriers;
   }
+  /// True if there are barriers of warps in branches that not all lanes take
+  /// together, and it is not known whether lanes meet there.
+  bool hasOpenBarriers() const { return isOpen; }
   /// An operation at which control flow gets too entangled for this; null for
   /// none. Then nothing else is of use.
   Operation *getUnstructured() const { return unstructured; }
@@ -172,6 +180,7 @@ private:
   void addStep(unsigned sequence, Operation *op);
   void addDivergent(unsigned node, Operation *op);
   void addAccesses(unsigned node, Operation *op);
+  void sortParted();
   void findCompletions(Operation *scope, const ThreadAccesses &accesses);
 
   void visitBlocks(unsigned sequence, Block *block, Block *stop);
@@ -207,12 +216,15 @@ private:
   /// Numbers of calls, by the operations that they start with.
   DenseMap<Operation *, unsigned> calls;
   DenseSet<unsigned> divergentSteps;
-  DenseMap<unsigned, Operation *> barriers;
+  DenseMap<unsigned, Operation *> barriers, branches;
   /// Of nodes, what they stand before; of sequences, what comes behind; of
   /// loops that test in their middle, the test.
   std::vector<Operation *> before;
   DenseMap<unsigned, Operation *> ends, tests;
   SmallVector<Operation *> divergentBarriers, divergentBranches;
+  /// Barriers of warps where lanes part, by the steps that they are part of.
+  std::map<unsigned, SmallVector<Operation *>> parted;
+  bool isOpen = false;
   Operation *unstructured = nullptr;
   /// The natural loop that is being visited.
   const KernelLoop *open = nullptr;

@@ -65,9 +65,19 @@ struct PairRelation {
     }
   };
   SmallVector<Turns, 1> turns;
-  /// Arms of branches that are not taken, in the turns of the first thread or,
-  /// if that is set, of the second one.
-  SmallVector<std::pair<Block *, bool>, 1> avoided;
+  /// Arms of branches, by number, that are not taken, in the turns of the first
+  /// thread or of the second one.
+  struct Arm {
+    Operation *branch = nullptr;
+    unsigned number = 0;
+    bool isOfSecond = false;
+
+    bool operator<(const Arm &other) const {
+      return std::tie(branch, number, isOfSecond) <
+             std::tie(other.branch, other.number, other.isOfSecond);
+    }
+  };
+  SmallVector<Arm, 1> avoided;
   /// It may be the same thread: one of them happens at any time.
   bool mayBeSame = false;
 
@@ -172,8 +182,9 @@ public:
 
   SymbolicIndex &getIndex() { return index; }
   const SymbolicIndex &getIndex() const { return index; }
-  /// How many systems were given to integer linear programming.
-  unsigned getNumSystems() const { return numSystems; }
+  /// True if so much was computed for the kernel that all further questions are
+  /// answered by what costs little.
+  bool isExhausted() const { return effort > kMaxEffort; }
 
   /// An access in terms of forms.
   struct Footprint {
@@ -231,7 +242,9 @@ private:
   std::map<Key, Conflict> known;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
-  unsigned numSystems = 0;
+  /// As ThreadPairSystem counts it. Some seconds; few kernels take a tenth.
+  static constexpr uint64_t kMaxEffort = 1 << 24;
+  uint64_t effort = 0;
 };
 
 } // namespace mlir::workgroup

@@ -1,0 +1,272 @@
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-verify-sync)' --verify-diagnostics -o /dev/null
+
+// Ways with a barrier and without: whether one without is taken is not always known, or depends on
+// another turn than it seems.
+
+// The copy of turn i is waited for in turn i + 1: whether there is a barrier in that turn counts.
+!ring = memref<64x128xf32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @b1(%in: memref<40x128xf32>, %out: memref<40x128xf32> {llvm.noalias}) workgroup(%S: !ring) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c32 = arith.constant 32 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c32 step %c1 {
+      %next = arith.addi %i, %c1 : index
+      // expected-note @+1 {{the other access}}
+      %tok = nvgpu.device_async_copy %in[%i, %t], %S[%next, %t], 1 : memref<40x128xf32> to !ring
+      nvvm.cp.async.commit.group
+      nvvm.cp.async.wait.group 1
+      %par = arith.remui %i, %c2 : index
+      %odd = arith.cmpi eq, %par, %c1 : index
+      scf.if %odd {
+        gpu.barrier
+      }
+      %even = arith.cmpi eq, %par, %c0 : index
+      scf.if %even {
+        // expected-warning @+1 {{possible data race on workgroup memory}}
+        %v = memref.load %S[%i, %u] : !ring
+        memref.store %v, %out[%i, %t] : memref<40x128xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// The same, read behind the loop.
+!buf = memref<64x128xf32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @b4(%in: memref<40x128xf32>, %out: memref<40x128xf32> {llvm.noalias}) workgroup(%S: !buf) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c7 = arith.constant 7 : index
+    %c8 = arith.constant 8 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      // expected-note @+1 {{the other access}}
+      %tok = nvgpu.device_async_copy %in[%i, %t], %S[%i, %t], 1 : memref<40x128xf32> to !buf
+      nvvm.cp.async.commit.group
+      nvvm.cp.async.wait.group 1
+      %is = arith.cmpi eq, %i, %c7 : index
+      %no = arith.constant 6 : index
+      %is6 = arith.cmpi eq, %i, %no : index
+      scf.if %is6 { gpu.barrier }
+    }
+    %six = arith.constant 6 : index
+    // expected-warning @+1 {{possible data race on workgroup memory}}
+    %v = memref.load %S[%six, %u] : !buf
+    memref.store %v, %out[%c0, %t] : memref<40x128xf32>
+    nvvm.cp.async.wait.group 0
+    gpu.return
+  }
+}
+
+// -----
+
+// What holds behind a loop does not hold in it: no turn has the barrier.
+gpu.module @m {
+  gpu.func @a2(%c: i1, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c127 = arith.constant 127 : index
+    %x = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    cf.cond_br %c, ^pre, ^join
+  ^pre:
+    cf.br ^header(%c0 : index)
+  ^header(%i: index):
+    %more = arith.cmpi slt, %i, %c4 : index
+    cf.cond_br %more, ^body, ^after
+  ^body:
+    %d = arith.cmpi eq, %i, %c4 : index
+    cf.cond_br %d, ^bar, ^latch
+  ^bar:
+    gpu.barrier
+    cf.br ^latch
+  ^latch:
+    %j = arith.addi %i, %c1 : index
+    cf.br ^header(%j : index)
+  ^after:
+    // expected-warning @+1 {{possible data race on workgroup memory}}
+    %v = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<128xf32>
+    cf.br ^join
+  ^join:
+    gpu.return
+  }
+}
+
+// -----
+
+// Behind the loop it is the last turn that counts, not that of the store.
+gpu.module @m {
+  gpu.func @dowhile(%n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c127 = arith.constant 127 : index
+    %x = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    cf.br ^header(%c0 : index)
+  ^header(%i: index):
+    %w = arith.cmpi eq, %i, %c2 : index
+    scf.if %w {
+      // expected-note @+1 {{the other access}}
+      memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    }
+    %j = arith.addi %i, %c1 : index
+    %more = arith.cmpi slt, %j, %c4 : index
+    cf.cond_br %more, ^header(%j : index), ^exit
+  ^exit:
+    %d = arith.cmpi eq, %i, %c2 : index
+    cf.cond_br %d, ^bar, ^after
+  ^bar:
+    gpu.barrier
+    cf.br ^after
+  ^after:
+    // expected-warning @+1 {{possible data race on workgroup memory}}
+    %v = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Whether the barrier is reached is decided before the loop in front of it.
+gpu.module @m {
+  gpu.func @a1(%c: i1, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %x = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    cf.cond_br %c, ^pre, ^join
+  ^pre:
+    cf.br ^header(%c0 : index)
+  ^header(%i: index):
+    %more = arith.cmpi slt, %i, %n : index
+    cf.cond_br %more, ^body, ^bar
+  ^body:
+    %j = arith.addi %i, %c1 : index
+    cf.br ^header(%j : index)
+  ^bar:
+    gpu.barrier
+    cf.br ^join
+  ^join:
+    %neg = arith.cmpi sle, %n, %c0 : index
+    scf.if %neg {
+      // expected-error @+1 {{data race on workgroup memory}}
+      %v = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// An unsigned induction variable may be negative if it is taken for signed.
+gpu.module @m {
+  gpu.func @uns(%out: memref<128xf32> {llvm.noalias}, %n: i8) workgroup(%S: memref<256xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : i8
+    %c1 = arith.constant 1 : i8
+    %x = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %z = arith.constant 0 : index
+    %c128 = arith.constant 128 : index
+    %c127 = arith.constant 127 : index
+    scf.for unsigned %i = %c0 to %n step %c1 : i8 {
+      %k = arith.index_cast %i : i8 to index
+      %p = arith.addi %k, %c128 : index
+      %isneg = arith.cmpi slt, %k, %z : index
+      %first = arith.cmpi eq, %t, %z : index
+      %both = arith.andi %isneg, %first : i1
+      scf.if %both {
+        // expected-note @+1 {{the other access}}
+        memref.store %x, %S[%p] : memref<256xf32, #gpu.address_space<workgroup>>
+      }
+      %last = arith.cmpi eq, %t, %c127 : index
+      %both2 = arith.andi %isneg, %last : i1
+      scf.if %both2 {
+        // expected-warning @+1 {{possible data race on workgroup memory}}
+        %v = memref.load %S[%p] : memref<256xf32, #gpu.address_space<workgroup>>
+        memref.store %v, %out[%t] : memref<128xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Only some lanes of a warp take the outer branch, but that is another warp.
+gpu.module @m {
+  gpu.func @present(%out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c48 = arith.constant 48 : index
+    %c32 = arith.constant 32 : index
+    %c1 = arith.constant 1 : index
+    %all = arith.constant -1 : i32
+    %x = arith.constant 1.0 : f32
+    %t = gpu.thread_id x
+    %u = arith.xori %t, %c1 : index
+    %lt = arith.cmpi ult, %t, %c48 : index
+    scf.if %lt {
+      %w = arith.cmpi ult, %t, %c32 : index
+      scf.if %w {
+        // expected-note @+1 {{the other access}}
+        memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+        nvvm.bar.warp.sync %all : i32
+        // expected-warning @+1 {{possible data race on workgroup memory}}
+        %v = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+        memref.store %v, %out[%t] : memref<128xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// The copy is done in the first turn, and so is the barrier behind the wait for it: that is not followed.
+!ring = memref<128xf32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @b3(%in: memref<40x128xf32>, %out: memref<40x128xf32> {llvm.noalias}) workgroup(%S: !ring) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access}}
+    %tok = nvgpu.device_async_copy %in[%c0, %t], %S[%t], 1 : memref<40x128xf32> to !ring
+    nvvm.cp.async.commit.group
+    scf.for %i = %c0 to %c8 step %c1 {
+      nvvm.cp.async.wait.group 0
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        gpu.barrier
+      }
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      %v = memref.load %S[%u] : !ring
+      memref.store %v, %out[%i, %t] : memref<40x128xf32>
+    }
+    gpu.return
+  }
+}

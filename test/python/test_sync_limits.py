@@ -1,0 +1,91 @@
+"""Kernels that ask for more than there is time for: what is not looked at is not called safe."""
+
+from __future__ import annotations
+
+import pytest
+
+import pipeline
+
+
+def kernel(lines: list[str]) -> str:
+    """Return a kernel of 8 blocks of 128 threads; `%i` is the place of a thread in all of them."""
+    body = "\n".join(lines)
+    return f"""
+gpu.module @m {{
+  gpu.func @k(%G: memref<?xindex>, %n: index) kernel attributes {{
+      known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 8, 1, 1>}} {{
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %row = arith.constant 65536 : index
+    %begin = arith.muli %b, %row : index
+    %i = arith.addi %begin, %t : index
+    {body}
+    gpu.return
+  }}
+}}
+"""
+
+
+def unrolled(count: int) -> list[str]:
+    """Store to places that are all different."""
+    lines = []
+    for number in range(count):
+        lines += [
+            f"%k{number} = arith.constant {128 * number} : index",
+            f"%i{number} = arith.addi %i, %k{number} : index",
+            f"memref.store %t, %G[%i{number}] : memref<?xindex>",
+        ]
+    return lines
+
+
+def scattered(count: int) -> list[str]:
+    """Store to places that have nothing to do with each other, each with a stride of its own."""
+    lines = []
+    for number in range(count):
+        lines += [
+            f"%f{number} = arith.constant {64 + number} : index",
+            f"%m{number} = arith.muli %b, %f{number} : index",
+            f"%k{number} = arith.constant {10000 + 2000 * number} : index",
+            f"%p{number} = arith.addi %m{number}, %k{number} : index",
+            f"memref.store %b, %G[%p{number}] : memref<?xindex>",
+        ]
+    return lines
+
+
+def constant(count: int) -> list[str]:
+    """Let all blocks store to the same places; to the first one, all of them the same."""
+    lines = []
+    for number in range(count):
+        lines += [
+            f"%c_{number} = arith.constant {94 * number + number * number} : index",
+            f"memref.store %{'b' if number else 'c1'}, %G[%c_{number}] : memref<?xindex>",
+        ]
+    return lines
+
+
+def nested(depth: int) -> list[str]:
+    """Store to a place that takes many divisions, each of which may round either way."""
+    lines = ["%x0 = arith.subi %i, %n : index"]
+    for number in range(depth):
+        lines += [
+            f"%k{number} = arith.constant {1000 - 7 * number} : index",
+            f"%y{number} = arith.remsi %x{number}, %k{number} : index",
+            f"%x{number + 1} = arith.addi %y{number}, %c1 : index",
+        ]
+    return [*lines, f"memref.store %t, %G[%x{depth}] : memref<?xindex>"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdict"),
+    [
+        (unrolled(200), "SAFE"),
+        (scattered(8), "SAFE"),
+        (nested(12), "MAYBE"),
+        ([*scattered(8), *constant(45)], "UNFIXABLE"),
+    ],
+)
+def test_long_kernels(lines: list[str], verdict: str) -> None:
+    """Each is decided, or called undecided."""
+    (found,) = pipeline.check(kernel(lines)).kernels
+    assert found.verdict == verdict
