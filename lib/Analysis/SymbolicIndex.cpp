@@ -50,11 +50,8 @@ static void addAsked(gpu::LaunchOp launch, AskedIds &asked) {
 }
 
 /// True if threads may learn from `op` who of all they are, in a way that says
-/// nothing of dimensions: by order, by special registers, by assembly.
+/// nothing of dimensions: by special registers, by assembly.
 static bool tellsApart(Operation *op) {
-  if (isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp, LLVM::AtomicRMWOp,
-          LLVM::AtomicCmpXchgOp>(op))
-    return !op->use_empty();
   return isa<gpu::ClusterIdOp, gpu::ClusterBlockIdOp, gpu::ClusterDimOp,
              gpu::ClusterDimBlocksOp, gpu::SubgroupIdOp, gpu::NumSubgroupsOp,
              LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp>(op) ||
@@ -89,6 +86,12 @@ static void addAsked(Operation *scope, AskedIds &asked,
         .Case<NVVM::BlockIdXOp, NVVM::GridDimXOp>([&](auto) { ofBlocks(0); })
         .Case<NVVM::BlockIdYOp, NVVM::GridDimYOp>([&](auto) { ofBlocks(1); })
         .Case<NVVM::BlockIdZOp, NVVM::GridDimZOp>([&](auto) { ofBlocks(2); })
+        // Blocks may draw numbers.
+        .Case<memref::AtomicRMWOp, memref::GenericAtomicRMWOp,
+              LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>([&](auto atomic) {
+          if (!atomic->use_empty())
+            ofBlocks(0);
+        })
         .Case<gpu::LaneIdOp, NVVM::LaneIdOp, NVVM::WarpSizeOp>([](auto) {})
         .Default([&](Operation *other) { asked.areAll &= !tellsApart(other); });
   });

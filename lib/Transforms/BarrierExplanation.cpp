@@ -90,13 +90,16 @@ llvm::json::Object PairPrinter::toJSON(const Hazard &hazard) const {
   return object;
 }
 
-/// Which of `hazards`, by number, a barrier at `gap` orders that nothing did
-/// before.
-static SmallVector<unsigned>
-findOrdered(const SyncProgram &program, SyncGap gap, ArrayRef<Hazard> hazards) {
+/// Which of `hazards`, by number, barriers at `gaps` order, and those at
+/// `others` do not.
+static SmallVector<unsigned> findOrdered(const SyncProgram &program,
+                                         ArrayRef<SyncGap> gaps,
+                                         ArrayRef<SyncGap> others,
+                                         ArrayRef<Hazard> hazards) {
   SmallVector<unsigned> ordered;
   for (auto [number, hazard] : llvm::enumerate(hazards))
-    if (isCut(program, hazard.order, gap) && !isCut(program, hazard.order, {}))
+    if (isCut(program, hazard.order, gaps) &&
+        !isCut(program, hazard.order, others))
       ordered.push_back(number);
   return ordered;
 }
@@ -112,7 +115,13 @@ void explainBarrier(Operation *barrier, const KernelSync &kernel,
     return;
   PairPrinter printer(kernel);
   constexpr size_t kMaxTold = 4, kMaxPairs = 256;
-  SmallVector<unsigned> ordered = findOrdered(tree.getProgram(), gap, hazards);
+  SmallVector<unsigned> ordered =
+      findOrdered(tree.getProgram(), gap, {}, hazards);
+  if (ordered.empty()) { // with a barrier in each other arm, say
+    SmallVector<SyncGap> others = llvm::filter_to_vector(
+        placement.gaps, [&](SyncGap other) { return !(other == gap); });
+    ordered = findOrdered(tree.getProgram(), placement.gaps, others, hazards);
+  }
   SmallVector<std::string> texts;
   llvm::json::Array pairs;
   for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs)) {
@@ -124,7 +133,9 @@ void explainBarrier(Operation *barrier, const KernelSync &kernel,
   auto *needed = llvm::find_if(ordered, [&](unsigned number) {
     return llvm::is_contained(placement.certificate, number);
   });
-  std::string message = "barrier orders " + llvm::join(texts, ", ");
+  std::string message =
+      "barrier orders " + (texts.empty() ? "what those do who go this way"
+                                         : llvm::join(texts, ", "));
   if (ordered.size() > texts.size())
     message +=
         " and " + std::to_string(ordered.size() - texts.size()) + " more";

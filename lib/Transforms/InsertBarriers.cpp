@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
@@ -17,13 +15,12 @@
 
 namespace mlir::workgroup {
 
-#define GEN_PASS_DEF_ELIMINATEBARRIERSPASS
 #define GEN_PASS_DEF_INSERTBARRIERSPASS
 #include "workgroup/Passes.h.inc"
 
 namespace {
 
-/// Puts barriers into one kernel, or takes them out.
+/// Puts barriers into one kernel.
 class BarrierEditor {
 public:
   BarrierEditor(KernelSync &kernel, InlinedProgram &program,
@@ -33,7 +30,6 @@ public:
         findings(kernel) {}
 
   LogicalResult insert();
-  void eliminate();
 
 private:
   LogicalResult insert(UniformityUnit unit);
@@ -46,14 +42,10 @@ private:
   void thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
                SyncPlacement &placement);
   SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
-  Operation *makeBarrier(UniformityUnit unit, const ThreadPart *part,
-                         Operation *before);
   Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
                            Operation *before);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
                  SyncPlacement &placement, UniformityUnit unit);
-  DenseSet<Operation *> chooseForBlock();
-  DenseSet<Operation *> chooseForWarps(const DenseSet<Operation *> &kept);
 
   KernelSync &kernel;
   /// What the kernel is part of.
@@ -70,37 +62,16 @@ private:
 // Insertion
 //===----------------------------------------------------------------------===//
 
-/// Makes a barrier of `part`, if that is given, or of `unit`.
-Operation *BarrierEditor::makeBarrier(UniformityUnit unit,
-                                      const ThreadPart *part,
-                                      Operation *before) {
-  Location loc = before->getLoc();
-  rewriter.setInsertionPoint(before);
-  auto makeNumber = [&](int64_t number) -> Value {
-    return arith::ConstantOp::create(rewriter, loc,
-                                     rewriter.getI32IntegerAttr(number));
-  };
-  if (part) {
-    Value number = makeNumber(*part->barrier);
-    Value count = makeNumber(part->numThreads);
-    return NVVM::BarrierOp::create(rewriter, loc, TypeRange(), number, count,
-                                   {}, Value());
-  }
-  if (unit == UniformityUnit::Block)
-    return gpu::BarrierOp::create(rewriter, loc);
-  return NVVM::SyncWarpOp::create(rewriter, loc, makeNumber(-1));
-}
-
 /// Puts a barrier before `point`, in the program itself and, if that is not
 /// what is looked at, in its copy.
 Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
                                         const ThreadPart *part,
                                         Operation *point) {
-  Operation *barrier = makeBarrier(unit, part, point);
+  Operation *barrier = createBarrier(rewriter, unit, part, point);
   Operation *original = program.getOriginal(point);
   if (original == point)
     return barrier;
-  Operation *inserted = makeBarrier(unit, part, original);
+  Operation *inserted = createBarrier(rewriter, unit, part, original);
   program.addCopy(barrier, inserted);
   return inserted;
 }
@@ -201,6 +172,10 @@ void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
     if (open.empty())
       placement.gaps = others;
   }
+  // Nor are more needed for those.
+  llvm::erase_if(placement.certificate, [&](unsigned number) {
+    return !isCut(tree.getProgram(), hazards[number].order, placement.gaps);
+  });
 }
 
 /// Leaves out what stands behind places where threads wait for others: it might
@@ -316,118 +291,6 @@ LogicalResult BarrierEditor::insert() {
 }
 
 //===----------------------------------------------------------------------===//
-// Removal
-//===----------------------------------------------------------------------===//
-
-/// The nodes that are to stay: the fewest barriers of `program` that cut all of
-/// `orders`, which they cut together.
-static DenseSet<unsigned> getNeeded(const SyncProgram &program,
-                                    ArrayRef<SyncHazard> orders) {
-  DenseSet<unsigned> kept;
-  for (SyncGap gap : chooseBarriers(program, orders).gaps)
-    kept.insert(program.sequences[gap.sequence].items[gap.index - 1]);
-  return kept;
-}
-
-/// The barriers of the block that are to stay, because of what warps do to each
-/// other.
-DenseSet<Operation *> BarrierEditor::chooseForBlock() {
-  SyncTree tree = kernel.makeTree(UniformityUnit::Block);
-  const SyncProgram &program = tree.getProgram();
-  std::vector<Hazard> hazards =
-      kernel.findHazards(tree, UniformityUnit::Block, /*isRefined=*/false);
-  DenseSet<unsigned> nodes =
-      findConditional(hazards, tree, kernel.getConflicts());
-  nodes.insert_range(getNeeded(program, getOrdered(hazards, tree)));
-  DenseSet<Operation *> kept;
-  for (unsigned node : nodes)
-    kept.insert(tree.getBarrier(node));
-  return kept;
-}
-
-/// The barriers that are to stay as barriers of a warp, where those of the
-/// block in `kept` do not suffice.
-DenseSet<Operation *>
-BarrierEditor::chooseForWarps(const DenseSet<Operation *> &kept) {
-  SyncTree tree = kernel.makeTree(UniformityUnit::Warp);
-  std::vector<Hazard> hazards =
-      kernel.findHazards(tree, UniformityUnit::Warp, /*isRefined=*/false);
-  SmallVector<SyncHazard> orders = getOrdered(hazards, tree);
-  SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
-  SmallVector<unsigned> candidates;
-  for (unsigned node : tree.getBarriers()) {
-    bool isKept = kept.contains(tree.getBarrier(node)) ||
-                  tree.getProgram().nodes[node].call ||
-                  tree.getProgram().nodes[node].isFixed;
-    (isKept ? rest : fixed).nodes[node].kind = SyncNode::Step;
-    if (!isKept)
-      candidates.push_back(node);
-  }
-  llvm::erase_if(
-      orders, [&](const SyncHazard &order) { return isCut(fixed, order, {}); });
-  // What only both kinds together cut, one of them in each arm of a branch,
-  // keeps all that is there.
-  DenseSet<Operation *> needed;
-  bool isApart = llvm::all_of(
-      orders, [&](const SyncHazard &order) { return isCut(rest, order, {}); });
-  DenseSet<unsigned> chosen(candidates.begin(), candidates.end());
-  if (isApart)
-    chosen = getNeeded(rest, orders);
-  chosen.insert_range(findConditional(hazards, tree, kernel.getConflicts()));
-  for (unsigned node : chosen)
-    needed.insert(tree.getBarrier(node));
-  return needed;
-}
-
-void BarrierEditor::eliminate() {
-  SyncTree block = kernel.makeTree(UniformityUnit::Block);
-  if (block.getUnstructured() || !block.getDivergentBarriers().empty())
-    return;
-  // What other waits order together with a barrier is not known, nor what
-  // barriers of warps order that not all lanes reach together.
-  auto areMet = [&] {
-    SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
-    return !warp.getUnstructured() && !warp.hasOpenBarriers() &&
-           warp.getDivergentBarriers().empty();
-  };
-  bool isFollowed =
-      !kernel.hasOtherWaits() && (!kernel.hasWarps() || areMet()) &&
-      llvm::none_of(kernel.findHazards(block, UniformityUnit::Block, false),
-                    [](const Hazard &hazard) { return hazard.isUntimed; });
-  if (!isFollowed) {
-    if (!block.getBarriers().empty())
-      missedRemark(RemarkSource::EliminateBarriers, "KeptBarriers",
-                   block.getBarrier(block.getBarriers().front()))
-          << "barriers kept: the kernel waits in ways that are not followed";
-    return;
-  }
-  DenseSet<Operation *> kept = chooseForBlock(), ofWarps;
-  if (kernel.hasWarps())
-    ofWarps = chooseForWarps(kept);
-  SmallVector<Operation *> others;
-  kernel.getScope()->walk([&](Operation *op) {
-    if ((isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op))) &&
-        !kept.contains(op) && !program.getStartOfCall(op))
-      others.push_back(op);
-  });
-  for (Operation *copy : others) {
-    bool isOfWarp = ofWarps.contains(copy);
-    if (isOfWarp && isWarpBarrier(copy))
-      continue;
-    Operation *barrier = program.getOriginal(copy);
-    passedRemark(RemarkSource::EliminateBarriers,
-                 isOfWarp ? "WeakenedBarrier" : "RemovedBarrier", barrier)
-        << (isOfWarp ? "barrier made one of each warp: it orders nothing "
-                       "between warps that is not ordered without it"
-                     : "barrier removed: all that it orders is ordered without "
-                       "it");
-    if (isOfWarp)
-      makeBarrier(UniformityUnit::Warp, /*part=*/nullptr, barrier);
-    rewriter.eraseOp(barrier);
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Passes
 //===----------------------------------------------------------------------===//
 
@@ -453,22 +316,6 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
   return success();
 }
 
-void eliminateBarriers(Operation *root, const SyncOptions &options) {
-  inferLaunchSizes(root);
-  InlinedProgram program(root);
-  // What a function is called between is known in kernels only.
-  SmallVector<Operation *> kernels =
-      llvm::filter_to_vector(collectDeviceScopes(program.getRoot()),
-                             [](Operation *scope) { return isKernel(scope); });
-  for (Operation *kernel : kernels)
-    program.inlineInto(kernel);
-  SyncAnalyses analyses(program, options);
-  for (Operation *scope : kernels) {
-    KernelSync kernel(scope, analyses);
-    BarrierEditor(kernel, program, options).eliminate();
-  }
-}
-
 namespace {
 
 struct InsertBarriersPass final
@@ -479,15 +326,6 @@ struct InsertBarriersPass final
     if (failed(insertBarriers(getOperation(), {assumeDistinctArguments, strict,
                                                warns, refuses, namedBarriers})))
       signalPassFailure();
-  }
-};
-
-struct EliminateBarriersPass final
-    : impl::EliminateBarriersPassBase<EliminateBarriersPass> {
-  using EliminateBarriersPassBase::EliminateBarriersPassBase;
-
-  void runOnOperation() override {
-    eliminateBarriers(getOperation(), {assumeDistinctArguments});
   }
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -180,6 +181,25 @@ std::vector<BlockRace> KernelSync::findBlockRaces() {
       race.conflict.reason = "fences and flags between blocks are not followed";
     }
   return races;
+}
+
+Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
+                         const ThreadPart *part, Operation *before) {
+  Location loc = before->getLoc();
+  rewriter.setInsertionPoint(before);
+  auto makeNumber = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(number));
+  };
+  if (part) {
+    Value number = makeNumber(*part->barrier);
+    Value count = makeNumber(part->numThreads);
+    return NVVM::BarrierOp::create(rewriter, loc, TypeRange(), number, count,
+                                   {}, Value());
+  }
+  if (unit == UniformityUnit::Block)
+    return gpu::BarrierOp::create(rewriter, loc);
+  return NVVM::SyncWarpOp::create(rewriter, loc, makeNumber(-1));
 }
 
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards) {

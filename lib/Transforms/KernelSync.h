@@ -12,6 +12,7 @@
 #include "InlinedProgram.h"
 #include "ThreadWaits.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/PatternMatch.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/BlockRaces.h"
 #include "workgroup/Analysis/Hazards.h"
@@ -93,6 +94,10 @@ SyncFinding::Place getPlace(Operation *op);
 
 /// `what (x, y, z)`
 std::string printIds(StringRef what, const std::array<int64_t, 3> &ids);
+
+/// Makes a barrier before `before`: of `part`, if that is given, or of `unit`.
+Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
+                         const ThreadPart *part, Operation *before);
 
 /// Says by remarks which of `hazards` a `barrier` of `placement`, at `gap`,
 /// orders, and which of them show that as many barriers are needed: one for

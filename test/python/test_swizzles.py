@@ -212,7 +212,7 @@ def test_slots_of_rings(program: Program, engine: str) -> None:
 
 MUTANTS = {
     "rows that are not swizzled": (r"swizzle_128b", "none"),
-    "another chunk": (r"arith.xori (%\w+), %\w+", r"arith.ori \1, \1"),
+    "another chunk": (r"arith.xori (%\w+), %\w+ : index", r"arith.ori \1, \1 : index"),
     "another period": (r"arith.remui (%\w+), %c8(\w*) ", r"arith.remui \1, %c4\2 "),
 }
 
