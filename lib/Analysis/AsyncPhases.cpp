@@ -201,7 +201,12 @@ void AsyncPhases::findMissed(const Group &group) {
   if (group.waits.size() != 1)
     return;
   nvgpu::MBarrierTryWaitParityOp wait = group.waits.front();
+  if (!sync.block.isUniform(wait.getMbarId()) ||
+      !sync.block.isUniform(wait.getPhaseParity()))
+    return;
   for (nvgpu::TmaAsyncLoadOp load : group.loads) {
+    if (!sync.block.isUniform(load.getMbarId()))
+      continue;
     std::optional<MissedPhase> found =
         findMissedPhase(wait, load, scope, sync.loops);
     Operation *loop = wait->getParentOp();

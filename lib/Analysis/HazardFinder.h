@@ -18,10 +18,12 @@ class HazardFinder {
 public:
   HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
                ThreadConflicts &conflicts, PairRelation::Threads threads,
-               bool isOpenOnly)
+               bool isOpenOnly,
+               llvm::function_ref<bool(unsigned, unsigned)> isElsewhere)
       : memory(accesses), accesses(accesses.getAccesses()), tree(tree),
         program(tree.getProgram()), conflicts(conflicts), threads(threads),
-        isOpenOnly(isOpenOnly && !tree.getBarriers().empty()) {}
+        isOpenOnly(isOpenOnly && !tree.getBarriers().empty()),
+        isElsewhere(isElsewhere) {}
 
   std::vector<Hazard> find();
 
@@ -72,6 +74,7 @@ private:
   PairRelation::Threads threads;
   /// What barriers cut that are there is not asked for: it costs most.
   bool isOpenOnly;
+  llvm::function_ref<bool(unsigned, unsigned)> isElsewhere;
   DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
   std::vector<Hazard> hazards;
   /// Asynchronous accesses that were reported for lack of a wait.

@@ -242,7 +242,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
     return;
   if ((!isSame || isCarried) && visitUnknown(first, second))
     return;
-  bool isOrdered = from == to ? !isTogether : isBefore(from, to);
+  bool isInStep = from == to && !(isElsewhere && isElsewhere(first, second));
+  bool isOrdered = from == to ? isInStep && !isTogether : isBefore(from, to);
   // One operation by two threads at the same time, and in one turn after the
   // other.
   if (isSame && isOrdered) {
@@ -258,7 +259,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isReverse = from != to && isBefore(to, from);
   if (first != second && !(from == to && !isCarried))
     visitDirection(second, first, around, isReverse);
-  visitProxies(first, second, around, isOrdered, isReverse || from == to);
+  visitProxies(first, second, around, isOrdered, isReverse || isInStep);
 }
 
 std::vector<Hazard> HazardFinder::find() {
@@ -269,12 +270,14 @@ std::vector<Hazard> HazardFinder::find() {
   return std::move(hazards);
 }
 
-std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
-                                const SyncTree &tree,
-                                ThreadConflicts &conflicts,
-                                PairRelation::Threads threads,
-                                bool isOpenOnly) {
-  return HazardFinder(accesses, tree, conflicts, threads, isOpenOnly).find();
+std::vector<Hazard>
+findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
+            ThreadConflicts &conflicts, PairRelation::Threads threads,
+            bool isOpenOnly,
+            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere) {
+  return HazardFinder(accesses, tree, conflicts, threads, isOpenOnly,
+                      isElsewhere)
+      .find();
 }
 
 } // namespace mlir::workgroup

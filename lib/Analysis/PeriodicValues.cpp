@@ -120,6 +120,14 @@ PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
            arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp, arith::XOrIOp,
            arith::CmpIOp, arith::SelectOp>(op))
     return std::nullopt;
+  // A sign makes -1 of true.
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  bool isSigned =
+      compare ? compare.getPredicate() >= arith::CmpIPredicate::slt &&
+                    compare.getPredicate() <= arith::CmpIPredicate::sge
+              : isa<arith::DivSIOp, arith::FloorDivSIOp, arith::RemSIOp>(op);
+  if (isSigned && op->getOperand(0).getType().isInteger(1))
+    return std::nullopt;
   Result lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
   if (!lhs || !rhs)
     return std::nullopt;

@@ -144,7 +144,7 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
         sync.isDead(inner))
       return;
     if (isOfWarps)
-      parted[node].push_back(inner);
+      parted.push_back(inner);
     else
       divergentBarriers.push_back(inner);
   });
@@ -153,15 +153,15 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
 /// A lone barrier of the warp where lanes part is missed by some. Where there
 /// are several, each lane may get to one (PTX ISA, `bar.warp.sync`).
 void SyncTree::sortParted() {
-  for (const auto &[_, barriers] : parted) {
-    bool isOne = llvm::all_of(barriers, [&](Operation *barrier) {
-      return barrier->getBlock() == barriers.front()->getBlock();
-    });
-    if (isOne && sync.partsWarps(barriers.front()))
-      llvm::append_range(divergentBarriers, barriers);
-    else
-      isOpen = true;
-  }
+  if (parted.empty())
+    return;
+  bool isOne = llvm::all_of(parted, [&](Operation *barrier) {
+    return barrier->getBlock() == parted.front()->getBlock();
+  });
+  if (isOne && sync.partsWarps(parted.front()))
+    llvm::append_range(divergentBarriers, parted);
+  else
+    isOpen = true;
 }
 
 void SyncTree::addStep(unsigned sequence, Operation *op) {

@@ -333,8 +333,8 @@ bool ThreadConflicts::isDead(Operation *op) {
          !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
 }
 
-std::optional<int64_t> ThreadConflicts::countThreads(scf::IfOp branch,
-                                                     Region &arm) {
+std::optional<std::vector<bool>> ThreadConflicts::getTakers(scf::IfOp branch,
+                                                            Region &arm) {
   if (!tables)
     return std::nullopt;
   SymbolicCondition condition = index.getCondition(branch.getCondition());
@@ -350,7 +350,7 @@ std::optional<int64_t> ThreadConflicts::countThreads(scf::IfOp branch,
     count += may[thread];
   }
   bool isPart = count > 0 && count < int64_t(may.size());
-  return isPart && count % kWarpSize == 0 ? std::optional(count) : std::nullopt;
+  return isPart && count % kWarpSize == 0 ? std::optional(may) : std::nullopt;
 }
 
 std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>

@@ -38,45 +38,56 @@ void ThreadParts::collectNumbers(Operation *scope) {
   });
 }
 
+/// True if all who meet at barrier `number` are the threads of `part`.
+bool ThreadParts::isOwn(int64_t number, const ThreadPart &part) const {
+  auto it = users.find(number);
+  if (it == users.end() || number < 1 || number >= kNumBarriers)
+    return false;
+  return llvm::all_of(it->second, [&](Operation *op) {
+    auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+    const ThreadPart *around = getPart(op);
+    return barrier && !barrier.getReductionOp() &&
+           barrier.getNumberOfThreads() && around &&
+           around->threads == part.threads &&
+           getConstantIntValue(barrier.getNumberOfThreads()) ==
+               part.getNumThreads();
+  });
+}
+
 ThreadParts::ThreadParts(Operation *scope, const SyncTree &block,
                          ThreadConflicts &conflicts) {
   collectNumbers(scope);
+  if (!areNumbersKnown)
+    return;
   for (Operation *branch : block.getDivergentBranches())
-    for (Region &arm : cast<scf::IfOp>(branch)->getRegions()) {
-      std::optional<int64_t> numThreads =
-          conflicts.countThreads(cast<scf::IfOp>(branch), arm);
-      if (!areNumbersKnown || arm.empty() || !numThreads)
-        continue;
-      ThreadPart part{&arm, *numThreads, std::nullopt};
-      for (const auto &[number, ops] : users)
-        if (number > 0 && number < kNumBarriers &&
-            llvm::all_of(
-                ops,
-                [&, numThreads = *numThreads](Operation *op) {
-                  auto barrier = dyn_cast<NVVM::BarrierOp>(op);
-                  return barrier && !barrier.getReductionOp() &&
-                         arm.isAncestor(op->getParentRegion()) &&
-                         barrier.getNumberOfThreads() &&
-                         getConstantIntValue(barrier.getNumberOfThreads()) ==
-                             numThreads;
-                }))
-          part.barrier = number;
-      parts.push_back(part);
+    for (Region &arm : cast<scf::IfOp>(branch)->getRegions())
+      if (auto threads = conflicts.getTakers(cast<scf::IfOp>(branch), arm);
+          threads && !arm.empty())
+        parts.push_back({&arm, *threads, {}});
+  for (ThreadPart &part : parts)
+    for (const auto &[number, ops] : users) {
+      bool isUsed = llvm::any_of(ops, [&](Operation *op) {
+        return part.arm->isAncestor(op->getParentRegion());
+      });
+      if (isUsed && isOwn(number, part))
+        part.numbers.push_back(number);
     }
 }
 
 bool ThreadParts::allocate(const ThreadPart &part) {
+  ThreadPart &own = parts[&part - parts.data()];
   auto isFree = [&](int64_t number) {
-    return !users.count(number) &&
-           llvm::none_of(parts, [&](const ThreadPart &other) {
-             return other.barrier == number;
+    return (!users.count(number) || isOwn(number, own)) &&
+           llvm::all_of(parts, [&](const ThreadPart &other) {
+             return other.threads == own.threads ||
+                    !llvm::is_contained(other.numbers, number);
            });
   };
-  ThreadPart &own = parts[&part - parts.data()];
-  for (int64_t number = 1; number < kNumBarriers && !own.barrier; ++number)
+  for (int64_t number = 1; number < kNumBarriers && own.numbers.empty();
+       ++number)
     if (isFree(number))
-      own.barrier = number;
-  return own.barrier.has_value();
+      own.numbers.push_back(number);
+  return !own.numbers.empty();
 }
 
 const ThreadPart *ThreadParts::getPart(Operation *op) const {
@@ -91,8 +102,8 @@ bool ThreadParts::isBarrier(Operation *op) const {
   if (!barrier || !barrier.getBarrierId() || !barrier.getNumberOfThreads())
     return false;
   const ThreadPart *part = getPart(op);
-  return part && part->barrier &&
-         getConstantIntValue(barrier.getBarrierId()) == part->barrier;
+  std::optional<int64_t> number = getConstantIntValue(barrier.getBarrierId());
+  return part && number && llvm::is_contained(part->numbers, *number);
 }
 
 } // namespace mlir::workgroup

@@ -65,7 +65,7 @@ private:
   Operation *root;
   DenseMap<Operation *, Operation *> originalOf, startOf;
   /// How many operations may be added yet.
-  unsigned budget = 1 << 20;
+  unsigned budget = 1 << 13;
 };
 
 } // namespace mlir::workgroup

@@ -116,7 +116,8 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
 }
 
 /// Where threads wait for each other in other ways, nothing is certain.
-void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers) const {
+void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
+                        bool hasParts) const {
   auto isOfMBarrier = [&](unsigned access) {
     OpOperand *operand = getAccess(access).operand;
     return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
@@ -124,7 +125,7 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers) const {
   bool isWeak = hasOtherBarriers ||
                 (hasPhaseWaits && !hazard.missed &&
                  !isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second));
-  isWeak |= !isKernel(scope) || hasOpenBarriers;
+  isWeak |= !isKernel(scope) || hasOpenBarriers || hasParts;
   if (!isWeak || hazard.conflict.kind != Conflict::Certain)
     return;
   hazard.conflict.kind = Conflict::Possible;
@@ -135,7 +136,7 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers) const {
   else if (hasOpenBarriers)
     hazard.conflict.reason =
         "barriers of the warp where lanes go different ways are not followed";
-  else if (hasOtherBarriers)
+  else if (hasOtherBarriers || hasParts)
     hazard.conflict.reason =
         "barriers of a part of the block, fences and rings are not followed";
   else
@@ -145,26 +146,21 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers) const {
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
                                             UniformityUnit unit,
                                             bool isRefined) {
+  // What a part does in one turn its own barriers order.
+  bool isOfAll = unit == UniformityUnit::Block && !tree.isOfPart();
+  auto isOfPart = [&](unsigned first, unsigned second) {
+    const ThreadPart *part = parts.getPart(getAccess(first).op);
+    return isOfAll && part && part == parts.getPart(getAccess(second).op);
+  };
   std::vector<Hazard> hazards = mlir::workgroup::findHazards(
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
-      /*isOpenOnly=*/isRefined);
-  // What a part does in one turn its own barriers order.
-  auto isOfPart = [&](const Hazard &hazard) {
-    const ThreadPart *part = parts.getPart(getAccess(hazard.first).op);
-    bool isInTurn = hazard.order.from == hazard.order.to &&
-                    !hazard.order.loop && !hazard.relation.carrier &&
-                    !hazard.isUntimed;
-    return part && isInTurn &&
-           part == parts.getPart(getAccess(hazard.second).op);
-  };
-  if (unit == UniformityUnit::Block && !tree.isOfPart())
-    llvm::erase_if(hazards, isOfPart);
+      /*isOpenOnly=*/isRefined, isOfPart);
   if (isRefined)
     removeOrdered(hazards, tree, conflicts);
   for (Hazard &hazard : hazards)
-    weaken(hazard, tree.hasOpenBarriers());
+    weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers());
   return hazards;
 }
 
@@ -192,8 +188,8 @@ Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
                                      rewriter.getI32IntegerAttr(number));
   };
   if (part) {
-    Value number = makeNumber(*part->barrier);
-    Value count = makeNumber(part->numThreads);
+    Value number = makeNumber(part->numbers.front());
+    Value count = makeNumber(part->getNumThreads());
     return NVVM::BarrierOp::create(rewriter, loc, TypeRange(), number, count,
                                    {}, Value());
   }

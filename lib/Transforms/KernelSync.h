@@ -79,7 +79,7 @@ public:
   std::vector<BlockRace> findBlockRaces();
 
 private:
-  void weaken(Hazard &hazard, bool hasOpenBarriers) const;
+  void weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts) const;
 
   Operation *scope;
   const SyncAnalyses &analyses;

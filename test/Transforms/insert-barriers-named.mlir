@@ -8,6 +8,7 @@
 // Warps that go a way of their own meet at a barrier of their own, if that is allowed.
 
 !S = memref<128xf32, #gpu.address_space<workgroup>>
+!S8 = memref<8x128xf32, #gpu.address_space<workgroup>>
 
 gpu.module @m {
   // Two warps, and none of the others.
@@ -113,6 +114,77 @@ gpu.module @m {
       } else {
         nvvm.barrier id = %i2 number_of_threads = %i32
       }
+    }
+    gpu.return
+  }
+
+  // What is read in one turn of the loop around and written in the next is no matter of the part,
+  // even if its barrier orders the same in one turn.
+  // CHECK-LABEL: gpu.func @next_turn(
+  // CHECK:         memref.store
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      scf.if
+  // CHECK:             nvvm.barrier
+  // CHECK-NOT:       barrier
+  // CHECK:         gpu.return
+  gpu.func @next_turn(%x: f32, %out: memref<128xf32>) workgroup(%S: !S8) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %p = arith.cmpi ult, %t, %c64 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      memref.store %x, %S[%i, %t] : !S8
+    }
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.if %p {
+        scf.for %j = %c0 to %c2 step %c1 {
+          %is1 = arith.cmpi eq, %j, %c1 : index
+          %is0 = arith.cmpi eq, %j, %c0 : index
+          scf.if %is1 {
+            %odd = arith.remui %t, %c2 : index
+            %r = arith.addi %i, %odd : index
+            %y = memref.load %S[%r, %u] : !S8
+            memref.store %y, %out[%t] : memref<128xf32>
+          }
+          scf.if %is0 {
+            memref.store %x, %S[%i, %t] : !S8
+          }
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // The same warps may use the same number again.
+  // CHECK-LABEL: gpu.func @twice(
+  // CHECK:         arith.constant 1 : i32
+  // CHECK:         nvvm.barrier
+  // CHECK:         gpu.barrier
+  // CHECK:         arith.constant 1 : i32
+  // CHECK:         nvvm.barrier
+  gpu.func @twice(%out: memref<128xf32>, %x: f32) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %is_low = arith.cmpi ult, %t, %c64 : index
+    scf.if %is_low {
+      memref.store %x, %S[%t] : !S
+      %y = memref.load %S[%u] : !S
+      memref.store %y, %out[%t] : memref<128xf32>
+    }
+    scf.if %is_low {
+      memref.store %x, %S[%t] : !S
+      %y = memref.load %S[%u] : !S
+      memref.store %y, %out[%t] : memref<128xf32>
     }
     gpu.return
   }

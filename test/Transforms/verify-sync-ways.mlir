@@ -270,3 +270,60 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Each lane meets one of two barriers of the warp, which may meet there.
+gpu.module @m {
+  gpu.func @two_barriers(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %all = arith.constant -1 : i32
+    %t = gpu.thread_id x
+    %lane = arith.remui %t, %c32 : index
+    %low = arith.cmpi ult, %lane, %c16 : index
+    %high = arith.cmpi uge, %lane, %c16 : index
+    %u = arith.xori %t, %c1 : index
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    scf.if %low {
+      nvvm.bar.warp.sync %all : i32
+    }
+    scf.if %high {
+      nvvm.bar.warp.sync %all : i32
+    }
+    // expected-warning @+1 {{possible data race on workgroup memory}}
+    %y = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %y, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Barriers of a part are not followed where the block goes on.
+gpu.module @m {
+  gpu.func @behind_part(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %i1 = arith.constant 1 : i32
+    %i64 = arith.constant 64 : i32
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %is_low = arith.cmpi ult, %t, %c64 : index
+    scf.if %is_low {
+      // expected-note @+1 {{the other access}}
+      memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+      nvvm.barrier id = %i1 number_of_threads = %i64
+    }
+    scf.if %is_low {
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      %y = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+      memref.store %y, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+}

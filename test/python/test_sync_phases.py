@@ -49,6 +49,15 @@ MUTANTS = [
     ("counted", "arith.remui %i, %c3", "arith.remui %i, %c2", 0),
     ("counted", "arith.remui %round, %c2", "arith.remui %round, %c3", 0),
     ("counted", "arith.cmpi ne, %odd", "arith.cmpi eq, %odd", 0),
+    # Of booleans with a sign, true is less than false.
+    (
+        "counted",
+        "%phase = arith.cmpi ne, %odd, %c0 : index",
+        "%is_odd = arith.cmpi ne, %odd, %c0 : index\n"
+        "      %no = arith.constant false\n"
+        "      %phase = arith.cmpi slt, %no, %is_odd : i1",
+        0,
+    ),
     ("counted", "arith.remui %to1, %c3", "arith.remui %to1, %c2", 0),
     ("counted", "iter_args(%to = %c2)", "iter_args(%to = %c1)", 0),
     ("counted", "scf.for %i = %c0", "scf.for %i = %c1", 0),

@@ -32,15 +32,17 @@ struct Hazard {
   const MissedPhase *missed = nullptr;
 };
 
-/// All that barriers have to separate, of the threads that `threads` names;
-/// with `isOpenOnly`, without what those of `tree` separate on every way. Of
-/// hazards that every barrier separates that separates others, some are left
-/// out; all that is certain has a certain one among those that remain.
-std::vector<Hazard> findHazards(const ThreadAccesses &accesses,
-                                const SyncTree &tree,
-                                ThreadConflicts &conflicts,
-                                PairRelation::Threads threads,
-                                bool isOpenOnly = false);
+/// All that barriers have to separate, of the threads that `threads` names, but
+/// for what they do in one turn by two accesses of a step for which
+/// `isElsewhere` holds; with `isOpenOnly`, without what those of `tree`
+/// separate on every way. Of hazards that every barrier separates that
+/// separates others, some are left out; all that is certain has a certain one
+/// among those that remain.
+std::vector<Hazard>
+findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
+            ThreadConflicts &conflicts, PairRelation::Threads threads,
+            bool isOpenOnly = false,
+            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr);
 
 /// Removes those of `hazards` that the barriers of `tree`, and those at `gaps`,
 /// order although some way from the one access to the other has none: a barrier

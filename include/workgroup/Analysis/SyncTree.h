@@ -222,8 +222,8 @@ private:
   std::vector<Operation *> before;
   DenseMap<unsigned, Operation *> ends, tests;
   SmallVector<Operation *> divergentBarriers, divergentBranches;
-  /// Barriers of warps where lanes part, by the steps that they are part of.
-  std::map<unsigned, SmallVector<Operation *>> parted;
+  /// Barriers of warps where lanes part.
+  SmallVector<Operation *> parted;
   bool isOpen = false;
   Operation *unstructured = nullptr;
   /// The natural loop that is being visited.

@@ -156,9 +156,10 @@ public:
   /// True if no thread gets to `op`, as far as their ids tell.
   bool isDead(Operation *op);
 
-  /// How many threads take `arm` of `branch` whenever the block gets there, if
-  /// they are always the same, whole warps, and not all; nothing otherwise.
-  std::optional<int64_t> countThreads(scf::IfOp branch, Region &arm);
+  /// The threads, by linear ids, that take `arm` of `branch` whenever the block
+  /// gets there, if they are always the same, whole warps, and not all; nothing
+  /// otherwise.
+  std::optional<std::vector<bool>> getTakers(scf::IfOp branch, Region &arm);
 
   /// Two threads of the block, or of one warp, by their ids, of which the first
   /// may execute `op` and the second does not; nothing if none are known.

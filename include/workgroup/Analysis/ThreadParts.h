@@ -23,10 +23,13 @@ namespace mlir::workgroup {
 /// An arm that some warps take.
 struct ThreadPart {
   Region *arm = nullptr;
-  int64_t numThreads = 0;
-  /// The number of the barrier that they meet at, and nobody else; none if they
+  /// The threads of those warps, by linear ids.
+  std::vector<bool> threads;
+  /// The numbers of barriers at which they meet, and nobody else; none if they
   /// have no barrier yet.
-  std::optional<int64_t> barrier;
+  SmallVector<int64_t, 1> numbers;
+
+  int64_t getNumThreads() const { return llvm::count(threads, true); }
 };
 
 class ThreadParts {
@@ -37,6 +40,10 @@ public:
   ThreadParts() = default;
 
   ArrayRef<ThreadPart> getParts() const { return parts; }
+  bool haveBarriers() const {
+    return llvm::any_of(
+        parts, [](const ThreadPart &part) { return !part.numbers.empty(); });
+  }
   void eraseIf(llvm::function_ref<bool(const ThreadPart &)> isWrong) {
     llvm::erase_if(parts, isWrong);
   }
@@ -49,6 +56,7 @@ public:
 
 private:
   void collectNumbers(Operation *scope);
+  bool isOwn(int64_t number, const ThreadPart &part) const;
 
   SmallVector<ThreadPart, 0> parts;
   /// Of each number, the barriers that have it.
