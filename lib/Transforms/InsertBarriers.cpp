@@ -140,6 +140,9 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
     else
       orders.pop_back();
   }
+  // What spares barriers of warps is no reason for one of the block.
+  llvm::erase_if(best.certificate,
+                 [&](unsigned number) { return number >= hazards.size(); });
   return best;
 }
 
@@ -172,10 +175,6 @@ void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
     if (open.empty())
       placement.gaps = others;
   }
-  // Nor are more needed for those.
-  llvm::erase_if(placement.certificate, [&](unsigned number) {
-    return !isCut(tree.getProgram(), hazards[number].order, placement.gaps);
-  });
 }
 
 /// Leaves out what stands behind places where threads wait for others: it might
@@ -229,6 +228,10 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
           ? place(tree, hazards)
           : placeBarriers(tree.getProgram(), getOrders(hazards));
   thinOut(tree, hazards, placement);
+  // Nor are barriers needed for what is in order without one between.
+  llvm::erase_if(placement.certificate, [&](unsigned number) {
+    return !isCut(tree.getProgram(), hazards[number].order, placement.gaps);
+  });
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
