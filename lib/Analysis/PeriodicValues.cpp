@@ -109,6 +109,16 @@ static bool canWrap(Operation *op, const PeriodicValue &value) {
   });
 }
 
+/// True if `op` takes booleans as numbers with a sign, which makes -1 of true.
+static bool isSignedOfBooleans(Operation *op) {
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  bool isSigned =
+      compare ? compare.getPredicate() >= arith::CmpIPredicate::slt &&
+                    compare.getPredicate() <= arith::CmpIPredicate::sge
+              : isa<arith::DivSIOp, arith::FloorDivSIOp, arith::RemSIOp>(op);
+  return isSigned && op->getOperand(0).getType().isInteger(1);
+}
+
 PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return evaluateExpr(apply.getAffineMap().getResult(0), apply.getOperands(),
@@ -118,15 +128,8 @@ PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
     return evaluateCast(op);
   if (!isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp,
            arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp, arith::XOrIOp,
-           arith::CmpIOp, arith::SelectOp>(op))
-    return std::nullopt;
-  // A sign makes -1 of true.
-  auto compare = dyn_cast<arith::CmpIOp>(op);
-  bool isSigned =
-      compare ? compare.getPredicate() >= arith::CmpIPredicate::slt &&
-                    compare.getPredicate() <= arith::CmpIPredicate::sge
-              : isa<arith::DivSIOp, arith::FloorDivSIOp, arith::RemSIOp>(op);
-  if (isSigned && op->getOperand(0).getType().isInteger(1))
+           arith::CmpIOp, arith::SelectOp>(op) ||
+      isSignedOfBooleans(op))
     return std::nullopt;
   Result lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
   if (!lhs || !rhs)

@@ -33,7 +33,8 @@ void ThreadParts::collectNumbers(Operation *scope) {
       add(op, barrier.getBarrierId());
     else if (arrival && arrival.getBarrierId())
       add(op, arrival.getBarrierId());
-    else if (isa<CallOpInterface, LLVM::InlineAsmOp, NVVM::InlinePtxOp>(op))
+    else if (isa<CallOpInterface, LLVM::CallIntrinsicOp, LLVM::InlineAsmOp,
+                 NVVM::InlinePtxOp>(op))
       areNumbersKnown = false;
   });
 }

@@ -31,9 +31,10 @@ public:
   void eliminate();
 
 private:
-  bool areFollowed(const SyncTree &block);
-  DenseSet<Operation *> chooseForBlock();
-  DenseSet<Operation *> chooseForWarps(const DenseSet<Operation *> &kept);
+  DenseSet<Operation *> chooseForBlock(const SyncTree &tree,
+                                       ArrayRef<Hazard> hazards);
+  DenseSet<Operation *> chooseForWarps(const SyncTree &tree,
+                                       const DenseSet<Operation *> &kept);
 
   KernelSync &kernel;
   /// What the kernel is part of.
@@ -55,14 +56,12 @@ static DenseSet<unsigned> getNeeded(const SyncProgram &program,
 
 /// The barriers of the block that are to stay, because of what warps do to each
 /// other.
-DenseSet<Operation *> BarrierEliminator::chooseForBlock() {
-  SyncTree tree = kernel.makeTree(UniformityUnit::Block);
-  const SyncProgram &program = tree.getProgram();
-  std::vector<Hazard> hazards =
-      kernel.findHazards(tree, UniformityUnit::Block, /*isRefined=*/false);
+DenseSet<Operation *>
+BarrierEliminator::chooseForBlock(const SyncTree &tree,
+                                  ArrayRef<Hazard> hazards) {
   DenseSet<unsigned> nodes =
       findConditional(hazards, tree, kernel.getConflicts());
-  nodes.insert_range(getNeeded(program, getOrdered(hazards, tree)));
+  nodes.insert_range(getNeeded(tree.getProgram(), getOrdered(hazards, tree)));
   DenseSet<Operation *> kept;
   for (unsigned node : nodes)
     kept.insert(tree.getBarrier(node));
@@ -72,8 +71,8 @@ DenseSet<Operation *> BarrierEliminator::chooseForBlock() {
 /// The barriers that are to stay as barriers of a warp, where those of the
 /// block in `kept` do not suffice.
 DenseSet<Operation *>
-BarrierEliminator::chooseForWarps(const DenseSet<Operation *> &kept) {
-  SyncTree tree = kernel.makeTree(UniformityUnit::Warp);
+BarrierEliminator::chooseForWarps(const SyncTree &tree,
+                                  const DenseSet<Operation *> &kept) {
   std::vector<Hazard> hazards =
       kernel.findHazards(tree, UniformityUnit::Warp, /*isRefined=*/false);
   SmallVector<SyncHazard> orders = getOrdered(hazards, tree);
@@ -103,36 +102,30 @@ BarrierEliminator::chooseForWarps(const DenseSet<Operation *> &kept) {
   return needed;
 }
 
-/// False if threads wait in ways of which it is not known what they order: what
-/// a barrier orders together with them is not known either.
-bool BarrierEliminator::areFollowed(const SyncTree &block) {
-  if (kernel.hasOtherWaits())
-    return false;
-  if (kernel.hasWarps()) {
-    SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
-    if (warp.getUnstructured() || warp.hasOpenBarriers() ||
-        !warp.getDivergentBarriers().empty())
-      return false;
-  }
-  return llvm::none_of(
-      kernel.findHazards(block, UniformityUnit::Block, /*isRefined=*/false),
-      [](const Hazard &hazard) { return hazard.isUntimed; });
-}
-
 void BarrierEliminator::eliminate() {
   SyncTree block = kernel.makeTree(UniformityUnit::Block);
+  SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
   if (block.getUnstructured() || !block.getDivergentBarriers().empty())
     return;
-  if (!areFollowed(block)) {
+  std::vector<Hazard> hazards =
+      kernel.findHazards(block, UniformityUnit::Block, /*isRefined=*/false);
+  // What threads wait for in other ways orders something together with a
+  // barrier, and it is not known what.
+  bool areWarpsFollowed = !kernel.hasWarps() ||
+                          (!warp.getUnstructured() && !warp.hasOpenBarriers() &&
+                           warp.getDivergentBarriers().empty());
+  bool isUntimed = llvm::any_of(
+      hazards, [](const Hazard &hazard) { return hazard.isUntimed; });
+  if (kernel.hasOtherWaits() || !areWarpsFollowed || isUntimed) {
     if (!block.getBarriers().empty())
       missedRemark(RemarkSource::EliminateBarriers, "KeptBarriers",
                    block.getBarrier(block.getBarriers().front()))
           << "barriers kept: the kernel waits in ways that are not followed";
     return;
   }
-  DenseSet<Operation *> kept = chooseForBlock(), ofWarps;
+  DenseSet<Operation *> kept = chooseForBlock(block, hazards), ofWarps;
   if (kernel.hasWarps())
-    ofWarps = chooseForWarps(kept);
+    ofWarps = chooseForWarps(warp, kept);
   SmallVector<Operation *> others;
   kernel.getScope()->walk([&](Operation *op) {
     if ((isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op))) &&

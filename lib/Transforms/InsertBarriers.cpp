@@ -309,7 +309,7 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
       KernelSync kernel(scope, analyses);
       // What is possible in a function is told of where it is called.
       SyncOptions own = options;
-      own.warns &= !program.isSeenAtCalls(scope);
+      own.warns &= isKernel(scope) || !program.isSeenAtCalls(scope);
       // Which numbers others use where it is called is not known here.
       own.hasNamedBarriers &= isKernel(scope);
       // In a function that some threads call on their own none can stand.

@@ -105,3 +105,32 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// An intrinsic may be a barrier of any number.
+!S = memref<128xf32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @k(%out: memref<128xf32>, %x: f32) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %i1 = arith.constant 1 : i32
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %is_low = arith.cmpi ult, %t, %c64 : index
+    scf.if %is_low {
+      // expected-note @+1 {{the other access}}
+      memref.store %x, %S[%t] : !S
+      // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.load'}}
+      // expected-note @+1 {{the other access}}
+      %y = memref.load %S[%u] : !S
+    } else {
+      // expected-warning @+3 {{possible data race on workgroup memory}}
+      // expected-warning @+2 {{possible data race on memory}}
+      // expected-note @+1 {{the other access}}
+      llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"(%i1) : (i32) -> ()
+    }
+    gpu.return
+  }
+}
