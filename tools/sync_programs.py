@@ -18,10 +18,8 @@ from math import prod
 from typing import Literal
 
 from sync_expressions import (
-    THREAD,
     Condition,
     Expression,
-    names,
     parse_condition,
     parse_expression,
 )
@@ -214,19 +212,6 @@ def without(program: Program, number: int | None = None) -> Program:
         )
 
     return replace(program, steps=remove(program.steps))
-
-
-def is_correlated(program: Program) -> bool:
-    """Tell whether what decides one condition has to do with what decides another."""
-    seen: set[str] = set()
-    for step, _ in walk(program.steps):
-        if isinstance(step, Loop | Branch):
-            decider = step.trips if isinstance(step, Loop) else step.condition
-            here = set(names(decider)) - {THREAD}
-            if here & seen or not here <= program.arguments.keys():
-                return True
-            seen |= here
-    return False
 
 
 # --- text -----------------------------------------------------------------------------------------

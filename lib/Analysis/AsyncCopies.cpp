@@ -13,13 +13,28 @@
 
 namespace mlir::workgroup {
 
-static bool isCommit(Operation *op) {
-  return isa<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(op);
+bool isGroupOp(Operation *op) {
+  return isa<nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
+             NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp,
+             NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp>(op);
+}
+
+bool AsyncGroups::isCommit(Operation *op) const {
+  if (kind == GroupKind::Copies)
+    return isa<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(op);
+  return isa<NVVM::CpAsyncBulkCommitGroupOp>(op);
 }
 
 /// How many groups may still be under way behind `op`; nothing if it is no
 /// wait.
-static std::optional<int64_t> getNumLeft(Operation *op) {
+std::optional<int64_t> AsyncGroups::getNumLeft(Operation *op) const {
+  if (auto wait = dyn_cast<NVVM::CpAsyncBulkWaitGroupOp>(op)) {
+    bool isDone = kind == GroupKind::StoreReads ||
+                  (kind == GroupKind::Stores && !wait.getRead());
+    return isDone ? std::optional<int64_t>(wait.getGroup()) : std::nullopt;
+  }
+  if (kind != GroupKind::Copies)
+    return std::nullopt;
   if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
     return wait.getN();
   if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
@@ -27,13 +42,13 @@ static std::optional<int64_t> getNumLeft(Operation *op) {
   return std::nullopt;
 }
 
-bool isGroupOp(Operation *op) { return isCommit(op) || getNumLeft(op); }
-
 AsyncGroups::AsyncGroups(
-    const SyncProgram &program, const DenseMap<Operation *, unsigned> &steps,
+    GroupKind kind, const SyncProgram &program,
+    const DenseMap<Operation *, unsigned> &steps,
     const DenseSet<unsigned> &hiding,
     llvm::function_ref<std::optional<int64_t>(unsigned)> getNumTurns)
-    : program(program), steps(steps), hiding(hiding), getNumTurns(getNumTurns) {
+    : kind(kind), program(program), steps(steps), hiding(hiding),
+      getNumTurns(getNumTurns) {
   auto hide = [&](unsigned node) {
     for (std::optional<unsigned> parent;
          (parent = program.sequences[program.nodes[node].sequence].parent);
@@ -42,6 +57,8 @@ AsyncGroups::AsyncGroups(
         break;
   };
   for (auto [op, node] : steps) {
+    if (!isCommit(op) && !getNumLeft(op))
+      continue;
     opOf[node] = op;
     hide(node);
   }
@@ -51,7 +68,8 @@ AsyncGroups::AsyncGroups(
 
 /// The operation that commits the group of `copy` at the latest, on all ways
 /// from it through regions of one block; null if there may be none.
-static Operation *findCommitInRegions(Operation *copy, Operation *scope) {
+Operation *AsyncGroups::findCommitInRegions(Operation *copy,
+                                            Operation *scope) const {
   for (Operation *at = copy; at != scope; at = at->getParentOp()) {
     for (Operation *next = at->getNextNode(); next; next = next->getNextNode())
       if (isCommit(next))
@@ -64,29 +82,57 @@ static Operation *findCommitInRegions(Operation *copy, Operation *scope) {
   return nullptr;
 }
 
-/// Behind what commits the group of `copy`, which is part of `step`, at the
-/// latest.
+/// True if a wait for the group that `commit` commits follows in its block.
+bool AsyncGroups::isWaitedFor(Operation *commit) const {
+  int64_t behind = 0;
+  for (Operation *next = commit->getNextNode(); next;
+       next = next->getNextNode()) {
+    behind += isCommit(next);
+    std::optional<int64_t> under = getNumLeft(next);
+    if (under && *under <= behind)
+      return true;
+  }
+  return false;
+}
+
+/// Behind what commits a group of `step` at the latest: `commit`, if that is
+/// given.
 std::optional<AsyncGroups::Position>
-AsyncGroups::findCommit(Operation *copy, unsigned step,
-                        Operation *scope) const {
+AsyncGroups::findCommit(Operation *commit, unsigned step) const {
   auto behind = [&](unsigned node) {
     return Position{program.nodes[node].sequence,
                     program.nodes[node].index + 1};
   };
-  if (Operation *commit = findCommitInRegions(copy, scope)) {
+  if (commit) {
     // One that only some threads get to is part of the copy's own step.
     auto own = steps.find(commit);
     return behind(own == steps.end() ? step : own->second);
   }
   for (std::optional<unsigned> at = step; at;
        at = program.sequences[program.nodes[*at].sequence].parent) {
-    Position next = behind(*at);
-    for (unsigned node : ArrayRef(program.sequences[next.sequence].items)
-                             .drop_front(next.index))
+    for (unsigned node : getFollowing(behind(*at)))
       if (Operation *op = opOf.lookup(node); op && isCommit(op))
         return behind(node);
+    if (isBeforeTest(behind(*at)))
+      return std::nullopt;
   }
   return std::nullopt;
+}
+
+/// True if the loop around may be left between `at` and the end of its body.
+bool AsyncGroups::isBeforeTest(Position at) const {
+  std::optional<unsigned> parent = program.sequences[at.sequence].parent;
+  return parent && program.nodes[*parent].kind == SyncNode::Loop &&
+         at.index <= program.nodes[*parent].exit;
+}
+
+/// What follows for certain in the sequence.
+ArrayRef<unsigned> AsyncGroups::getFollowing(Position at) const {
+  const SyncSequence &sequence = program.sequences[at.sequence];
+  ArrayRef<unsigned> items = sequence.items;
+  if (isBeforeTest(at))
+    items = items.take_front(program.nodes[*sequence.parent].exit);
+  return items.drop_front(at.index);
 }
 
 /// Goes past `node`. Returns it if the copy is done there.
@@ -179,13 +225,14 @@ bool AsyncGroups::leaveLoop(unsigned loop) {
 std::optional<unsigned> AsyncGroups::follow(Position at) {
   while (true) {
     const SyncSequence &sequence = program.sequences[at.sequence];
-    for (unsigned node : ArrayRef(sequence.items).drop_front(at.index)) {
+    for (unsigned node : getFollowing(at)) {
       if (program.nodes[node].kind == SyncNode::Loop && !completion.inLoop)
         enterLoop(node);
       else if (std::optional<unsigned> wait = visitItem(node))
         return wait;
     }
-    if (!sequence.parent)
+    // Where the loop is left at its test, what stands behind that is missing.
+    if (!sequence.parent || isBeforeTest(at))
       return std::nullopt;
     const SyncNode &parent = program.nodes[*sequence.parent];
     if (parent.kind == SyncNode::Loop) {
@@ -202,14 +249,24 @@ std::optional<unsigned> AsyncGroups::follow(Position at) {
 
 std::optional<AsyncCompletion>
 AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
-  if (!isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(copy))
+  bool isOfKind = kind == GroupKind::Copies
+                      ? isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(copy)
+                      : isa<nvgpu::TmaAsyncStoreOp>(copy);
+  if (!isOfKind)
     return std::nullopt;
-  std::optional<Position> committed = findCommit(copy, step, scope);
+  Operation *commit = findCommitInRegions(copy, scope);
+  std::optional<Position> committed = findCommit(commit, step);
   if (!committed)
     return std::nullopt;
   younger = 0;
   left.reset();
   completion = {};
+  if (commit && !steps.contains(commit) && isWaitedFor(commit)) {
+    // What the thread does in the step behind that is in order.
+    completion.last = step;
+    completion.isExact = false;
+    return completion;
+  }
   completion.last = follow(*committed);
   if (!completion.last && !completion.inLoop)
     return std::nullopt;

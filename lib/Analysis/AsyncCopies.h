@@ -9,7 +9,9 @@
 // A `cp.async` is of the group that its thread commits next, and done when the
 // thread has waited until no more groups are under way than it committed since:
 // groups get done in the order in which they were committed (PTX ISA,
-// cp.async.wait_group).
+// cp.async.wait_group). So is a store by TMA, which has groups of its own (PTX
+// ISA, cp.async.bulk.wait_group); that it has read what it stores may be waited
+// for by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +25,15 @@ namespace mlir::workgroup {
 /// True if `op` commits a group of copies or waits for groups.
 bool isGroupOp(Operation *op);
 
+/// What asynchronous operations do that groups are waited for.
+enum class GroupKind {
+  /// Copies by threads.
+  Copies,
+  /// Stores by TMA, and what those read.
+  Stores,
+  StoreReads
+};
+
 /// Finds in a kernel where its copies are done. Groups that may be committed,
 /// or waited for, do not count: a copy is done there at the latest.
 class AsyncGroups {
@@ -30,7 +41,8 @@ public:
   /// `steps`: those of operations that all threads of the tree get to together;
   /// `hiding`: steps that have others in them.
   AsyncGroups(
-      const SyncProgram &program, const DenseMap<Operation *, unsigned> &steps,
+      GroupKind kind, const SyncProgram &program,
+      const DenseMap<Operation *, unsigned> &steps,
       const DenseSet<unsigned> &hiding,
       llvm::function_ref<std::optional<int64_t>(unsigned loop)> getNumTurns);
 
@@ -46,8 +58,13 @@ private:
   ArrayRef<unsigned> getBody(unsigned loop) const {
     return program.sequences[program.nodes[loop].parts[0]].items;
   }
-  std::optional<Position> findCommit(Operation *copy, unsigned step,
-                                     Operation *scope) const;
+  bool isCommit(Operation *op) const;
+  std::optional<int64_t> getNumLeft(Operation *op) const;
+  Operation *findCommitInRegions(Operation *copy, Operation *scope) const;
+  bool isWaitedFor(Operation *commit) const;
+  std::optional<Position> findCommit(Operation *commit, unsigned step) const;
+  bool isBeforeTest(Position at) const;
+  ArrayRef<unsigned> getFollowing(Position at) const;
   int64_t countCommits(unsigned loop) const;
   std::optional<unsigned> follow(Position at);
   void enterLoop(unsigned loop);
@@ -55,6 +72,7 @@ private:
   bool leaveLoop(unsigned loop);
   std::optional<unsigned> visitItem(unsigned node);
 
+  GroupKind kind;
   const SyncProgram &program;
   const DenseMap<Operation *, unsigned> &steps;
   DenseMap<unsigned, Operation *> opOf;

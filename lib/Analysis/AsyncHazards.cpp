@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardFinder.h"
+#include "HazardWays.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
@@ -204,35 +205,178 @@ void HazardFinder::visitProxies(unsigned first, unsigned second,
     addUnfenced(second, first, around, isReverse);
 }
 
+namespace {
+
+/// Finds the proxy fences between what a thread does and what TMA does.
+class FencedWays {
+public:
+  struct Fence {
+    unsigned node;
+    /// In which turn it is passed.
+    SyncTurn turn;
+  };
+
+  FencedWays(const SyncProgram &program, const SyncProgram &fenced,
+             const SyncHazard &order)
+      : program(program), fenced(fenced), order(order) {}
+
+  /// On every way the first one; none if there is a way without.
+  SmallVector<Fence, 1> findFirst() const {
+    return find([](const Fence &) { return true; });
+  }
+  /// True if on every way comes one, and then a barrier: so the thread that
+  /// starts the copy knows of what others have fenced.
+  bool isMet() const {
+    return !find([&](const Fence &fence) {
+              return isCut(program, getOrderBehind(fence), {});
+            }).empty();
+  }
+  SyncHazard getOrderBehind(const Fence &fence) const;
+
+private:
+  using Condition = llvm::function_ref<bool(const Fence &)>;
+
+  SmallVector<Fence, 1> find(Condition condition) const {
+    auto walk = [&](const SyncWays &ways) { ways.walk(order); };
+    return find(std::nullopt, walk, condition);
+  }
+  SmallVector<Fence, 1> find(std::optional<SyncTurn> arm,
+                             llvm::function_ref<void(const SyncWays &)> walk,
+                             Condition condition) const;
+  SmallVector<Fence, 1> findInArms(unsigned branch, const SyncTurn &turn,
+                                   Condition condition) const;
+
+  /// As barriers see the kernel, and as fences do.
+  const SyncProgram &program, &fenced;
+  const SyncHazard &order;
+};
+
+} // namespace
+
+/// On every way that is walked the first fence for which the condition holds;
+/// none if there is a way without. What is walked may be an arm that is passed
+/// in the turn `arm`.
+SmallVector<FencedWays::Fence, 1>
+FencedWays::find(std::optional<SyncTurn> arm,
+                 llvm::function_ref<void(const SyncWays &)> walk,
+                 Condition condition) const {
+  SmallVector<Fence, 1> found;
+  auto ignore = [](SyncGap) {};
+  auto visit = [&](unsigned node, const SyncTurn &passed) {
+    if (!found.empty())
+      return;
+    Fence fence{node, arm.value_or(passed)};
+    if (fenced.nodes[node].kind != SyncNode::Barrier)
+      found = findInArms(node, fence.turn, condition);
+    else if (condition(fence))
+      found.push_back(fence);
+  };
+  walk(SyncWays(fenced, {ignore, visit}));
+  return found;
+}
+
+SmallVector<FencedWays::Fence, 1>
+FencedWays::findInArms(unsigned branch, const SyncTurn &turn,
+                       Condition condition) const {
+  SmallVector<Fence, 1> all;
+  for (unsigned part : fenced.nodes[branch].parts) {
+    auto walk = [&](const SyncWays &ways) { ways.walkArm(part); };
+    SmallVector<Fence, 1> found = find(turn, walk, condition);
+    if (found.empty())
+      return found;
+    llvm::append_range(all, found);
+  }
+  return all;
+}
+
+/// The order from a fence to what TMA does. What is known of arms is known of
+/// those that are passed in the turn of one of the accesses.
+SyncHazard FencedWays::getOrderBehind(const Fence &fence) const {
+  SyncHazard behind{fence.node, order.to, order.loop, order.isFar};
+  bool isSecond = fence.turn.isSecond;
+  if (isSecond) {
+    behind.loop = std::nullopt;
+    behind.isFar = false;
+  }
+  if (fence.turn.isOther || fence.turn.whole) {
+    behind.isFar = false;
+    return behind;
+  }
+  for (auto [arm, passed] : order.taken) {
+    if (isSecond && !passed.isSecond)
+      continue; // of another turn than both
+    behind.taken.push_back({arm, passed});
+    passed.isSecond = false;
+    if (isSecond && passed == SyncTurn())
+      behind.taken.push_back({arm, passed});
+  }
+  return behind;
+}
+
 /// Adds what a thread does by the first access, and TMA by the second, with no
 /// proxy fence on some way between: also if one thread does both.
 void HazardFinder::addUnfenced(unsigned first, unsigned second,
                                ArrayRef<unsigned> around, bool isOrdered) {
-  const SyncProgram &fenced = getFenced(accesses[second].space);
-  unsigned from = tree.getStep(first), to = tree.getStep(second);
   PairRelation relation;
   relation.threads = threads;
-  relation.mayBeSame = true;
-  relation.most = std::nullopt;
-  auto visitOrder = [&](std::optional<unsigned> loop) {
-    if (isCut(fenced, {from, to, loop, false}, {}) ||
-        !conflicts.find(first, second, relation))
-      return;
-    Conflict conflict;
-    conflict.kind = Conflict::Possible;
-    conflict.reason = "no proxy fence (nvvm.fence.proxy) tells TMA of the "
-                      "other access";
-    hazards.push_back(
-        {first, second, {to, to, std::nullopt, false}, relation, conflict});
-  };
   for (unsigned loop : around)
     relation.sameTurn.push_back(tree.getLoop(loop));
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
   if (isOrdered)
-    visitOrder(std::nullopt);
+    addUnfenced({first, second, {from, to, std::nullopt, false}, relation, {}});
   for (unsigned loop : llvm::reverse(around)) {
     relation.carrier = relation.sameTurn.pop_back_val();
-    visitOrder(loop);
+    addUnfenced({first, second, {from, to, loop, false}, relation, {}});
+    PairRelation later = relation;
+    later.least = 2;
+    later.most = std::nullopt;
+    addUnfenced({first, second, {from, to, loop, true}, later, {}});
   }
+}
+
+void HazardFinder::addUnfenced(Hazard hazard) {
+  const SyncProgram &fenced = getFenced(accesses[hazard.second].space);
+  SyncHazard order = hazard.order;
+  bool isMet = FencedWays(program, fenced, order).isMet();
+  if (isMet && isOpenOnly)
+    return;
+  auto isConflict = [&](bool isFenced) {
+    hazard.relation.mayBeSame = !isFenced;
+    hazard.conflict =
+        conflicts.find(hazard.first, hazard.second, hazard.relation);
+    return bool(hazard.conflict);
+  };
+  bool isFenced = isCut(fenced, order, {});
+  if (!isConflict(isFenced))
+    return;
+  if (!isMet) {
+    auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
+    order = narrow(hazard, tree, conflicts, isOfUse);
+    if (isOpenOnly && FencedWays(program, fenced, order).isMet())
+      return;
+    bool isFencedOnAll = isCut(fenced, order, {});
+    if (isFencedOnAll && !isFenced && !isConflict(true))
+      return;
+    isFenced = isFencedOnAll;
+  }
+  if (isFenced && use != HazardUse::Verification) {
+    // A barrier has to come behind the fence.
+    FencedWays ways(program, fenced, order);
+    for (const FencedWays::Fence &fence : ways.findFirst()) {
+      hazard.order = ways.getOrderBehind(fence);
+      hazards.push_back(hazard);
+    }
+    return;
+  }
+  hazard.conflict = Conflict();
+  hazard.conflict.kind = Conflict::Possible;
+  hazard.conflict.reason =
+      isFenced ? "no barrier comes between the proxy fence (nvvm.fence.proxy) "
+                 "of the one thread and what the other one has TMA do"
+               : "no proxy fence (nvvm.fence.proxy) tells TMA of the other "
+                 "access";
+  hazard.order = {order.to, order.to, std::nullopt, false};
+  hazards.push_back(std::move(hazard));
 }
 
 } // namespace mlir::workgroup

@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_HAZARDFINDER_H
 #define WORKGROUP_LIB_ANALYSIS_HAZARDFINDER_H
 
+#include "SyncWays.h"
 #include "workgroup/Analysis/Hazards.h"
 
 namespace mlir::workgroup {
@@ -18,16 +19,19 @@ class HazardFinder {
 public:
   HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
                ThreadConflicts &conflicts, PairRelation::Threads threads,
-               bool isOpenOnly,
+               HazardUse use,
                llvm::function_ref<bool(unsigned, unsigned)> isElsewhere)
       : memory(accesses), accesses(accesses.getAccesses()), tree(tree),
-        program(tree.getProgram()), conflicts(conflicts), threads(threads),
-        isOpenOnly(isOpenOnly && !tree.getBarriers().empty()),
-        isElsewhere(isElsewhere) {}
+        program(tree.getProgram()), counts(program), conflicts(conflicts),
+        threads(threads), use(use), isOpenOnly(use != HazardUse::Elimination),
+        hasBarriers(!tree.getBarriers().empty()), isElsewhere(isElsewhere) {
+    findSyncNodes();
+  }
 
   std::vector<Hazard> find();
 
 private:
+  void findSyncNodes();
   bool canRace(unsigned first, unsigned second) const;
   PairRelation getAnyTime(unsigned first, unsigned second) const;
   void visit(unsigned first, unsigned second);
@@ -35,6 +39,7 @@ private:
                                  ArrayRef<unsigned> around);
   void visitDirection(unsigned first, unsigned second,
                       ArrayRef<unsigned> around, bool isOrdered);
+  bool addHazard(Hazard hazard);
   Conflict::Kind add(unsigned first, unsigned second, SyncHazard order,
                      const PairRelation &relation);
   const SmallVector<unsigned, 3> &getLoopsAround(unsigned step);
@@ -64,19 +69,26 @@ private:
                     bool isOrdered, bool isReverse);
   void addUnfenced(unsigned first, unsigned second, ArrayRef<unsigned> around,
                    bool isOrdered);
+  void addUnfenced(Hazard hazard);
   const SyncProgram &getFenced(MemorySpace space);
 
   const ThreadAccesses &memory;
   ArrayRef<ThreadAccess> accesses;
   const SyncTree &tree;
   const SyncProgram &program;
+  BarrierCounts counts;
   ThreadConflicts &conflicts;
   PairRelation::Threads threads;
-  /// What barriers cut that are there is not asked for: it costs most.
-  bool isOpenOnly;
+  /// What barriers cut that are there is not asked for: it costs most. More is
+  /// asked for of what they do not cut.
+  HazardUse use;
+  bool isOpenOnly, hasBarriers;
   llvm::function_ref<bool(unsigned, unsigned)> isElsewhere;
+  /// Loops and branches with barriers or proxy fences in them.
+  DenseSet<unsigned> syncNodes;
   DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
   std::vector<Hazard> hazards;
+  unsigned numNarrowed = 0;
   /// Asynchronous accesses that were reported for lack of a wait.
   DenseSet<unsigned> unknown;
   std::map<MemorySpace, SyncProgram> fenced;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HazardWays.h"
 #include "SyncWays.h"
-#include "workgroup/Analysis/Hazards.h"
 
 namespace mlir::workgroup {
 
@@ -27,15 +27,7 @@ static SmallVector<Meeting> findMeeting(const SyncTree &tree, unsigned step,
                                         ArrayRef<SyncGap> gaps) {
   const SyncProgram &program = tree.getProgram();
   SmallVector<Meeting> meeting;
-  auto around = tree.getLoopsAround(step), others = tree.getLoopsAround(other);
-  for (auto [depth, loop] : llvm::enumerate(around)) {
-    bool isCommon = depth < others.size() && others[depth] == loop;
-    bool isInCarrier =
-        hazard.loop &&
-        llvm::is_contained(ArrayRef(around).take_front(depth), *hazard.loop);
-    bool isOpen = hazard.loop ? isInCarrier : !isCommon;
-    if (!isOpen)
-      continue;
+  for (unsigned loop : getLoopsApart(tree, step, other, hazard)) {
     unsigned at = step;
     while (program.sequences[program.nodes[at].sequence].parent != loop)
       at = *program.sequences[program.nodes[at].sequence].parent;
@@ -43,25 +35,6 @@ static SmallVector<Meeting> findMeeting(const SyncTree &tree, unsigned step,
       meeting.push_back({loop, at});
   }
   return meeting;
-}
-
-/// That the first access, or the wait for it, is executed for the last time in
-/// `loop`; nothing if some turns do without it.
-static std::optional<LoopEnd> getLastTurn(const SyncTree &tree,
-                                          const Hazard &hazard, unsigned loop) {
-  unsigned from = hazard.order.from, first = tree.getStep(hazard.first);
-  int64_t turns = 0;
-  const AsyncCompletion *done = tree.getCompletion(hazard.first);
-  if (done && done->inLoop && done->inLoop->step == from) {
-    if (!done->inLoop->isAround || done->inLoop->loop != loop)
-      return std::nullopt; // of other turns than the access
-    turns = done->inLoop->turns;
-  }
-  LoopEnd end;
-  end.loop = tree.getLoop(loop);
-  end.isBeforeTest = tree.isBeforeTest(first, loop);
-  end.most = turns + !tree.isBeforeTest(from, loop) + end.isBeforeTest;
-  return end;
 }
 
 /// Loops that every way without a barrier skips, and that always have as many
@@ -97,6 +70,12 @@ static bool hasWay(const SyncHazard &order) {
 
 namespace {
 
+static Hazard getPlain(Hazard hazard) {
+  hazard.order.wholeTurns.clear();
+  hazard.order.taken.clear();
+  return hazard;
+}
+
 /// What is known of the ways from the one access of a hazard to the other that
 /// meet no barrier.
 class OpenWays {
@@ -104,7 +83,7 @@ public:
   OpenWays(const SyncTree &tree, ThreadConflicts &conflicts,
            const Hazard &hazard, ArrayRef<SyncGap> gaps)
       : tree(tree), program(tree.getProgram()), conflicts(conflicts),
-        hazard(hazard), gaps(gaps), relation(hazard.relation) {}
+        hazard(getPlain(hazard)), gaps(gaps), relation(hazard.relation) {}
 
   /// True if no threads go one of them, as far as can be told. Else what is
   /// known of those that do becomes the conflict of the hazard.
@@ -136,7 +115,8 @@ private:
   const SyncTree &tree;
   const SyncProgram &program;
   ThreadConflicts &conflicts;
-  const Hazard &hazard;
+  /// With nothing known of its ways but what is found here.
+  Hazard hazard;
   ArrayRef<SyncGap> gaps;
   PairRelation relation;
   /// The loops of which what is known of turns is in `relation`.
@@ -162,36 +142,12 @@ void OpenWays::addTurns() {
   }
 }
 
-/// That a loop has no turn.
-static LoopEnd getNoTurn(const KernelLoop *loop) {
-  LoopEnd none;
-  none.loop = loop;
-  none.most = 0;
-  none.isFromStart = true;
-  return none;
-}
-
 void OpenWays::addSkipped() {
   for (unsigned loop :
        findSkipped(tree, conflicts.getIndex(), hazard.order, gaps)) {
     relation.ends.push_back(getNoTurn(tree.getLoop(loop)));
     settled.insert(loop);
   }
-}
-
-/// True if `condition` depends on the turns of no other loops than `loops`.
-static bool dependsOnly(const SymbolicCondition &condition,
-                        ArrayRef<const KernelLoop *> loops) {
-  auto isKnown = [&](auto term) {
-    return !term.first->isUnsteady &&
-           llvm::all_of(term.first->loops, [&](const KernelLoop *loop) {
-             return llvm::is_contained(loops, loop);
-           });
-  };
-  return llvm::all_of(condition.form.terms, isKnown) &&
-         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
-           return dependsOnly(part, loops);
-         });
 }
 
 /// The loops that `branch` is in the same turn of as one of the accesses: those
@@ -231,8 +187,7 @@ void OpenWays::addArms(unsigned branch, bool isSecond,
       continue;
     }
     Operation *op = tree.getBranch(branch);
-    auto condition = conflicts.getIndex().getDecision(op, number);
-    if (condition && dependsOnly(*condition, loops))
+    if (dependsOnly(conflicts, op, number, loops))
       relation.avoided.push_back({op, unsigned(number), isSecond});
     else
       isOther = true;
@@ -244,7 +199,7 @@ void OpenWays::addArms(unsigned branch, bool isSecond,
 void OpenWays::addWholeTurn() {
   unsigned loop = *hazard.order.loop;
   auto ignore = [](SyncGap) {};
-  auto add = [&](unsigned node) {
+  auto add = [&](unsigned node, const SyncTurn &) {
     branches.push_back(node);
     addArms(node, /*isSecond=*/false, loop);
   };
@@ -255,12 +210,12 @@ void OpenWays::addWholeTurn() {
 /// other. What stands in front of the first access comes in the next turn.
 void OpenWays::addBranches() {
   auto ignore = [](SyncGap) {};
-  auto addFirst = [&](unsigned node) {
+  auto addFirst = [&](unsigned node, const SyncTurn &turn) {
     branches.push_back(node);
-    if (node > hazard.order.from)
+    if (node > hazard.order.from && !turn.whole && !turn.isOther)
       addArms(node, /*isSecond=*/false);
   };
-  auto addSecond = [&](unsigned node) {
+  auto addSecond = [&](unsigned node, const SyncTurn &) {
     branches.push_back(node);
     if (node < hazard.order.to)
       addArms(node, /*isSecond=*/true);
@@ -404,16 +359,13 @@ DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,
   return involved;
 }
 
-void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
-                   ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps) {
-  if (tree.getBarriers().empty() && gaps.empty())
-    return;
-  llvm::erase_if(hazards, [&](Hazard &hazard) {
-    Hazard before = hazard;
-    const SyncHazard &order = hazard.order;
-    return hasWay(order) && !isCut(tree.getProgram(), order, gaps) &&
-           OpenWays(tree, conflicts, before, gaps).isExcluded(hazard);
-  });
+bool isOrdered(Hazard &hazard, const SyncTree &tree, ThreadConflicts &conflicts,
+               ArrayRef<SyncGap> gaps) {
+  if (!hasWay(hazard.order))
+    return false;
+  Hazard before = hazard;
+  return isCut(tree.getProgram(), hazard.order, gaps) ||
+         OpenWays(tree, conflicts, before, gaps).isExcluded(hazard);
 }
 
 SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardFinder.h"
+#include "HazardWays.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
@@ -77,11 +78,49 @@ bool HazardFinder::isBefore(unsigned first, unsigned second) const {
   return false;
 }
 
+void HazardFinder::findSyncNodes() {
+  auto add = [&](unsigned node) {
+    for (unsigned parent : getSyncParents(program, node))
+      if (!syncNodes.insert(parent).second)
+        return;
+  };
+  llvm::for_each(tree.getBarriers(), add);
+  llvm::for_each(tree.getFences(), add);
+}
+
+/// Adds a hazard, but for what barriers order. True if what has no fewer places
+/// needs no asking: whatever comes to cut this one cuts that, too.
+bool HazardFinder::addHazard(Hazard hazard) {
+  constexpr unsigned kMaxNarrowed = 1 << 10;
+  bool isSettled = hazard.conflict.kind == Conflict::Certain &&
+                   (isOpenOnly || counts.isCut(hazard.order));
+  bool isNarrowing = ++numNarrowed <= kMaxNarrowed;
+  auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
+  std::vector<Hazard> parts{hazard};
+  if (isNarrowing)
+    parts = split(hazard, tree, conflicts);
+  isSettled &= parts.size() == 1;
+  for (Hazard &part : parts) {
+    if (isNarrowing)
+      part.order = use == HazardUse::Verification
+                       ? narrow(part, tree, conflicts, isOfUse)
+                       : narrow(part, tree, conflicts);
+    isSettled &= part.order.wholeTurns.empty() && part.order.taken.empty();
+    if (isOpenOnly && hasBarriers && isOrdered(part, tree, conflicts)) {
+      isSettled = false;
+      continue;
+    }
+    isSettled &= part.conflict.kind == Conflict::Certain;
+    hazards.push_back(std::move(part));
+  }
+  return isSettled;
+}
+
 Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
                                  SyncHazard order,
                                  const PairRelation &relation) {
   // Then what contains no fewer places is cut, too.
-  if (isOpenOnly && isCut(program, order, {}))
+  if (isOpenOnly && hasBarriers && counts.isCut(order))
     return Conflict::Certain;
   // At the second of two operations of a warp, all its lanes have what they
   // have read by the first (PTX ISA, wmma: `.sync`).
@@ -99,9 +138,11 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
   if (conflict.kind == Conflict::Possible &&
       !conflicts.find(first, second, anyTime))
     return Conflict::None;
-  if (conflict)
-    hazards.push_back({first, second, order, relation, conflict});
-  return conflict.kind;
+  if (!conflict)
+    return Conflict::None;
+  return addHazard({first, second, order, relation, conflict})
+             ? Conflict::Certain
+             : Conflict::Possible;
 }
 
 /// Adds what no barrier separates, because the first access may happen at any
@@ -273,10 +314,9 @@ std::vector<Hazard> HazardFinder::find() {
 std::vector<Hazard>
 findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             ThreadConflicts &conflicts, PairRelation::Threads threads,
-            bool isOpenOnly,
+            HazardUse use,
             llvm::function_ref<bool(unsigned, unsigned)> isElsewhere) {
-  return HazardFinder(accesses, tree, conflicts, threads, isOpenOnly,
-                      isElsewhere)
+  return HazardFinder(accesses, tree, conflicts, threads, use, isElsewhere)
       .find();
 }
 

@@ -79,6 +79,14 @@ bool NonNegativeProof::addOperands(Operation *op) {
       .Case([](arith::ExtUIOp) {
         return true; // of a narrower type
       })
+      .Case([&](arith::IndexCastUIOp cast) {
+        // A narrower number is taken to hold it.
+        return isa<IndexType>(cast.getType()) || need(cast.getIn());
+      })
+      .Case([&](arith::MaxSIOp most) {
+        return isAtLeast(most.getLhs(), 0) || isAtLeast(most.getRhs(), 0) ||
+               need(most->getOperands());
+      })
       .Case([&](arith::ShRUIOp shift) {
         return isAtLeast(shift.getRhs(), 1) || need(shift.getLhs());
       })
@@ -96,7 +104,7 @@ bool NonNegativeProof::addOperands(Operation *op) {
         return isWithoutWrap(sum) && need(sum->getOperands());
       })
       .Case<arith::OrIOp, arith::XOrIOp, arith::DivSIOp, arith::MinSIOp,
-            arith::MinUIOp, arith::MaxSIOp, arith::ExtSIOp>(
+            arith::MinUIOp, arith::ExtSIOp>(
           [&](Operation *all) { return need(all->getOperands()); })
       .Case<arith::RemSIOp, arith::ShRSIOp>(
           [&](Operation *rest) { return need(rest->getOperand(0)); })

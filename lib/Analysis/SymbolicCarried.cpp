@@ -14,6 +14,7 @@
 namespace mlir::workgroup {
 
 using Atom = SymbolicAtom;
+using Condition = SymbolicCondition;
 using Form = SymbolicForm;
 
 //===----------------------------------------------------------------------===//
@@ -153,14 +154,20 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
   Form self = index.makeOpaque(argument);
   if (self.terms.size() != 1 || !carried.loop->isCountable)
     return self;
+  // What it is in the next turn is of interest if there is one.
+  Atom tested = *self.terms.front().first;
+  tested.range = getTestedRange(argument, *carried.loop, tested.range);
+  // Of one value, or none, there is nothing to tell.
   const SymbolicAtom *start = self.terms.front().first;
-  Form next = getNext(argument, carried, self);
+  if (tested.range.min != tested.range.max)
+    start = index.ofAtom(std::move(tested)).terms.front().first;
+  Form next = getNext(argument, carried, index.ofAtom(*start));
   if (next.getFactor(start) == 1) {
-    Form increment = index.add(next, self, -1, nullptr);
+    Form increment = index.add(next, index.ofAtom(*start), -1, nullptr);
+    // No step wraps, or it would have another form.
     if (!AtomFinder(start).isIn(increment))
-      return fit(index.add(index.getForm(carried.initial),
-                           getTotal(carried.loop, increment), 1, argument),
-                 argument);
+      return index.add(index.getForm(carried.initial),
+                       getTotal(carried.loop, increment), 1, argument);
   }
   if (std::optional<Form> toggled = matchToggle(carried, next, start))
     return *toggled;
@@ -169,6 +176,8 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
       needed != index.neededSizes.end()) {
     // By induction: what is below it stays below it.
     size = needed->second;
+    if (size < 2)
+      return self;
     Atom small = *start;
     small.range = {0, size - 1};
     Form assumed = index.ofAtom(std::move(small));
@@ -363,6 +372,23 @@ SymbolicTranslator::substitute(const Form &form, const KernelLoop *loop,
   return result;
 }
 
+std::optional<SymbolicCondition>
+SymbolicTranslator::substitute(const SymbolicCondition &condition,
+                               const KernelLoop *loop, const Form &turns) {
+  SymbolicCondition result = condition;
+  std::optional<Form> form = substitute(condition.form, loop, turns);
+  if (!form)
+    return std::nullopt;
+  result.form = *form;
+  for (SymbolicCondition &part : result.parts) {
+    std::optional<SymbolicCondition> other = substitute(part, loop, turns);
+    if (!other)
+      return std::nullopt;
+    part = *other;
+  }
+  return result;
+}
+
 SymbolicForm SymbolicTranslator::translateBranchResult(scf::IfOp op,
                                                        unsigned result) {
   return index.select(index.getCondition(op.getCondition()),
@@ -405,9 +431,22 @@ SymbolicForm SymbolicTranslator::translateResult(OpResult result) {
       index.divide(index.add(index.add(span->length, span->step, 1, nullptr),
                              Form(-1), 1, nullptr),
                    span->step);
-  std::optional<Form> form = substitute(index.getForm(argument), loop,
-                                        makeExtremum(false, turns, Form(0)));
-  return form ? *form : index.makeOpaque(result);
+  turns = makeExtremum(/*isMinimum=*/false, turns, Form(0));
+  Form initial = index.getForm(counted.getTiedLoopInit(argument)->get());
+  if (turns == Form(0))
+    return initial;
+  Form last = index.add(turns, Form(-1), 1, nullptr);
+  // What the argument is holds in the turns that there are, and not behind the
+  // last one: there it is what that one has yielded.
+  Value yielded = counted.getTiedLoopYieldedValue(argument)->get();
+  std::optional<Form> form = substitute(index.getForm(yielded), loop, last);
+  if (!form)
+    return index.makeOpaque(result);
+  if (isPositive(turns) ||
+      substitute(index.getForm(argument), loop, turns) == form)
+    return *form;
+  return index.select(Condition::of(Condition::NonNegative, last), *form,
+                      initial);
 }
 
 } // namespace mlir::workgroup

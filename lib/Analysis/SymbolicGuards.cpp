@@ -217,6 +217,12 @@ static Condition getEdgeCondition(SymbolicIndex &index, Block *from,
 
 std::optional<SymbolicCondition> SymbolicIndex::getDecision(Operation *branch,
                                                             unsigned arm) {
+  if (isa<affine::AffineIfOp>(branch)) {
+    Condition condition = getSet(branch);
+    return arm == 0 ? condition : condition.negate();
+  }
+  if (auto choice = dyn_cast<scf::IndexSwitchOp>(branch))
+    return getCase(*this, choice, &choice->getRegion(arm));
   Value test;
   if (auto structured = dyn_cast<scf::IfOp>(branch))
     test = structured.getCondition();

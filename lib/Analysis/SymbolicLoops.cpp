@@ -92,14 +92,23 @@ SymbolicCondition SymbolicIndex::getReached(const KernelLoop *loop) {
 }
 
 bool SymbolicIndex::isSteady(const KernelLoop *loop) {
-  std::optional<Span> span = getSpan(loop);
-  auto isFixed = [](const Form &form) {
-    return llvm::all_of(form.terms, [](auto term) {
+  // What changes with the turns of the loop itself does so each time.
+  auto isFixed = [&](const Form &form) {
+    return llvm::all_of(form.terms, [&](auto term) {
       const SymbolicAtom &atom = *term.first;
-      return !atom.isDivergent && !atom.isUnsteady && atom.loops.empty();
+      return !atom.isDivergent && !atom.isUnsteady &&
+             llvm::all_of(atom.loops, [&](const KernelLoop *other) {
+               return other == loop;
+             });
     });
   };
-  return span && isFixed(span->length) && isFixed(span->step);
+  if (std::optional<Span> span = getSpan(loop))
+    return isFixed(span->length) && isFixed(span->step);
+  std::optional<SymbolicCondition> test = getTest(loop);
+  return test &&
+         (test->kind == SymbolicCondition::NonNegative ||
+          test->kind == SymbolicCondition::Zero) &&
+         isFixed(test->form);
 }
 
 std::optional<int64_t> SymbolicIndex::getNumTurns(const KernelLoop *loop) {
@@ -150,6 +159,16 @@ SymbolicIndex::getFailure(const KernelLoop *loop, const SymbolicForm &first,
 }
 
 std::optional<SymbolicCondition>
+SymbolicIndex::getDecision(Operation *branch, unsigned arm,
+                           const KernelLoop *loop, int64_t later) {
+  std::optional<SymbolicCondition> condition = getDecision(branch, arm);
+  if (!condition || !loop)
+    return condition;
+  return SymbolicTranslator(*this).substitute(
+      *condition, loop, add(getTurn(loop), Form(later), 1, nullptr));
+}
+
+std::optional<SymbolicCondition>
 SymbolicIndex::getCondition(const LoopEnd &end) {
   using Condition = SymbolicCondition;
   Form now = end.isFromStart ? Form(0) : getTurn(end.loop);
@@ -168,6 +187,99 @@ SymbolicIndex::getCondition(const LoopEnd &end) {
     condition = getFailure(end.loop, next, end.most);
   }
   return condition && end.isNot ? condition->negate() : condition;
+}
+
+//===----------------------------------------------------------------------===//
+// What tests tell of values
+//===----------------------------------------------------------------------===//
+
+/// The comparison that decides whether `loop` goes on, if that is asked before
+/// each turn, and what it has to be for that.
+static std::pair<arith::CmpIOp, bool> getTest(const KernelLoop &loop,
+                                              const KernelLoops &loops) {
+  if (auto general = dyn_cast_or_null<scf::WhileOp>(loop.op)) {
+    Value condition = general.getConditionOp().getCondition();
+    return {condition.getDefiningOp<arith::CmpIOp>(), true};
+  }
+  auto branch = loop.op
+                    ? nullptr
+                    : dyn_cast<cf::CondBranchOp>(loop.header->getTerminator());
+  if (!branch)
+    return {nullptr, true};
+  bool isTrue = loop.contains(loops.getLoop(branch.getTrueDest()));
+  bool isFalse = loop.contains(loops.getLoop(branch.getFalseDest()));
+  if (isTrue == isFalse)
+    return {nullptr, true};
+  return {branch.getCondition().getDefiningOp<arith::CmpIOp>(), isTrue};
+}
+
+/// The predicate for the operands in the other order.
+static arith::CmpIPredicate swap(arith::CmpIPredicate predicate) {
+  using Predicate = arith::CmpIPredicate;
+  switch (predicate) {
+  case Predicate::slt:
+    return Predicate::sgt;
+  case Predicate::sle:
+    return Predicate::sge;
+  case Predicate::sgt:
+    return Predicate::slt;
+  case Predicate::sge:
+    return Predicate::sle;
+  case Predicate::ult:
+    return Predicate::ugt;
+  case Predicate::ule:
+    return Predicate::uge;
+  case Predicate::ugt:
+    return Predicate::ult;
+  case Predicate::uge:
+    return Predicate::ule;
+  default:
+    return predicate;
+  }
+}
+
+/// What of `range`, in which `value` is, it may be in turns of `loop` that get
+/// past its test.
+SymbolicRange SymbolicTranslator::getTestedRange(Value value,
+                                                 const KernelLoop &loop,
+                                                 SymbolicRange range) {
+  auto [compared, isTrue] = getTest(loop, index.loops);
+  if (!compared || !range.min || !range.max)
+    return range;
+  arith::CmpIPredicate predicate = compared.getPredicate();
+  Value bound = compared.getRhs();
+  if (bound == value) {
+    bound = compared.getLhs();
+    predicate = swap(predicate);
+  } else if (compared.getLhs() != value) {
+    return range;
+  }
+  if (!isTrue)
+    predicate = arith::invertPredicate(predicate);
+  // What the loop itself makes may depend on the value.
+  SymbolicRange limit = getTypeRange(bound.getType());
+  if (!loop.contains(index.loops.getLoop(bound.getParentBlock())))
+    limit = index.getRange(index.getForm(bound));
+  int64_t most = std::min(*range.max, limit.max.value_or(*range.max));
+  int64_t least = std::max(*range.min, limit.min.value_or(*range.min));
+  // Compared as numbers without a sign, what is below zero is large.
+  bool isSigned = !limit.min || *limit.min < 0;
+  switch (predicate) {
+  case arith::CmpIPredicate::slt:
+    return {range.min, most - 1};
+  case arith::CmpIPredicate::sle:
+    return {range.min, most};
+  case arith::CmpIPredicate::ult:
+    return isSigned ? range : SymbolicRange{0, most - 1};
+  case arith::CmpIPredicate::ule:
+    return isSigned ? range : SymbolicRange{0, most};
+  case arith::CmpIPredicate::sgt:
+    return {least + 1, range.max};
+  case arith::CmpIPredicate::sge:
+    return {least, range.max};
+  default:
+    return range;
+  }
 }
 
 } // namespace mlir::workgroup

@@ -8,6 +8,7 @@
 
 #include "SymbolicTranslator.h"
 #include "IntegerArithmetic.h"
+#include "NonNegative.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -42,6 +43,15 @@ bool SymbolicTranslator::isPositive(const Form &form) const {
   return range.min && *range.min >= 1;
 }
 
+/// True for a quotient or remainder of numbers that are not negative: it is no
+/// larger than they are.
+bool SymbolicTranslator::isQuotient(Operation *op) const {
+  return isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp,
+             arith::FloorDivSIOp>(op) &&
+         isNonNegative(index.getForm(op->getOperand(0))) &&
+         isPositive(index.getForm(op->getOperand(1)));
+}
+
 SymbolicForm SymbolicTranslator::translate(Value value) {
   IntegerAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
@@ -56,7 +66,8 @@ SymbolicForm SymbolicTranslator::translate(Value value) {
   Operation *op = value.getDefiningOp();
   if (std::optional<Form> form = translateArith(op)) {
     auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
-    return flags && flags.hasNoSignedWrap() ? *form : fit(*form, value);
+    bool isWithoutWrap = (flags && flags.hasNoSignedWrap()) || isQuotient(op);
+    return isWithoutWrap ? *form : fit(*form, value);
   }
   if (std::optional<Form> form =
           translateAffine(op, cast<OpResult>(value).getResultNumber()))
@@ -173,7 +184,9 @@ std::optional<SymbolicForm> SymbolicTranslator::translateArith(Operation *op) {
       .Case<arith::IndexCastUIOp, arith::ExtUIOp>([&](auto) -> Result {
         if (op->getOperand(0).getType().isInteger(1))
           return index.select(index.getCondition(op->getOperand(0)), 1, 0);
-        return isNonNegative(get(0)) ? get(0) : translateUnsigned(op);
+        return isNonNegative(get(0)) || isNeverNegative(op->getOperand(0))
+                   ? get(0)
+                   : translateUnsigned(op);
       })
       .Case([&](arith::SelectOp select) -> Result {
         return translateSelect(select);

@@ -41,6 +41,9 @@ public:
   std::optional<SymbolicForm> substitute(const SymbolicForm &form,
                                          const KernelLoop *loop,
                                          const SymbolicForm &turns);
+  std::optional<SymbolicCondition>
+  substitute(const SymbolicCondition &condition, const KernelLoop *loop,
+             const SymbolicForm &turns);
 
 private:
   using Form = SymbolicForm;
@@ -54,6 +57,7 @@ private:
   SymbolicForm fit(const Form &form, Value value);
   SymbolicForm translateUnsigned(Operation *op);
   bool isNonNegative(const Form &form) const;
+  bool isQuotient(Operation *op) const;
   bool isPositive(const Form &form) const;
   std::optional<Form> translateId(Value value);
   std::optional<Form> translateLaunchId(gpu::LaunchOp launch,
@@ -82,6 +86,8 @@ private:
   std::optional<Form> matchSubtraction(const SymbolicAtom &atom,
                                        const SymbolicAtom *start,
                                        int64_t &size);
+  SymbolicRange getTestedRange(Value value, const KernelLoop &loop,
+                               SymbolicRange range);
   Form getNext(BlockArgument argument, const Carried &carried,
                const Form &self);
   Form getTotal(const KernelLoop *loop, const Form &increment);

@@ -114,7 +114,12 @@ void SyncTree::findCompletions(Operation *scope,
   };
   if (unstructured)
     return;
-  AsyncGroups groups(program, groupSteps, hidingSteps, getNumTurns);
+  auto makeGroups = [&](GroupKind kind) {
+    return AsyncGroups(kind, program, groupSteps, hidingSteps, getNumTurns);
+  };
+  AsyncGroups copies = makeGroups(GroupKind::Copies);
+  AsyncGroups stores = makeGroups(GroupKind::Stores);
+  AsyncGroups reads = makeGroups(GroupKind::StoreReads);
   DenseMap<Operation *, unsigned> loopNodes;
   for (auto [node, loop] : loopOf)
     if (loop->op)
@@ -124,8 +129,9 @@ void SyncTree::findCompletions(Operation *scope,
     if (!contains(access))
       continue;
     std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
-    if (!done && access.isAsync)
-      done = groups.findCompletion(access.op, stepOf[number], scope);
+    for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads})
+      if (!done && access.isAsync)
+        done = groups->findCompletion(access.op, stepOf[number], scope);
     if (done)
       completionOf[number] = *done;
     if (const MissedPhase *missed = phases.findMissed(access.op))
@@ -233,7 +239,15 @@ void SyncTree::visitOp(unsigned sequence, Operation &op) {
     addStep(sequence, &op);
 }
 
+/// Several arms may share what is behind them, but not all arms do: then an
+/// operation has no place of its own.
+void SyncTree::enter(Block *block) {
+  if (!entered.insert(block).second && hasRelevant(block))
+    unstructured = &block->front();
+}
+
 void SyncTree::visitBlock(unsigned sequence, Block &block) {
+  enter(&block);
   for (Operation &op : block)
     visitOp(sequence, op);
 }
@@ -286,9 +300,11 @@ void SyncTree::visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
     return;
   unsigned node = append(sequence, SyncNode::Step, point);
   divergentSteps.insert(node);
-  for (Block *block : between)
+  for (Block *block : between) {
+    enter(block);
     for (Operation &op : *block)
       addDivergent(node, &op);
+  }
 }
 
 /// True if every way from `block` on passes `other`.

@@ -61,6 +61,8 @@ unsigned getSyncLevel(const SyncProgram &program, unsigned sequence) {
 
 void SyncWays::walkGaps(unsigned sequence, unsigned first,
                         unsigned last) const {
+  if (client.onRange && client.onRange(sequence, first, last))
+    return;
   for (unsigned place = first; place <= last; ++place) {
     client.onGap({sequence, place});
     if (place == last)
@@ -68,9 +70,11 @@ void SyncWays::walkGaps(unsigned sequence, unsigned first,
     unsigned item = program.sequences[sequence].items[place];
     const SyncNode &node = program.nodes[item];
     if (node.kind == SyncNode::Loop)
-      walkLoop(node);
-    else if (node.kind != SyncNode::Step)
-      client.onNode(item);
+      walkLoop(item);
+    else if (node.kind == SyncNode::Branch)
+      walkBranch(item);
+    else if (node.kind == SyncNode::Barrier)
+      client.onNode(item, turn);
   }
 }
 
@@ -78,12 +82,64 @@ void SyncWays::walkArm(unsigned sequence) const {
   walkGaps(sequence, 0, program.sequences[sequence].items.size());
 }
 
-void SyncWays::walkLoop(const SyncNode &loop) const {
-  unsigned body = loop.parts.front();
-  if (loop.exit != 0)
-    walkGaps(body, 0, loop.exit);
-  if (loop.hasTurn)
-    walkGaps(body, loop.exit, program.sequences[body].items.size());
+bool SyncWays::hasWholeTurn(unsigned loop, SyncHazard::WholeTurn which) const {
+  return hazard && is_contained(hazard->wholeTurns, std::pair(loop, which));
+}
+
+void SyncWays::walkLoop(unsigned loop) const {
+  const SyncNode &node = program.nodes[loop];
+  unsigned body = node.parts.front();
+  if (node.exit != 0)
+    walkGaps(body, 0, node.exit);
+  if (node.hasTurn || hasWholeTurn(loop, SyncHazard::Passed))
+    walkGaps(body, node.exit, program.sequences[body].items.size());
+  else if (client.onLoop)
+    client.onLoop(loop, turn);
+}
+
+void SyncWays::walkBranch(unsigned branch) const {
+  const auto *arm = find_if(program.nodes[branch].parts, [&](unsigned part) {
+    return hazard &&
+           is_contained(hazard->taken, std::pair(unsigned(part), turn));
+  });
+  if (arm != program.nodes[branch].parts.end())
+    walkArm(*arm);
+  else
+    client.onNode(branch, turn);
+}
+
+/// What is passed is in another turn of `loop` than the step.
+void SyncWays::walkWholeTurn(unsigned loop) const {
+  SyncTurn own = turn;
+  turn.whole = loop;
+  walkArm(program.nodes[loop].parts.front());
+  turn = own;
+}
+
+/// A whole turn of `loop` behind that of the first step, which is in the item
+/// at `place` of its body.
+void SyncWays::walkTurnAfter(unsigned loop, unsigned place) const {
+  bool isAfter = hasWholeTurn(loop, SyncHazard::AfterFirst);
+  // What stands behind the test is still of the turn of what stands before it.
+  if (isAfter && place >= program.nodes[loop].exit)
+    walkWholeTurn(loop);
+  else if (isAfter || hasWholeTurn(loop, SyncHazard::Either))
+    walkSomeTurn(loop);
+}
+
+void SyncWays::walkTurnBefore(unsigned loop) const {
+  if (hasWholeTurn(loop, SyncHazard::BeforeSecond))
+    walkWholeTurn(loop);
+  else if (hasWholeTurn(loop, SyncHazard::Either))
+    walkSomeTurn(loop);
+}
+
+/// What is passed in a turn of `loop` of which no more is known.
+void SyncWays::walkSomeTurn(unsigned loop) const {
+  SyncTurn own = turn;
+  turn.isOther = true;
+  walkArm(program.nodes[loop].parts.front());
+  turn = own;
 }
 
 unsigned SyncWays::leave(unsigned node, unsigned sequence) const {
@@ -93,14 +149,17 @@ unsigned SyncWays::leave(unsigned node, unsigned sequence) const {
     unsigned end = program.sequences[current].items.size();
     node = *program.sequences[current].parent;
     const SyncNode &parent = program.nodes[node];
+    walkTurnAfter(node, place);
     if (parent.kind == SyncNode::Branch) {
       walkGaps(current, place + 1, end);
     } else if (place < parent.exit) {
       walkGaps(current, place + 1, parent.exit);
     } else {
       walkGaps(current, place + 1, end);
+      turn.isOther = true; // the test comes in some later turn
       if (parent.exit != 0)
         walkGaps(current, 0, parent.exit);
+      turn.isOther = false;
     }
   }
   return program.nodes[node].index;
@@ -111,6 +170,7 @@ unsigned SyncWays::enter(unsigned sequence, unsigned node) const {
     unsigned current = program.nodes[node].sequence;
     walkGaps(current, 0, program.nodes[node].index);
     node = *program.sequences[current].parent;
+    walkTurnBefore(node);
   }
   return program.nodes[node].index;
 }
@@ -132,49 +192,109 @@ static unsigned getPlace(const SyncProgram &program, unsigned sequence,
   return program.nodes[node].index;
 }
 
-unsigned SyncWays::getCommonSequence(const SyncHazard &hazard) const {
-  SmallVector<unsigned> around = getSequences(program, hazard.to);
+unsigned SyncWays::getCommonSequence() const {
+  SmallVector<unsigned> around = getSequences(program, hazard->to);
   SmallDenseSet<unsigned> others(around.begin(), around.end());
-  SmallVector<unsigned> sequences = getSequences(program, hazard.from);
+  SmallVector<unsigned> sequences = getSequences(program, hazard->from);
   return *find_if(sequences,
                   [&](unsigned sequence) { return others.contains(sequence); });
 }
 
-bool SyncWays::hasWay(const SyncHazard &hazard) const {
-  if (hazard.loop)
-    return is_contained(getSyncParents(program, hazard.from), *hazard.loop) &&
-           is_contained(getSyncParents(program, hazard.to), *hazard.loop);
+bool SyncWays::hasWay() const {
+  if (hazard->loop)
+    return is_contained(getSyncParents(program, hazard->from), *hazard->loop) &&
+           is_contained(getSyncParents(program, hazard->to), *hazard->loop);
   // Arms exclude each other, and nothing comes before itself.
-  unsigned common = getCommonSequence(hazard);
-  return getPlace(program, common, hazard.from) <
-         getPlace(program, common, hazard.to);
+  unsigned common = getCommonSequence();
+  return getPlace(program, common, hazard->from) <
+         getPlace(program, common, hazard->to);
+}
+
+void SyncWays::walkFirstTurn() const {
+  if (!hazard->loop) {
+    unsigned common = getCommonSequence();
+    unsigned last = getPlace(program, common, hazard->to);
+    walkGaps(common, leave(hazard->from, common) + 1, last);
+    return;
+  }
+  unsigned body = program.nodes[*hazard->loop].parts.front();
+  unsigned end = program.sequences[body].items.size();
+  walkGaps(body, leave(hazard->from, body) + 1, end);
+  if (hazard->isFar)
+    walkWholeTurn(*hazard->loop);
+}
+
+void SyncWays::walkSecondTurn() const {
+  if (!hazard->loop) {
+    enter(getCommonSequence(), hazard->to);
+    return;
+  }
+  unsigned body = program.nodes[*hazard->loop].parts.front();
+  walkGaps(body, 0, enter(body, hazard->to));
 }
 
 void SyncWays::walkFrom(const SyncHazard &hazard) const {
-  if (!hasWay(hazard))
-    return;
-  if (!hazard.loop) {
-    unsigned common = getCommonSequence(hazard);
-    unsigned last = getPlace(program, common, hazard.to);
-    walkGaps(common, leave(hazard.from, common) + 1, last);
-    return;
-  }
-  unsigned body = program.nodes[*hazard.loop].parts.front();
-  unsigned end = program.sequences[body].items.size();
-  walkGaps(body, leave(hazard.from, body) + 1, end);
-  if (hazard.isFar)
-    walkGaps(body, 0, end);
+  SyncWays ways(*this, hazard);
+  if (ways.hasWay())
+    ways.walkFirstTurn();
 }
 
 void SyncWays::walkTo(const SyncHazard &hazard) const {
-  if (!hasWay(hazard))
-    return;
-  if (!hazard.loop) {
-    enter(getCommonSequence(hazard), hazard.to);
-    return;
+  SyncWays ways(*this, hazard);
+  ways.turn.isSecond = true;
+  if (ways.hasWay())
+    ways.walkSecondTurn();
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers that are there
+//===----------------------------------------------------------------------===//
+
+/// Sequences inside of a node have greater numbers than that around it.
+BarrierCounts::BarrierCounts(const SyncProgram &program)
+    : program(program), before(program.sequences.size()) {
+  for (unsigned sequence = before.size(); sequence-- > 0;) {
+    before[sequence].push_back(0);
+    for (unsigned item : program.sequences[sequence].items)
+      before[sequence].push_back(before[sequence].back() + isMetIn(item));
   }
-  unsigned body = program.nodes[*hazard.loop].parts.front();
-  walkGaps(body, 0, enter(body, hazard.to));
+}
+
+bool BarrierCounts::isMetIn(unsigned number) const {
+  const SyncNode &node = program.nodes[number];
+  auto getEnd = [&](unsigned part) { return before[part].size() - 1; };
+  switch (node.kind) {
+  case SyncNode::Step:
+    return false;
+  case SyncNode::Barrier:
+    return true;
+  case SyncNode::Loop: {
+    unsigned body = node.parts.front();
+    return isPassed(body, 0, node.exit) ||
+           (node.hasTurn && isPassed(body, node.exit, getEnd(body)));
+  }
+  case SyncNode::Branch:
+    return !node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
+      return isPassed(arm, 0, getEnd(arm));
+    });
+  }
+  llvm_unreachable("a node of no kind");
+}
+
+bool BarrierCounts::isCut(const SyncHazard &hazard) const {
+  // What a hazard knows of items is not in the numbers.
+  bool isPlain = hazard.wholeTurns.empty() && hazard.taken.empty();
+  if (!isPlain)
+    return mlir::workgroup::isCut(program, hazard, {});
+  bool isMet = false;
+  auto add = [&](unsigned sequence, unsigned first, unsigned last) {
+    isMet |= isPassed(sequence, first, last);
+    return true;
+  };
+  auto ignoreGap = [](SyncGap) {};
+  auto ignoreNode = [](unsigned, const SyncTurn &) {};
+  SyncWays(program, {ignoreGap, ignoreNode, nullptr, add}).walk(hazard);
+  return isMet;
 }
 
 } // namespace mlir::workgroup

@@ -17,14 +17,22 @@ namespace mlir::workgroup {
 /// Walks along what every way from one step to another passes. Where a way can
 /// go round a loop once more it meets the same again, so that the shortest way
 /// decides: it leaves a loop as soon as it can, reaches a step of a loop in its
-/// first turn, and skips a loop that may have no turn. Only branches are left
-/// to the client: what all of their arms have in common is up to it.
+/// first turn, and skips a loop that may have no turn; unless the hazard knows
+/// better. Only branches are left to the client: what all of their arms have in
+/// common is up to it.
 class SyncWays {
 public:
   struct Client {
     llvm::function_ref<void(SyncGap)> onGap;
     /// A barrier, or a branch that is passed from its start to its end.
-    llvm::function_ref<void(unsigned node)> onNode;
+    llvm::function_ref<void(unsigned node, const SyncTurn &turn)> onNode;
+    /// A loop that is passed, and may have no turn.
+    llvm::function_ref<void(unsigned node, const SyncTurn &turn)> onLoop =
+        nullptr;
+    /// All from the gap `first` to the gap `last` of a sequence; false to be
+    /// told one by one.
+    llvm::function_ref<bool(unsigned sequence, unsigned first, unsigned last)>
+        onRange = nullptr;
   };
 
   SyncWays(const SyncProgram &program, Client client)
@@ -44,21 +52,57 @@ public:
   void walkArm(unsigned sequence) const;
 
 private:
+  SyncWays(const SyncWays &ways, const SyncHazard &hazard)
+      : program(ways.program), client(ways.client), hazard(&hazard) {}
+
+  void walkFirstTurn() const;
+  void walkSecondTurn() const;
+  void walkWholeTurn(unsigned loop) const;
   /// From the gap `first` to the gap `last` of a sequence.
   void walkGaps(unsigned sequence, unsigned first, unsigned last) const;
-  void walkLoop(const SyncNode &loop) const;
+  void walkLoop(unsigned loop) const;
+  void walkBranch(unsigned branch) const;
+  bool hasWholeTurn(unsigned loop, SyncHazard::WholeTurn which) const;
+  void walkTurnAfter(unsigned loop, unsigned place) const;
+  void walkTurnBefore(unsigned loop) const;
+  void walkSomeTurn(unsigned loop) const;
   /// From behind `node` to the end of the item of `sequence` that contains it;
   /// returns the place of that item.
   unsigned leave(unsigned node, unsigned sequence) const;
   /// From the start of the item of `sequence` that contains `node` to `node`.
   unsigned enter(unsigned sequence, unsigned node) const;
   /// True if a way leads from the one step to the other.
-  bool hasWay(const SyncHazard &hazard) const;
+  bool hasWay() const;
   /// The innermost sequence that contains both steps.
-  unsigned getCommonSequence(const SyncHazard &hazard) const;
+  unsigned getCommonSequence() const;
 
   const SyncProgram &program;
   Client client;
+  /// Whose ways are walked; null for an arm.
+  const SyncHazard *hazard = nullptr;
+  /// Where the walk is.
+  mutable SyncTurn turn;
+};
+
+/// What barriers among the nodes cut, with as little work for long ways as for
+/// short ones.
+class BarrierCounts {
+public:
+  explicit BarrierCounts(const SyncProgram &program);
+
+  /// The same as `mlir::workgroup::isCut`, without further gaps.
+  bool isCut(const SyncHazard &hazard) const;
+
+private:
+  bool isPassed(unsigned sequence, unsigned first, unsigned last) const {
+    return before[sequence][first] != before[sequence][last];
+  }
+  bool isMetIn(unsigned node) const;
+
+  const SyncProgram &program;
+  /// Of each sequence, how many of the items before a gap meet a barrier on all
+  /// ways through them.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 0>, 0> before;
 };
 
 /// The node around `node`, the node around that, and so on.

@@ -364,7 +364,8 @@ void ThreadPairSystem::addTurns() {
       addNonNegative(subtract(makeConstant(*turns.most), turn));
   }
   for (const PairRelation::Arm &arm : relation.avoided)
-    if (auto condition = index.getDecision(arm.branch, arm.number))
+    if (auto condition =
+            index.getDecision(arm.branch, arm.number, arm.loop, arm.later))
       add(condition->negate(), arm.isOfSecond ? Second : First);
     else
       setInexact("it is not known which way a branch goes");

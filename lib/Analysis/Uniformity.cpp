@@ -173,8 +173,10 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
     if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
         isa<gpu::PrintfOp, gpu::AllReduceOp, cf::AssertOp,
             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
-            NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp, PutOp,
-            CommitOp, GetOp, ReleaseOp>(op) ||
+            NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp,
+            NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp,
+            NVVM::SyncWarpOp, NVVM::BarrierOp, PutOp, CommitOp, GetOp,
+            ReleaseOp>(op) ||
         isMBarrierOp(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);

@@ -31,10 +31,14 @@ public:
   void eliminate();
 
 private:
-  DenseSet<Operation *> chooseForBlock(const SyncTree &tree,
-                                       ArrayRef<Hazard> hazards);
-  DenseSet<Operation *> chooseForWarps(const SyncTree &tree,
-                                       const DenseSet<Operation *> &kept);
+  /// What stays: barriers as they are, and those that do as barriers of a warp.
+  struct Needed {
+    DenseSet<Operation *> asTheyAre, asOfWarps;
+  };
+  Needed choose(const SyncTree &block, ArrayRef<Hazard> hazards,
+                const SyncTree &warp);
+  SyncProgram fix(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                  DenseSet<Operation *> &fixed);
 
   KernelSync &kernel;
   /// What the kernel is part of.
@@ -44,61 +48,60 @@ private:
 
 } // namespace
 
-/// The nodes that are to stay: the fewest barriers of `program` that cut all of
-/// `orders`, which they cut together.
-static DenseSet<unsigned> getNeeded(const SyncProgram &program,
-                                    ArrayRef<SyncHazard> orders) {
-  DenseSet<unsigned> kept;
-  for (SyncGap gap : chooseBarriers(program, orders).gaps)
-    kept.insert(program.sequences[gap.sequence].items[gap.index - 1]);
-  return kept;
-}
-
-/// The barriers of the block that are to stay, because of what warps do to each
-/// other.
-DenseSet<Operation *>
-BarrierEliminator::chooseForBlock(const SyncTree &tree,
-                                  ArrayRef<Hazard> hazards) {
-  DenseSet<unsigned> nodes =
-      findConditional(hazards, tree, kernel.getConflicts());
-  nodes.insert_range(getNeeded(tree.getProgram(), getOrdered(hazards, tree)));
-  DenseSet<Operation *> kept;
-  for (unsigned node : nodes)
-    kept.insert(tree.getBarrier(node));
-  return kept;
-}
-
-/// The barriers that are to stay as barriers of a warp, where those of the
-/// block in `kept` do not suffice.
-DenseSet<Operation *>
-BarrierEliminator::chooseForWarps(const SyncTree &tree,
-                                  const DenseSet<Operation *> &kept) {
-  std::vector<Hazard> hazards =
-      kernel.findHazards(tree, UniformityUnit::Warp, /*isRefined=*/false);
-  SmallVector<SyncHazard> orders = getOrdered(hazards, tree);
-  SyncProgram fixed = tree.getProgram(), rest = tree.getProgram();
-  SmallVector<unsigned> candidates;
-  for (unsigned node : tree.getBarriers()) {
-    bool isKept = kept.contains(tree.getBarrier(node)) ||
-                  tree.getProgram().nodes[node].call ||
-                  tree.getProgram().nodes[node].isFixed;
-    (isKept ? rest : fixed).nodes[node].kind = SyncNode::Step;
-    if (!isKept)
-      candidates.push_back(node);
+static void addBarriers(DenseSet<Operation *> &barriers, const SyncTree &tree,
+                        ArrayRef<SyncGap> gaps) {
+  for (SyncGap gap : gaps) {
+    const SyncSequence &sequence = tree.getProgram().sequences[gap.sequence];
+    barriers.insert(tree.getBarrier(sequence.items[gap.index - 1]));
   }
-  llvm::erase_if(
-      orders, [&](const SyncHazard &order) { return isCut(fixed, order, {}); });
-  // What only both kinds together cut, one of them in each arm of a branch,
-  // keeps all that is there.
-  DenseSet<Operation *> needed;
-  bool isApart = llvm::all_of(
-      orders, [&](const SyncHazard &order) { return isCut(rest, order, {}); });
-  DenseSet<unsigned> chosen(candidates.begin(), candidates.end());
-  if (isApart)
-    chosen = getNeeded(rest, orders);
-  chosen.insert_range(findConditional(hazards, tree, kernel.getConflicts()));
-  for (unsigned node : chosen)
-    needed.insert(tree.getBarrier(node));
+}
+
+/// The program of `tree`, in which barriers stay that are `fixed`; to those
+/// what may order some of `hazards` on some ways is added.
+SyncProgram BarrierEliminator::fix(const SyncTree &tree,
+                                   ArrayRef<Hazard> hazards,
+                                   DenseSet<Operation *> &fixed) {
+  for (unsigned node : findConditional(hazards, tree, kernel.getConflicts()))
+    fixed.insert(tree.getBarrier(node));
+  SyncProgram program = tree.getProgram();
+  for (unsigned node : tree.getBarriers())
+    program.nodes[node].isFixed |= fixed.contains(tree.getBarrier(node));
+  return program;
+}
+
+BarrierEliminator::Needed BarrierEliminator::choose(const SyncTree &block,
+                                                    ArrayRef<Hazard> hazards,
+                                                    const SyncTree &warp) {
+  Needed needed;
+  SyncProgram program = fix(block, hazards, needed.asTheyAre);
+  SmallVector<SyncHazard> orders = getOrdered(hazards, block);
+  if (!kernel.hasWarps()) {
+    addBarriers(needed.asTheyAre, block, chooseBarriers(program, orders).gaps);
+    return needed;
+  }
+  std::vector<Hazard> hazardsOfWarps =
+      kernel.findHazards(warp, UniformityUnit::Warp, HazardUse::Elimination);
+  DenseSet<Operation *> fixed = needed.asTheyAre;
+  SyncProgram programOfWarps = fix(warp, hazardsOfWarps, fixed);
+  SmallVector<SyncHazard> ordersOfWarps = getOrdered(hazardsOfWarps, warp);
+  // Right behind a barrier, here and there.
+  DenseMap<Operation *, SyncGap> gapsOfWarps;
+  for (unsigned number : warp.getBarriers()) {
+    const SyncNode &node = programOfWarps.nodes[number];
+    gapsOfWarps[warp.getBarrier(number)] = {node.sequence, node.index + 1};
+  }
+  auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
+    ArrayRef<unsigned> items = program.sequences[gap.sequence].items;
+    Operation *barrier =
+        gap.index == 0 ? nullptr : block.getBarrier(items[gap.index - 1]);
+    auto it = gapsOfWarps.find(barrier);
+    return it == gapsOfWarps.end() ? std::nullopt : std::optional(it->second);
+  };
+  SyncPlacement placement =
+      chooseBarriers(program, orders, {programOfWarps, ordersOfWarps, getGap});
+  addBarriers(needed.asTheyAre, block, placement.gaps);
+  addBarriers(needed.asOfWarps, warp, placement.ofWarps);
+  needed.asOfWarps.insert_range(fixed);
   return needed;
 }
 
@@ -108,7 +111,7 @@ void BarrierEliminator::eliminate() {
   if (block.getUnstructured() || !block.getDivergentBarriers().empty())
     return;
   std::vector<Hazard> hazards =
-      kernel.findHazards(block, UniformityUnit::Block, /*isRefined=*/false);
+      kernel.findHazards(block, UniformityUnit::Block, HazardUse::Elimination);
   // What threads wait for in other ways orders something together with a
   // barrier, and it is not known what.
   bool areWarpsFollowed = !kernel.hasWarps() ||
@@ -123,17 +126,15 @@ void BarrierEliminator::eliminate() {
           << "barriers kept: the kernel waits in ways that are not followed";
     return;
   }
-  DenseSet<Operation *> kept = chooseForBlock(block, hazards), ofWarps;
-  if (kernel.hasWarps())
-    ofWarps = chooseForWarps(warp, kept);
+  Needed needed = choose(block, hazards, warp);
   SmallVector<Operation *> others;
   kernel.getScope()->walk([&](Operation *op) {
     if ((isBlockBarrier(op) || (kernel.hasWarps() && isWarpBarrier(op))) &&
-        !kept.contains(op) && !program.getStartOfCall(op))
+        !needed.asTheyAre.contains(op) && !program.getStartOfCall(op))
       others.push_back(op);
   });
   for (Operation *copy : others) {
-    bool isOfWarp = ofWarps.contains(copy);
+    bool isOfWarp = needed.asOfWarps.contains(copy);
     if (isOfWarp && isWarpBarrier(copy))
       continue;
     Operation *barrier = program.getOriginal(copy);

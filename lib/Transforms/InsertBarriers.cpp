@@ -39,9 +39,6 @@ private:
                          const ThreadPart *part = nullptr);
   LogicalResult report(Operation *op, const Twine &message);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
-  void thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
-               SyncPlacement &placement);
-  SmallVector<SyncHazard> findOrdersOfWarps(const SyncTree &block);
   Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
                            Operation *before);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
@@ -76,105 +73,39 @@ Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
   return inserted;
 }
 
-/// How many barriers there are in loops that are 0, 1, ... deep.
-static SmallVector<unsigned> getCost(const SyncTree &tree,
-                                     const SyncPlacement &placement) {
-  SmallVector<unsigned> cost;
-  for (SyncGap gap : placement.gaps) {
-    unsigned depth = tree.getDepth(gap.sequence);
-    cost.resize(std::max<size_t>(cost.size(), depth + 1));
-    ++cost[depth];
-  }
-  return cost;
-}
-
-/// What threads of one warp do to each other, as far as barriers of the block
-/// can order it: in terms of `block`.
-SmallVector<SyncHazard>
-BarrierEditor::findOrdersOfWarps(const SyncTree &block) {
-  SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
-  SmallVector<SyncHazard> orders;
-  if (warp.getUnstructured())
-    return orders;
-  for (const Hazard &hazard : kernel.findHazards(warp, UniformityUnit::Warp)) {
-    SyncHazard order = hazard.order;
-    order.from = block.getStep(hazard.first);
-    order.to = block.getStep(hazard.second);
-    if (order.loop) {
-      const KernelLoop *loop = warp.getLoop(*order.loop);
-      auto around = block.getLoopsAround(order.from);
-      auto *found = llvm::find_if(
-          around, [&](unsigned node) { return block.getLoop(node) == loop; });
-      if (found == around.end())
-        continue;
-      order.loop = *found;
-    } else if (order.from == order.to) {
-      continue;
-    }
-    orders.push_back(order);
-  }
-  return orders;
-}
-
-/// The best places for `hazards`. Where several are as good, those that spare
-/// barriers of warps: which of them do so is tried, one after the other.
+/// The best places for `hazards`, given that barriers of warps come on top.
 SyncPlacement BarrierEditor::place(const SyncTree &tree,
                                    ArrayRef<Hazard> hazards) {
-  constexpr size_t kMaxTries = 64, kMaxHazards = 1000;
+  constexpr size_t kMaxHazards = 1000;
   const SyncProgram &program = tree.getProgram();
   SmallVector<SyncHazard> orders = getOrders(hazards);
   SyncPlacement best = placeBarriers(program, orders);
   if (!kernel.hasWarps() || best.gaps.empty() || hazards.size() > kMaxHazards)
     return best;
-  SmallVector<unsigned> cost = getCost(tree, best);
-  size_t tries = 0;
-  for (const SyncHazard &order : findOrdersOfWarps(tree)) {
-    if (isCut(program, order, best.gaps) || ++tries > kMaxTries)
-      continue;
-    orders.push_back(order);
-    SyncPlacement other = placeBarriers(program, orders);
-    bool isAsGood =
-        getCost(tree, other) == cost && other.uncut.size() == best.uncut.size();
-    if (isAsGood)
-      best = std::move(other);
-    else
-      orders.pop_back();
-  }
-  // What spares barriers of warps is no reason for one of the block.
-  llvm::erase_if(best.certificate,
-                 [&](unsigned number) { return number >= hazards.size(); });
-  return best;
-}
-
-/// Leaves out what is not needed because barriers in each turn of a loop order
-/// all but its first, or last, turn with what is outside. Deepest first.
-void BarrierEditor::thinOut(const SyncTree &tree, ArrayRef<Hazard> hazards,
-                            SyncPlacement &placement) {
-  // Only of what is in loops some turns may be in order.
-  constexpr size_t kMaxSteps = 100000;
-  bool isInLoops = llvm::any_of(hazards, [&](const Hazard &hazard) {
-    return !tree.getLoopsAround(hazard.order.from).empty() ||
-           !tree.getLoopsAround(hazard.order.to).empty();
+  SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
+  if (warps.getUnstructured())
+    return best;
+  SmallVector<SyncHazard> ofWarps = getOrders(
+      kernel.findHazards(warps, UniformityUnit::Warp, HazardUse::Insertion));
+  SyncTree::GapMap gaps = tree.matchGaps(warps);
+  auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
+    auto it = gaps.find({gap.sequence, gap.index});
+    if (it == gaps.end() || !tree.getInsertionPoint(gap))
+      return std::nullopt;
+    return it->second;
+  };
+  SmallVector<SyncGap> found;
+  for (SyncGap gap : best.gaps)
+    if (std::optional<SyncGap> same = getGap(gap))
+      found.push_back(*same);
+  bool isDone = llvm::all_of(ofWarps, [&](const SyncHazard &order) {
+    return isCut(warps.getProgram(), order, found);
   });
-  if (!isInLoops || placement.gaps.size() * hazards.size() > kMaxSteps)
-    return;
-  SmallVector<SyncGap> order = placement.gaps;
-  llvm::stable_sort(order, [&](SyncGap lhs, SyncGap rhs) {
-    return tree.getDepth(lhs.sequence) > tree.getDepth(rhs.sequence);
-  });
-  DenseSet<unsigned> uncut(placement.uncut.begin(), placement.uncut.end());
-  for (SyncGap gap : order) {
-    SmallVector<SyncGap> others = llvm::filter_to_vector(
-        placement.gaps, [&](SyncGap other) { return !(other == gap); });
-    std::vector<Hazard> open;
-    for (auto [number, hazard] : llvm::enumerate(hazards))
-      if (!uncut.contains(number) &&
-          !isCut(tree.getProgram(), hazard.order, others))
-        open.push_back(hazard);
-    removeOrdered(open, tree, kernel.getConflicts(), others);
-    if (open.empty())
-      placement.gaps = others;
-  }
+  if (isDone || ofWarps.size() > kMaxHazards)
+    return best;
+  SyncPlacement both =
+      placeBarriers(program, orders, {warps.getProgram(), ofWarps, getGap});
+  return both.isOptimal ? both : best;
 }
 
 /// Leaves out what stands behind places where threads wait for others: it might
@@ -192,11 +123,13 @@ void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
   if (!wait)
     return;
   std::vector<Hazard> open;
-  for (auto [number, hazard] : llvm::enumerate(hazards))
-    if (!llvm::is_contained(placement.uncut, number) &&
-        !isCut(tree.getProgram(), hazard.order, placement.gaps))
-      open.push_back(hazard);
-  removeOrdered(open, tree, kernel.getConflicts(), placement.gaps);
+  for (auto [number, hazard] : llvm::enumerate(hazards)) {
+    if (llvm::is_contained(placement.uncut, number))
+      continue;
+    Hazard left = hazard;
+    if (!isOrdered(left, tree, kernel.getConflicts(), placement.gaps))
+      open.push_back(std::move(left));
+  }
   findings.addRaces(tree, open, unit, wait);
 }
 
@@ -222,16 +155,12 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   if (unit == UniformityUnit::Block && options.hasNamedBarriers)
     kernel.addParts(tree);
 
-  std::vector<Hazard> hazards = kernel.findHazards(tree, unit);
+  std::vector<Hazard> hazards =
+      kernel.findHazards(tree, unit, HazardUse::Insertion);
   SyncPlacement placement =
       unit == UniformityUnit::Block
           ? place(tree, hazards)
           : placeBarriers(tree.getProgram(), getOrders(hazards));
-  thinOut(tree, hazards, placement);
-  // Nor are barriers needed for what is in order without one between.
-  llvm::erase_if(placement.certificate, [&](unsigned number) {
-    return !isCut(tree.getProgram(), hazards[number].order, placement.gaps);
-  });
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
@@ -267,7 +196,8 @@ LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
 LogicalResult BarrierEditor::insert(const ThreadPart &part) {
   SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
   findings.addDivergent(tree, UniformityUnit::Block);
-  std::vector<Hazard> hazards = kernel.findHazards(tree, UniformityUnit::Block);
+  std::vector<Hazard> hazards =
+      kernel.findHazards(tree, UniformityUnit::Block, HazardUse::Insertion);
   SyncPlacement placement;
   for (unsigned number = 0; number < hazards.size(); ++number)
     placement.uncut.push_back(number);

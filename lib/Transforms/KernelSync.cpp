@@ -145,7 +145,7 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
 
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
                                             UniformityUnit unit,
-                                            bool isRefined) {
+                                            HazardUse use) {
   // What a part does in one turn its own barriers order.
   bool isOfAll = unit == UniformityUnit::Block && !tree.isOfPart();
   auto isOfPart = [&](unsigned first, unsigned second) {
@@ -156,9 +156,7 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
-      /*isOpenOnly=*/isRefined, isOfPart);
-  if (isRefined)
-    removeOrdered(hazards, tree, conflicts);
+      use, isOfPart);
   for (Hazard &hazard : hazards)
     weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers());
   return hazards;

@@ -49,10 +49,9 @@ public:
   void addParts(const SyncTree &block);
   /// Gives `part` a barrier if it has none; false if none is left.
   bool allocateBarrier(const ThreadPart &part) { return parts.allocate(part); }
-  /// What barriers have to order; with `isRefined`, given that all that are
-  /// there stay.
+  /// What barriers have to order.
   std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
-                                  bool isRefined = true);
+                                  HazardUse use);
   /// Whether barriers of warps can be told from those of the block.
   bool hasWarps() const {
     return conflicts.getIndex().getShape().getNumThreads().has_value();

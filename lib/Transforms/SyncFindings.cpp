@@ -193,7 +193,9 @@ void SyncFindings::addParts() {
   for (const ThreadPart &part : kernel.getParts()) {
     SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
     addDivergent(tree, UniformityUnit::Block);
-    addRaces(tree, kernel.findHazards(tree, UniformityUnit::Block),
+    addRaces(tree,
+             kernel.findHazards(tree, UniformityUnit::Block,
+                                HazardUse::Verification),
              UniformityUnit::Block);
   }
 }

@@ -36,14 +36,18 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
     return result;
   }
   findings.addDivergent(block, UniformityUnit::Block);
-  findings.addRaces(block, kernel.findHazards(block, UniformityUnit::Block),
-                    UniformityUnit::Block);
+  findings.addRaces(
+      block,
+      kernel.findHazards(block, UniformityUnit::Block, HazardUse::Verification),
+      UniformityUnit::Block);
   findings.addParts();
   if (kernel.hasWarps()) {
     SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
     if (!warp.getUnstructured()) {
       findings.addDivergent(warp, UniformityUnit::Warp);
-      findings.addRaces(warp, kernel.findHazards(warp, UniformityUnit::Warp),
+      findings.addRaces(warp,
+                        kernel.findHazards(warp, UniformityUnit::Warp,
+                                           HazardUse::Verification),
                         UniformityUnit::Warp);
     }
   }

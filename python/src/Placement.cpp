@@ -76,6 +76,15 @@ static SyncPlacement place(const SyncProgram &program,
   return placeBarriers(program, makeHazards(program, hazards), replaceExisting);
 }
 
+static SyncPlacement placeWithWarps(const SyncProgram &program,
+                                    const std::vector<Hazard> &hazards,
+                                    const std::vector<Hazard> &ofWarps) {
+  auto orders = makeHazards(program, ofWarps);
+  auto getSame = [](SyncGap gap) { return std::optional(gap); };
+  return placeBarriers(program, makeHazards(program, hazards),
+                       WarpOrders{program, orders, getSame});
+}
+
 static SyncPlacement choose(const SyncProgram &program,
                             const std::vector<Hazard> &hazards) {
   return chooseBarriers(program, makeHazards(program, hazards));
@@ -114,5 +123,7 @@ void bindPlacement(nb::module_ &m) {
   m.def("is_cut", isCutBy, "program"_a, "hazard"_a, "gaps"_a);
   m.def("place_barriers", place, "program"_a, "hazards"_a,
         "replace_existing"_a = false);
+  m.def("place_barriers_with_warps", placeWithWarps, "program"_a, "hazards"_a,
+        "of_warps"_a);
   m.def("choose_barriers", choose, "program"_a, "hazards"_a);
 }

@@ -260,4 +260,73 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // The arm's barrier is for what happens in the first turn, that at the end of
+  // the turn for what the third one reads of the second.
+  // CHECK-LABEL: gpu.func @of_the_turn_before(
+  // CHECK:         scf.if
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK:         memref.load
+  // CHECK-NEXT:    memref.store
+  // CHECK-NEXT:    gpu.barrier
+  gpu.func @of_the_turn_before(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<8x128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c6 step %c1 {
+      memref.store %x, %S[%i, %t] : memref<8x128xf32, 3>
+      %first = arith.cmpi eq, %i, %c0 : index
+      %third = arith.cmpi eq, %i, %c2 : index
+      scf.if %first {
+        gpu.barrier
+      }
+      %other = arith.select %third, %c1, %c7 : index
+      %row = arith.select %first, %c0, %other : index
+      %y = memref.load %S[%row, %u] : memref<8x128xf32, 3>
+      memref.store %y, %out[%t] : memref<128xf32>
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // Nobody gets to the barrier of the branches, which are of different turns.
+  // CHECK-LABEL: gpu.func @arm_of_other_turn(
+  // CHECK:         scf.for
+  // CHECK:           scf.for
+  // CHECK-NEXT:        gpu.barrier
+  gpu.func @arm_of_other_turn(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c2 step %c1 {
+      %is_first = arith.cmpi eq, %i, %c0 : index
+      %is_second = arith.cmpi eq, %i, %c1 : index
+      scf.if %is_first {
+        memref.store %x, %S[%t] : memref<128xf32, 3>
+      }
+      scf.if %is_second {
+        scf.if %is_first {
+          gpu.barrier
+        }
+      }
+      scf.for %j = %c0 to %c1 step %c1 {
+        gpu.barrier
+      }
+      scf.if %is_second {
+        %v = memref.load %S[%u] : memref<128xf32, 3>
+        memref.store %v, %out[%t] : memref<128xf32>
+      }
+    }
+    gpu.return
+  }
 }

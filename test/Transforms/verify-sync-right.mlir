@@ -279,4 +279,69 @@ gpu.module @m {
     }
     gpu.return
   }
+  // A number below another one does not wrap where one is added: three slots in turn.
+  gpu.func @narrow_counter(%f: f32, %n: i32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<3x128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %three = arith.constant 3 : i32
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %end = scf.while (%i = %zero) : (i32) -> i32 {
+      %more = arith.cmpi slt, %i, %n : i32
+      scf.condition(%more) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      %slot = arith.remsi %i, %three : i32
+      %row = arith.index_cast %slot : i32 to index
+      memref.store %f, %S[%row, %t] : memref<3x128xf32, 3>
+      gpu.barrier
+      %v = memref.load %S[%row, %u] : memref<3x128xf32, 3>
+      memref.store %v, %out[%t] : memref<128xf32>
+      %next = arith.addi %i, %one : i32
+      scf.yield %next : i32
+    }
+    gpu.return
+  }
+  gpu.func @narrow_counter_of_blocks(%f: f32, %n: i32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<3x128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %three = arith.constant 3 : i32
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    cf.br ^test(%zero : i32)
+  ^test(%i: i32):
+    %done = arith.cmpi sle, %n, %i : i32
+    cf.cond_br %done, ^end, ^body
+  ^body:
+    %slot = arith.remsi %i, %three : i32
+    %row = arith.index_cast %slot : i32 to index
+    memref.store %f, %S[%row, %t] : memref<3x128xf32, 3>
+    gpu.barrier
+    %v = memref.load %S[%row, %u] : memref<3x128xf32, 3>
+    memref.store %v, %out[%t] : memref<128xf32>
+    %next = arith.addi %i, %one : i32
+    cf.br ^test(%next : i32)
+  ^end:
+    gpu.return
+  }
+  // A counter of which only one value passes the test.
+  gpu.func @counter_of_one(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %zero = arith.constant 0 : i8
+    %one = arith.constant 1 : i8
+    %t = gpu.thread_id x
+    %end = scf.while (%i = %zero) : (i8) -> i8 {
+      %more = arith.cmpi ult, %i, %one : i8
+      scf.condition(%more) %i : i8
+    } do {
+    ^bb0(%i: i8):
+      memref.store %f, %S[%t] : memref<128xf32, 3>
+      %next = arith.addi %i, %one : i8
+      scf.yield %next : i8
+    }
+    gpu.return
+  }
 }

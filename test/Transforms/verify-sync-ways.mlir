@@ -327,3 +327,102 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Of one turn, only the first is wrong, and in that there is a barrier. What is read in the third
+// turn is of the second one, and in neither of them there is one.
+gpu.module @m {
+  gpu.func @carried(%in: memref<64xf32>, %out: memref<64xf32> {llvm.noalias}) workgroup(%S: memref<8x64xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c63 = arith.constant 63 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %x = memref.load %in[%t] : memref<64xf32>
+    scf.for %i = %c0 to %c6 step %c1 {
+      // expected-note @+1 {{the other access: 'memref.store' writes in thread (63, 0, 0), in the turn before}}
+      memref.store %x, %S[%i, %t] : memref<8x64xf32, #gpu.address_space<workgroup>>
+      %first = arith.cmpi eq, %i, %c0 : index
+      %third = arith.cmpi eq, %i, %c2 : index
+      scf.if %first {
+        gpu.barrier
+      }
+      %other = arith.select %third, %c1, %c7 : index
+      %row = arith.select %first, %c0, %other : index
+      // expected-error @+1 {{data race on workgroup memory}}
+      %v = memref.load %S[%row, %u] : memref<8x64xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<64xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Two more than what is below another number may be below zero.
+gpu.module @m {
+  gpu.func @wrapping_counter(%f: f32, %n: i32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<3x128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %three = arith.constant 3 : i32
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %end = scf.while (%i = %zero) : (i32) -> i32 {
+      %more = arith.cmpi slt, %i, %n : i32
+      scf.condition(%more) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      %slot = arith.remsi %i, %three : i32
+      %row = arith.index_cast %slot : i32 to index
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      memref.store %f, %S[%row, %t] : memref<3x128xf32, 3>
+      gpu.barrier
+      // expected-note @+1 {{the other access}}
+      %v = memref.load %S[%row, %u] : memref<3x128xf32, 3>
+      memref.store %v, %out[%t] : memref<128xf32>
+      %next = arith.addi %i, %two : i32
+      scf.yield %next : i32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// The branch that is taken in the second turn is not that of the first turn, in which the one in it
+// would be: nobody gets to the barrier.
+gpu.module @m {
+  gpu.func @arm_of_other_turn(%x: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c2 step %c1 {
+      %is_first = arith.cmpi eq, %i, %c0 : index
+      %is_second = arith.cmpi eq, %i, %c1 : index
+      scf.if %is_first {
+        // expected-note @+1 {{the other access}}
+        memref.store %x, %S[%t] : memref<128xf32, 3>
+      }
+      scf.if %is_second {
+        scf.if %is_first {
+          gpu.barrier
+        }
+      }
+      scf.if %is_second {
+        // expected-warning @+1 {{possible data race on workgroup memory}}
+        %v = memref.load %S[%u] : memref<128xf32, 3>
+        memref.store %v, %out[%t] : memref<128xf32>
+      }
+    }
+    gpu.return
+  }
+}

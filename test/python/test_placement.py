@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from random import Random
 
 import pytest
@@ -257,6 +258,69 @@ def test_random_programs(part: int) -> None:
         hazards = random_hazards(rng, program, most == 3)
         check(program, hazards, most, rng)
         done += 1
+
+
+# Barriers of warps on top
+
+
+def least_of_both(
+    executions: Executions, block: list[int], warp: list[int], unit: dict[int, tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the least vector of both kinds, by the places of those of the block."""
+    given = executions.called | executions.barrier
+    bits = list(executions.bits.values())
+    sets = [0]
+    for bit in bits:
+        sets += [places | bit for places in sets]
+
+    def spent(places: int, slot: int) -> tuple[int, ...]:
+        total = [0] * 10
+        for bit in bits:
+            if places & bit:
+                for level, number in enumerate(unit[bit]):
+                    total[2 * level + slot] += number
+        return tuple(total)
+
+    of_warps = {places: spent(places, 1) for places in sets}
+    least: dict[int, tuple[int, ...]] = {}
+    for places in sets:
+        if not is_cut(block, places | given):
+            continue
+        rest = min(cost for more, cost in of_warps.items() if is_cut(warp, places | more | given))
+        least[places] = tuple(map(sum, zip(spent(places, 0), rest, strict=True)))
+    return least
+
+
+def test_with_barriers_of_warps() -> None:
+    """The places of the block are those to which the fewest of both kinds belong."""
+    rng = Random(7)
+    done = differs = 0
+    while done < 150:
+        program = random_program(rng, 6)
+        if count_executions(program, 2) > 100 or len(program.gaps()) > 7:
+            continue
+        executions = Executions(program, 2)
+        everything = sum(executions.bits.values())
+        hazards, masks = [], []
+        for hazard in random_hazards(rng, program, False):
+            between = executions.between(hazard)
+            if between and is_cut(between, everything):
+                hazards.append(hazard)
+                masks.append(between)
+        half = len(hazards) // 2
+        block, warp = (list(chain(*part)) for part in (masks[:half], masks[half:]))
+        unit = {executions.bits[gap]: vector(program, [gap]) for gap in executions.bits}
+        least = least_of_both(executions, block, warp, unit)
+        placement = _native.place_barriers_with_warps(
+            program.native, hazards[:half], hazards[half:]
+        )
+        found = sum(executions.bits[gap] for gap in placement.gaps)
+        assert least[found] == min(least.values()), placement.gaps
+        assert placement.is_optimal
+        alone = _native.place_barriers(program.native, hazards[:half])
+        differs += least[sum(executions.bits[gap] for gap in alone.gaps)] > min(least.values())
+        done += 1
+    assert differs > 0
 
 
 # Size

@@ -28,6 +28,11 @@ MUTANTS = [
     ("own_turn", FENCE, "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}\n", 0),
     ("some_turns", FENCE, "", 0),
     ("straight", "      nvvm.fence.mbarrier.init\n", "", 0),
+    # Or behind the barrier: the thread that starts the copy does not know of those of others.
+    ("ring", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
+    ("counted", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
+    ("own_turn", f"{FENCE}        gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
+    ("some_turns", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
     # Phases that do not go on, or go on too early; slots and announcements that do not fit.
     ("ring", "arith.xori %phase, %is_last", "arith.xori %phase, %even", 0),
     ("ring", "arith.cmpi eq, %from, %c2", "arith.cmpi eq, %from, %c1", 0),

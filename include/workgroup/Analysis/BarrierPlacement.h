@@ -20,6 +20,7 @@
 #define WORKGROUP_ANALYSIS_BARRIERPLACEMENT_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 #include <tuple>
@@ -66,6 +67,19 @@ struct SyncProgram {
   unsigned addPart(unsigned node);
 };
 
+/// In which turn of the loops around it a way passes something: in that of the
+/// first step, or of the second one; in the whole turn of a loop that is next
+/// to it; or in another one.
+struct SyncTurn {
+  bool isSecond = false, isOther = false;
+  std::optional<unsigned> whole;
+
+  bool operator==(const SyncTurn &other) const {
+    return isSecond == other.isSecond && isOther == other.isOther &&
+           whole == other.whole;
+  }
+};
+
 /// Two steps between which threads have to meet: `from` comes first, and in the
 /// same turn of all loops around both; or, if `loop` (around both) is given,
 /// `to` is in a later turn of it than `from`: in the next one or any later, or,
@@ -75,6 +89,14 @@ struct SyncHazard {
   unsigned from = 0, to = 0;
   std::optional<unsigned> loop;
   bool isFar = false;
+  /// Loops of which at least one whole turn lies between: after the turn of
+  /// `from` or before that of `to`, one of the two, or of a loop that is
+  /// passed.
+  enum WholeTurn { AfterFirst, BeforeSecond, Either, Passed };
+  llvm::SmallVector<std::pair<unsigned, WholeTurn>, 0> wholeTurns = {};
+  /// Arms, by their sequences, that are taken where a way passes their branch
+  /// in such a turn.
+  llvm::SmallVector<std::pair<unsigned, SyncTurn>, 0> taken = {};
 };
 
 /// A place for a barrier: before item number `index` of a sequence; its end, if
@@ -100,8 +122,8 @@ bool isCut(const SyncProgram &program, const SyncHazard &hazard,
 
 /// Barriers that cut hazards.
 struct SyncPlacement {
-  /// In ascending order.
-  llvm::SmallVector<SyncGap> gaps;
+  /// In ascending order; those of warps, if they are asked for, apart.
+  llvm::SmallVector<SyncGap> gaps, ofWarps;
   /// Hazards, by number, no two of which one barrier could help to cut: at
   /// least as many barriers are needed. It may be fewer than `gaps` although
   /// those are the best: around a loop, or to have fewer in deeper loops.
@@ -123,10 +145,29 @@ SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
 
+/// What barriers of warps, or of the block, have to cut, in a program that
+/// takes branches apart which warps take on their own.
+struct WarpOrders {
+  const SyncProgram &program;
+  llvm::ArrayRef<SyncHazard> hazards;
+  /// Where in it a gap of the block's program is; none if that is not known.
+  llvm::function_ref<std::optional<SyncGap>(SyncGap)> getGap;
+};
+
+/// The same, where barriers of warps come on top: the fewest of both, those of
+/// the block before those of warps at each level.
+SyncPlacement placeBarriers(const SyncProgram &program,
+                            llvm::ArrayRef<SyncHazard> hazards,
+                            const WarpOrders &warps);
+
 /// The fewest of the barriers among the nodes that cut `hazards`; the others
 /// could go. Each gap is the one right behind a barrier that stays.
 SyncPlacement chooseBarriers(const SyncProgram &program,
                              llvm::ArrayRef<SyncHazard> hazards);
+/// The same, where those of the block may become those of warps.
+SyncPlacement chooseBarriers(const SyncProgram &program,
+                             llvm::ArrayRef<SyncHazard> hazards,
+                             const WarpOrders &warps);
 
 } // namespace mlir::workgroup
 

@@ -32,25 +32,30 @@ struct Hazard {
   const MissedPhase *missed = nullptr;
 };
 
+/// What hazards are looked for: to choose among the barriers that are there; to
+/// add to them; or to tell what they do not order.
+enum class HazardUse { Elimination, Insertion, Verification };
+
 /// All that barriers have to separate, of the threads that `threads` names, but
 /// for what they do in one turn by two accesses of a step for which
-/// `isElsewhere` holds; with `isOpenOnly`, without what those of `tree`
-/// separate on every way. Of hazards that every barrier separates that
-/// separates others, some are left out; all that is certain has a certain one
-/// among those that remain.
+/// `isElsewhere` holds. Of hazards that every barrier separates that separates
+/// others, some are left out; all that is certain has a certain one among those
+/// that remain. Unless it is for elimination, without what those of `tree`
+/// order, and each with all that is known of its ways; otherwise as if branches
+/// could go any way.
 std::vector<Hazard>
 findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             ThreadConflicts &conflicts, PairRelation::Threads threads,
-            bool isOpenOnly = false,
+            HazardUse use = HazardUse::Elimination,
             llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr);
 
-/// Removes those of `hazards` that the barriers of `tree`, and those at `gaps`,
-/// order although some way from the one access to the other has none: a barrier
-/// in each turn of a loop orders all but its last, or first, turn with what is
-/// outside; one in a branch, those who take it. Whether the ways without one
-/// are taken may not be known: then what is left is possible.
-void removeOrdered(std::vector<Hazard> &hazards, const SyncTree &tree,
-                   ThreadConflicts &conflicts, ArrayRef<SyncGap> gaps = {});
+/// True if the barriers of `tree`, and those at `gaps`, order `hazard`: also if
+/// some way from the one access to the other has none. A barrier in each turn
+/// of a loop orders all but its last, or first, turn with what is outside; one
+/// in a branch, those who take it. Whether the ways without one are taken may
+/// not be known: then the hazard becomes possible.
+bool isOrdered(Hazard &hazard, const SyncTree &tree, ThreadConflicts &conflicts,
+               ArrayRef<SyncGap> gaps = {});
 
 /// The barriers that only some ways between accesses of `hazards` meet: in
 /// branches, and in loops that may have no turn. They may be what orders them.

@@ -184,6 +184,10 @@ public:
   /// When control that gets to `branch` goes on with its arm, a region or a
   /// successor, of that number; nothing if that is not known.
   std::optional<SymbolicCondition> getDecision(Operation *branch, unsigned arm);
+  /// The same, `later` turns of `loop` later.
+  std::optional<SymbolicCondition> getDecision(Operation *branch, unsigned arm,
+                                               const KernelLoop *loop,
+                                               int64_t later);
 
   /// What holds in each turn of `loop`: the number of turns.
   SymbolicCondition getBounds(const KernelLoop *loop);

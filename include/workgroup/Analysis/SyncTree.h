@@ -131,6 +131,12 @@ public:
   /// The operation before which a barrier at `gap` is to stand; null if there
   /// is no such place.
   Operation *getInsertionPoint(SyncGap gap) const;
+  /// The operation that a node is, or starts with.
+  Operation *getStart(unsigned node) const { return before[node]; }
+  /// The gaps in which barriers of the block can stand, and where they are in
+  /// the tree of the same kernel for warps, which takes more apart.
+  using GapMap = DenseMap<std::pair<unsigned, unsigned>, SyncGap>;
+  GapMap matchGaps(const SyncTree &finer) const;
   /// The operation that decides which part of `node`, a branch, is taken:
   /// one that has them as its regions, or goes to them as its successors.
   Operation *getBranch(unsigned node) const { return branches.lookup(node); }
@@ -139,8 +145,11 @@ public:
   /// The same with fences as the only barriers, that tell the asynchronous
   /// proxy of what has been done to `space`.
   SyncProgram getFenced(MemorySpace space) const;
-  /// The nodes that are barriers.
+  /// The nodes that are barriers, and proxy fences.
   SmallVector<unsigned> getBarriers() const;
+  SmallVector<unsigned> getFences() const {
+    return llvm::to_vector(llvm::make_first_range(fences));
+  }
 
   /// True if the tree is of one arm only.
   bool isOfPart() const { return part; }
@@ -173,6 +182,7 @@ private:
   unsigned addPart(unsigned node) { return program.addPart(node); }
 
   void visitRegion(unsigned sequence, Region &region);
+  void enter(Block *block);
   void visitBlock(unsigned sequence, Block &block);
   void visitOp(unsigned sequence, Operation &op);
   bool visitLoop(unsigned sequence, Operation &op);
@@ -226,6 +236,8 @@ private:
   SmallVector<Operation *> parted;
   bool isOpen = false;
   Operation *unstructured = nullptr;
+  /// Blocks that have their place.
+  DenseSet<Block *> entered;
   /// The natural loop that is being visited.
   const KernelLoop *open = nullptr;
   PostDominanceInfo postDominance;

@@ -66,15 +66,19 @@ struct PairRelation {
   };
   SmallVector<Turns, 1> turns;
   /// Arms of branches, by number, that are not taken, in the turns of the first
-  /// thread or of the second one.
+  /// thread or of the second one; but for `loop`, if that is given, of which it
+  /// is that many turns `later`.
   struct Arm {
     Operation *branch = nullptr;
     unsigned number = 0;
     bool isOfSecond = false;
+    const KernelLoop *loop = nullptr;
+    int64_t later = 0;
 
     bool operator<(const Arm &other) const {
-      return std::tie(branch, number, isOfSecond) <
-             std::tie(other.branch, other.number, other.isOfSecond);
+      return std::tie(branch, number, isOfSecond, loop, later) <
+             std::tie(other.branch, other.number, other.isOfSecond, other.loop,
+                      other.later);
     }
   };
   SmallVector<Arm, 1> avoided;

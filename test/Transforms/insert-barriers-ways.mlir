@@ -1,0 +1,397 @@
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-insert-barriers)' | FileCheck %s
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-insert-barriers)' -o %t.once
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-insert-barriers,workgroup-eliminate-barriers)' -o %t.twice
+// RUN: diff %t.once %t.twice
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-verify-sync{strict})' -o /dev/null
+
+// What threads that meet have passed for certain counts: whole turns of loops, arms of branches. In
+// each kernel A needs a barrier somewhere, and what happens to S is in order by that. 128 threads; t
+// is the thread, u = 127 - t another one.
+
+!rows = memref<8x128xf32, 3>
+
+gpu.module @m {
+  // Stored before the loop, read in its third turn.
+  // CHECK-LABEL: gpu.func @before_loop(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.for
+  // CHECK:           gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @before_loop(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %f, %S[%c2, %t] : !rows
+    scf.for %i = %c0 to %c6 step %c1 {
+      %s = memref.load %S[%i, %u] : !rows
+      memref.store %s, %out[%t] : memref<128xf32>
+      memref.store %f, %A[%i, %t] : !rows
+      %a = memref.load %A[%i, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+
+  // Stored in the third turn, read behind the loop.
+  // CHECK-LABEL: gpu.func @after_loop(
+  // CHECK:         scf.for
+  // CHECK:           gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @after_loop(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c6 step %c1 {
+      memref.store %f, %A[%i, %t] : !rows
+      %a = memref.load %A[%i, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+      memref.store %f, %S[%i, %t] : !rows
+    }
+    %s = memref.load %S[%c2, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // In all turns but the first one a barrier is met, and after the third there is one.
+  // CHECK-LABEL: gpu.func @in_later_turn(
+  // CHECK:         scf.for
+  // CHECK:           scf.if
+  // CHECK:             gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @in_later_turn(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c6 step %c1 {
+      %is = arith.cmpi ne, %i, %c0 : index
+      scf.if %is {
+        memref.store %f, %A[%i, %t] : !rows
+        %a = memref.load %A[%i, %u] : !rows
+        memref.store %a, %out[%t] : memref<128xf32>
+      }
+      memref.store %f, %S[%i, %t] : !rows
+    }
+    %s = memref.load %S[%c2, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // Behind the last turn, there is none.
+  // CHECK-LABEL: gpu.func @last_turn(
+  // CHECK:         scf.for
+  // CHECK:           gpu.barrier
+  // CHECK:         }
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.load
+  // CHECK:         gpu.return
+  gpu.func @last_turn(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %c5 = arith.constant 5 : index
+    scf.for %i = %c0 to %c6 step %c1 {
+      memref.store %f, %A[%i, %t] : !rows
+      %a = memref.load %A[%i, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+      memref.store %f, %S[%i, %t] : !rows
+    }
+    %s = memref.load %S[%c5, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // Who reads has taken the arm.
+  // CHECK-LABEL: gpu.func @same_arm(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.if
+  // CHECK-NEXT:      memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @same_arm(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %is = arith.cmpi eq, %n, %c6 : index
+    memref.store %f, %S[%c0, %t] : !rows
+    scf.if %is {
+      memref.store %f, %A[%c0, %t] : !rows
+      %a = memref.load %A[%c0, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+    }
+    %is_more = arith.cmpi ugt, %n, %c2 : index
+    %both = arith.andi %is, %is_more : i1
+    scf.if %both {
+      %s = memref.load %S[%c0, %u] : !rows
+      memref.store %s, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+
+  // Not all have.
+  // CHECK-LABEL: gpu.func @other_arm(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.if
+  // CHECK:           gpu.barrier
+  // CHECK:         }
+  // CHECK:         scf.if
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @other_arm(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %is = arith.cmpi eq, %n, %c6 : index
+    memref.store %f, %S[%c0, %t] : !rows
+    scf.if %is {
+      memref.store %f, %A[%c0, %t] : !rows
+      %a = memref.load %A[%c0, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+    }
+    %is_more = arith.cmpi ugt, %n, %c2 : index
+    scf.if %is_more {
+      %s = memref.load %S[%c0, %u] : !rows
+      memref.store %s, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+
+  // No thread goes the other way.
+  // CHECK-LABEL: gpu.func @always(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.if
+  // CHECK-NEXT:      memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @always(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %is = arith.cmpi ult, %t, %c200 : index
+    memref.store %f, %S[%c0, %t] : !rows
+    scf.if %is {
+      memref.store %f, %A[%c0, %t] : !rows
+      %a = memref.load %A[%c0, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+    }
+    %s = memref.load %S[%c0, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // Other spellings of it.
+  // CHECK-LABEL: gpu.func @always_affine(
+  // CHECK-NOT:     barrier
+  // CHECK:         affine.if
+  // CHECK-NEXT:      memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @always_affine(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %f, %S[%c0, %t] : !rows
+    affine.if affine_set<(d0) : (199 - d0 >= 0)>(%t) {
+      memref.store %f, %A[%c0, %t] : !rows
+      %a = memref.load %A[%c0, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+    }
+    %s = memref.load %S[%c0, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @switch(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.index_switch
+  // CHECK:           memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @switch(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %which = arith.divui %t, %c200 : index
+    memref.store %f, %S[%c0, %t] : !rows
+    scf.index_switch %which
+    case 0 {
+      memref.store %f, %A[%c0, %t] : !rows
+      %a = memref.load %A[%c0, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+      scf.yield
+    }
+    default {
+    }
+    %s = memref.load %S[%c0, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // The loop has a turn if somebody reads.
+  // CHECK-LABEL: gpu.func @some_turn(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.for
+  // CHECK-NEXT:      memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @some_turn(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    memref.store %f, %S[%c0, %t] : !rows
+    scf.for %i = %c0 to %n step %c1 {
+      memref.store %f, %A[%i, %t] : !rows
+      %a = memref.load %A[%i, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+    }
+    %is = arith.cmpi sgt, %n, %c0 : index
+    scf.if %is {
+      %s = memref.load %S[%c0, %u] : !rows
+      memref.store %s, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+
+  // In the first turn, the barrier of the arm is between. But what is read in the third turn is of the
+  // second one.
+  // CHECK-LABEL: gpu.func @carried(
+  // CHECK:         scf.for
+  // CHECK:           scf.if
+  // CHECK:             gpu.barrier
+  // CHECK:           }
+  // CHECK:           gpu.barrier
+  // CHECK-NEXT:      memref.load
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @carried(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %c200 = arith.constant 200 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c6 step %c1 {
+      memref.store %f, %S[%i, %t] : !rows
+      %first = arith.cmpi eq, %i, %c0 : index
+      %third = arith.cmpi eq, %i, %c2 : index
+      scf.if %first {
+        memref.store %f, %A[%c0, %t] : !rows
+        %a = memref.load %A[%c0, %u] : !rows
+        memref.store %a, %out[%t] : memref<128xf32>
+      }
+      %other = arith.select %third, %c1, %c7 : index
+      %row = arith.select %first, %c0, %other : index
+      %s = memref.load %S[%row, %u] : !rows
+      memref.store %s, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+
+  // A condition that is loaded stays that of all threads when a barrier of the warp is put before.
+  // CHECK-LABEL: gpu.func @loaded(
+  // CHECK:         nvvm.bar.warp.sync
+  // CHECK:         memref.load
+  // CHECK:         scf.if
+  // CHECK:           gpu.barrier
+  gpu.func @loaded(%f: f32, %n: index, %in: memref<64xindex> {llvm.noalias}, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %next = arith.xori %t, %c1 : index
+    memref.store %f, %S[%c0, %t] : !rows
+    %s = memref.load %S[%c0, %next] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    %m = memref.load %in[%n] : memref<64xindex>
+    %is = arith.cmpi slt, %m, %c2 : index
+    scf.if %is {
+      memref.store %f, %S[%c1, %t] : !rows
+      %v = memref.load %S[%c1, %u] : !rows
+      memref.store %v, %out[%t] : memref<128xf32>
+    }
+    gpu.return
+  }
+}
