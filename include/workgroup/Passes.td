@@ -17,6 +17,7 @@
 
 include "workgroup/CopyPasses.td"
 include "workgroup/KernelPasses.td"
+include "workgroup/LoopPasses.td"
 include "workgroup/MemoryPasses.td"
 include "workgroup/SyncPasses.td"
 

@@ -41,6 +41,44 @@ struct HoistAllocsOptions {
 LogicalResult hoistAllocs(Operation *root,
                           const HoistAllocsOptions &options = {});
 
+/// Who does what of the iterations of a loop: processor p of n. See pass
+/// `workgroup-distribute-loops`.
+enum class DistributionStrategy { Cyclic, Guarded, Exact, Block, BlockCyclic };
+
+struct DistributeLoopsOptions {
+  /// Of each dimension, the last one of all further ones; cyclic if empty.
+  SmallVector<DistributionStrategy> strategies;
+  /// What loops without a mapping go to, from the outermost on.
+  SmallVector<std::string> levels;
+  /// Numbers of function arguments, of each dimension.
+  SmallVector<unsigned> ids, counts;
+  /// Consecutive iterations of the block-cyclic strategy.
+  int64_t chunk = 1;
+
+  DistributionStrategy getStrategy(size_t dim) const {
+    return strategies.empty()
+               ? DistributionStrategy::Cyclic
+               : strategies[std::min(dim, strategies.size() - 1)];
+  }
+};
+
+/// Gives the iterations of parallel loops inside `root` to processors. See pass
+/// `workgroup-distribute-loops`.
+LogicalResult distributeLoops(Operation *root,
+                              const DistributeLoopsOptions &options = {});
+
+/// How loops over blocks become launches.
+struct FormLaunchesOptions {
+  /// Threads of a block along x, y and z; empty to take those that the loops
+  /// over threads have.
+  SmallVector<int64_t, 3> threads;
+};
+
+/// Makes launches of the loops over blocks on the host inside `root`. See pass
+/// `workgroup-form-launches`.
+LogicalResult formLaunches(Operation *root,
+                           const FormLaunchesOptions &options = {});
+
 /// Hoists copies in device code inside `root` out of loops that do not change
 /// their sources. See pass `workgroup-hoist-copies`.
 void hoistCopies(Operation *root);

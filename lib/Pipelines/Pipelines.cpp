@@ -61,12 +61,14 @@ static void addSynchronization(OpPassManager &pm,
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
+  pm.addPass(createFormLaunchesPass());
   pm.addPass(createInferLaunchSizesPass());
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
   pm.addPass(createHoistCopiesPass());
   buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
+  pm.addPass(createDistributeLoopsPass());
   bool isKept = options.sync == SyncMode::Keep;
   pm.addPass(createLowerCopiesPass(
       {isKept, options.assumeAlignment, options.rings.assumeDistinctArguments,

@@ -40,8 +40,7 @@ Operation *getExecutionScope(Operation *op) {
   return op;
 }
 
-/// True for an operation that only threads of a kernel can execute.
-static bool isThreadOp(Operation *op) {
+bool isThreadOp(Operation *op) {
   return isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp,
              gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::GlobalIdOp, gpu::BarrierOp,
              gpu::ShuffleOp, gpu::SubgroupReduceOp, gpu::AllReduceOp>(op);

@@ -12,10 +12,14 @@ namespace mlir::workgroup {
 
 static StringRef getCategory(RemarkSource source) {
   switch (source) {
+  case RemarkSource::DistributeLoops:
+    return "workgroup-distribute-loops";
   case RemarkSource::EliminateBarriers:
     return "workgroup-eliminate-barriers";
   case RemarkSource::InsertBarriers:
     return "workgroup-insert-barriers";
+  case RemarkSource::FormLaunches:
+    return "workgroup-form-launches";
   case RemarkSource::FormRings:
     return "workgroup-form-rings";
   case RemarkSource::LowerRings:

@@ -85,6 +85,9 @@ StringRef getScopeName(Operation *scope);
 /// The region whose entry block runs first in `scope`; null for a declaration.
 Region *getBody(Operation *scope);
 
+/// True for an operation that only threads of a kernel can execute.
+bool isThreadOp(Operation *op);
+
 /// True for an operation at which all threads of the block must meet.
 bool isBlockBarrier(Operation *op);
 

@@ -24,7 +24,9 @@ namespace mlir::workgroup {
 
 /// The pass that emits a remark.
 enum class RemarkSource {
+  DistributeLoops,
   EliminateBarriers,
+  FormLaunches,
   FormRings,
   SinkAllocs,
   HoistAllocs,

@@ -1,0 +1,123 @@
+//===- LoopPasses.td - Passes on parallel loops ------------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LOOP_PASSES
+#define WORKGROUP_LOOP_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
+  let summary = "Give the iterations of parallel loops to processors";
+  let description = [{
+    Replaces `scf.parallel` and `scf.forall` by what each processor does of them:
+    blocks, warps, lanes or threads, or processors whose ids and number the caller
+    passes. Each iteration is executed once, by one processor. Bounds and steps may be
+    dynamic, and lower bounds negative.
+
+    A loop whose attribute `mapping` names its processors (`#gpu.block<x>`,
+    `#gpu.thread<linear_dim_0>`, `#gpu.loop_dim_map<...>`) goes to those. Others are
+    distributed if `levels` says to what: its first level is for loops in no other
+    one, the second for loops in those, and so on, one for each depth; the last dimension is x, the one
+    before y, then z, and further ones are loops of every processor. With the level
+    `arguments`, the dimensions go to processors whose ids and counts are arguments of
+    the function, of the numbers `ids` and `counts`, the first dimension first; of
+    processors along further ones only the first does something. No
+    `gpu.launch` is needed. What is on the host of a function that launches kernels is
+    left alone, but for what is in the launches.
+
+    `strategy` says, for each dimension, or the last one for all further dimensions, who
+    does what, of processor p of n:
+
+    - `cyclic`: iterations p, p + n, p + 2n, ...: a loop. There is none if the number of
+      iterations is known to be that of processors, and only a condition if it is
+      known not to be more.
+    - `guarded`: iteration p, if there is one. It is an error if there are known to be
+      more iterations than processors; what is not known is stated by a remark.
+    - `exact`: iteration p, with no condition: likewise.
+    - `block`: as many consecutive iterations for each, the first ones for the first.
+    - `block-cyclic`: `chunk` consecutive iterations, then the same n chunks later.
+
+    Dimensions of the grid, the block, or of its warps that no dimension of the loop
+    is mapped to do not repeat iterations: only the first of them gets any. Linear ids
+    (`linear_dim_0`) are of all of them; several linear dimensions are counted through
+    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32.
+    Warps along x (`#gpu.warp<x>`) need a block whose size along x is known to be a
+    multiple of 32.
+
+    No barriers are inserted. A loop of one iteration in no other loop that does nothing but
+    one fill, or one copy between global and workgroup memory, is replaced by its body: threads
+    do it together.
+
+    Fails, and changes nothing, where a mapped loop has results, where two dimensions, or a
+    loop and one in it, go to the same processors, where a barrier of the block, a
+    `gpu.all_reduce`, or a call of a function with one stands in a loop whose iterations
+    threads do not all execute together, and where ids that are asked for do not exist. What
+    warps or clusters wait for is left to `workgroup-verify-sync`.
+
+    Source: thread "Tile/LowerToLoops + Distribute to processors with Linalg ops"; there
+    the first three strategies are use cases 1, 2 and 3.
+  }];
+  let options = [
+    ListOption<"levels", "levels", "std::string",
+               "What loops without a mapping go to, from the outermost on: blocks, "
+               "warps, lanes, threads or arguments">,
+    ListOption<"strategies", "strategy", "std::string",
+               "How each dimension is distributed: cyclic (default), guarded, exact, "
+               "block or block-cyclic">,
+    ListOption<"ids", "ids", "unsigned",
+               "Numbers of the arguments that are ids of processors">,
+    ListOption<"counts", "counts", "unsigned",
+               "Numbers of the arguments that say how many processors there are">,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"1",
+           "Number of consecutive iterations of block-cyclic">,
+  ];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "scf::SCFDialect"];
+}
+
+def FormLaunchesPass : Pass<"workgroup-form-launches"> {
+  let summary = "Make launches of the loops over blocks";
+  let description = [{
+    Replaces each `scf.forall` or `scf.parallel` on the host that is mapped to blocks
+    (`#gpu.block<x>`, `#gpu.block<linear_dim_0>`, `#gpu.loop_dim_map<processor =
+    block_x, ...>`) by a `gpu.launch` with one block for each iteration, in which the
+    body stands. Any number of them may be in a function; bounds and steps may be dynamic.
+    What is in launches, in kernels, in functions that those call, and in functions with
+    thread ids of their own is left to `workgroup-distribute-loops`. So are loops over
+    threads in the body.
+
+    Dimensions go to x, y and z as they are mapped, `linear_dim_0` to x, if the grid is
+    known to be within the limits of the hardware: 2^31 - 1 blocks along x, 65,535 along y
+    and z. Otherwise all go to x, and each block finds its iteration by unsigned divisions
+    of 32 bits. Dimensions that are mapped to `sequential` become loops in the launch.
+    Where a grid may be empty, the launch stands in an `scf.if`; a loop that is known to
+    have no iteration is erased.
+
+    A block has as many threads as `threads` tells, or else as the loops over threads in
+    the body have iterations: along x, y and z as many as the largest, 1,024 in all at
+    most (loops over warps count 32 for each); 256 where that is not known, or nothing is
+    mapped to threads. A remark tells.
+
+    What follows a loop over blocks sees what all of them have done, for launches of one
+    stream follow each other.
+
+    Fails, and changes nothing, where a loop has results, where it goes both to blocks
+    and to threads, where there are more than 2^31 - 1 blocks, and where the body writes
+    memory that is not the thread's own outside of loops over threads: each thread of the
+    block would. Copies and linalg operations stand for work that the block does together,
+    and may; and nothing is refused in a body that asks for thread ids itself.
+  }];
+  let options = [
+    ListOption<"threads", "threads", "int64_t",
+               "Threads of a block along x, y and z">,
+  ];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "scf::SCFDialect"];
+}
+
+#endif // WORKGROUP_LOOP_PASSES

@@ -1,0 +1,219 @@
+// RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(workgroup-distribute-loops)' -o /dev/null
+
+// Arguments of the launch say how many warps there are, but not of rows.
+gpu.module @m {
+  gpu.func @warps(%m: memref<64x64xf32>, %x: f32, %n: index) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    // expected-error @+1 {{warps have no x, y and z unless the size of the block along x is known to be a multiple of 32; map the loop to #gpu.warp<linear_dim_0>}}
+    scf.forall (%i) in (2) {
+      memref.store %x, %m[%i, %i] : memref<64x64xf32>
+    } {mapping = [#gpu.warp<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @lanes(%m: memref<64x64xf32>, %x: f32, %n: index) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    // expected-error @+1 {{lanes have no x, y and z; map the loop to #gpu.lane<linear_dim_0>}}
+    scf.forall (%i) in (2) {
+      memref.store %x, %m[%i, %i] : memref<64x64xf32>
+    } {mapping = [#gpu.lane<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @groups(%m: memref<64x64xf32>, %x: f32, %n: index) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    // expected-error @+1 {{is mapped to #gpu.warpgroup<linear_dim_0>, which is no block, warp, lane or thread}}
+    scf.forall (%i) in (2) {
+      memref.store %x, %m[%i, %i] : memref<64x64xf32>
+    } {mapping = [#gpu.warpgroup<linear_dim_0>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @barrier(%m: memref<64x64xf32>, %x: f32, %n: index) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    // expected-note @+1 {{the loop}}
+    scf.forall (%i) in (%n) {
+      memref.store %x, %m[%i, %i] : memref<64x64xf32>
+      // expected-error @+1 {{barrier in a loop of which threads may execute different numbers of iterations; split the loop at the barrier}}
+      gpu.barrier
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+// Only one thread along y gets there.
+gpu.module @m {
+  gpu.func @one_row(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 2, 1>} {
+    // expected-note @+1 {{the loop}}
+    scf.forall (%i) in (16) {
+      memref.store %x, %m[%i, %i] : memref<64x64xf32>
+      // expected-error @+1 {{barrier in a loop of which threads may execute different numbers of iterations; split the loop at the barrier}}
+      gpu.barrier
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @sum(%m: memref<64x64xf32>, %x: f32, %n: index) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error @+1 {{has results, which processors would have to combine}}
+    %sum = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%x) -> f32 {
+      %v = memref.load %m[%i, %i] : memref<64x64xf32>
+      scf.reduce(%v : f32) {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        scf.reduce.return %s : f32
+      }
+    } {mapping = [#gpu.loop_dim_map<processor = thread_x, map = (d0) -> (d0), bound = (d0) -> (d0)>]}
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @tensors(%t: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-error @+1 {{has results of tensors, which processors cannot put together; bufferize it}}
+  %r = scf.forall (%i) in (64) shared_outs(%o = %t) -> tensor<64xf32> {
+    %s = tensor.extract_slice %t[%i] [1] [1] : tensor<64xf32> to tensor<1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<64xf32>
+    }
+  } {mapping = [#gpu.thread<x>]}
+  return %r : tensor<64xf32>
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @twice(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    // expected-error @+1 {{has two dimensions that go to the same processors; give each its own}}
+    scf.parallel (%i, %j) = (%c0, %c0) to (%c16, %c16) step (%c1, %c1) {
+      memref.store %x, %m[%i, %j] : memref<64x64xf32>
+    } {mapping = [#gpu.thread<x>, #gpu.thread<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @linear_twice(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    // expected-error @+1 {{has two dimensions that go to the same processors; give each its own}}
+    scf.parallel (%i, %j) = (%c0, %c0) to (%c16, %c16) step (%c1, %c1) {
+      memref.store %x, %m[%i, %j] : memref<64x64xf32>
+    } {mapping = [#gpu.thread<linear_dim_0>, #gpu.thread<linear_dim_0>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @linear_and_x(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    // expected-error @+1 {{has two dimensions that go to the same processors; give each its own}}
+    scf.parallel (%i, %j) = (%c0, %c0) to (%c16, %c16) step (%c1, %c1) {
+      memref.store %x, %m[%i, %j] : memref<64x64xf32>
+    } {mapping = [#gpu.thread<linear_dim_0>, #gpu.thread<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @thread_and_lane(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    // expected-error @+1 {{has two dimensions that go to the same processors; give each its own}}
+    scf.parallel (%i, %j) = (%c0, %c0) to (%c16, %c16) step (%c1, %c1) {
+      memref.store %x, %m[%i, %j] : memref<64x64xf32>
+    } {mapping = [#gpu.thread<x>, #gpu.lane<linear_dim_0>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @nested(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
+    // expected-note @+1 {{the loop around it}}
+    scf.forall (%i) in (16) {
+      // expected-error @+1 {{goes to processors of which each executes iterations of a loop around it; make them dimensions of one loop}}
+      scf.forall (%j) in (8) {
+        memref.store %x, %m[%i, %j] : memref<64x64xf32>
+      } {mapping = [#gpu.thread<y>]}
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @step(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
+    // expected-error @+1 {{has a step of 0; it has to be at least 1}}
+    scf.forall (%i, %j) = (0, 0) to (16, 8) step (1, 0) {
+      memref.store %x, %m[%i, %j] : memref<64x64xf32>
+    } {mapping = [#gpu.thread<x>, #gpu.thread<y>]}
+    gpu.return
+  }
+}
+
+// -----
+
+// The bounds of the inner loop, which all threads execute, depend on the thread.
+gpu.module @m {
+  gpu.func @own_bounds(%m: memref<64x64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    // expected-note @+1 {{the loop}}
+    scf.parallel (%i) = (%c0) to (%t) step (%c1) {
+      memref.store %x, %m[%i, %i] : memref<64x64xf32>
+      // expected-error @+1 {{barrier in a loop of which threads may execute different numbers of iterations; split the loop at the barrier}}
+      gpu.barrier
+    } {mapping = [#gpu.loop_dim_map<processor = sequential, map = (d0) -> (d0), bound = (d0) -> (d0)>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  func.func @meet() {
+    gpu.barrier
+    return
+  }
+  gpu.func @called(%m: memref<64x64xf32>, %x: f32, %n: index) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    // expected-note @+1 {{the loop}}
+    scf.forall (%i) in (%n) {
+      // expected-error @+1 {{call of a function with a barrier in a loop of which threads may execute different numbers of iterations; split the loop at the barrier}}
+      func.call @meet() : () -> ()
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+}

@@ -1,0 +1,189 @@
+"""Each iteration of a distributed loop is executed once, whatever counts there are."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from sync_compiler import run_passes
+
+import pipeline
+
+ITERATIONS = range(1, 41)
+PROCESSORS = range(1, 10)
+# Where what iterations count begins, so that bounds may be below zero.
+ORIGIN = 64
+# Everything is checked: an iteration that two threads execute is a race.
+EMULATED: dict[str, Any] = {"backend": "emulator", "check": "all", "workers": 1}
+
+
+def count_at(index: str) -> str:
+    """Return what adds one to a counter."""
+    return (
+        f"%at = arith.addi {index}, %origin : index\n"
+        "%old = memref.load %out[%at] : memref<?xi32>\n"
+        "%new = arith.addi %old, %one : i32\n"
+        "memref.store %new, %out[%at] : memref<?xi32>\n"
+    )
+
+
+def kernel(name: str, body: str, threads: int | None = None) -> str:
+    """Return a kernel, of which the shape of the block may be known."""
+    known = f"attributes {{known_block_size = array<i32: {threads}, 1, 1>}}" if threads else ""
+    return (
+        f"gpu.func @{name}(%out: memref<?xi32>, %lb: index, %ub: index, %step: index) kernel"
+        f" {known} {{\n"
+        f"%origin = arith.constant {ORIGIN} : index\n%one = arith.constant 1 : i32\n"
+        f"{body}gpu.return\n}}\n"
+    )
+
+
+def distribute(kernels: list[str], options: str = "") -> pipeline.Module:
+    """Return the kernels with their loops distributed, compiled."""
+    text = "gpu.module @m {\n" + "".join(kernels) + "}\n"
+    passes = f"workgroup-distribute-loops{{{options}}},canonicalize"
+    (outcome,) = run_passes([("<stdin>", text)], passes)
+    assert outcome.text, outcome
+    assert "scf.forall" not in outcome.text
+    assert "scf.parallel" not in outcome.text
+    return pipeline.compile(outcome.text, sync="keep", verify=False)
+
+
+def check(module: pipeline.Module, name: str, threads: int, bounds: tuple[int, int, int]) -> None:
+    """Run a kernel, and compare what it has counted with what the loop would."""
+    out = np.zeros(320, np.int32)
+    report = module.kernels[name].run(
+        out,
+        *bounds,
+        grid=(1, 1, 1),
+        block=(threads, 1, 1),
+        backend="emulator",
+        check="all",
+        workers=1,
+    )
+    assert not report.findings, (name, threads, bounds)
+    expected = np.zeros_like(out)
+    expected[[ORIGIN + index for index in range(*bounds)]] = 1
+    np.testing.assert_array_equal(out, expected, err_msg=f"{name} {threads} {bounds}")
+
+
+PARALLEL = "scf.parallel (%i) = (%lb) to (%ub) step (%step) {\n" + count_at("%i") + "}\n"
+
+
+@pytest.mark.parametrize("strategy", ["cyclic", "block", "block-cyclic", "guarded", "exact"])
+def test_dynamic_counts(strategy: str) -> None:
+    """One kernel for all counts and processors."""
+    options = f"levels=threads strategy={strategy} chunk=3"
+    module = distribute([kernel("count", PARALLEL)], options)
+    for threads in PROCESSORS:
+        for number in ITERATIONS:
+            if (strategy == "guarded" and number > threads) or (
+                strategy == "exact" and number != threads
+            ):
+                continue
+            lower, step = (number * 7) % 11 - 5, 1 + (number + threads) % 4
+            last = lower + (number - 1) * step
+            check(module, "count", threads, (lower, last + 1 + number % step, step))
+    if strategy != "exact":
+        for bounds in [(3, 3, 1), (5, -7, 2)]:
+            check(module, "count", 4, bounds)
+
+
+@pytest.mark.parametrize("strategy", ["cyclic", "block", "block-cyclic"])
+def test_static_counts(strategy: str) -> None:
+    """Conditions and loops that are known not to be needed are none."""
+    kernels = []
+    for threads in PROCESSORS:
+        for number in ITERATIONS:
+            body = f"scf.forall (%i) = (-3) to ({2 * number - 3}) step (2) {{\n{count_at('%i')}}}\n"
+            kernels.append(kernel(f"count_{threads}_{number}", body, threads))
+    module = distribute(kernels, f"levels=threads strategy={strategy} chunk=2")
+    for threads in PROCESSORS:
+        for number in ITERATIONS:
+            name = f"count_{threads}_{number}"
+            check(module, name, threads, (-3, 2 * number - 3, 2))
+
+
+@pytest.mark.parametrize(
+    ("mapping", "counts"),
+    [
+        ("#gpu.thread<y>, #gpu.thread<x>", (5, 13)),
+        ("#gpu.thread<y>, #gpu.thread<x>", (3, 48)),
+        ("#gpu.thread<x>, #gpu.thread<z>", (48, 2)),
+        ("#gpu.thread<linear_dim_1>, #gpu.thread<linear_dim_0>", (7, 41)),
+        ("#gpu.thread<linear_dim_0>, #gpu.thread<linear_dim_1>", (7, 41)),
+        ("#gpu.warp<linear_dim_1>, #gpu.warp<linear_dim_0>", (3, 5)),
+    ],
+)
+@pytest.mark.parametrize("shape", [(48, 3, 1), (8, 2, 2), (5, 1, 1), (100, 1, 3)])
+def test_mapped_dimensions(
+    mapping: str, counts: tuple[int, int], shape: tuple[int, int, int]
+) -> None:
+    """Blocks of any shape: dimensions that nothing is mapped to repeat nothing."""
+    is_warp = "warp" in mapping
+    leader = (
+        "%lane = gpu.lane_id\n%c0 = arith.constant 0 : index\n"
+        "%leads = arith.cmpi eq, %lane, %c0 : index\n"
+    )
+    body = (
+        (leader if is_warp else "")
+        + f"scf.forall (%i, %j) in ({counts[0]}, {counts[1]}) {{\n"
+        + f"%width = arith.constant {counts[1]} : index\n%row = arith.muli %i, %width : index\n"
+        + "%k = arith.addi %row, %j : index\n"
+        + ("scf.if %leads {\n" if is_warp else "")
+        + count_at("%k")
+        + ("}\n" if is_warp else "")
+        + f"}} {{mapping = [{mapping}]}}\n"
+    )
+    for known in (True, False):
+        text = kernel("count", body)
+        if known:
+            sizes = ", ".join(map(str, shape))
+            text = text.replace(
+                "kernel  {", f"kernel attributes {{known_block_size = array<i32: {sizes}>}} {{"
+            )
+        module = distribute([text])
+        out = np.zeros(512, np.int32)
+        report = module.kernels["count"].run(out, 0, 0, 1, grid=(1, 1, 1), block=shape, **EMULATED)
+        assert not report.findings
+        expected = np.zeros_like(out)
+        expected[ORIGIN : ORIGIN + counts[0] * counts[1]] = 1
+        np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("threads", [32, 40, 7, 96])
+def test_nested_levels(threads: int) -> None:
+    """Blocks, warps, lanes: the last warp may have fewer lanes than the others."""
+    body = (
+        "scf.forall (%b) in (5) {\nscf.forall (%w) in (4) {\nscf.forall (%l) in (11) {\n"
+        "%c4 = arith.constant 4 : index\n%c11 = arith.constant 11 : index\n"
+        "%bw = arith.muli %b, %c4 : index\n%bww = arith.addi %bw, %w : index\n"
+        "%row = arith.muli %bww, %c11 : index\n%k = arith.addi %row, %l : index\n"
+        + count_at("%k")
+        + "} {mapping = [#gpu.lane<linear_dim_0>]}\n} {mapping = [#gpu.warp<linear_dim_0>]}\n"
+        "} {mapping = [#gpu.block<x>]}\n"
+    )
+    for known in (None, threads):
+        module = distribute([kernel("count", body, known)])
+        out = np.zeros(320, np.int32)
+        report = module.kernels["count"].run(
+            out,
+            0,
+            0,
+            1,
+            grid=(2, 1, 1),
+            block=(threads, 1, 1),
+            backend="emulator",
+            check="all",
+            workers=1,
+        )
+        assert not report.findings
+        expected = np.zeros_like(out)
+        expected[ORIGIN : ORIGIN + 220] = 1
+        np.testing.assert_array_equal(out, expected)
