@@ -22,21 +22,23 @@ std::optional<int64_t> RowBounds::getMost(unsigned variable,
   return end ? addScaled(0, *end, factor) : std::nullopt;
 }
 
-/// `factor` times the variable and `rest` are not negative together.
-void RowBounds::limit(unsigned variable, int64_t factor, int64_t rest) {
+/// `factor` times the variable and `rest` are not negative together. False if
+/// that leaves no value.
+bool RowBounds::limit(unsigned variable, int64_t factor, int64_t rest) {
   SymbolicRange &range = bounds[variable];
   if (factor > 0) {
     int64_t least = llvm::divideCeilSigned(-rest, factor);
     if (range.min && *range.min >= least)
-      return;
+      return true;
     range.min = least;
   } else {
     int64_t most = llvm::divideFloorSigned(rest, -factor);
     if (range.max && *range.max <= most)
-      return;
+      return true;
     range.max = most;
   }
   hasChanged = true;
+  return !range.min || !range.max || *range.min <= *range.max;
 }
 
 /// `sign` times `row` is not negative.
@@ -63,8 +65,8 @@ bool RowBounds::addNonNegative(const Row &row, int64_t sign) {
     Number rest = most;
     if (unlimited == 0)
       rest = addScaled(*most, *getMost(term.first, factor), -1);
-    if (rest)
-      limit(term.first, factor, *rest);
+    if (rest && !limit(term.first, factor, *rest))
+      return false;
   }
   return true;
 }

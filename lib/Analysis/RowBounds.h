@@ -15,13 +15,14 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_ROWBOUNDS_H
 #define WORKGROUP_LIB_ANALYSIS_ROWBOUNDS_H
 
-#include "ThreadPairSystem.h"
+#include "workgroup/Analysis/IntegerSolver.h"
+#include "workgroup/Analysis/SymbolicIndex.h"
 
 namespace mlir::workgroup {
 
 class RowBounds {
 public:
-  using Row = ThreadPairSystem::Row;
+  using Row = LinearRow;
 
   explicit RowBounds(unsigned numVariables) : bounds(numVariables) {}
 
@@ -30,10 +31,15 @@ public:
   /// Whether an `add` since the last call told something new.
   bool takeChange() { return std::exchange(hasChanged, false); }
 
+  ArrayRef<SymbolicRange> getRanges() const { return bounds; }
+  void setRange(unsigned variable, SymbolicRange range) {
+    bounds[variable] = range;
+  }
+
 private:
   bool addNonNegative(const Row &row, int64_t sign);
   std::optional<int64_t> getMost(unsigned variable, int64_t factor) const;
-  void limit(unsigned variable, int64_t factor, int64_t rest);
+  bool limit(unsigned variable, int64_t factor, int64_t rest);
 
   std::vector<SymbolicRange> bounds;
   bool hasChanged = false;

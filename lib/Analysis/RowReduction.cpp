@@ -9,22 +9,115 @@
 #include "RowReduction.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 namespace mlir::workgroup {
 
+using Row = LinearRow;
+
+/// Numbers beyond that are not computed with.
+static constexpr int64_t kLimit = int64_t(1) << 31;
+
+static bool isSmall(const Row &row) {
+  return std::abs(row.constant) < kLimit &&
+         llvm::all_of(
+             row.terms,
+             [](auto term) { return std::abs(term.second) < kLimit; });
+}
+
 RowReduction::RowReduction(ArrayRef<Constraint> rows, unsigned numVariables)
     : rows(rows.begin(), rows.end()), numVariables(numVariables) {
-  while (replaceOne())
-    ;
-  llvm::BitVector isGone(numVariables);
+  do
+    tighten();
+  while (!empty && (replaceAny() || nameSum()));
+  llvm::BitVector isGone(this->numVariables);
   for (auto &[variable, row] : replaced)
     isGone.set(variable);
-  for (unsigned variable = 0; variable < numVariables; ++variable)
+  for (unsigned variable = 0; variable < this->numVariables; ++variable)
     if (!isGone[variable])
       left.push_back(variable);
 }
 
-/// Replaces a variable; false if there is none left to be replaced.
+//===----------------------------------------------------------------------===//
+// Constraints on one sum
+//===----------------------------------------------------------------------===//
+
+/// What `constraint` says of a sum. Nothing if it always holds, or never.
+std::optional<RowReduction::Sum>
+RowReduction::normalize(const Constraint &constraint) {
+  Sum sum{constraint.row, {}};
+  int64_t constant = std::exchange(sum.row.constant, 0), divisor = 0;
+  for (auto [variable, factor] : sum.row.terms)
+    divisor = std::gcd(divisor, factor);
+  if (divisor == 0) {
+    empty |= constraint.isEquality ? constant != 0 : constant < 0;
+    return std::nullopt;
+  }
+  if (constraint.isEquality && constant % divisor != 0) {
+    empty = true;
+    return std::nullopt;
+  }
+  bool isNegative = sum.row.terms.front().second < 0;
+  for (auto &[variable, factor] : sum.row.terms)
+    factor /= isNegative ? -divisor : divisor;
+  // divisor * sum + constant >= 0, or divisor * -sum + constant >= 0.
+  int64_t end = llvm::divideFloorSigned(constant, divisor);
+  if (constraint.isEquality || !isNegative)
+    sum.range.min = isNegative ? end : -end;
+  if (constraint.isEquality || isNegative)
+    sum.range.max = isNegative ? end : -end;
+  return sum;
+}
+
+/// Leaves the tightest constraints of each sum.
+void RowReduction::tighten() {
+  SmallVector<Sum, 0> all;
+  for (const Constraint &constraint : rows)
+    if (std::optional<Sum> sum = normalize(constraint))
+      all.push_back(std::move(*sum));
+  llvm::sort(all, [](const Sum &lhs, const Sum &rhs) {
+    return lhs.row.terms < rhs.row.terms;
+  });
+  sums.clear();
+  for (Sum &sum : all) {
+    if (sums.empty() || sums.back().row.terms != sum.row.terms) {
+      sums.push_back(std::move(sum));
+      continue;
+    }
+    SymbolicRange &range = sums.back().range;
+    if (sum.range.min && (!range.min || *range.min < *sum.range.min))
+      range.min = sum.range.min;
+    if (sum.range.max && (!range.max || *range.max > *sum.range.max))
+      range.max = sum.range.max;
+  }
+  rows.clear();
+  for (const auto &[row, range] : sums) {
+    Row above = row, below;
+    below.add(row, -1);
+    above.constant = -range.min.value_or(0);
+    below.constant = range.max.value_or(0);
+    bool isEquality = range.min && range.max && *range.min >= *range.max;
+    empty |= isEquality && *range.min > *range.max;
+    if (range.min)
+      rows.push_back({std::move(above), isEquality});
+    if (range.max && !isEquality)
+      rows.push_back({std::move(below), false});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+/// Replaces variables; false if there is none left to be replaced.
+bool RowReduction::replaceAny() {
+  bool hasReplaced = false;
+  while (replaceOne())
+    hasReplaced = true;
+  return hasReplaced;
+}
+
 bool RowReduction::replaceOne() {
   for (unsigned number = 0; number < rows.size(); ++number) {
     if (!rows[number].isEquality)
@@ -39,13 +132,6 @@ bool RowReduction::replaceOne() {
 /// Replaces `variable` everywhere by what equation `number` says it is. False,
 /// and nothing changes, if numbers get large by it.
 bool RowReduction::replace(unsigned number, unsigned variable, int64_t factor) {
-  constexpr int64_t kLimit = int64_t(1) << 31;
-  auto isSmall = [](const Row &row) {
-    return std::abs(row.constant) < kLimit &&
-           llvm::all_of(
-               row.terms,
-               [](auto term) { return std::abs(term.second) < kLimit; });
-  };
   // factor * variable + others = 0
   Row others = rows[number].row, value;
   llvm::erase_if(others.terms,
@@ -74,6 +160,44 @@ bool RowReduction::replace(unsigned number, unsigned variable, int64_t factor) {
   rows.erase(rows.begin() + number);
   replaced.emplace_back(variable, std::move(value));
   return true;
+}
+
+/// Gives `sum` the place of `variable`, which it has `factor` times. False, and
+/// nothing changes, if numbers get large by it.
+bool RowReduction::name(const Sum &sum, unsigned variable, int64_t factor) {
+  Row equation = sum.row;
+  equation.constant = -*sum.range.min;
+  equation.terms.emplace_back(numVariables, -1);
+  rows.push_back({std::move(equation), true});
+  if (!replace(rows.size() - 1, variable, factor)) {
+    rows.pop_back();
+    return false;
+  }
+  ++numVariables;
+  return true;
+}
+
+/// Gives a sum the place of a variable that has a larger range, or none; false
+/// if there is none left.
+bool RowReduction::nameSum() {
+  auto getLength = [](const SymbolicRange &range) {
+    return range.min && range.max ? *range.max - *range.min
+                                  : std::numeric_limits<int64_t>::max();
+  };
+  SmallVector<int64_t> lengths(numVariables, getLength({}));
+  for (const Sum &sum : sums)
+    if (sum.row.terms.size() == 1)
+      lengths[sum.row.terms.front().first] = getLength(sum.range);
+  for (const Sum &sum : sums) {
+    if (sum.row.terms.size() < 2)
+      continue;
+    for (auto [variable, factor] : sum.row.terms)
+      if ((factor == 1 || factor == -1) &&
+          getLength(sum.range) < lengths[variable] &&
+          name(sum, variable, factor))
+        return true;
+  }
+  return false;
 }
 
 SmallVector<int64_t> RowReduction::expand(ArrayRef<int64_t> values) const {

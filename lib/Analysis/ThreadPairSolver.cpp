@@ -6,17 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowBounds.h"
-#include "RowReduction.h"
-#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "ThreadPairSystem.h"
 
 namespace mlir::workgroup {
 
 using Row = ThreadPairSystem::Row;
 
-/// What a query may take, as cases multiply: systems solved in integers, and in
-/// rationals, which takes a fraction of that.
-static constexpr unsigned kMaxChecks = 96, kMaxTries = 512;
+/// More products are not compared.
 static constexpr unsigned kMaxProducts = 6;
 
 /// x * n and y * n are as far apart as x and y tell, if `n` is not negative:
@@ -88,93 +84,12 @@ void ThreadPairSystem::relateMixtures() {
     }
 }
 
-/// True if constraints, one after the other, leave nothing.
-static bool isEmptyByBounds(ArrayRef<ThreadPairSystem::Constraint> rows,
-                            unsigned numVariables) {
-  constexpr unsigned kMaxRounds = 8;
-  RowBounds bounds(numVariables);
-  for (unsigned round = 0; round < kMaxRounds; ++round) {
-    for (const ThreadPairSystem::Constraint &constraint : rows)
-      if (!bounds.add(constraint.row, constraint.isEquality))
-        return true;
-    if (!bounds.takeChange())
-      return false;
-  }
-  return false;
-}
-
-/// About how long it takes to solve `rows`: by the entries of the matrix, more
-/// often by far for integers, and if numbers soon outgrow 64 bits.
-static uint64_t estimate(ArrayRef<ThreadPairSystem::Constraint> rows,
-                         uint64_t numVariables, bool isRational) {
-  constexpr int64_t kLarge = 1 << 16;
-  uint64_t entries = 1 + rows.size() * numVariables;
-  if (isRational)
-    return entries;
-  bool isLarge = llvm::any_of(rows, [&](const auto &constraint) {
-    return llvm::any_of(constraint.row.terms, [&](auto term) {
-      return std::abs(term.second) > kLarge;
-    });
-  });
-  return entries * numVariables * (isLarge ? 64 : 1);
-}
-
-/// Whether `rows` have a solution, in rationals or integers.
-ThreadPairSystem::Answer
-ThreadPairSystem::check(const SmallVectorImpl<Constraint> &rows,
-                        bool isRational) {
-  if (isEmptyByBounds(rows, ranges.size()))
-    return Answer::Empty;
-  unsigned &count = isRational ? numTries : numChecks;
-  if (++count > (isRational ? kMaxTries : kMaxChecks))
-    return Answer::Unknown;
-  using presburger::IntegerPolyhedron;
-  using presburger::PresburgerSpace;
-  RowReduction reduction(rows, ranges.size());
-  ArrayRef<unsigned> variables = reduction.getVariables();
-  effort += estimate(reduction.getRows(), variables.size(), isRational);
-  DenseMap<unsigned, unsigned> columns;
-  for (auto [column, variable] : llvm::enumerate(variables))
-    columns[variable] = column;
-  IntegerPolyhedron system(PresburgerSpace::getSetSpace(variables.size()));
-  SmallVector<int64_t> dense(variables.size() + 1);
-  for (const Constraint &constraint : reduction.getRows()) {
-    int64_t constant = constraint.row.constant;
-    if (constraint.row.terms.empty()) {
-      if (constraint.isEquality ? constant != 0 : constant < 0)
-        return Answer::Empty;
-      continue;
-    }
-    llvm::fill(dense, 0);
-    for (auto [variable, factor] : constraint.row.terms)
-      dense[columns[variable]] = factor;
-    dense.back() = constant;
-    if (constraint.isEquality)
-      system.addEquality(dense);
-    else
-      system.addInequality(dense);
-  }
-  if (system.isEmpty())
-    return Answer::Empty;
-  if (isRational)
-    return Answer::Solved;
-  system.simplify();
-  auto solution = system.findIntegerSample();
-  if (!solution)
-    return Answer::Empty;
-  SmallVector<int64_t> values;
-  for (const llvm::DynamicAPInt &number : *solution)
-    values.push_back(llvm::int64fromDynamicAPInt(number));
-  sample = reduction.expand(values);
-  return Answer::Solved;
-}
-
 /// Takes a case of each choice from number `depth` on.
 ThreadPairSystem::Answer
 ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth,
                          bool isRational) {
   bool isLast = depth == choices.size();
-  Answer answer = check(rows, isRational || !isLast);
+  Answer answer = solver.solve(rows, ranges.size(), isRational || !isLast);
   if (answer != Answer::Solved || isLast)
     return answer;
   size_t size = rows.size();
@@ -207,7 +122,7 @@ ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
 int64_t ThreadPairSystem::evaluate(const Row &row) const {
   int64_t sum = row.constant;
   for (auto [variable, factor] : row.terms)
-    sum += factor * sample[variable];
+    sum += factor * solver.getSample()[variable];
   return sum;
 }
 

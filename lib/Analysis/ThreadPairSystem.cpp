@@ -19,23 +19,6 @@ using Row = ThreadPairSystem::Row;
 /// Conditions of more cases are left out.
 static constexpr unsigned kMaxCases = 16;
 
-void ThreadPairSystem::Row::add(const Row &other, int64_t factor) {
-  constant += other.constant * factor;
-  SmallVector<std::pair<unsigned, int64_t>, 4> sum;
-  auto lhs = terms.begin();
-  for (auto [variable, multiple] : other.terms) {
-    while (lhs != terms.end() && lhs->first < variable)
-      sum.push_back(*lhs++);
-    int64_t total = multiple * factor;
-    if (lhs != terms.end() && lhs->first == variable)
-      total += (lhs++)->second;
-    if (total != 0)
-      sum.emplace_back(variable, total);
-  }
-  sum.append(lhs, terms.end());
-  terms = std::move(sum);
-}
-
 ThreadPairSystem::ThreadPairSystem(SymbolicIndex &index,
                                    const PairRelation &relation)
     : index(index), relation(relation) {}

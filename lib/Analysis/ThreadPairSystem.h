@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_THREADPAIRSYSTEM_H
 #define WORKGROUP_LIB_ANALYSIS_THREADPAIRSYSTEM_H
 
+#include "workgroup/Analysis/IntegerSolver.h"
 #include "workgroup/Analysis/ThreadConflicts.h"
 
 namespace mlir::workgroup {
@@ -23,16 +24,8 @@ public:
   /// What a query may take: systems get slow with many variables.
   static constexpr unsigned kMaxVariables = 48;
 
-  /// A constant and multiples of variables, in ascending order.
-  struct Row {
-    int64_t constant = 0;
-    SmallVector<std::pair<unsigned, int64_t>, 4> terms;
-
-    void add(const Row &other, int64_t factor);
-    bool operator==(const Row &other) const {
-      return constant == other.constant && terms == other.terms;
-    }
-  };
+  using Row = LinearRow;
+  using Constraint = LinearConstraint;
 
   ThreadPairSystem(SymbolicIndex &index, const PairRelation &relation);
 
@@ -56,7 +49,7 @@ public:
   /// numbers. Before anything else.
   void fix(Side side, std::array<int64_t, 3> ids, ThreadTables &tables);
 
-  enum class Answer { Empty, Solved, Unknown };
+  using Answer = IntegerSolver::Answer;
   /// Solves it in integers; or in rationals only, which takes a small part of
   /// the time, and then there is nothing to evaluate.
   Answer solve(bool isRational = false);
@@ -68,12 +61,7 @@ public:
   /// Why not.
   const std::string &getInexactness() const { return inexactness; }
   /// How much was computed so far: entries of matrices.
-  uint64_t getEffort() const { return effort; }
-
-  struct Constraint {
-    Row row;
-    bool isEquality;
-  };
+  uint64_t getEffort() const { return solver.getEffort(); }
 
 private:
   /// Rows, all of which hold.
@@ -97,7 +85,6 @@ private:
   void addChoice(std::optional<Cases> cases);
   void relateProducts();
   void relateMixtures();
-  Answer check(const SmallVectorImpl<Constraint> &rows, bool isRational);
   Answer search(SmallVectorImpl<Constraint> &rows, unsigned depth,
                 bool isRational);
 
@@ -119,11 +106,9 @@ private:
   SmallVector<MixtureOf, 0> mixtures[2];
   std::optional<std::array<int64_t, 3>> fixed[2];
   ThreadTables *tables = nullptr;
-  SmallVector<int64_t> sample;
+  IntegerSolver solver;
   bool exact = true;
   std::string inexactness;
-  unsigned numChecks = 0, numTries = 0;
-  uint64_t effort = 0;
 };
 
 inline ThreadPairSystem::Row makeConstant(int64_t constant) {

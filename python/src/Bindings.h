@@ -13,5 +13,6 @@
 
 void bindEmulator(nanobind::module_ &m);
 void bindPlacement(nanobind::module_ &m);
+void bindSolver(nanobind::module_ &m);
 
 #endif // PIPELINE_BINDINGS_H

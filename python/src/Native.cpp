@@ -207,4 +207,5 @@ NB_MODULE(_native, m) {
   bindSync(m);
   bindCompile(m);
   bindPlacement(m);
+  bindSolver(m);
 }

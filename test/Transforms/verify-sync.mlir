@@ -232,7 +232,7 @@ gpu.module @unknown {
     %t = gpu.thread_id x
     %c64 = arith.constant 64 : index
     %i = arith.remui %t, %c64 : index
-    // expected-warning @+2 {{possible data race on workgroup memory %arg0: different threads may touch the same bytes, and no barrier is between; it takes a block of 1024 x 1 x 1 threads or more, and known_block_size does not tell}}
+    // expected-warning @+2 {{possible data race on workgroup memory %arg0: different threads may touch the same bytes, and no barrier is between; it takes a block of 65 x 1 x 1 threads or more, and known_block_size does not tell}}
     // expected-note @+1 {{the other access}}
     memref.store %t, %S[%i] : memref<1024xindex, 3>
     gpu.return

@@ -1,0 +1,66 @@
+//===- IntegerSolver.h - Linear constraints in integers ---------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whether linear constraints have a solution in integers, and one if so. From
+// cheap to dear: bounds that follow from one constraint after the other; the
+// system in fewer variables; a short search that halves ranges; and what is
+// left goes to MLIR's Presburger library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_INTEGERSOLVER_H
+#define WORKGROUP_ANALYSIS_INTEGERSOLVER_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace mlir::workgroup {
+
+/// A constant and multiples of variables, in ascending order.
+struct LinearRow {
+  int64_t constant = 0;
+  SmallVector<std::pair<unsigned, int64_t>, 4> terms;
+
+  void add(const LinearRow &other, int64_t factor);
+  bool operator==(const LinearRow &other) const {
+    return constant == other.constant && terms == other.terms;
+  }
+};
+
+/// That a row is zero, or not negative.
+struct LinearConstraint {
+  LinearRow row;
+  bool isEquality;
+};
+
+class IntegerSolver {
+public:
+  /// Unknown where that takes too long.
+  enum class Answer { Empty, Solved, Unknown };
+
+  /// Solves `rows` in integers; or in rationals only, which takes a small part
+  /// of the time, and then there is no sample. What all calls may take together
+  /// is limited.
+  Answer solve(ArrayRef<LinearConstraint> rows, unsigned numVariables,
+               bool isRational = false);
+
+  /// The values of the variables, where the last call solved in integers.
+  ArrayRef<int64_t> getSample() const { return sample; }
+  /// How much all calls computed: entries of matrices.
+  uint64_t getEffort() const { return effort; }
+
+private:
+  SmallVector<int64_t> sample;
+  unsigned numChecks = 0, numTries = 0;
+  uint64_t effort = 0;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_INTEGERSOLVER_H

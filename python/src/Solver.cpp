@@ -1,0 +1,56 @@
+//===- Solver.cpp - Python bindings of the integer solver -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// workgroup/Analysis/IntegerSolver.h, which no IR is needed for. Nothing of the
+// package uses it: it lets the tests compare answers with an enumeration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bindings.h"
+#include "workgroup/Analysis/IntegerSolver.h"
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace mlir::workgroup;
+
+using Answer = IntegerSolver::Answer;
+/// The factor of each variable, the constant, and whether the sum of both is
+/// zero, or else not negative.
+using Constraint = std::tuple<std::vector<int64_t>, int64_t, bool>;
+
+static std::pair<Answer, std::vector<int64_t>>
+solve(const std::vector<Constraint> &constraints, unsigned numVariables,
+      bool isRational) {
+  llvm::SmallVector<LinearConstraint> rows;
+  for (const auto &[factors, constant, isEquality] : constraints) {
+    if (factors.size() > numVariables)
+      throw nb::index_error("no such variable");
+    LinearRow row;
+    row.constant = constant;
+    for (unsigned variable = 0; variable < factors.size(); ++variable)
+      if (int64_t factor = factors[variable])
+        row.terms.emplace_back(variable, factor);
+    rows.push_back({std::move(row), isEquality});
+  }
+  IntegerSolver solver;
+  Answer answer = solver.solve(rows, numVariables, isRational);
+  llvm::ArrayRef<int64_t> sample = solver.getSample();
+  return {answer, {sample.begin(), sample.end()}};
+}
+
+void bindSolver(nb::module_ &m) {
+  nb::enum_<Answer>(m, "IntegerAnswer")
+      .value("EMPTY", Answer::Empty)
+      .value("SOLVED", Answer::Solved)
+      .value("UNKNOWN", Answer::Unknown);
+  m.def("solve_integers", solve, "constraints"_a, "num_variables"_a,
+        "is_rational"_a = false);
+}

@@ -1,0 +1,145 @@
+"""The integer solver, compared with an enumeration of all values."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from pipeline._native import IntegerAnswer, solve_integers
+
+Constraint = tuple[list[int], int, bool]
+
+SYSTEMS = 4000
+CHUNKS = 8
+
+
+def bound(size: int, variable: int, least: int, most: int) -> list[Constraint]:
+    """Return that a variable of `size` is between two numbers."""
+    up, down = [0] * size, [0] * size
+    up[variable], down[variable] = 1, -1
+    return [(up, -least, False), (down, most, False)]
+
+
+def remainder(random: Random, size: int, mosts: list[int]) -> list[Constraint]:
+    """Return that a variable is another one divided by a number, or the latter's remainder."""
+    dividend, quotient = random.sample(range(size), 2)
+    divisor = random.choice([2, 3, 4, 8])
+    mosts[quotient] = mosts[dividend] // divisor + random.randrange(2)
+    up, down = [0] * size, [0] * size
+    up[dividend], up[quotient] = 1, -divisor
+    down[dividend], down[quotient] = -1, divisor
+    return [(up, 0, False), (down, divisor - 1, False)]
+
+
+def overlap(random: Random, size: int) -> list[Constraint]:
+    """Return that two places of elements of several bytes have a byte in common."""
+    width = random.choice([1, 2, 4, 8])
+    distance = [width * random.choice([-16, -8, -4, -1, 0, 0, 1, 4, 8, 16]) for _ in range(size)]
+    constant = width * random.randrange(-16, 16)
+    opposite = [-factor for factor in distance]
+    return [(distance, constant + width - 1, False), (opposite, width - 1 - constant, False)]
+
+
+def generate(random: Random) -> tuple[list[Constraint], list[int], list[int]]:
+    """Return constraints, and the least and the most of each variable."""
+    size = random.randrange(1, 6)
+    mosts = [random.choice([1, 3, 7, 12]) for _ in range(size)]
+    constraints: list[Constraint] = []
+    if size > 1:
+        for _ in range(random.randrange(3)):
+            constraints += remainder(random, size, mosts)
+    leasts = [random.choice([0, 0, 0, -5]) for _ in range(size)]
+    for variable in range(size):
+        constraints += bound(size, variable, leasts[variable], mosts[variable])
+    for _ in range(random.randrange(1, 4)):
+        if random.random() < 0.5:
+            constraints += overlap(random, size)
+        else:
+            factors = [random.choice([-6, -2, -1, 0, 1, 2, 3, 5, 64]) for _ in range(size)]
+            constraints.append((factors, random.randrange(-20, 20), random.random() < 0.3))
+    random.shuffle(constraints)
+    return constraints, leasts, mosts
+
+
+def holds(constraints: list[Constraint], values: np.ndarray) -> np.ndarray:
+    """Return which rows of `values` are a solution."""
+    result = np.ones(len(values), bool)
+    for factors, constant, is_equality in constraints:
+        total = values @ np.array(factors) + constant
+        result &= total == 0 if is_equality else total >= 0
+    return result
+
+
+def enumerate_values(leasts: list[int], mosts: list[int]) -> np.ndarray:
+    """Return all values of all variables together, one row for each."""
+    ranges = [np.arange(least, most + 1) for least, most in zip(leasts, mosts, strict=True)]
+    return np.stack([axis.ravel() for axis in np.meshgrid(*ranges)], axis=1)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_agrees_with_enumeration(chunk: int) -> None:
+    """An answer is what all values tell, a sample is a solution; both answers are met often."""
+    empty = solved = 0
+    for seed in range(chunk * SYSTEMS // CHUNKS, (chunk + 1) * SYSTEMS // CHUNKS):
+        constraints, leasts, mosts = generate(Random(seed))
+        size = len(mosts)
+        is_solvable = holds(constraints, enumerate_values(leasts, mosts)).any()
+        answer, sample = solve_integers(constraints, size)
+        assert answer == (IntegerAnswer.SOLVED if is_solvable else IntegerAnswer.EMPTY), seed
+        if is_solvable:
+            assert holds(constraints, np.array([sample])).all(), seed
+            rational, _ = solve_integers(constraints, size, is_rational=True)
+            assert rational == IntegerAnswer.SOLVED, seed
+        solved += is_solvable
+        empty += not is_solvable
+    assert min(empty, solved) > SYSTEMS // CHUNKS // 10
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_ranges_without_an_end(chunk: int) -> None:
+    """Without some of the bounds there is a solution where there was one; samples are solutions."""
+    more = 0
+    for seed in range(chunk * SYSTEMS // CHUNKS, (chunk + 1) * SYSTEMS // CHUNKS):
+        random = Random(seed)
+        constraints, leasts, mosts = generate(random)
+        is_solvable = holds(constraints, enumerate_values(leasts, mosts)).any()
+        kept = [
+            constraint
+            for constraint in constraints
+            if sum(factor != 0 for factor in constraint[0]) > 1 or random.random() < 0.6
+        ]
+        answer, sample = solve_integers(kept, len(mosts))
+        if answer == IntegerAnswer.SOLVED:
+            assert holds(kept, np.array([sample])).all(), seed
+        else:
+            assert not is_solvable, seed
+        more += answer == IntegerAnswer.SOLVED and not is_solvable
+    assert more > 0
+
+
+def test_remainders_tell_threads_apart() -> None:
+    """Of x = 64 r + 8 q + k with r of an endless x, no range is enumerated."""
+    # x0 - 2 x1 is 0 or 1; x2 - 64 (x0 - 2 x1) - 8 x3 - x4 = 0; x2 is 32 to 63, x3 to 3, x4 to 7.
+    constraints: list[Constraint] = [
+        ([1, -2, 0, 0, 0], 0, False),
+        ([-1, 2, 0, 0, 0], 1, False),
+        ([-64 * 4, 128 * 4, 4, -8 * 4, -4], 3, False),
+        ([64 * 4, -128 * 4, -4, 8 * 4, 4], 3, False),
+        ([1, 0, 0, 0, 0], 0, False),
+        *bound(5, 2, 32, 63),
+        *bound(5, 3, 0, 3),
+        *bound(5, 4, 0, 7),
+    ]
+    assert solve_integers(constraints, 5)[0] == IntegerAnswer.EMPTY
+    constraints[-3] = ([0, 0, 0, -1, 0], 4, False)
+    answer, sample = solve_integers(constraints, 5)
+    assert answer == IntegerAnswer.SOLVED
+    assert holds(constraints, np.array([sample])).all()
+
+
+def test_refuses_unknown_variables() -> None:
+    """A factor of a variable that there is not is an error."""
+    with pytest.raises(IndexError, match="no such variable"):
+        solve_integers([([1, 1], 0, False)], 1)
