@@ -18,15 +18,19 @@ using Answer = IntegerSearch::Answer;
 static constexpr unsigned kMaxSteps = 40;
 static constexpr int64_t kWindow = 1 << 12;
 
-IntegerSearch::IntegerSearch(ArrayRef<Constraint> rows, unsigned numVariables)
-    : rows(rows), bounds(numVariables) {
-  llvm::BitVector isUsed(numVariables);
-  for (const Constraint &constraint : rows)
+Answer IntegerSearch::check(ArrayRef<Constraint> rows,
+                            ArrayRef<int64_t> values) {
+  for (const Constraint &constraint : rows) {
+    Number sum = constraint.row.constant;
     for (auto [variable, factor] : constraint.row.terms)
-      isUsed.set(variable);
-  for (unsigned variable = 0; variable < numVariables; ++variable)
-    if (!isUsed[variable])
-      bounds.setRange(variable, {0, 0});
+      if (sum)
+        sum = addScaled(*sum, values[variable], factor);
+    if (!sum)
+      return Answer::Unknown;
+    if (constraint.isEquality ? *sum != 0 : *sum < 0)
+      return Answer::Empty;
+  }
+  return Answer::Solved;
 }
 
 /// Takes the constraints one after the other until they tell nothing new.
@@ -47,17 +51,7 @@ Answer IntegerSearch::take(const RowBounds &bounds) {
   sample.clear();
   for (const SymbolicRange &range : bounds.getRanges())
     sample.push_back(*range.min);
-  for (const Constraint &constraint : rows) {
-    Number sum = constraint.row.constant;
-    for (auto [variable, factor] : constraint.row.terms)
-      if (sum)
-        sum = addScaled(*sum, sample[variable], factor);
-    if (!sum)
-      return Answer::Unknown;
-    if (constraint.isEquality ? *sum != 0 : *sum < 0)
-      return Answer::Empty;
-  }
-  return Answer::Solved;
+  return check(rows, sample);
 }
 
 Answer IntegerSearch::searchPart(RowBounds bounds, unsigned variable,
@@ -109,6 +103,16 @@ Answer IntegerSearch::search(const RowBounds &bounds) {
   return upper == Answer::Empty ? lower : upper;
 }
 
-Answer IntegerSearch::run() { return search(bounds); }
+Answer IntegerSearch::run() {
+  llvm::BitVector isUsed(bounds.getRanges().size());
+  for (const Constraint &constraint : rows)
+    for (auto [variable, factor] : constraint.row.terms)
+      isUsed.set(variable);
+  RowBounds used = bounds;
+  for (unsigned variable = 0; variable < isUsed.size(); ++variable)
+    if (!isUsed[variable])
+      used.setRange(variable, {0, 0});
+  return search(used);
+}
 
 } // namespace mlir::workgroup

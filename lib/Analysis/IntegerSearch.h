@@ -26,7 +26,12 @@ public:
   using Constraint = LinearConstraint;
   using Answer = IntegerSolver::Answer;
 
-  IntegerSearch(ArrayRef<Constraint> rows, unsigned numVariables);
+  IntegerSearch(ArrayRef<Constraint> rows, unsigned numVariables)
+      : rows(rows), bounds(numVariables) {}
+
+  /// Whether `values` of all variables solve `rows`: unknown if numbers get
+  /// large.
+  static Answer check(ArrayRef<Constraint> rows, ArrayRef<int64_t> values);
 
   /// False if bounds alone show that there is no solution.
   bool propagate() { return propagate(bounds); }
@@ -35,6 +40,8 @@ public:
   Answer run();
   /// The values of all variables, if there is a solution.
   ArrayRef<int64_t> getSample() const { return sample; }
+  /// What is known of the variables.
+  const RowBounds &getBounds() const { return bounds; }
   /// How many ranges were narrowed so far.
   unsigned getNumSteps() const { return numSteps; }
 

@@ -10,12 +10,18 @@
 #include "IntegerSearch.h"
 #include "RowReduction.h"
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
 
 namespace mlir::workgroup {
+
+using Answer = IntegerSolver::Answer;
 
 /// What a solver may do: systems that Presburger solves in integers, and
 /// others, which take a fraction of that.
 static constexpr unsigned kMaxChecks = 96, kMaxTries = 512;
+
+/// Where that many did not tell, each case of all choices is looked at.
+static constexpr unsigned kManyTries = 16;
 
 void LinearRow::add(const LinearRow &other, int64_t factor) {
   constant += other.constant * factor;
@@ -73,46 +79,134 @@ makePolyhedron(const RowReduction &reduction) {
   return system;
 }
 
-IntegerSolver::Answer IntegerSolver::solve(ArrayRef<LinearConstraint> rows,
-                                           unsigned numVariables,
-                                           bool isRational) {
-  if (!IntegerSearch(rows, numVariables).propagate())
+/// Solves what is left, in integers only if it `isLast`.
+Answer IntegerSolver::solveByLibrary(const RowReduction &reduction,
+                                     bool isLast) {
+  effort += estimate(reduction, !isLast);
+  presburger::IntegerPolyhedron system = makePolyhedron(reduction);
+  if (!isLast)
+    return presburger::Simplex(system).isEmpty() ? Answer::Empty
+                                                 : Answer::Solved;
+  auto solution = system.findIntegerSample();
+  if (!solution)
     return Answer::Empty;
-  RowReduction reduction(rows, numVariables);
-  if (reduction.isEmpty())
-    return Answer::Empty;
-  IntegerSearch search(reduction.getRows(), reduction.getNumVariables());
-  if (!search.propagate())
-    return Answer::Empty;
-  Answer answer = isRational ? Answer::Unknown : search.run();
-  effort += search.getNumSteps() * rows.size();
-  bool isQuick = isRational || answer != Answer::Unknown;
-  unsigned &count = isQuick ? numTries : numChecks;
-  if (++count > (isQuick ? kMaxTries : kMaxChecks))
+  SmallVector<int64_t> values(reduction.getNumVariables());
+  for (auto [variable, number] :
+       llvm::zip_equal(reduction.getVariables(), *solution))
+    values[variable] = llvm::int64fromDynamicAPInt(number);
+  // Of systems that were simplified before it finds what is no solution.
+  if (IntegerSearch::check(reduction.getRows(), values) != Answer::Solved)
     return Answer::Unknown;
-  if (answer == Answer::Empty)
-    return answer;
-  SmallVector<int64_t> values;
-  if (answer == Answer::Solved) {
-    for (unsigned variable : reduction.getVariables())
-      values.push_back(search.getSample()[variable]);
-  } else {
-    effort += estimate(reduction, isRational);
-    presburger::IntegerPolyhedron system = makePolyhedron(reduction);
-    if (system.isEmpty())
-      return Answer::Empty;
-    if (isRational)
-      return Answer::Solved;
-    system.simplify();
-    auto solution = system.findIntegerSample();
-    if (!solution)
-      return Answer::Empty;
-    for (const llvm::DynamicAPInt &number : *solution)
-      values.push_back(llvm::int64fromDynamicAPInt(number));
-  }
+  setSample(reduction, values);
+  return Answer::Solved;
+}
+
+void IntegerSolver::setSample(const RowReduction &reduction,
+                              ArrayRef<int64_t> values) {
   sample = reduction.expand(values);
   sample.truncate(numVariables);
-  return Answer::Solved;
+}
+
+/// Solves a system without choices, in integers only if it `isLast`.
+Answer IntegerSolver::solveRows(const RowReduction &reduction, bool isLast) {
+  Answer answer = Answer::Unknown;
+  if (isLast) {
+    IntegerSearch search(reduction.getRows(), reduction.getNumVariables());
+    answer = search.propagate() ? search.run() : Answer::Empty;
+    effort += search.getNumSteps() * reduction.getRows().size();
+    if (answer == Answer::Solved)
+      setSample(reduction, search.getSample());
+  }
+  bool isDear = isLast && answer == Answer::Unknown;
+  unsigned &count = isDear ? numChecks : numTries;
+  if (++count > (isDear ? kMaxChecks : kMaxTries))
+    return Answer::Unknown;
+  return answer == Answer::Unknown ? solveByLibrary(reduction, isLast) : answer;
+}
+
+/// Whether `part` can hold, as far as bounds tell.
+static bool isPossible(const LinearConjunction &part,
+                       const RowReduction &reduction, RowBounds bounds) {
+  return llvm::all_of(part, [&](const LinearConstraint &constraint) {
+    std::optional<LinearRow> row = reduction.reduce(constraint.row);
+    return !row || bounds.add(*row, constraint.isEquality);
+  });
+}
+
+/// Whether `part` can hold together with `rows`, in rationals.
+bool IntegerSolver::isConsistent(Rows rows, const LinearConjunction &part) {
+  llvm::append_range(rows, part);
+  RowReduction reduction(rows, numVariables);
+  return !reduction.isEmpty() &&
+         solveByLibrary(reduction, /*isLast=*/false) != Answer::Empty;
+}
+
+/// Where only one case of a choice is possible, there is nothing to choose.
+/// Then the choice is made that has the fewest.
+Answer IntegerSolver::search(Rows rows, Choices choices) {
+  while (true) {
+    if (!IntegerSearch(rows, numVariables).propagate())
+      return Answer::Empty;
+    RowReduction reduction(rows, numVariables);
+    IntegerSearch bounds(reduction.getRows(), reduction.getNumVariables());
+    if (reduction.isEmpty() || !bounds.propagate())
+      return Answer::Empty;
+    effort += rows.size() * (1 + choices.size());
+    Choices open;
+    SmallVector<const LinearConjunction *> fewest;
+    const LinearChoice *next = nullptr;
+    for (const LinearChoice *choice : choices) {
+      SmallVector<const LinearConjunction *> possible;
+      for (const LinearConjunction &part : *choice)
+        if (isPossible(part, reduction, bounds.getBounds()) &&
+            (numTries < kManyTries || isConsistent(rows, part)))
+          possible.push_back(&part);
+      if (possible.empty())
+        return Answer::Empty;
+      if (possible.size() == 1) {
+        llvm::append_range(rows, *possible.front());
+        continue;
+      }
+      open.push_back(choice);
+      if (!next || possible.size() < fewest.size()) {
+        next = choice;
+        fewest = std::move(possible);
+      }
+    }
+    if (open.size() < choices.size()) {
+      choices = std::move(open);
+      continue;
+    }
+    bool isLast = choices.empty();
+    Answer answer = solveRows(reduction, isLast && !isRational);
+    if (answer != Answer::Solved || isLast)
+      return answer;
+    llvm::erase(choices, next);
+    return searchCases(rows, choices, fewest);
+  }
+}
+
+Answer IntegerSolver::searchCases(const Rows &rows, const Choices &choices,
+                                  ArrayRef<const LinearConjunction *> cases) {
+  Answer result = Answer::Empty;
+  for (const LinearConjunction *part : cases) {
+    Rows more = rows;
+    llvm::append_range(more, *part);
+    Answer answer = search(std::move(more), choices);
+    if (answer == Answer::Solved)
+      return answer;
+    if (answer == Answer::Unknown)
+      result = answer;
+  }
+  return result;
+}
+
+Answer IntegerSolver::solve(ArrayRef<LinearConstraint> rows,
+                            ArrayRef<LinearChoice> choices) {
+  Choices open;
+  for (const LinearChoice &choice : choices)
+    open.push_back(&choice);
+  return search(Rows(rows), std::move(open));
 }
 
 } // namespace mlir::workgroup

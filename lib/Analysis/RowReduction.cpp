@@ -200,10 +200,24 @@ bool RowReduction::nameSum() {
   return false;
 }
 
+std::optional<Row> RowReduction::reduce(Row row) const {
+  for (const auto &[variable, value] : replaced) {
+    auto *term = llvm::find_if(row.terms, [&, variable = variable](auto term) {
+      return term.first == variable;
+    });
+    if (term == row.terms.end())
+      continue;
+    int64_t factor = term->second;
+    row.terms.erase(term);
+    row.add(value, factor);
+    if (!isSmall(row))
+      return std::nullopt;
+  }
+  return row;
+}
+
 SmallVector<int64_t> RowReduction::expand(ArrayRef<int64_t> values) const {
-  SmallVector<int64_t> all(numVariables, 0);
-  for (auto [variable, value] : llvm::zip_equal(left, values))
-    all[variable] = value;
+  SmallVector<int64_t> all(values);
   // What was replaced first may be made of what was replaced later.
   for (const auto &[variable, row] : llvm::reverse(replaced)) {
     int64_t sum = row.constant;

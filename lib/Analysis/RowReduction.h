@@ -44,7 +44,10 @@ public:
   /// Numbers of variables are below that.
   unsigned getNumVariables() const { return numVariables; }
 
-  /// The values of all variables, for those of the variables that are left.
+  /// `row` in the variables that are left; nothing if numbers get large by it.
+  std::optional<Row> reduce(Row row) const;
+  /// The values of all variables, for those of the variables that are left; the
+  /// others of `values` do not matter.
   SmallVector<int64_t> expand(ArrayRef<int64_t> values) const;
 
 private:

@@ -295,7 +295,7 @@ static void reduce(SymbolicForm &form, int64_t &divisor) {
 
 SymbolicForm SymbolicIndex::divide(const SymbolicForm &lhs,
                                    const SymbolicForm &divisor) {
-  if (!divisor.isConstant())
+  if (!divisor.isConstant() || divisor.constant <= 0)
     return makeBinary(SymbolicAtom::Quotient, lhs, divisor);
   int64_t by = divisor.constant;
   SymbolicForm quotient;

@@ -46,7 +46,7 @@ takeRemainder(const SymbolicForm &form,
               std::pair<const SymbolicAtom *, int64_t> term) {
   auto [atom, factor] = term;
   if (atom->kind != SymbolicAtom::Quotient || !atom->operands[1].isConstant() ||
-      factor > 0)
+      atom->operands[1].constant <= 0 || factor > 0)
     return std::nullopt;
   int64_t divisor = atom->operands[1].constant;
   SymbolicForm quotient, whole = atom->operands[0];
@@ -108,7 +108,7 @@ static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
 
 static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
   Range result;
-  if (divisor.min && divisor.min == divisor.max) {
+  if (divisor.min && divisor.min == divisor.max && *divisor.min > 0) {
     if (lhs.min)
       result.min = llvm::divideFloorSigned(*lhs.min, *divisor.min);
     if (lhs.max)

@@ -43,13 +43,18 @@ bool SymbolicTranslator::isPositive(const Form &form) const {
   return range.min && *range.min >= 1;
 }
 
+/// True if `form` is positive where something is divided by it.
+bool SymbolicTranslator::isDivisor(const Form &form) const {
+  return form.isConstant() ? form.constant > 0 : isNonNegative(form);
+}
+
 /// True for a quotient or remainder of numbers that are not negative: it is no
 /// larger than they are.
 bool SymbolicTranslator::isQuotient(Operation *op) const {
   return isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp,
              arith::FloorDivSIOp>(op) &&
          isNonNegative(index.getForm(op->getOperand(0))) &&
-         isPositive(index.getForm(op->getOperand(1)));
+         isDivisor(index.getForm(op->getOperand(1)));
 }
 
 SymbolicForm SymbolicTranslator::translate(Value value) {
@@ -287,7 +292,7 @@ SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
   bool isFloor = isa<arith::FloorDivSIOp>(op) || isNonNegative(lhs);
   bool isCeiling = isa<arith::CeilDivSIOp>(op) ||
                    (isa<arith::CeilDivUIOp>(op) && isNonNegative(lhs));
-  if (!isPositive(rhs))
+  if (!isDivisor(rhs))
     return translateFunction(op, lhs, rhs);
   // One in another is more cases than it is worth.
   bool isOfChoice = llvm::any_of(lhs.terms, [](auto term) {

@@ -59,6 +59,7 @@ private:
   bool isNonNegative(const Form &form) const;
   bool isQuotient(Operation *op) const;
   bool isPositive(const Form &form) const;
+  bool isDivisor(const Form &form) const;
   std::optional<Form> translateId(Value value);
   std::optional<Form> translateLaunchId(gpu::LaunchOp launch,
                                         BlockArgument value);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadPairSystem.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::workgroup {
 
@@ -14,6 +15,33 @@ using Row = ThreadPairSystem::Row;
 
 /// More products are not compared.
 static constexpr unsigned kMaxProducts = 6;
+
+/// x * n and c * n are as far apart as x and c tell, for numbers c of which the
+/// multiple is in a constraint: the bound of a loop, say.
+void ThreadPairSystem::relateToMultiples(const ProductOf &product) {
+  constexpr size_t kMaxMultiples = 2;
+  constexpr int64_t kLimit = 1 << 16;
+  if (product.rhs.terms.size() != 1 || product.rhs.constant != 0)
+    return;
+  auto [variable, factor] = product.rhs.terms.front();
+  llvm::SmallSetVector<int64_t, 4> multiples;
+  for (const Constraint &constraint : base)
+    for (auto term : constraint.row.terms)
+      if (term.first == variable && term.second % factor == 0)
+        multiples.insert(std::abs(term.second / factor));
+  multiples.remove_if(
+      [](int64_t multiple) { return multiple < 2 || multiple > kLimit; });
+  for (int64_t multiple : multiples.getArrayRef().take_front(kMaxMultiples)) {
+    Row most = subtract(makeConstant(multiple - 1), product.lhs);
+    Row least = subtract(product.lhs, makeConstant(multiple));
+    Row below, above = product.product;
+    below.add(product.rhs, multiple - 1);
+    below.add(product.product, -1);
+    above.add(product.rhs, -multiple);
+    choices.push_back(
+        {{{most, false}, {below, false}}, {{least, false}, {above, false}}});
+  }
+}
 
 /// x * n and y * n are as far apart as x and y tell, if `n` is not negative:
 /// the same, or `n` apart at least. So quotient and remainder by one number,
@@ -41,24 +69,25 @@ void ThreadPairSystem::relateProducts() {
       Row factors = subtract(lhs.lhs, rhs.lhs);
       Row distance = subtract(lhs.product, rhs.product);
       Cases cases(3);
-      cases[0].rows = {{factors, true}, {distance, true}};
-      cases[1].rows = {{subtract(factors, makeConstant(1)), false},
-                       {subtract(distance, lhs.rhs), false}};
+      cases[0] = {{factors, true}, {distance, true}};
+      cases[1] = {{subtract(factors, makeConstant(1)), false},
+                  {subtract(distance, lhs.rhs), false}};
       Row below;
       below.add(factors, -1);
       Row behind;
       behind.add(distance, -1);
-      cases[2].rows = {{subtract(below, makeConstant(1)), false},
-                       {subtract(behind, lhs.rhs), false}};
+      cases[2] = {{subtract(below, makeConstant(1)), false},
+                  {subtract(behind, lhs.rhs), false}};
       choices.push_back(std::move(cases));
     }
+    relateToMultiples(lhs);
     // And from zero.
     Cases cases(2);
-    cases[0].rows = {{lhs.lhs, true}, {lhs.product, true}};
-    cases[1].rows = {{subtract(lhs.lhs, makeConstant(1)), false},
-                     {subtract(lhs.product, lhs.rhs), false}};
+    cases[0] = {{lhs.lhs, true}, {lhs.product, true}};
+    cases[1] = {{subtract(lhs.lhs, makeConstant(1)), false},
+                {subtract(lhs.product, lhs.rhs), false}};
     cases.emplace_back();
-    cases[2].rows = {{subtract(makeConstant(-1), lhs.lhs), false}};
+    cases[2] = {{subtract(makeConstant(-1), lhs.lhs), false}};
     choices.push_back(std::move(cases));
   }
 }
@@ -70,8 +99,7 @@ void ThreadPairSystem::relateMixtures() {
   if (mixtures[First].size() * mixtures[Second].size() > kMaxPairs)
     return;
   auto isMore = [](const Row &lhs, const Row &rhs) {
-    Conjunction more;
-    more.rows = {{subtract(subtract(lhs, rhs), makeConstant(1)), false}};
+    Conjunction more = {{subtract(subtract(lhs, rhs), makeConstant(1)), false}};
     return more;
   };
   for (const MixtureOf &lhs : mixtures[First])
@@ -79,31 +107,9 @@ void ThreadPairSystem::relateMixtures() {
       Cases cases = {isMore(lhs.result, rhs.result),
                      isMore(rhs.result, lhs.result), isMore(lhs.key, rhs.key),
                      isMore(rhs.key, lhs.key), Conjunction()};
-      cases.back().rows = {{subtract(lhs.number, rhs.number), true}};
+      cases.back() = {{subtract(lhs.number, rhs.number), true}};
       choices.push_back(std::move(cases));
     }
-}
-
-/// Takes a case of each choice from number `depth` on.
-ThreadPairSystem::Answer
-ThreadPairSystem::search(SmallVectorImpl<Constraint> &rows, unsigned depth,
-                         bool isRational) {
-  bool isLast = depth == choices.size();
-  Answer answer = solver.solve(rows, ranges.size(), isRational || !isLast);
-  if (answer != Answer::Solved || isLast)
-    return answer;
-  size_t size = rows.size();
-  Answer result = Answer::Empty;
-  for (const Conjunction &part : choices[depth]) {
-    llvm::append_range(rows, part.rows);
-    Answer inner = search(rows, depth + 1, isRational);
-    rows.truncate(size);
-    if (inner == Answer::Solved)
-      return inner;
-    if (inner == Answer::Unknown)
-      result = inner;
-  }
-  return result;
 }
 
 ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
@@ -111,18 +117,15 @@ ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
   relateMixtures();
   if (ranges.size() > kMaxVariables)
     return Answer::Unknown;
-  // Those with the fewest cases first: they fail first.
-  llvm::stable_sort(choices, [](const Cases &lhs, const Cases &rhs) {
-    return lhs.size() < rhs.size();
-  });
-  SmallVector<Constraint, 0> rows(base.rows.begin(), base.rows.end());
-  return search(rows, 0, isRational);
+  llvm::append_range(base, envelopes);
+  solver.emplace(ranges.size(), isRational);
+  return solver->solve(base, choices);
 }
 
 int64_t ThreadPairSystem::evaluate(const Row &row) const {
   int64_t sum = row.constant;
   for (auto [variable, factor] : row.terms)
-    sum += factor * solver.getSample()[variable];
+    sum += factor * solver->getSample()[variable];
   return sum;
 }
 

@@ -159,7 +159,8 @@ void ThreadPairSystem::defineTotal(const SymbolicAtom *atom, Side side,
     addNonNegative(later);
 }
 
-/// 0 <= x - quotient * divisor < divisor
+/// 0 <= x - quotient * divisor < divisor, where the divisor is not zero; where
+/// it is, nothing is divided.
 void ThreadPairSystem::defineQuotient(const SymbolicAtom *atom, Side side,
                                       const Row &variable) {
   const SymbolicForm &dividend = atom->operands[0];
@@ -172,8 +173,19 @@ void ThreadPairSystem::defineQuotient(const SymbolicAtom *atom, Side side,
     self.terms.emplace_back(atom, 1);
     rest.add(get(index.multiply(self, divisor), side), -1);
   }
-  addNonNegative(rest);
-  addNonNegative(subtract(get(divisor, side), rest, -1));
+  Row by = get(divisor, side);
+  Row below = subtract(by, rest, -1);
+  SymbolicRange range = index.getRange(divisor);
+  if (range.min && *range.min > 0) {
+    addNonNegative(rest);
+    addNonNegative(below);
+    return;
+  }
+  Cases cases(2);
+  cases[0] = {{rest, false}, {below, false}};
+  cases[1] = {{subtract(Row(), by), false}};
+  choices.push_back(std::move(cases));
+  setInexact("a divisor may be zero");
 }
 
 /// An id is below the size, which is not known.
@@ -184,6 +196,33 @@ void ThreadPairSystem::defineBelow(SymbolicAtom::GridKind size,
     if (candidate->kind == Atom::GridValue && candidate->what == size &&
         candidate->dim == id.dim)
       addNonNegative(subtract(getAtom(candidate.get(), side), variable, -1));
+}
+
+/// A product lies between planes through the corners of the ranges of its
+/// factors (McCormick, "Computability of global solutions to factorable
+/// nonconvex programs", Mathematical Programming 10, 1976).
+void ThreadPairSystem::addEnvelope(const Row &product, const Row &lhs,
+                                   const SymbolicRange &ofLhs, const Row &rhs,
+                                   const SymbolicRange &ofRhs) {
+  constexpr int64_t kLimit = 1 << 16;
+  auto isSmall = [](std::optional<int64_t> end) {
+    return end && std::abs(*end) <= kLimit;
+  };
+  // sign * (lhs - x) * (rhs - y) >= 0
+  auto add = [&](std::optional<int64_t> x, std::optional<int64_t> y,
+                 int64_t sign) {
+    if (!isSmall(x) || !isSmall(y))
+      return;
+    Row row = makeConstant(sign * *x * *y);
+    row.add(product, sign);
+    row.add(lhs, -sign * *y);
+    row.add(rhs, -sign * *x);
+    envelopes.push_back({std::move(row), false});
+  };
+  add(ofLhs.min, ofRhs.min, 1);
+  add(ofLhs.max, ofRhs.max, 1);
+  add(ofLhs.min, ofRhs.max, -1);
+  add(ofLhs.max, ofRhs.min, -1);
 }
 
 void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
@@ -204,7 +243,7 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
       Row distance;
       distance.add(subtract(operand(i), variable), sign);
       addNonNegative(distance);
-      cases[i].rows.push_back({distance, true});
+      cases[i].push_back({distance, true});
     }
     choices.push_back(std::move(cases));
     return;
@@ -215,9 +254,9 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
     if (!first || !second)
       return setInexact("a condition is too long");
     for (Conjunction &part : *first)
-      part.rows.push_back({subtract(variable, operand(0)), true});
+      part.push_back({subtract(variable, operand(0)), true});
     for (Conjunction &part : *second) {
-      part.rows.push_back({subtract(variable, operand(1)), true});
+      part.push_back({subtract(variable, operand(1)), true});
       first->push_back(std::move(part));
     }
     return addChoice(std::move(first));
@@ -226,10 +265,11 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
     SymbolicRange range = index.getRange(atom->operands[1]);
     SymbolicRange other = index.getRange(atom->operands[0]);
     Row lhs = operand(0), rhs = operand(1);
+    addEnvelope(variable, lhs, other, rhs, range);
     if (range.min && *range.min >= 0)
-      products.push_back({variable, lhs, rhs, true});
+      products.push_back({variable, lhs, rhs});
     if (other.min && *other.min >= 0)
-      products.push_back({variable, rhs, lhs, true});
+      products.push_back({variable, rhs, lhs});
     return setInexact("an index is a product of values that are not constant");
   }
   case Atom::Function:
@@ -274,7 +314,7 @@ ThreadPairSystem::expand(const SymbolicCondition &condition, Side side) {
   case Condition::NonNegative:
   case Condition::Zero:
     cases.emplace_back();
-    cases.back().rows.push_back(
+    cases.back().push_back(
         {get(condition.form, side), condition.kind == Condition::Zero});
     return cases;
   case Condition::Any:
@@ -295,7 +335,7 @@ ThreadPairSystem::expand(const SymbolicCondition &condition, Side side) {
       for (const Conjunction &lhs : cases)
         for (const Conjunction &rhs : *more) {
           both.push_back(lhs);
-          llvm::append_range(both.back().rows, rhs.rows);
+          llvm::append_range(both.back(), rhs);
         }
       cases = std::move(both);
     }
@@ -308,7 +348,7 @@ void ThreadPairSystem::addChoice(std::optional<Cases> cases) {
   if (!cases)
     setInexact("a condition is too long");
   else if (cases->size() == 1)
-    llvm::append_range(base.rows, cases->front().rows);
+    llvm::append_range(base, cases->front());
   else
     choices.push_back(std::move(*cases));
 }
@@ -325,7 +365,7 @@ void ThreadPairSystem::addCases(std::vector<std::vector<Row>> alternatives) {
   for (std::vector<Row> &rows : alternatives) {
     cases.emplace_back();
     for (Row &row : rows)
-      cases.back().rows.push_back({std::move(row), false});
+      cases.back().push_back({std::move(row), false});
   }
   addChoice(std::move(cases));
 }

@@ -34,8 +34,8 @@ public:
   /// A new variable.
   Row makeVariable(SymbolicRange range);
 
-  void addNonNegative(const Row &row) { base.rows.push_back({row, false}); }
-  void addZero(const Row &row) { base.rows.push_back({row, true}); }
+  void addNonNegative(const Row &row) { base.push_back({row, false}); }
+  void addZero(const Row &row) { base.push_back({row, true}); }
   void add(const SymbolicCondition &condition, Side side);
   /// One of `cases`, each a number of rows that are not negative.
   void addCases(std::vector<std::vector<Row>> cases);
@@ -61,14 +61,15 @@ public:
   /// Why not.
   const std::string &getInexactness() const { return inexactness; }
   /// How much was computed so far: entries of matrices.
-  uint64_t getEffort() const { return solver.getEffort(); }
+  uint64_t getEffort() const { return solver ? solver->getEffort() : 0; }
 
 private:
-  /// Rows, all of which hold.
-  struct Conjunction {
-    SmallVector<Constraint, 8> rows;
+  /// The right side is not negative.
+  struct ProductOf {
+    Row product, lhs, rhs;
   };
-  using Cases = std::vector<Conjunction>;
+  using Conjunction = LinearConjunction;
+  using Cases = LinearChoice;
 
   bool isShared(const SymbolicAtom &atom) const;
   Row getAtom(const SymbolicAtom *atom, Side side);
@@ -80,13 +81,15 @@ private:
                    Side side, const Row &variable);
   void addBlocks();
   void defineQuotient(const SymbolicAtom *atom, Side side, const Row &variable);
+  void addEnvelope(const Row &product, const Row &lhs,
+                   const SymbolicRange &ofLhs, const Row &rhs,
+                   const SymbolicRange &ofRhs);
   void setInexact(const Twine &reason);
   std::optional<Cases> expand(const SymbolicCondition &condition, Side side);
   void addChoice(std::optional<Cases> cases);
   void relateProducts();
+  void relateToMultiples(const ProductOf &product);
   void relateMixtures();
-  Answer search(SmallVectorImpl<Constraint> &rows, unsigned depth,
-                bool isRational);
 
   SymbolicIndex &index;
   const PairRelation &relation;
@@ -94,11 +97,9 @@ private:
   std::map<std::pair<const SymbolicAtom *, int>, Row> atoms;
   Conjunction base;
   std::vector<Cases> choices;
-  struct ProductOf {
-    Row product, lhs, rhs;
-    bool isPositive;
-  };
   SmallVector<ProductOf, 0> products;
+  /// What holds of products in their ranges.
+  Conjunction envelopes;
   /// Exclusive ors of the two threads.
   struct MixtureOf {
     Row result, key, number;
@@ -106,7 +107,7 @@ private:
   SmallVector<MixtureOf, 0> mixtures[2];
   std::optional<std::array<int64_t, 3>> fixed[2];
   ThreadTables *tables = nullptr;
-  IntegerSolver solver;
+  std::optional<IntegerSolver> solver;
   bool exact = true;
   std::string inexactness;
 };

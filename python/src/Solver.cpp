@@ -25,11 +25,11 @@ using Answer = IntegerSolver::Answer;
 /// The factor of each variable, the constant, and whether the sum of both is
 /// zero, or else not negative.
 using Constraint = std::tuple<std::vector<int64_t>, int64_t, bool>;
+using Conjunction = std::vector<Constraint>;
 
-static std::pair<Answer, std::vector<int64_t>>
-solve(const std::vector<Constraint> &constraints, unsigned numVariables,
-      bool isRational) {
-  llvm::SmallVector<LinearConstraint> rows;
+static LinearConjunction makeRows(const Conjunction &constraints,
+                                  unsigned numVariables) {
+  LinearConjunction rows;
   for (const auto &[factors, constant, isEquality] : constraints) {
     if (factors.size() > numVariables)
       throw nb::index_error("no such variable");
@@ -40,8 +40,20 @@ solve(const std::vector<Constraint> &constraints, unsigned numVariables,
         row.terms.emplace_back(variable, factor);
     rows.push_back({std::move(row), isEquality});
   }
-  IntegerSolver solver;
-  Answer answer = solver.solve(rows, numVariables, isRational);
+  return rows;
+}
+
+static std::pair<Answer, std::vector<int64_t>>
+solve(const Conjunction &constraints, unsigned numVariables,
+      const std::vector<std::vector<Conjunction>> &choices, bool isRational) {
+  std::vector<LinearChoice> cases;
+  for (const std::vector<Conjunction> &choice : choices) {
+    cases.emplace_back();
+    for (const Conjunction &part : choice)
+      cases.back().push_back(makeRows(part, numVariables));
+  }
+  IntegerSolver solver(numVariables, isRational);
+  Answer answer = solver.solve(makeRows(constraints, numVariables), cases);
   llvm::ArrayRef<int64_t> sample = solver.getSample();
   return {answer, {sample.begin(), sample.end()}};
 }
@@ -52,5 +64,6 @@ void bindSolver(nb::module_ &m) {
       .value("SOLVED", Answer::Solved)
       .value("UNKNOWN", Answer::Unknown);
   m.def("solve_integers", solve, "constraints"_a, "num_variables"_a,
+        "choices"_a = std::vector<std::vector<Conjunction>>(),
         "is_rational"_a = false);
 }

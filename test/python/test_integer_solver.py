@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 
 import numpy as np
@@ -42,8 +45,43 @@ def overlap(random: Random, size: int) -> list[Constraint]:
     return [(distance, constant + width - 1, False), (opposite, width - 1 - constant, False)]
 
 
-def generate(random: Random) -> tuple[list[Constraint], list[int], list[int]]:
-    """Return constraints, and the least and the most of each variable."""
+def some(random: Random, size: int) -> list[Constraint]:
+    """Return one or two constraints on sums of some variables."""
+    if random.random() < 0.5:
+        return overlap(random, size)
+    factors = [random.choice([-6, -2, -1, 0, 1, 2, 3, 5, 64]) for _ in range(size)]
+    return [(factors, random.randrange(-20, 20), random.random() < 0.3)]
+
+
+@dataclass
+class System:
+    """Constraints, choices of further ones, and the least and the most of each variable."""
+
+    constraints: list[Constraint]
+    choices: list[list[list[Constraint]]]
+    leasts: list[int]
+    mosts: list[int]
+
+    def solve(self, **options: bool) -> tuple[IntegerAnswer, list[int]]:
+        """Return what the solver says."""
+        return solve_integers(self.constraints, len(self.mosts), self.choices, **options)
+
+    def holds(self, values: np.ndarray) -> np.ndarray:
+        """Return which rows of `values` are a solution."""
+        result = all_hold(self.constraints, values)
+        for choice in self.choices:
+            result &= np.any([all_hold(case, values) for case in choice], axis=0)
+        return result
+
+    def is_solvable(self) -> bool:
+        """Return whether any values of the variables are a solution."""
+        ranges = zip(self.leasts, self.mosts, strict=True)
+        axes = np.meshgrid(*(np.arange(least, most + 1) for least, most in ranges))
+        return bool(self.holds(np.stack([axis.ravel() for axis in axes], axis=1)).any())
+
+
+def generate(random: Random) -> System:
+    """Return a random system."""
     size = random.randrange(1, 6)
     mosts = [random.choice([1, 3, 7, 12]) for _ in range(size)]
     constraints: list[Constraint] = []
@@ -54,17 +92,17 @@ def generate(random: Random) -> tuple[list[Constraint], list[int], list[int]]:
     for variable in range(size):
         constraints += bound(size, variable, leasts[variable], mosts[variable])
     for _ in range(random.randrange(1, 4)):
-        if random.random() < 0.5:
-            constraints += overlap(random, size)
-        else:
-            factors = [random.choice([-6, -2, -1, 0, 1, 2, 3, 5, 64]) for _ in range(size)]
-            constraints.append((factors, random.randrange(-20, 20), random.random() < 0.3))
+        constraints += some(random, size)
     random.shuffle(constraints)
-    return constraints, leasts, mosts
+    choices = [
+        [some(random, size) for _ in range(random.randrange(1, 4))]
+        for _ in range(random.choice([0, 1, 3]))
+    ]
+    return System(constraints, choices, leasts, mosts)
 
 
-def holds(constraints: list[Constraint], values: np.ndarray) -> np.ndarray:
-    """Return which rows of `values` are a solution."""
+def all_hold(constraints: list[Constraint], values: np.ndarray) -> np.ndarray:
+    """Return for which rows of `values` all constraints hold."""
     result = np.ones(len(values), bool)
     for factors, constant, is_equality in constraints:
         total = values @ np.array(factors) + constant
@@ -72,51 +110,53 @@ def holds(constraints: list[Constraint], values: np.ndarray) -> np.ndarray:
     return result
 
 
-def enumerate_values(leasts: list[int], mosts: list[int]) -> np.ndarray:
-    """Return all values of all variables together, one row for each."""
-    ranges = [np.arange(least, most + 1) for least, most in zip(leasts, mosts, strict=True)]
-    return np.stack([axis.ravel() for axis in np.meshgrid(*ranges)], axis=1)
+def systems(chunk: int) -> Iterator[tuple[Random, System]]:
+    """Return a part of the random systems, and what goes on to be random."""
+    for seed in range(chunk * SYSTEMS // CHUNKS, (chunk + 1) * SYSTEMS // CHUNKS):
+        random = Random(seed)
+        yield random, generate(random)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_agrees_with_enumeration(chunk: int) -> None:
     """An answer is what all values tell, a sample is a solution; both answers are met often."""
-    empty = solved = 0
-    for seed in range(chunk * SYSTEMS // CHUNKS, (chunk + 1) * SYSTEMS // CHUNKS):
-        constraints, leasts, mosts = generate(Random(seed))
-        size = len(mosts)
-        is_solvable = holds(constraints, enumerate_values(leasts, mosts)).any()
-        answer, sample = solve_integers(constraints, size)
-        assert answer == (IntegerAnswer.SOLVED if is_solvable else IntegerAnswer.EMPTY), seed
+    counts = Counter[bool]()
+    for _, system in systems(chunk):
+        is_solvable = system.is_solvable()
+        answer, sample = system.solve()
+        assert answer == (IntegerAnswer.SOLVED if is_solvable else IntegerAnswer.EMPTY), system
         if is_solvable:
-            assert holds(constraints, np.array([sample])).all(), seed
-            rational, _ = solve_integers(constraints, size, is_rational=True)
-            assert rational == IntegerAnswer.SOLVED, seed
-        solved += is_solvable
-        empty += not is_solvable
-    assert min(empty, solved) > SYSTEMS // CHUNKS // 10
+            assert system.holds(np.array([sample])).all(), system
+            assert system.solve(is_rational=True)[0] == IntegerAnswer.SOLVED, system
+        counts[is_solvable] += 1
+    assert min(counts[True], counts[False]) > SYSTEMS // CHUNKS // 10
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_ranges_without_an_end(chunk: int) -> None:
     """Without some of the bounds there is a solution where there was one; samples are solutions."""
     more = 0
-    for seed in range(chunk * SYSTEMS // CHUNKS, (chunk + 1) * SYSTEMS // CHUNKS):
-        random = Random(seed)
-        constraints, leasts, mosts = generate(random)
-        is_solvable = holds(constraints, enumerate_values(leasts, mosts)).any()
-        kept = [
+    for random, system in systems(chunk):
+        is_solvable = system.is_solvable()
+        system.constraints = [
             constraint
-            for constraint in constraints
+            for constraint in system.constraints
             if sum(factor != 0 for factor in constraint[0]) > 1 or random.random() < 0.6
         ]
-        answer, sample = solve_integers(kept, len(mosts))
+        answer, sample = system.solve()
         if answer == IntegerAnswer.SOLVED:
-            assert holds(kept, np.array([sample])).all(), seed
+            assert system.holds(np.array([sample])).all(), system
+            more += not is_solvable
         else:
-            assert not is_solvable, seed
-        more += answer == IntegerAnswer.SOLVED and not is_solvable
+            assert not is_solvable, system
     assert more > 0
+
+
+def test_forced_cases_leave_others_free() -> None:
+    """A variable that only cases know is not taken for zero."""
+    more, less = ([1], -5, False), ([-1], -5, False)
+    answer, sample = solve_integers([], 1, [[[more], [less]], [[([1], 0, False)]]])
+    assert (answer, sample) == (IntegerAnswer.SOLVED, [5])
 
 
 def test_remainders_tell_threads_apart() -> None:
@@ -136,7 +176,7 @@ def test_remainders_tell_threads_apart() -> None:
     constraints[-3] = ([0, 0, 0, -1, 0], 4, False)
     answer, sample = solve_integers(constraints, 5)
     assert answer == IntegerAnswer.SOLVED
-    assert holds(constraints, np.array([sample])).all()
+    assert all_hold(constraints, np.array([sample])).all()
 
 
 def test_refuses_unknown_variables() -> None:

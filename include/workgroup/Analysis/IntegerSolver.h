@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether linear constraints have a solution in integers, and one if so. From
-// cheap to dear: bounds that follow from one constraint after the other; the
-// system in fewer variables; a short search that halves ranges; and what is
-// left goes to MLIR's Presburger library.
+// Whether linear constraints, and disjunctions of them, have a solution in
+// integers, and one if so. From cheap to dear: bounds that follow from one
+// constraint after the other; the system in fewer variables; a short search
+// that halves ranges; and what is left goes to MLIR's Presburger library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,8 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace mlir::workgroup {
+
+class RowReduction;
 
 /// A constant and multiples of variables, in ascending order.
 struct LinearRow {
@@ -39,16 +41,24 @@ struct LinearConstraint {
   bool isEquality;
 };
 
+/// All of them hold.
+using LinearConjunction = SmallVector<LinearConstraint, 4>;
+/// One of the cases holds.
+using LinearChoice = std::vector<LinearConjunction>;
+
 class IntegerSolver {
 public:
   /// Unknown where that takes too long.
   enum class Answer { Empty, Solved, Unknown };
 
-  /// Solves `rows` in integers; or in rationals only, which takes a small part
-  /// of the time, and then there is no sample. What all calls may take together
-  /// is limited.
-  Answer solve(ArrayRef<LinearConstraint> rows, unsigned numVariables,
-               bool isRational = false);
+  explicit IntegerSolver(unsigned numVariables, bool isRational = false)
+      : numVariables(numVariables), isRational(isRational) {}
+
+  /// Solves `rows` and one case of each of `choices` in integers; or in
+  /// rationals only, which takes a small part of the time, and then there is no
+  /// sample. What all calls may take together is limited.
+  Answer solve(ArrayRef<LinearConstraint> rows,
+               ArrayRef<LinearChoice> choices = {});
 
   /// The values of the variables, where the last call solved in integers.
   ArrayRef<int64_t> getSample() const { return sample; }
@@ -56,6 +66,19 @@ public:
   uint64_t getEffort() const { return effort; }
 
 private:
+  using Rows = SmallVector<LinearConstraint, 0>;
+  using Choices = SmallVector<const LinearChoice *>;
+
+  Answer search(Rows rows, Choices choices);
+  Answer searchCases(const Rows &rows, const Choices &choices,
+                     ArrayRef<const LinearConjunction *> cases);
+  bool isConsistent(Rows rows, const LinearConjunction &part);
+  Answer solveRows(const RowReduction &reduction, bool isLast);
+  Answer solveByLibrary(const RowReduction &reduction, bool isLast);
+  void setSample(const RowReduction &reduction, ArrayRef<int64_t> values);
+
+  unsigned numVariables;
+  bool isRational;
   SmallVector<int64_t> sample;
   unsigned numChecks = 0, numTries = 0;
   uint64_t effort = 0;
