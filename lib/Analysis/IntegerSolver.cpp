@@ -57,8 +57,17 @@ static uint64_t estimate(const RowReduction &reduction, bool isRational) {
   return entries * numVariables * (isLarge ? 64 : 1);
 }
 
+static bool isBelow(const LinearConstraint &constraint, int64_t limit) {
+  return std::abs(constraint.row.constant) < limit &&
+         llvm::all_of(
+             constraint.row.terms,
+             [&](auto term) { return std::abs(term.second) < limit; });
+}
+
+/// Without constraints that have a number of `limit` or more: what is computed
+/// with them soon outgrows 64 bits. There may be more solutions then.
 static presburger::IntegerPolyhedron
-makePolyhedron(const RowReduction &reduction) {
+makePolyhedron(const RowReduction &reduction, int64_t limit) {
   ArrayRef<unsigned> variables = reduction.getVariables();
   DenseMap<unsigned, unsigned> columns;
   for (auto [column, variable] : llvm::enumerate(variables))
@@ -67,6 +76,8 @@ makePolyhedron(const RowReduction &reduction) {
       presburger::PresburgerSpace::getSetSpace(variables.size()));
   SmallVector<int64_t> dense(variables.size() + 1);
   for (const LinearConstraint &constraint : reduction.getRows()) {
+    if (!isBelow(constraint, limit))
+      continue;
     llvm::fill(dense, 0);
     for (auto [variable, factor] : constraint.row.terms)
       dense[columns[variable]] = factor;
@@ -83,7 +94,9 @@ makePolyhedron(const RowReduction &reduction) {
 Answer IntegerSolver::solveByLibrary(const RowReduction &reduction,
                                      bool isLast) {
   effort += estimate(reduction, !isLast);
-  presburger::IntegerPolyhedron system = makePolyhedron(reduction);
+  constexpr int64_t kLimit = int64_t(1) << 31;
+  presburger::IntegerPolyhedron system =
+      makePolyhedron(reduction, isLast ? INT64_MAX : kLimit);
   if (!isLast)
     return presburger::Simplex(system).isEmpty() ? Answer::Empty
                                                  : Answer::Solved;
@@ -108,7 +121,8 @@ void IntegerSolver::setSample(const RowReduction &reduction,
 }
 
 /// Solves a system without choices, in integers only if it `isLast`.
-Answer IntegerSolver::solveRows(const RowReduction &reduction, bool isLast) {
+Answer IntegerSolver::solveRows(const Rows &rows, const RowReduction &reduction,
+                                bool isLast) {
   Answer answer = Answer::Unknown;
   if (isLast) {
     IntegerSearch search(reduction.getRows(), reduction.getNumVariables());
@@ -121,7 +135,14 @@ Answer IntegerSolver::solveRows(const RowReduction &reduction, bool isLast) {
   unsigned &count = isDear ? numChecks : numTries;
   if (++count > (isDear ? kMaxChecks : kMaxTries))
     return Answer::Unknown;
-  return answer == Answer::Unknown ? solveByLibrary(reduction, isLast) : answer;
+  if (answer != Answer::Unknown)
+    return answer;
+  // What is implied makes integer programming slow.
+  if (isLast && numImplied > 0)
+    return solveByLibrary(
+        RowReduction(ArrayRef(rows).drop_front(numImplied), numVariables),
+        isLast);
+  return solveByLibrary(reduction, isLast);
 }
 
 /// Whether `part` can hold, as far as bounds tell.
@@ -178,7 +199,7 @@ Answer IntegerSolver::search(Rows rows, Choices choices) {
       continue;
     }
     bool isLast = choices.empty();
-    Answer answer = solveRows(reduction, isLast && !isRational);
+    Answer answer = solveRows(rows, reduction, isLast && !isRational);
     if (answer != Answer::Solved || isLast)
       return answer;
     llvm::erase(choices, next);
@@ -202,11 +223,15 @@ Answer IntegerSolver::searchCases(const Rows &rows, const Choices &choices,
 }
 
 Answer IntegerSolver::solve(ArrayRef<LinearConstraint> rows,
-                            ArrayRef<LinearChoice> choices) {
+                            ArrayRef<LinearChoice> choices,
+                            ArrayRef<LinearConstraint> implied) {
   Choices open;
   for (const LinearChoice &choice : choices)
     open.push_back(&choice);
-  return search(Rows(rows), std::move(open));
+  numImplied = implied.size();
+  Rows all(implied);
+  llvm::append_range(all, rows);
+  return search(std::move(all), std::move(open));
 }
 
 } // namespace mlir::workgroup

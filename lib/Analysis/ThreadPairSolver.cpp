@@ -117,9 +117,8 @@ ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
   relateMixtures();
   if (ranges.size() > kMaxVariables)
     return Answer::Unknown;
-  llvm::append_range(base, envelopes);
   solver.emplace(ranges.size(), isRational);
-  return solver->solve(base, choices);
+  return solver->solve(base, choices, envelopes);
 }
 
 int64_t ThreadPairSystem::evaluate(const Row &row) const {

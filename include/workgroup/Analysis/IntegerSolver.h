@@ -56,9 +56,11 @@ public:
 
   /// Solves `rows` and one case of each of `choices` in integers; or in
   /// rationals only, which takes a small part of the time, and then there is no
-  /// sample. What all calls may take together is limited.
+  /// sample. What all calls may take together is limited. What is `implied` by
+  /// more than linear constraints, a sample need not satisfy.
   Answer solve(ArrayRef<LinearConstraint> rows,
-               ArrayRef<LinearChoice> choices = {});
+               ArrayRef<LinearChoice> choices = {},
+               ArrayRef<LinearConstraint> implied = {});
 
   /// The values of the variables, where the last call solved in integers.
   ArrayRef<int64_t> getSample() const { return sample; }
@@ -73,11 +75,12 @@ private:
   Answer searchCases(const Rows &rows, const Choices &choices,
                      ArrayRef<const LinearConjunction *> cases);
   bool isConsistent(Rows rows, const LinearConjunction &part);
-  Answer solveRows(const RowReduction &reduction, bool isLast);
+  Answer solveRows(const Rows &rows, const RowReduction &reduction,
+                   bool isLast);
   Answer solveByLibrary(const RowReduction &reduction, bool isLast);
   void setSample(const RowReduction &reduction, ArrayRef<int64_t> values);
 
-  unsigned numVariables;
+  unsigned numVariables, numImplied = 0;
   bool isRational;
   SmallVector<int64_t> sample;
   unsigned numChecks = 0, numTries = 0;
