@@ -45,16 +45,22 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     Dimensions of the grid, the block, or of its warps that no dimension of the loop
     is mapped to do not repeat iterations: only the first of them gets any. Linear ids
     (`linear_dim_0`) are of all of them; several linear dimensions are counted through
-    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32.
+    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32;
+    a loop over lanes is executed by each warp that gets to it, so by all of them unless a loop
+    over warps is around it. Likewise threads that do not get to a loop do nothing of it: a
+    branch around it is taken by all or loses iterations.
     Warps along x (`#gpu.warp<x>`) need a block whose size along x is known to be a
     multiple of 32.
 
+    Indices are taken not to overflow: last index plus number of processors times step (times
+    `chunk`) has to be less than 2^63.
+
     No barriers are inserted. A loop of one iteration in no other loop that does nothing but
-    one fill, or one copy between global and workgroup memory, is replaced by its body: threads
-    do it together.
+    one fill, or one copy between global and workgroup memory, of operands that all threads have
+    the same, is replaced by its body: threads do it together.
 
     Fails, and changes nothing, where a mapped loop has results, where two dimensions, or a
-    loop and one in it, go to the same processors, where a barrier of the block, a
+    loop and one in it or in a function called in it, go to the same processors, where a barrier of the block, a
     `gpu.all_reduce`, or a call of a function with one stands in a loop whose iterations
     threads do not all execute together, and where ids that are asked for do not exist. What
     warps or clusters wait for is left to `workgroup-verify-sync`.
@@ -107,10 +113,12 @@ def FormLaunchesPass : Pass<"workgroup-form-launches"> {
     stream follow each other.
 
     Fails, and changes nothing, where a loop has results, where it goes both to blocks
-    and to threads, where there are more than 2^31 - 1 blocks, and where the body writes
+    and to threads, where there are more than 2^31 - 1 blocks, where the body has another
+    loop over blocks or a launch, and where the body writes
     memory that is not the thread's own outside of loops over threads: each thread of the
-    block would. Copies and linalg operations stand for work that the block does together,
-    and may; and nothing is refused in a body that asks for thread ids itself.
+    block would. So do functions that the body calls. Copies and linalg operations stand for
+    work that the block does together, and may; and nothing is refused in a body that asks for
+    ids of threads, lanes or warps itself.
   }];
   let options = [
     ListOption<"threads", "threads", "int64_t",

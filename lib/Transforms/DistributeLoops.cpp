@@ -16,9 +16,11 @@
 #include "ParallelLoops.h"
 #include "ProcessorIds.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/Remarks.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
@@ -60,6 +62,7 @@ private:
   Processor getProcessor(OpBuilder &builder, const Share &share) const;
   LoopRange getRange(OpBuilder &builder, const Share &share) const;
   SmallVector<std::pair<ProcessorLevel, unsigned>> findOthers() const;
+  ArrayRef<unsigned> findOtherArguments() const;
   void guardOthers(OpBuilder &builder) const;
   void setInductionVars(OpBuilder &builder, const Share &share,
                         OpFoldResult iteration,
@@ -172,10 +175,7 @@ LogicalResult LoopDistributor::decide(Share &share) {
 }
 
 LogicalResult LoopDistributor::checkArguments() {
-  bool isUsed = llvm::any_of(shares, [](const Share &share) {
-    return share.target && share.target->level == ProcessorLevel::Arguments;
-  });
-  if (!isUsed)
+  if (!loop.goesTo(ProcessorLevel::Arguments))
     return success();
   Operation *scope = getExecutionScope(loop.op);
   auto function = dyn_cast<FunctionOpInterface>(scope);
@@ -233,13 +233,21 @@ LoopDistributor::findOthers() const {
   return others;
 }
 
+/// Ids of processors that arguments tell, likewise.
+ArrayRef<unsigned> LoopDistributor::findOtherArguments() const {
+  if (!loop.goesTo(ProcessorLevel::Arguments))
+    return {};
+  return ArrayRef(options.ids).drop_front(loop.ranges.size());
+}
+
 LogicalResult LoopDistributor::checkBarriers(LoopBarriers &barriers) {
   Operation *meeting = LoopBarriers::findMeeting(loop.op);
   if (!meeting)
     return success();
-  bool isGuarded = llvm::any_of(findOthers(), [](auto other) {
-    return other.first != ProcessorLevel::Blocks;
-  });
+  bool isGuarded = !findOtherArguments().empty() ||
+                   llvm::any_of(findOthers(), [](auto other) {
+                     return other.first != ProcessorLevel::Blocks;
+                   });
   if (!isGuarded && llvm::all_of(shares, [&](const Share &share) {
         return isTogether(share, barriers);
       }))
@@ -260,7 +268,7 @@ LogicalResult LoopDistributor::decide(LoopBarriers &barriers) {
   makeShares();
   if (failed(checkArguments()))
     return failure();
-  isWorkOfBlock = loop.isWorkOfBlock();
+  isWorkOfBlock = loop.isWorkOfBlock() && barriers.isUniformIn(loop.op);
   for (Share &share : shares)
     if (!isWorkOfBlock && failed(decide(share)))
       return failure();
@@ -318,14 +326,10 @@ void LoopDistributor::setInductionVars(
 
 void LoopDistributor::guardOthers(OpBuilder &builder) const {
   Location loc = loop.op->getLoc();
-  bool isOfArguments = llvm::any_of(loop.targets, [](const auto &target) {
-    return target && target->level == ProcessorLevel::Arguments;
-  });
-  if (isOfArguments)
-    for (unsigned id : ArrayRef(options.ids).drop_front(loop.ranges.size()))
-      guardFirst(builder, loc,
-                 cast<FunctionOpInterface>(getExecutionScope(loop.op))
-                     .getArgument(id));
+  for (unsigned id : findOtherArguments())
+    guardFirst(
+        builder, loc,
+        cast<FunctionOpInterface>(getExecutionScope(loop.op)).getArgument(id));
   for (auto [level, dim] : findOthers())
     guardFirst(builder, loc, grid.getId(builder, loc, level, dim));
 }
@@ -357,29 +361,36 @@ void LoopDistributor::apply(RewriterBase &rewriter) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// What a processor executes of a loop it executes whole: another loop in it
-/// cannot go to the same processors.
+/// What a processor executes of a loop it executes whole: another loop in it,
+/// or in a function that is called there, cannot go to the same processors.
 static LogicalResult
-checkNesting(const ParallelLoop &loop,
-             const DenseMap<Operation *, ParallelLoop> &loops) {
-  for (Operation *around = loop.op->getParentOp(); around;
-       around = around->getParentOp()) {
-    auto it = loops.find(around);
-    if (it == loops.end() || !loop.sharesProcessors(it->second))
-      continue;
-    InFlightDiagnostic error = loop.op->emitOpError(
-        "goes to processors of which each executes iterations of a loop around "
-        "it; make them dimensions of one loop");
-    error.attachNote(around->getLoc()) << "the loop around it";
-    return error;
-  }
-  return success();
+checkNesting(const ParallelLoop &loop, Operation *scope,
+             const llvm::MapVector<Operation *, ParallelLoop> &loops,
+             DenseSet<Operation *> &visited) {
+  WalkResult result = scope->walk([&](Operation *op) {
+    auto inner = loops.find(op);
+    if (op != loop.op && inner != loops.end() &&
+        inner->second.sharesProcessors(loop)) {
+      InFlightDiagnostic error = op->emitOpError(
+          "goes to processors of which each executes iterations of a loop "
+          "around it; make them dimensions of one loop");
+      error.attachNote(loop.op->getLoc()) << "the loop around it";
+      return WalkResult::interrupt();
+    }
+    auto call = dyn_cast<CallOpInterface>(op);
+    Operation *callee = call ? call.resolveCallable() : nullptr;
+    return callee && visited.insert(callee).second &&
+                   failed(checkNesting(loop, callee, loops, visited))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options) {
   std::vector<LoopDistributor> distributors;
-  DenseMap<Operation *, ParallelLoop> loops;
+  llvm::MapVector<Operation *, ParallelLoop> loops;
   LoopBarriers barriers(root);
   bool isFailed = false;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -387,10 +398,13 @@ LogicalResult distributeLoops(Operation *root,
     if (!loop)
       return;
     distributors.emplace_back(*loop, options);
-    isFailed |= failed(distributors.back().decide(barriers)) ||
-                failed(checkNesting(*loop, loops));
+    isFailed |= failed(distributors.back().decide(barriers));
     loops[op] = std::move(*loop);
   });
+  for (const auto &[op, loop] : loops) {
+    DenseSet<Operation *> visited;
+    isFailed |= failed(checkNesting(loop, op, loops, visited));
+  }
   if (isFailed)
     return failure();
   IRRewriter rewriter(root->getContext());

@@ -14,6 +14,7 @@
 #include "LaunchGrid.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
@@ -46,6 +47,8 @@ private:
   std::array<int64_t, 3> along = {1, 1, 1};
   int64_t linear = 1;
   bool isKnown = true, hasAny = false;
+  /// Warps have x, y and z where rows of threads are whole warps.
+  bool needsWholeRows = false;
 };
 
 /// A loop on the host that becomes a launch.
@@ -91,6 +94,7 @@ void WantedThreads::add(const ParallelLoop &loop) {
       linear = std::max(linear, isOfWarps ? product * kWarpSize : product);
     } else {
       bool isOfRow = isOfWarps && target->dim == 0;
+      needsWholeRows |= isOfWarps;
       int64_t &most = along[target->dim];
       most = std::max(most, isOfRow ? size * kWarpSize : size);
     }
@@ -101,12 +105,14 @@ std::array<int64_t, 3> WantedThreads::getBlock() const {
   constexpr int64_t kDefault = 256;
   if (!hasAny || !isKnown)
     return {kDefault, 1, 1};
-  int64_t x = std::min(along[0], kMaxThreads);
+  int64_t row = needsWholeRows ? kWarpSize : 1;
+  int64_t x = std::min<int64_t>(llvm::alignTo(along[0], row), kMaxThreads);
   int64_t y = std::min(along[1], kMaxThreads / x);
   int64_t z = std::min({along[2], kMaxThreads / (x * y), kMaxThreadsAlongZ});
   int64_t most = std::min(linear, kMaxThreads);
   if (x * y * z < most)
-    x = std::min<int64_t>(llvm::divideCeil(most, y * z), kMaxThreads / (y * z));
+    x = std::min<int64_t>(llvm::alignTo(llvm::divideCeil(most, y * z), row),
+                          llvm::alignDown(kMaxThreads / (y * z), row));
   return {x, y, z};
 }
 
@@ -114,16 +120,55 @@ std::array<int64_t, 3> WantedThreads::getBlock() const {
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// True if `memory` is the own one of each thread.
-static bool isPrivate(Value memory) {
+namespace {
+
+/// Looks for what every thread of a block would write the same memory by: in
+/// the body of a loop over blocks, and in the functions that it calls.
+class SharedWrites {
+public:
+  explicit SharedWrites(Operation *blocks) : blocks(blocks) { visit(blocks); }
+
+  /// The first such operation of the body; null for none, or if threads are
+  /// told apart.
+  Operation *getFirst() const { return hasThreadIds ? nullptr : first; }
+
+private:
+  bool visit(Operation *scope);
+  bool isPrivate(Value memory) const;
+  bool isWrittenByAll(Operation *op) const;
+
+  Operation *blocks, *first = nullptr;
+  /// Those that are called, from the body inwards.
+  SmallVector<std::pair<CallOpInterface, Operation *>> calls;
+  bool hasThreadIds = false;
+};
+
+} // namespace
+
+/// True if `memory` is the own one of each thread. An argument is what the call
+/// passes.
+bool SharedWrites::isPrivate(Value memory) const {
+  for (const auto &[call, callee] : llvm::reverse(calls)) {
+    while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+      memory = view.getViewSource();
+    auto argument = dyn_cast<BlockArgument>(memory);
+    if (!argument || argument.getOwner()->getParentOp() != callee)
+      break;
+    memory = CallOpInterface(call).getArgOperands()[argument.getArgNumber()];
+  }
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
-  return getMemorySpace(memory) == MemorySpace::Private ||
-         memory.getDefiningOp<memref::AllocaOp>();
+  // That of the host is one for all.
+  if (Operation *alloca = memory.getDefiningOp<memref::AllocaOp>())
+    return blocks->isProperAncestor(alloca) ||
+           llvm::any_of(calls, [&](const auto &call) {
+             return call.second->isProperAncestor(alloca);
+           });
+  return getMemorySpace(memory) == MemorySpace::Private;
 }
 
 /// True if each thread that executes `op` writes what others write, too.
-static bool isWrittenByAll(Operation *op) {
+bool SharedWrites::isWrittenByAll(Operation *op) const {
   if (isa<linalg::LinalgOp, memref::CopyOp>(op))
     return false;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
@@ -131,28 +176,58 @@ static bool isWrittenByAll(Operation *op) {
     return false;
   SmallVector<MemoryEffects::EffectInstance> writes;
   effects.getEffects(writes);
-  return llvm::any_of(writes, [](const MemoryEffects::EffectInstance &effect) {
+  return llvm::any_of(writes, [&](const MemoryEffects::EffectInstance &effect) {
     Value memory = effect.getValue();
     return isa<MemoryEffects::Write>(effect.getEffect()) && memory &&
            isa<BaseMemRefType>(memory.getType()) && !isPrivate(memory);
   });
 }
 
-/// The first operation in the body that every thread of the block would write
-/// the same memory by; null for none, or if the body tells threads apart.
-static Operation *findSharedWrite(Operation *blocks) {
-  Operation *found = nullptr;
-  bool hasThreadIds = false;
-  blocks->walk<WalkOrder::PreOrder>([&](Operation *op) {
+/// True if there is one in `scope`.
+bool SharedWrites::visit(Operation *scope) {
+  bool hasAny = false;
+  scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
     std::optional<ParallelLoop> loop = ParallelLoop::getMapped(op);
-    if (op != blocks && loop && isOverThreads(*loop))
+    if (op != scope && loop && isOverThreads(*loop))
       return WalkResult::skip();
-    hasThreadIds |= isThreadOp(op) && !isa<gpu::BarrierOp>(op);
-    if (!found && isWrittenByAll(op))
-      found = op;
+    hasThreadIds |=
+        isa<gpu::ThreadIdOp, gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::GlobalIdOp>(
+            op);
+    bool isWrite = isWrittenByAll(op);
+    auto call = dyn_cast<CallOpInterface>(op);
+    Operation *callee = call ? call.resolveCallable() : nullptr;
+    bool isOpen = llvm::any_of(
+        calls, [&](const auto &outer) { return outer.second == callee; });
+    if (callee && !isOpen) {
+      calls.emplace_back(call, callee);
+      isWrite |= visit(callee);
+      calls.pop_back();
+    }
+    if (isWrite && calls.empty() && !first)
+      first = op;
+    hasAny |= isWrite;
     return WalkResult::advance();
   });
-  return hasThreadIds ? nullptr : found;
+  return hasAny;
+}
+
+/// A loop over blocks, or a launch, that a block would start: in `scope`, or in
+/// a function that is called there.
+static Operation *findBlocksIn(Operation *scope,
+                               DenseSet<Operation *> &visited) {
+  Operation *found = nullptr;
+  scope->walk([&](Operation *op) {
+    std::optional<ParallelLoop> loop = ParallelLoop::getMapped(op);
+    if (op != scope && (isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op) ||
+                        (loop && loop->goesTo(ProcessorLevel::Blocks))))
+      found = op;
+    if (auto call = dyn_cast<CallOpInterface>(op))
+      if (Operation *callee = call.resolveCallable();
+          callee && visited.insert(callee).second)
+        found = found ? found : findBlocksIn(callee, visited);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
 }
 
 static LogicalResult check(const ParallelLoop &loop) {
@@ -166,7 +241,16 @@ static LogicalResult check(const ParallelLoop &loop) {
     return loop.op->emitOpError(
         "has more than 2^31 - 1 iterations for blocks; make a loop of some of "
         "them, or larger tiles");
-  Operation *write = findSharedWrite(loop.op);
+  DenseSet<Operation *> visited;
+  if (Operation *inner = findBlocksIn(loop.op, visited)) {
+    InFlightDiagnostic error =
+        inner->emitOpError("starts blocks in a block; make one loop over "
+                           "blocks of both, or a loop "
+                           "over threads of the inner one");
+    error.attachNote(loop.op->getLoc()) << "the loop over blocks around it";
+    return error;
+  }
+  Operation *write = SharedWrites(loop.op).getFirst();
   if (!write)
     return success();
   InFlightDiagnostic error =

@@ -1,5 +1,4 @@
-//===- LoopBarriers.cpp - Barriers in loops that threads share
-//--------------===//
+//===- LoopBarriers.cpp - Barriers in loops that threads share ------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,6 +9,7 @@
 #include "LoopBarriers.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -36,16 +36,24 @@ Operation *LoopBarriers::findMeeting(Operation *loop) {
   return findMeetingIn(loop, visited);
 }
 
+bool LoopBarriers::isUniform(Value value) {
+  if (!analysis)
+    analysis.emplace(root);
+  return analysis->isUniform(value);
+}
+
 bool LoopBarriers::areUniform(const LoopRange &range) {
   return llvm::all_of(ArrayRef{range.lower, range.upper, range.step},
                       [&](OpFoldResult bound) {
                         auto value = dyn_cast<Value>(bound);
-                        if (!value)
-                          return true;
-                        if (!analysis)
-                          analysis.emplace(root);
-                        return analysis->isUniform(value);
+                        return !value || isUniform(value);
                       });
+}
+
+bool LoopBarriers::isUniformIn(Operation *loop) {
+  SetVector<Value> used;
+  getUsedValuesDefinedAbove(loop->getRegions(), used);
+  return llvm::all_of(used, [&](Value value) { return isUniform(value); });
 }
 
 } // namespace mlir::workgroup

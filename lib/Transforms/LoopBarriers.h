@@ -25,8 +25,12 @@ public:
 
   /// True if the bounds and the step are the same for all threads of the block.
   bool areUniform(const LoopRange &range);
+  /// True if what the body of `loop` uses of outside is.
+  bool isUniformIn(Operation *loop);
 
 private:
+  bool isUniform(Value value);
+
   Operation *root;
   std::optional<UniformityAnalysis> analysis;
 };

@@ -217,3 +217,23 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// A function that a loop calls is in that loop.
+gpu.module @m {
+  func.func @row(%m: memref<16x8xf32>, %i: index, %x: f32) {
+    // expected-error @+1 {{goes to processors of which each executes iterations of a loop around it; make them dimensions of one loop}}
+    scf.forall (%j) in (8) {
+      memref.store %x, %m[%i, %j] : memref<16x8xf32>
+    } {mapping = [#gpu.thread<x>]}
+    return
+  }
+  gpu.func @calls(%m: memref<16x8xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    // expected-note @+1 {{the loop around it}}
+    scf.forall (%i) in (16) {
+      func.call @row(%m, %i, %x) : (memref<16x8xf32>, index, f32) -> ()
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+}

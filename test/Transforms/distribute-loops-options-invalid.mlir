@@ -11,7 +11,9 @@
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-distribute-loops{levels=arguments ids=0,0 counts=1,1})' 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-distribute-loops{levels=arguments ids=0,2 counts=1,1})' 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-distribute-loops{strategy=cyclic,block})' 2>&1 | FileCheck %s --check-prefix=LINEAR
+// RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-distribute-loops{levels=arguments ids=0,1 counts=0,1 strategy=exact})' 2>&1 | FileCheck %s --check-prefix=BARRIER
 
+// BARRIER: error: barrier in a loop of which threads may execute different numbers of iterations; split the loop at the barrier
 // EXACT: :{{[0-9]+}}:5: error: 'scf.forall' op has 20 iterations for 16 processors; use another strategy than exact
 // GUARDED: :{{[0-9]+}}:5: error: 'scf.forall' op has 20 iterations for 16 processors; use another strategy than guarded
 // ARGUMENTS: error: 'scf.forall' op has 2 dimensions for 1 processors that arguments tell; name an id and a count for each
@@ -56,4 +58,11 @@ gpu.module @linear {
     } {mapping = [#gpu.thread<linear_dim_1>, #gpu.thread<linear_dim_0>]}
     gpu.return
   }
+}
+func.func @meeting(%id: index, %count: index, %m: memref<64x64xf32>, %x: f32) {
+  scf.forall (%i) in (64) {
+    gpu.barrier
+    memref.store %x, %m[%i, %id] : memref<64x64xf32>
+  }
+  return
 }

@@ -214,3 +214,19 @@ func.func @launch(%m: memref<64xf32>, %x: f32) {
   }
   return
 }
+
+// What threads have different values of is the work of the first.
+// CHECK-LABEL: gpu.module @different
+gpu.module @different {
+  // CHECK:       gpu.func @fill(
+  // CHECK:         scf.if
+  // CHECK-NEXT:      linalg.fill
+  gpu.func @fill(%m: memref<16xi32>) kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %t = gpu.thread_id x
+    %v = arith.index_cast %t : index to i32
+    scf.forall (%i) in (1) {
+      linalg.fill ins(%v : i32) outs(%m : memref<16xi32>)
+    } {mapping = [#gpu.thread<x>]}
+    gpu.return
+  }
+}

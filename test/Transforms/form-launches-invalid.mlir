@@ -80,3 +80,79 @@ func.func @twice(%m: memref<64x64xf32>, %x: f32) {
   } {mapping = [#gpu.block<linear_dim_0>, #gpu.block<x>]}
   return
 }
+
+// -----
+
+// One launch goes to the grid once.
+func.func @nested(%m: memref<8x4xf32>, %x: f32) {
+  // expected-note @+1 {{the loop over blocks around it}}
+  scf.forall (%i) in (8) {
+    // expected-error @+1 {{starts blocks in a block; make one loop over blocks of both, or a loop over threads of the inner one}}
+    scf.forall (%j) in (4) {
+      scf.forall (%t) in (1) {
+        memref.store %x, %m[%i, %j] : memref<8x4xf32>
+      } {mapping = [#gpu.thread<x>]}
+    } {mapping = [#gpu.block<y>]}
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+
+// -----
+
+func.func private @inner(%m: memref<8x4xf32>, %i: index, %x: f32) {
+  // expected-error @+1 {{starts blocks in a block}}
+  scf.forall (%j) in (4) {
+    %t = gpu.thread_id x
+    memref.store %x, %m[%i, %j] : memref<8x4xf32>
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+func.func @nested_by_call(%m: memref<8x4xf32>, %x: f32) {
+  // expected-note @+1 {{the loop over blocks around it}}
+  scf.forall (%i) in (8) {
+    func.call @inner(%m, %i, %x) : (memref<8x4xf32>, index, f32) -> ()
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+
+// -----
+
+// No race tells of it, but 256 threads would.
+func.func private @count(%m: memref<8xi32>, %i: index, %x: i32) {
+  %o = memref.atomic_rmw addi %x, %m[%i] : (i32, memref<8xi32>) -> i32
+  return
+}
+func.func @by_call(%m: memref<8xi32>, %x: i32) {
+  // expected-note @+1 {{the loop over blocks}}
+  scf.forall (%i) in (8) {
+    // expected-error @+1 {{'func.call' op writes memory in each thread of a block; put it in an scf.forall that is mapped to threads}}
+    func.call @count(%m, %i, %x) : (memref<8xi32>, index, i32) -> ()
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+
+// -----
+
+// The size of the block is the same for all of its threads.
+func.func @no_ids(%m: memref<8xi32>, %x: i32) {
+  // expected-note @+1 {{the loop over blocks}}
+  scf.forall (%i) in (8) {
+    %b = gpu.block_dim x
+    // expected-error @+1 {{writes memory in each thread of a block}}
+    %o = memref.atomic_rmw addi %x, %m[%i] : (i32, memref<8xi32>) -> i32
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+
+// -----
+
+// What the host has on its stack is not the thread's own.
+func.func @stack_of_host(%x: i32) {
+  %own = memref.alloca() : memref<8xi32>
+  // expected-note @+1 {{the loop over blocks}}
+  scf.forall (%i) in (8) {
+    // expected-error @+1 {{writes memory in each thread of a block}}
+    %o = memref.atomic_rmw addi %x, %own[%i] : (i32, memref<8xi32>) -> i32
+  } {mapping = [#gpu.block<x>]}
+  return
+}

@@ -203,3 +203,35 @@ func.func @launches(%m: memref<64x64xf32>, %x: f32, %c: index) {
   }
   return
 }
+
+// Rows are whole warps where warps have x, y and z.
+// CHECK-LABEL: func.func @rows_of_warps(
+// WANTED-DAG:    %[[X:.*]] = arith.constant 32 : index
+// WANTED-DAG:    %[[Y:.*]] = arith.constant 4 : index
+// WANTED:        gpu.launch {{.*}} threads({{.*}} = %[[X]], {{.*}} = %[[Y]], {{.*}})
+func.func @rows_of_warps(%m: memref<8x4x32xf32>, %x: f32) {
+  scf.forall (%i) in (8) {
+    scf.forall (%w) in (4) {
+      scf.forall (%l) in (32) {
+        memref.store %x, %m[%i, %w, %l] : memref<8x4x32xf32>
+      } {mapping = [#gpu.lane<linear_dim_0>]}
+    } {mapping = [#gpu.warp<y>]}
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+
+func.func private @own(%own: memref<8xf32>, %i: index, %x: f32) {
+  memref.store %x, %own[%i] : memref<8xf32>
+  return
+}
+// Each thread has what it allocates, in functions, too.
+// CHECK-LABEL: func.func @stack_of_threads(
+// CHECK:         gpu.launch
+// CHECK:           memref.alloca
+func.func @stack_of_threads(%x: f32) {
+  scf.forall (%i) in (8) {
+    %own = memref.alloca() : memref<8xf32>
+    func.call @own(%own, %i, %x) : (memref<8xf32>, index, f32) -> ()
+  } {mapping = [#gpu.block<x>]}
+  return
+}
