@@ -28,6 +28,12 @@ static std::string printThread(const std::array<int64_t, 3> &ids) {
   return printIds("thread", ids);
 }
 
+/// Who does `access`. What the block does together is no thread's.
+static std::string printAgent(const ThreadAccess &access,
+                              const std::array<int64_t, 3> &ids) {
+  return access.agent == AccessAgent::Block ? "the block" : printThread(ids);
+}
+
 static StringRef getVerb(AccessKind kind) {
   constexpr StringRef verbs[] = {"reads", "writes", "updates"};
   return verbs[unsigned(kind)];
@@ -119,8 +125,9 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
     finding.threads.assign(conflict.witness->threads,
                            conflict.witness->threads + 2);
     finding.place = conflict.witness->place;
-    who = printThread(finding.threads[1]) + " " + getVerb(second.kind).str() +
-          " what " + printThread(finding.threads[0]) + " " +
+    who = printAgent(second, finding.threads[1]) + " " +
+          getVerb(second.kind).str() + " what " +
+          printAgent(first, finding.threads[0]) + " " +
           getVerb(first.kind).str();
   }
   bool isOneWarp = unit == UniformityUnit::Warp;
@@ -142,7 +149,7 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   std::string note = "the other access: '" +
                      first.op->getName().getStringRef().str() + "' " +
                      getVerb(first.kind).str();
-  if (!finding.threads.empty())
+  if (!finding.threads.empty() && first.agent != AccessAgent::Block)
     note += " in " + printThread(finding.threads[0]);
   if (hazard.order.loop)
     note += hazard.order.isFar ? ", two turns of the loop or more before"

@@ -326,3 +326,16 @@ gpu.module @carried {
     gpu.return
   }
 }
+
+// -----
+
+// What the block does together is not done by one of its threads.
+gpu.module @together {
+  gpu.func @copies(%G: memref<64xf32>, %H: memref<64xf32>) workgroup(%S: memref<64xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-note-re @+1 {{{{^}}the other access: 'linalg.copy' writes{{$}}}}
+    linalg.copy ins(%G : memref<64xf32>) outs(%S : memref<64xf32, 3>)
+    // expected-error @+1 {{the block reads what the block writes, and no barrier is between}}
+    linalg.copy ins(%S : memref<64xf32, 3>) outs(%H : memref<64xf32>)
+    gpu.return
+  }
+}
