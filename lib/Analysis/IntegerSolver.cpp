@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/IntegerSolver.h"
+#include "BranchAndBound.h"
 #include "IntegerSearch.h"
 #include "RowReduction.h"
-#include "mlir/Analysis/Presburger/IntegerRelation.h"
-#include "mlir/Analysis/Presburger/Simplex.h"
 
 namespace mlir::workgroup {
 
@@ -90,6 +89,16 @@ makePolyhedron(const RowReduction &reduction, int64_t limit) {
   return system;
 }
 
+/// Whether MLIR's search, which knows no limit, soon comes to an end.
+static bool isSmall(const RowReduction &reduction) {
+  constexpr unsigned kMaxVariables = 16;
+  constexpr int64_t kLimit = int64_t(1) << 32;
+  return reduction.getVariables().size() <= kMaxVariables &&
+         llvm::all_of(reduction.getRows(), [&](const auto &constraint) {
+           return isBelow(constraint, kLimit);
+         });
+}
+
 /// Solves what is left, in integers only if it `isLast`.
 Answer IntegerSolver::solveByLibrary(const RowReduction &reduction,
                                      bool isLast) {
@@ -100,12 +109,19 @@ Answer IntegerSolver::solveByLibrary(const RowReduction &reduction,
   if (!isLast)
     return presburger::Simplex(system).isEmpty() ? Answer::Empty
                                                  : Answer::Solved;
-  auto solution = system.findIntegerSample();
-  if (!solution)
-    return Answer::Empty;
+  BranchAndBound search(system);
+  Answer answer = search.run();
+  SmallVector<DynamicAPInt, 8> numbers(search.getSample());
+  if (answer == Answer::Unknown && isSmall(reduction)) {
+    auto found = system.findIntegerSample();
+    answer = found ? Answer::Solved : Answer::Empty;
+    numbers = found.value_or(SmallVector<DynamicAPInt, 8>());
+  }
+  if (answer != Answer::Solved)
+    return answer;
   SmallVector<int64_t> values(reduction.getNumVariables());
   for (auto [variable, number] :
-       llvm::zip_equal(reduction.getVariables(), *solution))
+       llvm::zip_equal(reduction.getVariables(), numbers))
     values[variable] = llvm::int64fromDynamicAPInt(number);
   // Of systems that were simplified before it finds what is no solution.
   if (IntegerSearch::check(reduction.getRows(), values) != Answer::Solved)
