@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -103,13 +104,23 @@ void AccessCollector::add(ThreadAccess access, OpOperand &operand,
   if (shape && target.place &&
       shape->dimensions.size() == target.place->dimensions.size())
     access.footprint = getFootprint(*target.place, *shape);
+  if (access.footprint && isa<vector::MaskOp>(access.op->getParentOp()))
+    access.footprint->isPartial = true;
   result.accesses.push_back(std::move(access));
+}
+
+/// True if what is stored of `type` at two places that overlap is at the same:
+/// places are multiples of its size.
+static bool isAligned(Type type) {
+  return type.isIndex() ||
+         (type.isIntOrFloat() && llvm::isPowerOf2_64(llvm::divideCeil(
+                                     type.getIntOrFloatBitWidth(), 8)));
 }
 
 /// Says whether threads that store `value` by the last access store the same.
 void AccessCollector::setSameness(Operation *store, Value value,
                                   size_t numBefore) {
-  if (result.accesses.size() == numBefore || isa<VectorType>(value.getType()))
+  if (result.accesses.size() == numBefore || !isAligned(value.getType()))
     return; // of a vector, other elements may be in the same place
   ThreadAccess &access = result.accesses.back();
   auto argument = dyn_cast<BlockArgument>(value);
@@ -339,11 +350,32 @@ bool AccessCollector::visitWarp(Operation *op) {
 // Operations on whole memrefs
 //===----------------------------------------------------------------------===//
 
+/// True if what `op` computes in its regions may be different for each thread.
+bool AccessCollector::isDivergentInside(Operation *op) const {
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  auto isOfThread = [&](Operation *inner) {
+    auto results = inner->getResults();
+    bool isId = inner->getNumOperands() == 0 && !results.empty() &&
+                !inner->hasTrait<OpTrait::ConstantLike>() &&
+                !isa<linalg::IndexOp>(inner) &&
+                !uniformity.isUniform(results.front());
+    return isThreadOp(inner) || isId || isa<CallOpInterface>(inner)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  auto isUniform = [&](Value value) { return uniformity.isUniform(value); };
+  return !llvm::all_of(used, isUniform) ||
+         llvm::any_of(op->getRegions(), [&](Region &region) {
+           return region.walk(isOfThread).wasInterrupted();
+         });
+}
+
 /// True if the block, of more than one thread, executes `op` together, on the
 /// same memory.
 bool AccessCollector::isCollective(Operation *op) const {
   return !getBlockShape(scope).isSingleThread() &&
-         uniformity.isUniformPoint(op) &&
+         uniformity.isUniformPoint(op) && !isDivergentInside(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return uniformity.isUniform(operand);
          });

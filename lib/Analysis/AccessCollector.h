@@ -53,6 +53,7 @@ private:
   /// of the memref are touched; nothing if they are not known.
   void add(ThreadAccess access, OpOperand &operand, const Shape &shape);
   void addElement(AccessKind kind, OpOperand &operand, ValueRange indices);
+  bool isDivergentInside(Operation *op) const;
   void setSameness(Operation *store, Value value, size_t numBefore);
   void addVector(AccessKind kind, OpOperand &operand, Type vector, Shape shape);
   void addAll(ThreadAccess access, OpOperand &operand);

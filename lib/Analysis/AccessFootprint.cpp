@@ -52,7 +52,9 @@ AccessShape AccessShape::ofTransfer(VectorTransferOpInterface transfer) {
     Dimension &dimension = shape.dimensions[dim.getPosition()];
     dimension.count = builder.getIndexAttr(type.getDimSize(number));
     dimension.isInBounds = transfer.isDimInBounds(number);
+    shape.isPartial |= !dimension.isInBounds;
   }
+  shape.isPartial |= transfer.getMaskType() != nullptr;
   return shape;
 }
 
@@ -76,6 +78,7 @@ void AccessShape::setRun(int64_t count, MLIRContext *context) {
 }
 
 void AccessShape::setMasked() {
+  isPartial = true;
   if (!dimensions.empty())
     dimensions.back().isInBounds = false;
 }
@@ -108,6 +111,7 @@ AccessFootprint getFootprint(const MemRefPlace &place,
   footprint.place = place.origin;
   footprint.bounds = place.bounds;
   footprint.run = place.basis ? 1 : place.elementBytes;
+  footprint.isPartial = shape.isPartial;
   for (auto [at, along] : llvm::zip_equal(shape.dimensions, place.dimensions)) {
     footprint.place[along.coordinate].add(at.index, along.stride);
     AccessFootprint::Bound bound{at.index, along.extent};

@@ -24,6 +24,8 @@ struct AccessShape {
     bool isInBounds = true;
   };
   SmallVector<Dimension, 4> dimensions;
+  /// Some of the elements may be left out.
+  bool isPartial = false;
 
   /// One element.
   static AccessShape ofElement(ValueRange indices);
@@ -31,7 +33,7 @@ struct AccessShape {
   static AccessShape ofMap(AffineMap map, ValueRange operands);
   /// All elements; nothing if an extent is not known.
   static std::optional<AccessShape> ofAll(const MemRefPlace &place);
-  /// What a transfer accesses whose mask lets everything pass.
+  /// What a transfer accesses, at most.
   static AccessShape ofTransfer(VectorTransferOpInterface transfer);
 
   /// Makes it the elements of a vector of type `vector` in a memref of type
@@ -39,7 +41,8 @@ struct AccessShape {
   bool setVector(Type vector, MemRefType memref);
   /// Makes it `count` elements along the last dimension.
   void setRun(int64_t count, MLIRContext *context);
-  /// Says that the last dimension is not in bounds for sure.
+  /// Says that some elements may be left out, so that the last dimension is not
+  /// in bounds for sure.
   void setMasked();
 };
 

@@ -100,8 +100,7 @@ bool BlockRaceFinder::canRace(unsigned first, unsigned second) const {
   const ThreadAccess &lhs = accesses.getAccesses()[first];
   const ThreadAccess &rhs = accesses.getAccesses()[second];
   bool isSame = first == second && lhs.sameness == ThreadAccess::SameAlways;
-  bool isAtomic =
-      lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic;
+  bool isAtomic = areAtomic(lhs, rhs);
   return (lhs.isWrite() || rhs.isWrite()) && !isSame && !isAtomic &&
          accesses.mayAlias(lhs, rhs);
 }

@@ -32,7 +32,7 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
     return tree.getCompletion(access) &&
            isa<nvgpu::MBarrierArriveExpectTxOp>(accesses[access].op);
   };
-  if (lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic)
+  if (areAtomic(lhs, rhs))
     return isAnnouncement(first) && isAnnouncement(second);
   if (first == second && lhs.sameness == ThreadAccess::SameAlways)
     return false;
@@ -286,8 +286,8 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isInStep = from == to && !(isElsewhere && isElsewhere(first, second));
   bool isOrdered = from == to ? isInStep && !isTogether : isBefore(from, to);
   // One operation by two threads at the same time, and in one turn after the
-  // other.
-  if (isSame && isOrdered) {
+  // other. What the block copies is read by some threads, written by others.
+  if (isSame && (isOrdered || (isTogether && isInStep && first != second))) {
     PairRelation relation;
     relation.threads = threads;
     for (unsigned loop : around)

@@ -220,9 +220,11 @@ SymbolicForm SymbolicIndex::getTurn(const KernelLoop *loop) {
 //===----------------------------------------------------------------------===//
 
 SymbolicForm SymbolicIndex::getForm(OpFoldResult index) {
-  if (std::optional<int64_t> number = getConstantIntValue(index))
-    return *number;
-  return getForm(cast<Value>(index));
+  if (auto value = dyn_cast<Value>(index))
+    return getForm(value);
+  std::optional<int64_t> number = getConstantIntValue(index);
+  return number && llvm::isInt<62>(*number) ? SymbolicForm(*number)
+                                            : makeOpaque(nullptr);
 }
 
 SymbolicForm SymbolicIndex::getForm(Value value) {

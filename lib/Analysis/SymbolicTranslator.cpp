@@ -22,13 +22,13 @@ using Form = SymbolicForm;
 /// `form`, if all it may be fits into the type of `value`: then arithmetic did
 /// not wrap.
 SymbolicForm SymbolicTranslator::fit(const Form &form, Value value) {
-  auto integer = dyn_cast<IntegerType>(value.getType());
-  if (!integer || integer.getWidth() >= 64)
+  if (!isa<IntegerType>(value.getType()))
     return form;
   SymbolicRange range = index.getRange(form);
   SymbolicRange type = getTypeRange(value.getType());
-  if (range.min && range.max && *range.min >= *type.min &&
-      *range.max <= *type.max)
+  bool isKnown = range.min && range.max; // and far from 64 bits then
+  if (isKnown &&
+      (!type.min || (*range.min >= *type.min && *range.max <= *type.max)))
     return form;
   return index.makeOpaque(value);
 }
@@ -57,11 +57,19 @@ bool SymbolicTranslator::isQuotient(Operation *op) const {
          isDivisor(index.getForm(op->getOperand(1)));
 }
 
+/// True if the result of `op`, of 64 bits, is one of its operands, or less.
+static bool isOnlyCopied(Operation *op) {
+  return op->getResult(0).getType().isInteger(64) &&
+         !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp,
+              arith::TruncIOp>(op);
+}
+
 SymbolicForm SymbolicTranslator::translate(Value value) {
   IntegerAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
-    return value.getType().isInteger(1) ? int64_t(!constant.getValue().isZero())
-                                        : constant.getValue().getSExtValue();
+    return value.getType().isInteger(1)
+               ? Form(int64_t(!constant.getValue().isZero()))
+               : makeConstant(constant.getValue(), value);
   if (!value.getType().isIntOrIndex())
     return index.makeOpaque(value);
   if (std::optional<Form> id = translateId(value))
@@ -71,13 +79,22 @@ SymbolicForm SymbolicTranslator::translate(Value value) {
   Operation *op = value.getDefiningOp();
   if (std::optional<Form> form = translateArith(op)) {
     auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
-    bool isWithoutWrap = (flags && flags.hasNoSignedWrap()) || isQuotient(op);
+    bool isWithoutWrap = (flags && flags.hasNoSignedWrap()) || isQuotient(op) ||
+                         isOnlyCopied(op);
     return isWithoutWrap ? *form : fit(*form, value);
   }
   if (std::optional<Form> form =
           translateAffine(op, cast<OpResult>(value).getResultNumber()))
     return *form;
   return translateResult(cast<OpResult>(value));
+}
+
+/// `number`, if sums with it are far from overflowing.
+SymbolicForm SymbolicTranslator::makeConstant(const APInt &number,
+                                              Value value) {
+  constexpr unsigned kMaxBits = 62;
+  return number.isSignedIntN(kMaxBits) ? Form(number.getSExtValue())
+                                       : index.makeOpaque(value);
 }
 
 /// The form of an id or size of threads, blocks and warps.
@@ -340,7 +357,8 @@ SymbolicForm SymbolicTranslator::translateBits(Operation *op) {
     return index.makeOpaque(value);
   Form lhs = index.getForm(op->getOperand(0));
   Form rhs = index.getForm(op->getOperand(1));
-  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) && lhs.isConstant())
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) && lhs.isConstant() &&
+      !rhs.isConstant())
     std::swap(lhs, rhs);
   bool isPower = rhs.isConstant() && rhs.constant >= 0 && rhs.constant < 62;
   if (isa<arith::ShLIOp>(op) && isPower)
@@ -376,7 +394,8 @@ SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
     return index.makeOpaque(value);
   if (lhs.isConstant() && rhs.isConstant()) {
     Number number = fn(lhs.constant, rhs.constant, width);
-    return number ? Form(wrap(*number, width)) : index.makeOpaque(value);
+    return number ? makeConstant(APInt(64, wrap(*number, width), true), value)
+                  : index.makeOpaque(value);
   }
   Atom atom;
   atom.kind = Atom::Function;
@@ -441,7 +460,7 @@ SymbolicForm SymbolicTranslator::translateExtremum(AffineMap map,
 SymbolicForm SymbolicTranslator::translate(AffineExpr expr, ValueRange operands,
                                            unsigned numDims) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
+    return makeConstant(APInt(64, constant.getValue(), true), nullptr);
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return index.getForm(operands[dim.getPosition()]);
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))

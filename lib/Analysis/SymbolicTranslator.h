@@ -54,7 +54,8 @@ private:
     Value initial, next;
   };
 
-  SymbolicForm fit(const Form &form, Value value);
+  Form fit(const Form &form, Value value);
+  Form makeConstant(const APInt &number, Value value);
   SymbolicForm translateUnsigned(Operation *op);
   bool isNonNegative(const Form &form) const;
   bool isQuotient(Operation *op) const;

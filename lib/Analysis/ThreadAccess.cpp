@@ -89,6 +89,19 @@ Operation *ThreadAccesses::getCommonTile(const ThreadAccess &lhs,
   return getTileSource(roots[lhs.roots.front()].value);
 }
 
+bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs) {
+  auto getWidth = [](const ThreadAccess &access) -> unsigned {
+    auto type = access.operand
+                    ? dyn_cast<MemRefType>(access.operand->get().getType())
+                    : MemRefType();
+    return type && type.getElementType().isIntOrFloat()
+               ? type.getElementTypeBitWidth()
+               : 0;
+  };
+  return lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic &&
+         getWidth(lhs) == getWidth(rhs);
+}
+
 bool ThreadAccesses::areComparable(const ThreadAccess &lhs,
                                    const ThreadAccess &rhs) const {
   if (!lhs.footprint || !rhs.footprint ||

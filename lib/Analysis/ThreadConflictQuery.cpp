@@ -54,8 +54,15 @@ ThreadConflictQuery::ThreadConflictQuery(ThreadConflicts &conflicts,
   }
 }
 
+/// True if no place of a footprint is below its first along a coordinate.
+static bool startsAtFirst(const Footprint &footprint, unsigned coordinate) {
+  return llvm::all_of(footprint.box, [&](const Footprint::Extent &extent) {
+    return extent.coordinate != coordinate || extent.stride >= 0;
+  });
+}
+
 /// How far the places of a footprint reach along a coordinate beyond the first;
-/// nothing if that is not known.
+/// nothing if that is not known, or if there are some below the first.
 static std::optional<int64_t> getReach(const Footprint &footprint,
                                        unsigned coordinate) {
   int64_t reach =
@@ -77,9 +84,11 @@ bool ThreadConflictQuery::isSeparate() {
     SymbolicRange rhs = index.getRange(secondOwn[i]);
     std::optional<int64_t> leftReach = getReach(first, i);
     std::optional<int64_t> rightReach = getReach(second, i);
-    if (leftReach && lhs.max && rhs.min && *lhs.max + *leftReach < *rhs.min)
+    if (leftReach && lhs.max && rhs.min && startsAtFirst(second, i) &&
+        *lhs.max + *leftReach < *rhs.min)
       return true;
-    if (rightReach && rhs.max && lhs.min && *rhs.max + *rightReach < *lhs.min)
+    if (rightReach && rhs.max && lhs.min && startsAtFirst(first, i) &&
+        *rhs.max + *rightReach < *lhs.min)
       return true;
   }
   return false;

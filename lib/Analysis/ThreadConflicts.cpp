@@ -11,21 +11,14 @@
 #include "ThreadTables.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
 
-using Condition = SymbolicCondition;
 using Form = SymbolicForm;
 using Footprint = ThreadConflicts::Footprint;
-
-//===----------------------------------------------------------------------===//
-// Footprints as forms
-//===----------------------------------------------------------------------===//
 
 ThreadConflicts::ThreadConflicts(Operation *scope,
                                  const ThreadAccesses &accesses,
@@ -51,136 +44,6 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
 }
 
 ThreadConflicts::~ThreadConflicts() = default;
-
-bool Footprint::operator==(const Footprint &other) const {
-  return place == other.place && run == other.run && agent == other.agent &&
-         condition == other.condition && box.size() == other.box.size() &&
-         llvm::all_of(llvm::zip_equal(box, other.box), [](auto pair) {
-           auto &[lhs, rhs] = pair;
-           return lhs.count == rhs.count && lhs.stride == rhs.stride &&
-                  lhs.coordinate == rhs.coordinate;
-         });
-}
-
-/// Boxes that are one run behind the other become longer runs.
-static void mergeRuns(Footprint &footprint) {
-  unsigned last = footprint.place.size() - 1;
-  bool isMerged = true;
-  while (isMerged) {
-    isMerged = false;
-    for (auto &extent : footprint.box) {
-      if (extent.coordinate != last || !extent.count.isConstant() ||
-          extent.count.constant < 1 || extent.stride > footprint.run ||
-          extent.stride < 1)
-        continue;
-      footprint.run += extent.stride * (extent.count.constant - 1);
-      footprint.box.erase(&extent);
-      isMerged = true;
-      break;
-    }
-  }
-}
-
-/// How far the places of a footprint of one coordinate reach beyond the first.
-static std::optional<int64_t> getReach(const Footprint &footprint) {
-  int64_t reach = footprint.run - 1;
-  for (const Footprint::Extent &extent : footprint.box) {
-    if (!extent.count.isConstant() || extent.stride < 0)
-      return std::nullopt;
-    reach += extent.stride * std::max<int64_t>(0, extent.count.constant - 1);
-  }
-  return reach;
-}
-
-/// 0 <= form < extent
-static Condition isBelow(SymbolicIndex &index, const Form &form,
-                         const Form &extent) {
-  std::optional<Form> distance = extent.plus(form, -1);
-  if (distance)
-    distance = distance->plus(Form(-1));
-  Condition known; // nothing, if the numbers are too large
-  return Condition::join(
-      Condition::All,
-      {Condition::of(Condition::NonNegative, form),
-       distance ? Condition::of(Condition::NonNegative, *distance) : known});
-}
-
-/// Groups the accesses of one coordinate by their root and by what is the same
-/// for all threads at any time.
-void ThreadConflicts::makeExtents() {
-  using Common = std::vector<std::pair<unsigned, int64_t>>;
-  std::map<std::pair<unsigned, Common>, unsigned> groups;
-  for (auto [access, number] :
-       llvm::zip_equal(accesses.getAccesses(), footprintOf)) {
-    Extent &extent = extents.emplace_back();
-    if (!access.footprint || access.roots.size() != 1 ||
-        access.roots.front() == 0 || access.footprint->basis)
-      continue;
-    Form own = footprints[number].place.front();
-    Common common;
-    llvm::erase_if(own.terms, [&](auto term) {
-      const SymbolicAtom &atom = *term.first;
-      bool isCommon =
-          !atom.isDivergent && !atom.isUnsteady && atom.loops.empty();
-      if (isCommon)
-        common.emplace_back(atom.number, term.second);
-      return isCommon;
-    });
-    SymbolicRange range = SymbolicIndex::getRange(own);
-    std::optional<int64_t> reach = getReach(footprints[number]);
-    if (!range.min || !range.max || !reach)
-      continue;
-    std::pair key(access.roots.front(), std::move(common));
-    extent.group = groups.try_emplace(key, groups.size() + 1).first->second;
-    extent.first = *range.min;
-    extent.last = *range.max + *reach;
-  }
-}
-
-/// The operand that says whether `op` is executed at all; null for none.
-static Value getPredicate(Operation *op) {
-  if (auto ptx = dyn_cast<NVVM::BasicPtxBuilderInterface>(op))
-    return ptx.getPredicate().value_or(Value());
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveExpectTxOp,
-            nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(
-          [](auto predicated) { return predicated.getPredicate(); })
-      .Default([](Operation *) { return Value(); });
-}
-
-unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
-                                        const AccessFootprint &footprint) {
-  Footprint made;
-  for (const LinearIndex &coordinate : footprint.place)
-    made.place.push_back(index.getForm(coordinate));
-  for (const AccessFootprint::Extent &extent : footprint.box)
-    made.box.push_back(
-        {index.getForm(extent.count), extent.stride, extent.coordinate});
-  made.run = footprint.run;
-  mergeRuns(made);
-  // Every lane of a warp may read the row at the address of one.
-  made.agent = access.agent;
-  if (isa<nvgpu::LdMatrixOp>(access.op))
-    made.agent = AccessAgent::Warp;
-  std::vector<Condition> conditions = {index.getGuard(access.op)};
-  if (Value predicate = getPredicate(access.op))
-    conditions.push_back(index.getCondition(predicate));
-  for (const AccessFootprint::Bound &bound : footprint.bounds)
-    conditions.push_back(isBelow(index, index.getForm(bound.index),
-                                 index.getForm(bound.extent)));
-  made.condition = Condition::join(Condition::All, std::move(conditions));
-
-  size_t hash = llvm::hash_combine(
-      made.run, made.agent,
-      llvm::hash_combine_range(made.place.begin(), made.place.end()));
-  auto [begin, end] = footprintsByHash.equal_range(hash);
-  for (auto it = begin; it != end; ++it)
-    if (footprints[it->second] == made)
-      return it->second;
-  footprints.push_back(std::move(made));
-  footprintsByHash.emplace(hash, footprints.size() - 1);
-  return footprints.size() - 1;
-}
 
 //===----------------------------------------------------------------------===//
 // Answers
@@ -219,6 +82,23 @@ static void doubtBlocks(Conflict &conflict,
   llvm::raw_string_ostream os(conflict.reason);
   os << "it takes several blocks along " << llvm::join(unknown, " and ")
      << ", and known_grid_size does not tell";
+  conflict.kind = Conflict::Possible;
+  conflict.witness = std::nullopt;
+}
+
+/// It is not certain that threads meet where it is not that they are in the
+/// same buffer at the time, or that they touch all of their footprints.
+static void doubtPlaces(Conflict &conflict, const ThreadAccess &first,
+                        const ThreadAccess &second) {
+  if (conflict.kind != Conflict::Certain)
+    return;
+  bool isOneRoot = first.roots.size() == 1 && second.roots.size() == 1;
+  bool isWhole = !first.footprint->isPartial && !second.footprint->isPartial;
+  if (isOneRoot && isWhole)
+    return;
+  conflict.reason = isOneRoot
+                        ? "not all elements of its vector may be accessed"
+                        : "it is not known which of several buffers it is in";
   conflict.kind = Conflict::Possible;
   conflict.witness = std::nullopt;
 }
@@ -315,8 +195,11 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   Conflict conflict;
   if (isExcluded(first, second, relation))
     return conflict;
-  if (accesses.areComparable(lhs, rhs))
-    return decideOnce(footprintOf[first], footprintOf[second], relation);
+  if (accesses.areComparable(lhs, rhs)) {
+    conflict = decideOnce(footprintOf[first], footprintOf[second], relation);
+    doubtPlaces(conflict, lhs, rhs);
+    return conflict;
+  }
   if (mayFind(first, second, relation) &&
       decideOnce(whenOf[first], whenOf[second], relation)) {
     conflict.kind = Conflict::Possible;

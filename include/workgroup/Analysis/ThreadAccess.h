@@ -85,6 +85,8 @@ struct AccessFootprint {
     }
   };
   SmallVector<Bound, 0> bounds;
+  /// Some of it may be left out: by a mask, or as it is out of bounds.
+  bool isPartial = false;
 };
 
 /// An access of threads to memory that others can reach.
@@ -107,6 +109,10 @@ struct ThreadAccess {
 
   bool isWrite() const { return kind != AccessKind::Read; }
 };
+
+/// True if both are atomic, and of one width: others may come between the parts
+/// of each other.
+bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs);
 
 /// The accesses of one kernel or device function.
 class ThreadAccesses {

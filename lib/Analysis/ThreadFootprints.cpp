@@ -1,0 +1,168 @@
+//===- ThreadFootprints.cpp - Accesses in terms of forms ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadTables.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "workgroup/Analysis/ThreadConflicts.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+using Condition = SymbolicCondition;
+using Form = SymbolicForm;
+using Footprint = ThreadConflicts::Footprint;
+
+bool Footprint::operator==(const Footprint &other) const {
+  return place == other.place && run == other.run && agent == other.agent &&
+         condition == other.condition && box.size() == other.box.size() &&
+         llvm::all_of(llvm::zip_equal(box, other.box), [](auto pair) {
+           auto &[lhs, rhs] = pair;
+           return lhs.count == rhs.count && lhs.stride == rhs.stride &&
+                  lhs.coordinate == rhs.coordinate;
+         });
+}
+
+/// Makes boxes that go down go up from their last place.
+static void turnAround(Footprint &footprint) {
+  for (Footprint::Extent &extent : footprint.box) {
+    if (extent.stride >= 0 || !extent.count.isConstant() ||
+        extent.count.constant < 1)
+      continue;
+    Form &place = footprint.place[extent.coordinate];
+    std::optional<Form> last =
+        place.plus(Form(extent.stride), extent.count.constant - 1);
+    if (!last)
+      continue;
+    place = *last;
+    extent.stride = -extent.stride;
+  }
+}
+
+/// Boxes that are one run behind the other become longer runs.
+static void mergeRuns(Footprint &footprint) {
+  unsigned last = footprint.place.size() - 1;
+  bool isMerged = true;
+  while (isMerged) {
+    isMerged = false;
+    for (auto &extent : footprint.box) {
+      if (extent.coordinate != last || !extent.count.isConstant() ||
+          extent.count.constant < 1 || extent.stride > footprint.run ||
+          extent.stride < 1)
+        continue;
+      footprint.run += extent.stride * (extent.count.constant - 1);
+      footprint.box.erase(&extent);
+      isMerged = true;
+      break;
+    }
+  }
+}
+
+/// How far the places of a footprint of one coordinate reach beyond the first.
+static std::optional<int64_t> getReach(const Footprint &footprint) {
+  int64_t reach = footprint.run - 1;
+  for (const Footprint::Extent &extent : footprint.box) {
+    if (!extent.count.isConstant() || extent.stride < 0)
+      return std::nullopt;
+    reach += extent.stride * std::max<int64_t>(0, extent.count.constant - 1);
+  }
+  return reach;
+}
+
+/// 0 <= form < extent
+static Condition isBelow(SymbolicIndex &index, const Form &form,
+                         const Form &extent) {
+  std::optional<Form> distance = extent.plus(form, -1);
+  if (distance)
+    distance = distance->plus(Form(-1));
+  Condition known; // nothing, if the numbers are too large
+  return Condition::join(
+      Condition::All,
+      {Condition::of(Condition::NonNegative, form),
+       distance ? Condition::of(Condition::NonNegative, *distance) : known});
+}
+
+/// Groups the accesses of one coordinate by their root and by what is the same
+/// for all threads at any time.
+void ThreadConflicts::makeExtents() {
+  using Common = std::vector<std::pair<unsigned, int64_t>>;
+  std::map<std::pair<unsigned, Common>, unsigned> groups;
+  for (auto [access, number] :
+       llvm::zip_equal(accesses.getAccesses(), footprintOf)) {
+    Extent &extent = extents.emplace_back();
+    if (!access.footprint || access.roots.size() != 1 ||
+        access.roots.front() == 0 || access.footprint->basis)
+      continue;
+    Form own = footprints[number].place.front();
+    Common common;
+    llvm::erase_if(own.terms, [&](auto term) {
+      const SymbolicAtom &atom = *term.first;
+      bool isCommon =
+          !atom.isDivergent && !atom.isUnsteady && atom.loops.empty();
+      if (isCommon)
+        common.emplace_back(atom.number, term.second);
+      return isCommon;
+    });
+    SymbolicRange range = SymbolicIndex::getRange(own);
+    std::optional<int64_t> reach = getReach(footprints[number]);
+    if (!range.min || !range.max || !reach)
+      continue;
+    std::pair key(access.roots.front(), std::move(common));
+    extent.group = groups.try_emplace(key, groups.size() + 1).first->second;
+    extent.first = *range.min;
+    extent.last = *range.max + *reach;
+  }
+}
+
+/// The operand that says whether `op` is executed at all; null for none.
+static Value getPredicate(Operation *op) {
+  if (auto ptx = dyn_cast<NVVM::BasicPtxBuilderInterface>(op))
+    return ptx.getPredicate().value_or(Value());
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveExpectTxOp,
+            nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(
+          [](auto predicated) { return predicated.getPredicate(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
+                                        const AccessFootprint &footprint) {
+  Footprint made;
+  for (const LinearIndex &coordinate : footprint.place)
+    made.place.push_back(index.getForm(coordinate));
+  for (const AccessFootprint::Extent &extent : footprint.box)
+    made.box.push_back(
+        {index.getForm(extent.count), extent.stride, extent.coordinate});
+  made.run = footprint.run;
+  turnAround(made);
+  mergeRuns(made);
+  // Every lane of a warp may read the row at the address of one.
+  made.agent = access.agent;
+  if (isa<nvgpu::LdMatrixOp>(access.op))
+    made.agent = AccessAgent::Warp;
+  std::vector<Condition> conditions = {index.getGuard(access.op)};
+  if (Value predicate = getPredicate(access.op))
+    conditions.push_back(index.getCondition(predicate));
+  for (const AccessFootprint::Bound &bound : footprint.bounds)
+    conditions.push_back(isBelow(index, index.getForm(bound.index),
+                                 index.getForm(bound.extent)));
+  made.condition = Condition::join(Condition::All, std::move(conditions));
+
+  size_t hash = llvm::hash_combine(
+      made.run, made.agent,
+      llvm::hash_combine_range(made.place.begin(), made.place.end()));
+  auto [begin, end] = footprintsByHash.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (footprints[it->second] == made)
+      return it->second;
+  footprints.push_back(std::move(made));
+  footprintsByHash.emplace(hash, footprints.size() - 1);
+  return footprints.size() - 1;
+}
+
+} // namespace mlir::workgroup

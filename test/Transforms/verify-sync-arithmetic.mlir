@@ -1,0 +1,161 @@
+// RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(workgroup-verify-sync)' -o /dev/null
+
+// Arithmetic that is not what it looks like at first sight.
+
+// A conjunction of a value that is the same constant in every thread and a constant.
+gpu.module @m {
+  gpu.func @constants(%out: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<256xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c255 = arith.constant 255 : index
+    %c31 = arith.constant 31 : index
+    %wide = arith.maxsi %t, %c255 : index
+    %low = arith.andi %wide, %c31 : index
+    // expected-note @+1 {{the other access}}
+    memref.store %t, %S[%t] : memref<256xindex, #gpu.address_space<workgroup>>
+    // expected-error @+1 {{data race on workgroup memory %arg1}}
+    %x = memref.load %S[%low] : memref<256xindex, #gpu.address_space<workgroup>>
+    memref.store %x, %out[%t] : memref<128xindex>
+    gpu.return
+  }
+}
+
+// -----
+
+// Vectors of a view that goes backwards reach below the place of their first element.
+gpu.module @m {
+  gpu.func @backwards(%out: memref<4xf32> {llvm.noalias}, %in: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %c32 = arith.constant 32 : index
+    %c124 = arith.constant 124 : index
+    %zero = arith.constant 0.0 : f32
+    %back = memref.reinterpret_cast %S to offset: [127], sizes: [128], strides: [-1]
+        : memref<128xf32, #gpu.address_space<workgroup>> to memref<128xf32, strided<[-1], offset: 127>, #gpu.address_space<workgroup>>
+    %v = memref.load %in[%t] : memref<128xf32>
+    %writes = arith.cmpi eq, %t, %c32 : index
+    scf.if %writes {
+      // expected-note @+1 {{the other access}}
+      memref.store %v, %S[%c124] : memref<128xf32, #gpu.address_space<workgroup>>
+    }
+    %reads = arith.cmpi eq, %t, %c0 : index
+    scf.if %reads {
+      // expected-error @+1 {{data race on workgroup memory %arg2}}
+      %x = vector.transfer_read %back[%c0], %zero {in_bounds = [true]}
+          : memref<128xf32, strided<[-1], offset: 127>, #gpu.address_space<workgroup>>, vector<4xf32>
+      vector.transfer_write %x, %out[%c0] {in_bounds = [true]} : vector<4xf32>, memref<4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// The same two apart from each other: below the four elements.
+gpu.module @m {
+  gpu.func @apart(%out: memref<4xf32> {llvm.noalias}, %in: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c123 = arith.constant 123 : index
+    %zero = arith.constant 0.0 : f32
+    %back = memref.reinterpret_cast %S to offset: [127], sizes: [128], strides: [-1]
+        : memref<128xf32, #gpu.address_space<workgroup>> to memref<128xf32, strided<[-1], offset: 127>, #gpu.address_space<workgroup>>
+    %v = memref.load %in[%t] : memref<128xf32>
+    %writes = arith.cmpi eq, %t, %c32 : index
+    scf.if %writes {
+      memref.store %v, %S[%c123] : memref<128xf32, #gpu.address_space<workgroup>>
+    }
+    %reads = arith.cmpi eq, %t, %c0 : index
+    scf.if %reads {
+      %x = vector.transfer_read %back[%c0], %zero {in_bounds = [true]}
+          : memref<128xf32, strided<[-1], offset: 127>, #gpu.address_space<workgroup>>, vector<4xf32>
+      vector.transfer_write %x, %out[%c0] {in_bounds = [true]} : vector<4xf32>, memref<4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Numbers of 64 bits wrap, too: 8 << 60 is negative.
+gpu.module @m {
+  gpu.func @shift(%out: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<1xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c60 = arith.constant 60 : i64
+    %zero = arith.constant 0 : i64
+    %wide = arith.index_cast %t : index to i64
+    %high = arith.shli %wide, %c60 : i64
+    %isNegative = arith.cmpi slt, %high, %zero : i64
+    scf.if %isNegative {
+      // expected-warning @+2 {{possible data race on workgroup memory %arg1}}
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%c0] : memref<1xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @sum(%n: i64, %out: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<1xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %wide = arith.index_cast %t : index to i64
+    %sum = arith.addi %n, %wide : i64
+    %hasWrapped = arith.cmpi slt, %sum, %wide : i64
+    scf.if %hasWrapped {
+      // expected-warning @+2 {{possible data race on workgroup memory %arg2}}
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%c0] : memref<1xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// It cannot wrap, as it says.
+gpu.module @m {
+  gpu.func @promised(%n: i64, %out: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<1xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %wide = arith.index_cast %t : index to i64
+    %sum = arith.addi %n, %wide overflow<nsw> : i64
+    %isFirst = arith.cmpi eq, %sum, %n : i64
+    scf.if %isFirst {
+      memref.store %t, %S[%c0] : memref<1xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Constants near the limits of 64 bits.
+gpu.module @m {
+  gpu.func @limits(%out: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<1xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %min = arith.constant -9223372036854775808 : index
+    %isLow = arith.cmpi sle, %t, %c32 : index
+    %number = arith.select %isLow, %min, %c32 : index
+    %isOther = arith.cmpi ne, %number, %t : index
+    scf.if %isOther {
+      // expected-warning @+2 {{possible data race on workgroup memory %arg1}}
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%c0] : memref<1xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
