@@ -17,8 +17,10 @@
 
 include "workgroup/CopyPasses.td"
 include "workgroup/KernelPasses.td"
+include "workgroup/LinalgPasses.td"
 include "workgroup/LoopPasses.td"
 include "workgroup/MemoryPasses.td"
 include "workgroup/SyncPasses.td"
+include "workgroup/TilePasses.td"
 
 #endif // WORKGROUP_PASSES

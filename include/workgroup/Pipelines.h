@@ -171,6 +171,10 @@ struct ToNVVMPipelineOptions
       llvm::cl::init(true)};
 };
 
+/// From tensors to buffers: of the host, which passes them to the functions
+/// that become kernels, and of the tiles in these.
+void buildBufferizePipeline(OpPassManager &pm);
+
 /// From copies in loops to copies that run ahead of their readers.
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                        StringRef chip, int64_t assumeAlignment);

@@ -15,6 +15,7 @@
 #ifndef WORKGROUP_TRANSFORMS_H
 #define WORKGROUP_TRANSFORMS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -66,6 +67,36 @@ struct DistributeLoopsOptions {
 /// `workgroup-distribute-loops`.
 LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options = {});
+
+/// Brings linalg on tensors in `module` into the form that schedules match. See
+/// pass `workgroup-normalize-linalg`.
+LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions = false);
+
+/// Makes private functions, which become kernels, of the operations on tensors
+/// in `module`. See pass `workgroup-form-kernels`.
+LogicalResult formKernels(ModuleOp module);
+
+/// Tiles of a kernel: see pass `workgroup-tile-kernel`.
+struct TileKernelOptions {
+  /// Iterations of each parallel loop that a block does; 0 for all.
+  SmallVector<int64_t> block;
+  /// Iterations of the loops over sums that are done at a time; 0 for all.
+  SmallVector<int64_t> reduction;
+  /// Whether every user of an element-wise result computes it for itself.
+  bool recompute = false;
+};
+
+/// Makes a loop over blocks of `function`, of which the operations are tiled.
+LogicalResult tileKernel(func::FuncOp function,
+                         const TileKernelOptions &options);
+
+/// Puts the buffers of blocks inside `function` into workgroup memory. See pass
+/// `workgroup-place-buffers`.
+LogicalResult placeBuffers(func::FuncOp function);
+
+/// Makes loops over threads of the operations of blocks inside `function`, for
+/// blocks of `threads` threads. See pass `workgroup-map-to-threads`.
+LogicalResult mapToThreads(func::FuncOp function, int64_t threads);
 
 /// How loops over blocks become launches.
 struct FormLaunchesOptions {

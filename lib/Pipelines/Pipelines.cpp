@@ -16,6 +16,7 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/Transforms/OptimizeForNVVM.h"
@@ -27,6 +28,21 @@ namespace mlir::workgroup {
 
 /// What a block can have on every chip without asking the driver for more.
 static constexpr int64_t kMaxStaticBytes = 49152;
+
+void buildBufferizePipeline(OpPassManager &pm) {
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  // What is known to be contiguous stays so, and a loop may return what it
+  // allocates in each turn.
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  options.allowReturnAllocsFromLoops = true;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                        StringRef chip, int64_t assumeAlignment) {
@@ -138,6 +154,10 @@ void buildToNVVMPipeline(OpPassManager &pm,
 }
 
 void registerPipelines() {
+  PassPipelineRegistration<>(
+      "workgroup-bufferize",
+      "Tensors of the host and of tiles -> buffers, across calls of kernels",
+      buildBufferizePipeline);
   PassPipelineRegistration<MemoryPipelineOptions>(
       "workgroup-memory",
       "What promotion to workgroup memory leaves -> outlined, verified kernels",

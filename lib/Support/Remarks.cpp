@@ -18,6 +18,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-eliminate-barriers";
   case RemarkSource::InsertBarriers:
     return "workgroup-insert-barriers";
+  case RemarkSource::FormKernels:
+    return "workgroup-form-kernels";
   case RemarkSource::FormLaunches:
     return "workgroup-form-launches";
   case RemarkSource::FormRings:
@@ -30,14 +32,26 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-hoist-allocs";
   case RemarkSource::HoistCopies:
     return "workgroup-hoist-copies";
+  case RemarkSource::LowerContractions:
+    return "workgroup-lower-contractions";
   case RemarkSource::LowerCopies:
     return "workgroup-lower-copies";
   case RemarkSource::LowerDynamicMemory:
     return "workgroup-lower-dynamic-memory";
+  case RemarkSource::MapToThreads:
+    return "workgroup-map-to-threads";
+  case RemarkSource::NormalizeLinalg:
+    return "workgroup-normalize-linalg";
   case RemarkSource::PackMemory:
     return "workgroup-pack-memory";
+  case RemarkSource::PlaceBuffers:
+    return "workgroup-place-buffers";
   case RemarkSource::ResolveBankConflicts:
     return "workgroup-resolve-bank-conflicts";
+  case RemarkSource::StageOperands:
+    return "workgroup-stage-operands";
+  case RemarkSource::TileKernel:
+    return "workgroup-tile-kernel";
   case RemarkSource::VerifyKernels:
     return "workgroup-verify-kernels";
   case RemarkSource::VerifySync:

@@ -1,0 +1,121 @@
+//===- LinalgPasses.td - From linalg to tile programs ------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LINALG_PASSES
+#define WORKGROUP_LINALG_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
+  let summary = "Bring linalg on tensors into the form that schedules match";
+  let description = [{
+    Of what front ends write in many ways, `linalg.generic` is left, recognised by its
+    loops, maps and body:
+
+    - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`
+      and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions;
+    - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
+      generics: a padded element is looked up if it is inside, and is the padding otherwise;
+    - named operations become generics;
+    - dimensions of one element are dropped;
+    - element-wise operations are fused into element-wise users, and into a reduction
+      that is the only user; transpositions, broadcasts and other copies also into
+      contractions, which read what the copies read. Several results of the same loops become
+      one generic with several results. Other bodies never go into a contraction or a window,
+      which would compute them again for each of its sums.
+
+    What stands in kernels, and functions without linalg on tensors, are left alone. A
+    `cf.assert` in the body of an operation is dropped, with a remark, unless
+    `keep-assertions` is set.
+
+    Fails where an operation is on complex numbers, and where a Winograd transformation
+    is asked for.
+
+    Source: peers take operations by name, and miss those that a front end spells otherwise;
+    `linalg-specialize-generic-ops` of MLIR 22 takes A * B^T for A * B.
+  }];
+  let options = [
+    Option<"keepAssertions", "keep-assertions", "bool", /*default=*/"false",
+           "Do not drop assertions in the bodies of operations">,
+  ];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "linalg::LinalgDialect", "math::MathDialect",
+                           "scf::SCFDialect", "tensor::TensorDialect"];
+}
+
+def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
+  let summary = "Make a function of the operations on tensors that one kernel does";
+  let description = [{
+    Every structured operation on tensors outside of kernels ends in exactly one private function
+    `@<function>_<n>_<class>`, which the host calls, in destination-passing style: what
+    it reads comes first among the arguments, then, for each result that is no update of
+    what it reads, a tensor to put it into. The result of its last operation, the
+    root, is the last. Fills, and others that read no tensor, are made
+    by each kernel that needs them; slices are taken by the kernel, so that the host copies
+    none.
+
+    An operation joins the kernel of its users if
+
+    - they are all in it, or the others come behind its end;
+    - it is read element by element (by projected permutations), in one order, and not by a
+      contraction or window, which would compute it again for each sum;
+    - the loops that blocks share out, the rows, are loops of it, too, or it is cheap enough
+      to be computed by several blocks. Reductions of a kernel have the same rows; the
+      first one to join makes them those of the kernel;
+    - there is one contraction or window at most, with nothing but element-wise
+      operations behind it;
+    - of what others need as well, no two blocks make the same.
+
+    Otherwise a remark says what kept it out.
+
+    The tensors that callers pass to public functions with operations on tensors become
+    `bufferization.writable = false`, unless they say otherwise: bufferization would write
+    results into them.
+
+    Source: the grouping of IREE's dispatch regions
+    (https://iree.dev/developers/design-docs/), with kernels as functions instead of an
+    operation of their own.
+  }];
+  let dependentDialects = ["bufferization::BufferizationDialect",
+                           "func::FuncDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
+}
+
+def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
+  let summary = "Share out the loops of a kernel to blocks";
+  let description = [{
+    Of a function that `workgroup-form-kernels` made, the root is tiled: an `scf.forall` over
+    tiles, mapped to blocks (`#gpu.block<linear_dim_0>` for the last dimension), with
+    all other operations of the kernel fused into it. What is returned besides the root's
+    result is put together from the tiles, too.
+
+    `block` gives the size of the tiles for each loop of the root; 0, or none, is
+    for all of it. With 0 for all loops there is one block. `reduction` gives the
+    steps for the sums of a contraction, in the order of its loops; 0, or none, for no loop.
+
+    What an element-wise operation makes for several others stays in a tile, unless the size of
+    this is not known, or `recompute` is set: then each of them computes it for itself.
+
+    Functions without structured operations on tensors, or with more than one block of code,
+    are left alone. Fails if the function is more than one kernel, and if `block` names a
+    loop that blocks cannot share out.
+  }];
+  let options = [
+    ListOption<"block", "block", "int64_t",
+               "Sizes of tiles along the loops of the root; 0 for all">,
+    ListOption<"reduction", "reduction", "int64_t",
+               "Steps along the sums of contractions; 0 for all at once">,
+    Option<"recompute", "recompute", "bool", /*default=*/"false",
+           "Keep no element-wise intermediate results">,
+  ];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "gpu::GPUDialect", "scf::SCFDialect",
+                           "tensor::TensorDialect"];
+}
+
+#endif // WORKGROUP_LINALG_PASSES

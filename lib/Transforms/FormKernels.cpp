@@ -1,0 +1,117 @@
+//===- FormKernels.cpp - Functions of what becomes one kernel -------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelOutliner.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_FORMKERNELSPASS
+#include "workgroup/Passes.h.inc"
+
+/// True if the result is put into an argument.
+static bool hasDestination(Value result) {
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
+    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
+  return isa<BlockArgument>(result);
+}
+
+/// True for what this pass makes: a private function of one group whose
+/// results are put into arguments.
+static bool isFormed(func::FuncOp function) {
+  if (!function.isPrivate() || !function.getBody().hasOneBlock())
+    return false;
+  Block &body = function.front();
+  std::vector<KernelGroup> groups = groupOps(body);
+  return groups.size() == 1 &&
+         llvm::all_of(body.getTerminator()->getOperands(), hasDestination);
+}
+
+static void remarkOn(const KernelGroup &group, StringRef name) {
+  std::string ops;
+  llvm::raw_string_ostream os(ops);
+  llvm::interleaveComma(group.getOps(), os, [&](linalg::LinalgOp op) {
+    os << getClassName(classify(op));
+  });
+  passedRemark(RemarkSource::FormKernels, "FormedKernel", group.getRoot())
+      << "kernel " << remark::metric("Kernel", name) << " of "
+      << remark::metric("Operations", ops);
+}
+
+/// Forms the kernels of `block`, whose number goes on from `next`.
+static void formKernels(func::FuncOp function, Block &block, unsigned &next) {
+  SmallVector<std::pair<linalg::LinalgOp, StringRef>> whyNot;
+  std::vector<KernelGroup> groups = groupOps(block, &whyNot);
+  for (auto [op, reason] : whyNot)
+    missedRemark(RemarkSource::FormKernels, "KernelOfItsOwn", op)
+        << "it is not in the kernel of what uses it: " << reason;
+  unsigned number = next += groups.size();
+  // Users first: they make for themselves what generators make.
+  for (const KernelGroup &group : llvm::reverse(groups)) {
+    std::string name = llvm::formatv("{0}_{1}_{2}", function.getName(),
+                                     --number, getClassName(group.getClass()));
+    remarkOn(group, name);
+    KernelOutliner(group).outline(function, name);
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// What callers pass is theirs: bufferization writes into it otherwise.
+static void protectArguments(func::FuncOp function) {
+  StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
+  if (!function.isPublic())
+    return;
+  for (BlockArgument argument : function.getArguments())
+    if (isa<TensorType>(argument.getType()) &&
+        !function.getArgAttr(argument.getArgNumber(), writable))
+      function.setArgAttr(argument.getArgNumber(), writable,
+                          BoolAttr::get(function.getContext(), false));
+}
+
+LogicalResult formKernels(ModuleOp module) {
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isDeclaration() && !isFormed(function))
+      functions.push_back(function);
+  for (func::FuncOp function : functions) {
+    SmallVector<Block *> blocks;
+    function.walk([&](Block *block) {
+      if (llvm::any_of(*block, [](Operation &op) { return getTensorOp(&op); }))
+        blocks.push_back(block);
+    });
+    if (blocks.empty())
+      continue;
+    protectArguments(function);
+    unsigned next = 0;
+    for (Block *block : blocks)
+      formKernels(function, *block, next);
+  }
+  return success();
+}
+
+namespace {
+
+struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
+  using FormKernelsPassBase::FormKernelsPassBase;
+
+  void runOnOperation() override {
+    if (failed(formKernels(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup

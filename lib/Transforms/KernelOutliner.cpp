@@ -1,0 +1,160 @@
+//===- KernelOutliner.cpp - Functions of groups of operations -------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelOutliner.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::workgroup {
+
+KernelOutliner::KernelOutliner(const KernelGroup &group)
+    : group(group), ops(group.getOps()) {
+  collectResults();
+  for (linalg::LinalgOp op : ops)
+    collectOperands(op);
+}
+
+//===----------------------------------------------------------------------===//
+// What goes in and out
+//===----------------------------------------------------------------------===//
+
+/// True if the kernel makes what `op` makes for itself rather than take it as
+/// an argument: it is cheap, or a part that the host would have to copy.
+static bool isMadeInside(Operation *op) {
+  if (isa<tensor::EmptyOp, tensor::ExtractSliceOp>(op))
+    return true;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return !isa<ShapedType>(constant.getType()) ||
+           isa<SplatElementsAttr>(constant.getValue());
+  linalg::LinalgOp generator = getTensorOp(op);
+  return generator && classify(generator) == LinalgClass::Generator;
+}
+
+void KernelOutliner::collectOperand(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && group.contains(op))
+    return;
+  if (!op || !isMadeInside(op)) {
+    captured.insert(value);
+    return;
+  }
+  if (cloned.contains(op))
+    return;
+  collectOperands(op);
+  cloned.insert(op);
+}
+
+void KernelOutliner::collectOperands(Operation *op) {
+  for (Value operand : op->getOperands())
+    collectOperand(operand);
+  llvm::SetVector<Value> above;
+  getUsedValuesDefinedAbove(op->getRegions(), above);
+  for (Value value : above)
+    collectOperand(value);
+}
+
+/// The empty tensor that `result` is put into, behind what initialises it; null
+/// if it is an update of another tensor.
+tensor::EmptyOp KernelOutliner::findEmpty(Value result) const {
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp())) {
+    if (!group.contains(op) && classify(op) != LinalgClass::Generator)
+      break;
+    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
+  }
+  return result.getDefiningOp<tensor::EmptyOp>();
+}
+
+void KernelOutliner::collectResults() {
+  for (linalg::LinalgOp op : ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !group.contains(user); }))
+        destinations.push_back({result, findEmpty(result)});
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+func::FuncOp KernelOutliner::createFunction(func::FuncOp function,
+                                            StringRef name,
+                                            ValueRange arguments) {
+  OpBuilder builder(function);
+  SmallVector<Type> results;
+  for (const Destination &destination : destinations)
+    results.push_back(destination.result.getType());
+  auto type = builder.getFunctionType(TypeRange(arguments), results);
+  auto kernel =
+      func::FuncOp::create(builder, group.getRoot().getLoc(), name, type);
+  kernel.setPrivate();
+  SymbolTable(function->getParentOp()).insert(kernel);
+  kernel.addEntryBlock();
+  return kernel;
+}
+
+/// Lets what becomes `result` be put into `destination`. What initialises it is
+/// made anew if others are initialised by it, too.
+void KernelOutliner::setDestination(OpBuilder &builder, Value result,
+                                    Value destination) {
+  auto op = cast<linalg::LinalgOp>(result.getDefiningOp());
+  OpOperand *init = op.getTiedOpOperand(cast<OpResult>(result));
+  while (auto initialiser = init->get().getDefiningOp<linalg::LinalgOp>()) {
+    auto number = cast<OpResult>(init->get()).getResultNumber();
+    if (!init->get().hasOneUse()) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(initialiser);
+      initialiser = cast<linalg::LinalgOp>(builder.clone(*initialiser));
+      init->set(initialiser->getResult(number));
+    }
+    init = initialiser.getTiedOpOperand(initialiser->getResult(number));
+  }
+  init->set(destination);
+}
+
+void KernelOutliner::fillFunction(func::FuncOp kernel) {
+  Block &entry = kernel.front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&entry);
+  mapping.map(captured.getArrayRef(),
+              entry.getArguments().take_front(captured.size()));
+  for (Operation *op : cloned)
+    builder.clone(*op, mapping);
+  for (linalg::LinalgOp op : ops)
+    builder.clone(*op, mapping);
+  unsigned next = captured.size();
+  SmallVector<Value> results;
+  for (const Destination &destination : destinations) {
+    Value result = mapping.lookup(destination.result);
+    results.push_back(result);
+    if (destination.empty)
+      setDestination(builder, result, entry.getArgument(next++));
+  }
+  func::ReturnOp::create(builder, kernel.getLoc(), results);
+}
+
+func::FuncOp KernelOutliner::outline(func::FuncOp function, StringRef name) {
+  linalg::LinalgOp root = group.getRoot();
+  OpBuilder builder(root);
+  SmallVector<Value> arguments = llvm::to_vector(captured);
+  for (const Destination &destination : destinations)
+    if (tensor::EmptyOp empty = destination.empty)
+      arguments.push_back(builder.clone(*empty)->getResult(0));
+  func::FuncOp kernel = createFunction(function, name, arguments);
+  fillFunction(kernel);
+  auto call = func::CallOp::create(builder, root.getLoc(), kernel, arguments);
+  for (auto [destination, result] :
+       llvm::zip_equal(destinations, call.getResults()))
+    destination.result.replaceUsesWithIf(result, [&](OpOperand &use) {
+      return !group.contains(use.getOwner());
+    });
+  for (linalg::LinalgOp op : llvm::reverse(ops))
+    op->erase();
+  return kernel;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,74 @@
+//===- LinalgClasses.cpp - What kind of work an operation is --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgClasses.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "workgroup/Support/Kernel.h"
+
+namespace mlir::workgroup {
+
+/// True if elements of a tensor come into the body, by its arguments or where
+/// it looks them up.
+static bool readsTensor(linalg::LinalgOp op) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType()) &&
+        op.payloadUsesValueFromOperand(input))
+      return true;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (op.payloadUsesValueFromOperand(&init))
+      return true;
+  return op->getRegion(0)
+      .walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+LinalgClass classify(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return readsTensor(op) ? LinalgClass::Elementwise : LinalgClass::Generator;
+  if (linalg::isaContractionOpInterface(op))
+    return LinalgClass::Contraction;
+  bool isProjected = llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return map.isProjectedPermutation(/*allowZeroInResults=*/true);
+  });
+  return isProjected ? LinalgClass::Reduction : LinalgClass::Window;
+}
+
+StringRef getClassName(LinalgClass kind) {
+  switch (kind) {
+  case LinalgClass::Generator:
+    return "fill";
+  case LinalgClass::Elementwise:
+    return "elementwise";
+  case LinalgClass::Reduction:
+    return "reduction";
+  case LinalgClass::Contraction:
+    return "contraction";
+  case LinalgClass::Window:
+    return "window";
+  }
+  llvm_unreachable("unknown class");
+}
+
+bool isCopyLike(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  if (op.getNumDpsInits() != 1 || !llvm::hasSingleElement(*body))
+    return false;
+  auto value = dyn_cast<BlockArgument>(body->getTerminator()->getOperand(0));
+  return value && value.getArgNumber() < op.getNumDpsInputs();
+}
+
+bool isTensorOp(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && !isInDeviceCode(op);
+}
+
+linalg::LinalgOp getTensorOp(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return linalgOp && isTensorOp(linalgOp) ? linalgOp : linalg::LinalgOp();
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,51 @@
+//===- LinalgClasses.h - What kind of work an operation is ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Operations are told apart by their loops, maps and bodies, never by their
+// names, which come and go between versions of MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_LINALGCLASSES_H
+#define WORKGROUP_LIB_TRANSFORMS_LINALGCLASSES_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::workgroup {
+
+enum class LinalgClass {
+  /// Reads no tensor: a fill, an iota.
+  Generator,
+  /// Parallel loops only.
+  Elementwise,
+  /// A sum, or the like, along some loops.
+  Reduction,
+  /// Products of two operands, summed up.
+  Contraction,
+  /// Reads at sums of loops: a convolution, a pooling.
+  Window,
+};
+
+LinalgClass classify(linalg::LinalgOp op);
+
+/// As names of kernels have it: `fill`, `elementwise`, `reduction`,
+/// `contraction`, `window`.
+StringRef getClassName(LinalgClass kind);
+
+/// True if the body yields what it reads: a transposition, a broadcast.
+bool isCopyLike(linalg::LinalgOp op);
+
+/// True if `op` works on tensors, and not in a kernel.
+bool isTensorOp(linalg::LinalgOp op);
+
+/// `op` as an operation on tensors of the host; null if it is not one.
+linalg::LinalgOp getTensorOp(Operation *op);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_LINALGCLASSES_H

@@ -1,0 +1,242 @@
+//===- NormalizeLinalg.cpp - linalg in the form that schedules match ------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgClasses.h"
+#include "TensorGenerics.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "workgroup/Passes.h"
+#include "workgroup/Support/Remarks.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_NORMALIZELINALGPASS
+#include "workgroup/Passes.h.inc"
+
+/// True for an operation of the host that has to do with tensors.
+static bool isOnTensors(Operation *op) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  return (llvm::any_of(op->getOperandTypes(), isTensor) ||
+          llvm::any_of(op->getResultTypes(), isTensor)) &&
+         !isInDeviceCode(op);
+}
+
+//===----------------------------------------------------------------------===//
+// What is refused
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkOperation(Operation *op) {
+  if (isa<linalg::WinogradFilterTransformOp, linalg::WinogradInputTransformOp,
+          linalg::WinogradOutputTransformOp>(op))
+    return op->emitOpError("is not compiled; write the convolution itself, "
+                           "such as linalg.conv_2d_nhwc_fhwc");
+  if (!isa<linalg::LinalgOp, linalg::AggregatedOpInterface>(op))
+    return success();
+  for (Type type : op->getOperandTypes())
+    if (isa<ComplexType>(getElementTypeOrSelf(type)))
+      return op->emitOpError(
+          "is on complex numbers, which are not compiled; split them into "
+          "tensors of their real and imaginary parts");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Replaces operations that stand for several by these.
+static LogicalResult decompose(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa<linalg::AggregatedOpInterface, linalg::PackOp, linalg::UnPackOp>(
+            op) &&
+        isOnTensors(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    rewriter.setInsertionPoint(op);
+    bool isDone = false;
+    if (auto pack = dyn_cast<linalg::PackOp>(op)) {
+      isDone = succeeded(linalg::lowerPack(
+          rewriter, pack, /*lowerPadLikeWithInsertSlice=*/false));
+    } else if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
+      isDone = succeeded(linalg::lowerUnPack(
+          rewriter, unpack, /*lowerUnpadLikeWithExtractSlice=*/false));
+    } else {
+      auto parts =
+          cast<linalg::AggregatedOpInterface>(op).decomposeOperation(rewriter);
+      isDone = succeeded(parts);
+      if (isDone)
+        rewriter.replaceOp(op, *parts);
+    }
+    if (!isDone)
+      return op->emitOpError("cannot be taken apart into simpler operations; "
+                             "write these instead");
+  }
+  return success();
+}
+
+static void dropAssertions(func::FuncOp function) {
+  function.walk([](cf::AssertOp op) {
+    auto around = op->getParentOfType<linalg::LinalgOp>();
+    if (!around || !isTensorOp(around))
+      return;
+    passedRemark(RemarkSource::NormalizeLinalg, "DroppedAssertion", op)
+        << "a kernel does not check: " << op.getMsg();
+    op.erase();
+  });
+}
+
+static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
+  if (succeeded(applyPatternsGreedily(function, std::move(patterns))))
+    return success();
+  return function.emitError("the tensors of this function are rewritten again "
+                            "and again; please report it");
+}
+
+static LogicalResult generalize(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  populateTensorGenericPatterns(patterns);
+  if (failed(apply(function, std::move(patterns))))
+    return failure();
+  IRRewriter rewriter(function.getContext());
+  SmallVector<linalg::LinalgOp> named;
+  function.walk([&](linalg::LinalgOp op) {
+    if (isTensorOp(op) && !isa<linalg::GenericOp>(op))
+      named.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitOpError("has no form as linalg.generic; write it as one");
+  }
+  return success();
+}
+
+static LogicalResult dropUnitDims(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::ControlDropUnitDims control;
+  control.controlFn = [](Operation *op) {
+    linalg::LinalgOp onTensors = getTensorOp(op);
+    return llvm::to_vector(
+        llvm::seq<unsigned>(0, onTensors ? onTensors.getNumLoops() : 0));
+  };
+  linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
+  linalg::populateMoveInitOperandsToInputPattern(patterns);
+  return apply(function, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
+
+/// Whether the producer of `use` goes into the body of its user. Nothing but
+/// copies goes where it would be computed more than once.
+static bool shouldFuse(OpOperand *use) {
+  linalg::LinalgOp producer = getTensorOp(use->get().getDefiningOp());
+  linalg::LinalgOp consumer = getTensorOp(use->getOwner());
+  if (!producer || !consumer || consumer.isDpsInit(use))
+    return false;
+  LinalgClass from = classify(producer), to = classify(consumer);
+  if (isCopyLike(producer) && from != LinalgClass::Generator)
+    return to != LinalgClass::Window;
+  if (to == LinalgClass::Reduction)
+    return producer->hasOneUse();
+  if (to != LinalgClass::Elementwise)
+    return false;
+  if (from == LinalgClass::Generator || producer->hasOneUse())
+    return true;
+  return use->get().hasOneUse() &&
+         consumer.getMatchingIndexingMap(use).isIdentity();
+}
+
+/// Whether a reshape at `use` is swapped with what is before or behind it: only
+/// between two element-wise operations, which become one by it. Elsewhere
+/// it spreads dimensions of one element all over the program.
+static bool shouldSwapReshape(OpOperand *use) {
+  auto isElementwise = [](Operation *op) {
+    linalg::LinalgOp onTensors = getTensorOp(op);
+    return onTensors && classify(onTensors) == LinalgClass::Elementwise;
+  };
+  auto isReshape = [](Operation *op) {
+    return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+  };
+  Operation *producer = use->get().getDefiningOp(), *user = use->getOwner();
+  if (!producer || !producer->hasOneUse())
+    return false;
+  if (isReshape(producer))
+    return isElementwise(user) &&
+           isElementwise(producer->getOperand(0).getDefiningOp()) &&
+           producer->getOperand(0).hasOneUse();
+  return isReshape(user) && isElementwise(producer) && user->hasOneUse() &&
+         isElementwise(*user->user_begin());
+}
+
+static LogicalResult fuse(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
+                                                    shouldSwapReshape);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  linalg::populateInlineConstantOperandsPatterns(patterns);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  return apply(function, std::move(patterns));
+}
+
+static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
+  bool hasTensors = false;
+  WalkResult checked = function.walk([&](Operation *op) {
+    if (!isOnTensors(op))
+      return WalkResult::advance();
+    hasTensors = true;
+    return WalkResult(checkOperation(op));
+  });
+  if (checked.wasInterrupted())
+    return failure();
+  if (!hasTensors)
+    return success();
+  if (!keepAssertions)
+    dropAssertions(function);
+  return success(
+      succeeded(decompose(function)) && succeeded(generalize(function)) &&
+      succeeded(dropUnitDims(function)) && succeeded(fuse(function)));
+}
+
+LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(normalize(function, keepAssertions)))
+      return failure();
+  return success();
+}
+
+namespace {
+
+struct NormalizeLinalgPass
+    : impl::NormalizeLinalgPassBase<NormalizeLinalgPass> {
+  using NormalizeLinalgPassBase::NormalizeLinalgPassBase;
+
+  void runOnOperation() override {
+    if (failed(normalizeLinalg(getOperation(), keepAssertions)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,220 @@
+//===- TensorGenerics.cpp - Operations on tensors as generics -------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorGenerics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::workgroup {
+
+namespace {
+
+/// Makes the element at `indices`, of which there is one per dimension.
+using ElementBuilder =
+    function_ref<Value(OpBuilder &, Location, ArrayRef<Value> indices)>;
+
+} // namespace
+
+/// Replaces `op`, whose result has `sizes`, by a generic that makes each
+/// element by `build`.
+static void replaceByGeneric(PatternRewriter &rewriter, Operation *op,
+                             ArrayRef<OpFoldResult> sizes,
+                             ElementBuilder build) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Location loc = op->getLoc();
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, empty.getType(), ValueRange(), empty, identity, iterators,
+      [&](OpBuilder &builder, Location at, ValueRange) {
+        SmallVector<Value> indices;
+        for (int64_t dim = 0; dim < type.getRank(); ++dim)
+          indices.push_back(linalg::IndexOp::create(builder, at, dim));
+        linalg::YieldOp::create(builder, at, build(builder, at, indices));
+      });
+  Value result = generic.getResult(0);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(rewriter, loc, type, result);
+  rewriter.replaceOp(op, result);
+}
+
+/// What `region`, which is given `indices`, yields.
+static Value cloneElement(OpBuilder &builder, Region &region,
+                          ArrayRef<Value> indices) {
+  IRMapping mapping;
+  mapping.map(region.getArguments(), indices);
+  for (Operation &op : region.front().without_terminator())
+    builder.clone(op, mapping);
+  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+static SmallVector<OpFoldResult> getResultSizes(OpBuilder &builder,
+                                                Operation *op) {
+  ReifiedRankedShapedTypeDims sizes;
+  if (failed(reifyResultShapes(builder, op, sizes)))
+    return {};
+  return sizes.front();
+}
+
+namespace {
+
+/// An element of the padded tensor is that of the source if it is inside of it.
+struct PadToGeneric : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes = getResultSizes(rewriter, op);
+    SmallVector<OpFoldResult> extents =
+        tensor::getMixedSizes(rewriter, loc, op.getSource());
+    if (sizes.size() != extents.size())
+      return rewriter.notifyMatchFailure(op, "unknown sizes");
+    auto toValues = [&](ArrayRef<OpFoldResult> values) {
+      return getValueOrCreateConstantIndexOp(rewriter, loc, values);
+    };
+    SmallVector<Value> lows = toValues(op.getMixedLowPad());
+    SmallVector<Value> ends = toValues(extents);
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    replaceByGeneric(
+        rewriter, op, sizes,
+        [&](OpBuilder &builder, Location at, ArrayRef<Value> indices) -> Value {
+          Value isInside =
+              arith::ConstantOp::create(builder, at, builder.getBoolAttr(true));
+          SmallVector<Value> places;
+          auto require = [&](arith::CmpIPredicate predicate, Value place,
+                             Value limit) {
+            Value holds =
+                arith::CmpIOp::create(builder, at, predicate, place, limit);
+            isInside = arith::AndIOp::create(builder, at, isInside, holds);
+          };
+          for (auto [index, low, end] : llvm::zip_equal(indices, lows, ends)) {
+            Value place = arith::SubIOp::create(builder, at, index, low);
+            places.push_back(place);
+            require(arith::CmpIPredicate::sge, place, zero);
+            require(arith::CmpIPredicate::slt, place, end);
+          }
+          auto lookUp = [&](OpBuilder &inner, Location) {
+            Value element =
+                tensor::ExtractOp::create(inner, at, op.getSource(), places);
+            scf::YieldOp::create(inner, at, element);
+          };
+          auto pad = [&](OpBuilder &inner, Location) {
+            scf::YieldOp::create(inner, at,
+                                 cloneElement(inner, op.getRegion(), indices));
+          };
+          return scf::IfOp::create(builder, at, isInside, lookUp, pad)
+              .getResult(0);
+        });
+    return success();
+  }
+};
+
+struct GenerateToGeneric : OpRewritePattern<tensor::GenerateOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::GenerateOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    SmallVector<OpFoldResult> sizes =
+        getMixedValues(type.getShape(), op.getDynamicExtents(), rewriter);
+    replaceByGeneric(
+        rewriter, op, sizes,
+        [&](OpBuilder &builder, Location, ArrayRef<Value> indices) {
+          return cloneElement(builder, op.getBody(), indices);
+        });
+    return success();
+  }
+};
+
+struct SplatToGeneric : OpRewritePattern<tensor::SplatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::SplatOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> sizes =
+        getMixedValues(op.getType().getShape(), op.getDynamicSizes(), rewriter);
+    replaceByGeneric(rewriter, op, sizes,
+                     [&](OpBuilder &, Location, ArrayRef<Value>) -> Value {
+                       return op.getInput();
+                     });
+    return success();
+  }
+};
+
+/// The last dimension of the indices has a coordinate per gathered dimension
+/// of the source; the dimensions before it come first in the result, those of
+/// the source follow, the gathered ones as one element or not at all.
+struct GatherToGeneric : OpRewritePattern<tensor::GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::GatherOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ArrayRef<int64_t> gathered = op.getGatherDims();
+    RankedTensorType source = op.getSourceType();
+    int64_t batchRank = op.getIndicesType().getRank() - 1;
+    bool keepsUnits =
+        op.getResultType().getRank() == batchRank + source.getRank();
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, op.getIndices());
+    sizes.pop_back();
+    for (auto [dim, size] :
+         llvm::enumerate(tensor::getMixedSizes(rewriter, loc, op.getSource())))
+      if (!llvm::is_contained(gathered, int64_t(dim)))
+        sizes.push_back(size);
+      else if (keepsUnits)
+        sizes.push_back(rewriter.getIndexAttr(1));
+    replaceByGeneric(
+        rewriter, op, sizes,
+        [&](OpBuilder &builder, Location at, ArrayRef<Value> indices) -> Value {
+          SmallVector<Value> batch(indices.take_front(batchRank)), places;
+          ArrayRef<Value> slice = indices.drop_front(batchRank);
+          for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+            const int64_t *coordinate = llvm::find(gathered, dim);
+            bool isGathered = coordinate != gathered.end();
+            if (!isGathered || keepsUnits) {
+              places.push_back(slice.front());
+              slice = slice.drop_front();
+            }
+            if (!isGathered)
+              continue;
+            SmallVector<Value> where(batch);
+            where.push_back(arith::ConstantIndexOp::create(
+                builder, at, coordinate - gathered.begin()));
+            Value place =
+                tensor::ExtractOp::create(builder, at, op.getIndices(), where);
+            if (!place.getType().isIndex())
+              place = arith::IndexCastOp::create(builder, at,
+                                                 builder.getIndexType(), place);
+            if (keepsUnits)
+              places.back() = place;
+            else
+              places.push_back(place);
+          }
+          return tensor::ExtractOp::create(builder, at, op.getSource(), places);
+        });
+    return success();
+  }
+};
+
+} // namespace
+
+void populateTensorGenericPatterns(RewritePatternSet &patterns) {
+  patterns
+      .add<PadToGeneric, GenerateToGeneric, SplatToGeneric, GatherToGeneric>(
+          patterns.getContext());
+}
+
+} // namespace mlir::workgroup

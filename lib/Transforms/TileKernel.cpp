@@ -1,0 +1,342 @@
+//===- TileKernel.cpp - Loops over blocks of kernels ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelGroups.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/TilingInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "workgroup/Passes.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_TILEKERNELPASS
+#include "workgroup/Passes.h.inc"
+
+namespace {
+
+class KernelTiler {
+public:
+  KernelTiler(func::FuncOp function, const TileKernelOptions &options)
+      : function(function), options(options), rewriter(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkOptions(const KernelGroup &group);
+  bool needsRecomputation(const KernelGroup &group) const;
+  LogicalResult recompute(const KernelGroup &group);
+  linalg::LinalgOp getRoot();
+  Operation *getReturn() { return function.front().getTerminator(); }
+
+  LogicalResult makeBlocks();
+  void makeOneBlock();
+  LogicalResult tileReductions();
+  void eraseDeadOps();
+
+  func::FuncOp function;
+  const TileKernelOptions &options;
+  IRRewriter rewriter;
+};
+
+} // namespace
+
+/// Which block does what: the last dimension goes on from block to block.
+static ArrayAttr makeMapping(Builder &builder, unsigned numDims) {
+  SmallVector<Attribute> mapping;
+  for (unsigned dim = numDims; dim-- > 0;)
+    mapping.push_back(gpu::GPUBlockMappingAttr::get(
+        builder.getContext(),
+        static_cast<gpu::MappingId>(
+            static_cast<unsigned>(gpu::MappingId::LinearDim0) + dim)));
+  return builder.getArrayAttr(mapping);
+}
+
+linalg::LinalgOp KernelTiler::getRoot() {
+  Operation *end = getReturn();
+  return getTensorOp(end->getOperands().back().getDefiningOp());
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
+  linalg::LinalgOp root = group.getRoot();
+  if (options.block.size() > root.getNumLoops())
+    return root.emitOpError("has ")
+           << root.getNumLoops() << " loops, but 'block' gives "
+           << options.block.size() << " sizes; give one for each loop at most";
+  constexpr unsigned kMaxDims = 10; // as many ids are there
+  if (llvm::count_if(options.block, [](int64_t size) { return size != 0; }) >
+      kMaxDims)
+    return root.emitOpError("would be shared out along more than ")
+           << kMaxDims << " loops; give some the size 0 in 'block'";
+  for (auto [loop, size] : llvm::enumerate(options.block)) {
+    if (size < 0)
+      return root.emitOpError("cannot be in tiles of ")
+             << size << "; sizes in 'block' are positive, or 0 for all";
+    if (size == 0 || group.getRows()[loop])
+      continue;
+    bool isReduction =
+        root.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+    return root.emitOpError("cannot share out its loop ")
+           << loop << " to blocks: "
+           << (isReduction ? "it is a sum"
+                           : "operations of the kernel need all of it")
+           << "; give it the size 0 in 'block'";
+  }
+  for (int64_t size : options.reduction)
+    if (size < 0)
+      return root.emitOpError("cannot be in tiles of ")
+             << size << "; sizes in 'reduction' are positive, or 0 for all";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that no tile holds
+//===----------------------------------------------------------------------===//
+
+/// True if a block cannot keep what an element-wise operation makes for others,
+/// as its size is not known.
+bool KernelTiler::needsRecomputation(const KernelGroup &group) const {
+  return options.recompute ||
+         llvm::any_of(group.getOps(), [&](linalg::LinalgOp op) {
+           if (op == group.getRoot() ||
+               classify(op) != LinalgClass::Elementwise)
+             return false;
+           return llvm::any_of(llvm::zip_equal(group.getRowOf(op),
+                                               op.getStaticLoopRanges()),
+                               [&](auto pair) {
+                                 auto [loop, size] = pair;
+                                 bool isRow = loop && group.getRows()[*loop];
+                                 return !isRow && ShapedType::isDynamic(size);
+                               });
+         });
+}
+
+/// Whether the producer of `use` was copied for it.
+static bool isCopiedFor(OpOperand *use) {
+  linalg::LinalgOp producer = getTensorOp(use->get().getDefiningOp());
+  linalg::LinalgOp consumer = getTensorOp(use->getOwner());
+  return producer && consumer && !consumer.isDpsInit(use) &&
+         producer->hasOneUse() &&
+         classify(producer) == LinalgClass::Elementwise &&
+         classify(consumer) != LinalgClass::Contraction &&
+         classify(consumer) != LinalgClass::Window;
+}
+
+/// Lets every user of an element-wise operation compute it for itself, which
+/// takes more passes over what it reads, but no memory.
+LogicalResult KernelTiler::recompute(const KernelGroup &group) {
+  for (linalg::LinalgOp op : llvm::reverse(group.getOps())) {
+    bool isReturned = llvm::is_contained(op->getUsers(), getReturn());
+    if (classify(op) != LinalgClass::Elementwise || isReturned)
+      continue;
+    rewriter.setInsertionPoint(op);
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+      auto number = cast<OpResult>(use.get()).getResultNumber();
+      use.set(rewriter.clone(*op)->getResult(number));
+    }
+  }
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseOpsFusionPatterns(patterns, isCopiedFor);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// The tensor that `result` is put into, behind what initialises it.
+static Value getDestination(Value result) {
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
+    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
+  return result;
+}
+
+/// A loop of one block around everything.
+void KernelTiler::makeOneBlock() {
+  Operation *end = getReturn();
+  Location loc = getRoot().getLoc();
+  SmallVector<Operation *> ops;
+  for (Operation &op : function.front().without_terminator())
+    if (getTensorOp(&op))
+      ops.push_back(&op);
+  auto results = llvm::to_vector(end->getOperands());
+  auto destinations = llvm::map_to_vector(results, getDestination);
+  rewriter.setInsertionPoint(end);
+  auto blocks = scf::ForallOp::create(
+      rewriter, loc, ArrayRef<OpFoldResult>{rewriter.getIndexAttr(1)},
+      destinations, makeMapping(rewriter, 1));
+  for (Operation *op : ops)
+    op->moveBefore(blocks.getTerminator());
+  for (auto [destination, argument] :
+       llvm::zip_equal(destinations, blocks.getRegionOutArgs()))
+    rewriter.replaceUsesWithIf(destination, argument, [&](OpOperand &use) {
+      return blocks->isProperAncestor(use.getOwner());
+    });
+  for (auto [result, argument, whole] : llvm::zip_equal(
+           results, blocks.getRegionOutArgs(), blocks.getResults())) {
+    rewriter.setInsertionPoint(blocks.getTerminator());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, argument);
+    SmallVector<OpFoldResult> zeros(sizes.size(), rewriter.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    rewriter.setInsertionPointToEnd(blocks.getTerminator().getBody());
+    tensor::ParallelInsertSliceOp::create(rewriter, loc, result, argument,
+                                          zeros, sizes, ones);
+    rewriter.replaceUsesWithIf(
+        result, whole, [&](OpOperand &use) { return use.getOwner() == end; });
+  }
+}
+
+/// Slices of slices, as producers are fused one after the other.
+static FrozenRewritePatternSet getCleanupPatterns(MLIRContext *context) {
+  RewritePatternSet patterns(context);
+  tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+  return FrozenRewritePatternSet(std::move(patterns));
+}
+
+LogicalResult KernelTiler::makeBlocks() {
+  linalg::LinalgOp root = getRoot();
+  SmallVector<OpFoldResult> sizes(root.getNumLoops(), rewriter.getIndexAttr(0));
+  unsigned numTiled = 0;
+  for (auto [loop, size] : llvm::enumerate(options.block)) {
+    int64_t extent = root.getStaticLoopRanges()[loop];
+    bool isKnown = !ShapedType::isDynamic(extent) && extent > 0;
+    sizes[loop] =
+        rewriter.getIndexAttr(isKnown ? std::min(size, extent) : size);
+    numTiled += size != 0;
+  }
+  if (numTiled == 0) {
+    makeOneBlock();
+    return success();
+  }
+  scf::SCFTilingOptions tiling;
+  tiling.setTileSizes(sizes)
+      .setLoopType(scf::SCFTilingOptions::LoopType::ForallOp)
+      .setMapping(llvm::to_vector(makeMapping(rewriter, numTiled)));
+  Operation *end = getReturn();
+  scf::SCFTileAndFuseOptions fusion;
+  fusion.setTilingOptions(tiling);
+  fusion.setFusionControlFn(
+      [&](tensor::ExtractSliceOp, OpResult producer, bool) {
+        scf::SCFTileAndFuseOptions::ControlFnResult fused;
+        fused.yieldProducerReplacement =
+            llvm::is_contained(producer.getUsers(), end);
+        return std::optional(fused);
+      });
+  fusion.cleanupPatterns = getCleanupPatterns(function.getContext());
+  rewriter.setInsertionPoint(root);
+  auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(
+      rewriter, cast<TilingInterface>(root.getOperation()), fusion);
+  if (failed(tiled))
+    return root.emitOpError("cannot be tiled; write it as a linalg.generic");
+  for (auto [from, to] : tiled->replacements)
+    rewriter.replaceUsesWithIf(
+        from, to, [&](OpOperand &use) { return use.getOwner() == end; });
+  return success();
+}
+
+/// Contractions that go through their sums step by step.
+LogicalResult KernelTiler::tileReductions() {
+  SmallVector<linalg::LinalgOp> contractions;
+  function.walk([&](linalg::LinalgOp op) {
+    if (classify(op) == LinalgClass::Contraction)
+      contractions.push_back(op);
+  });
+  for (linalg::LinalgOp op : contractions) {
+    SmallVector<OpFoldResult> sizes(op.getNumLoops(), rewriter.getIndexAttr(0));
+    SmallVector<unsigned> loops;
+    op.getReductionDims(loops);
+    for (auto [loop, size] : llvm::zip(loops, options.reduction))
+      sizes[loop] = rewriter.getIndexAttr(size);
+    if (llvm::all_of(sizes, isZeroInteger))
+      continue;
+    rewriter.setInsertionPoint(op);
+    auto tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()),
+                          scf::SCFTilingOptions().setTileSizes(sizes));
+    if (failed(tiled))
+      return op.emitOpError("cannot go through its sums in steps; give no "
+                            "sizes in 'reduction'");
+    rewriter.replaceOp(op, tiled->replacements);
+  }
+  return success();
+}
+
+/// What was tiled, and what only that used: bufferization would let the host
+/// compute it.
+void KernelTiler::eraseDeadOps() {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
+}
+
+LogicalResult KernelTiler::run() {
+  if (function.isDeclaration() || !function.getBody().hasOneBlock() ||
+      getReturn()->getNumOperands() == 0)
+    return success();
+  std::vector<KernelGroup> groups = groupOps(function.front());
+  if (groups.empty())
+    return success(); // tiled already, or no kernel
+  if (groups.size() > 1)
+    return function.emitOpError("is not one kernel but ")
+           << groups.size()
+           << "; let workgroup-form-kernels make a function of each";
+  const KernelGroup &group = groups.front();
+  if (group.getRoot() != getRoot())
+    return function.emitOpError(
+        "does not return the result of its last operation last; let "
+        "workgroup-form-kernels make it");
+  if (failed(checkOptions(group)) ||
+      (needsRecomputation(group) && failed(recompute(group))) ||
+      failed(makeBlocks()))
+    return failure();
+  eraseDeadOps();
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  return tileReductions();
+}
+
+LogicalResult tileKernel(func::FuncOp function,
+                         const TileKernelOptions &options) {
+  return KernelTiler(function, options).run();
+}
+
+namespace {
+
+struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
+  using TileKernelPassBase::TileKernelPassBase;
+
+  void runOnOperation() override {
+    TileKernelOptions options;
+    llvm::append_range(options.block, block);
+    llvm::append_range(options.reduction, reduction);
+    options.recompute = recompute;
+    if (failed(tileKernel(getOperation(), options)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup
