@@ -126,6 +126,31 @@ static LogicalResult generalize(func::FuncOp function) {
   return success();
 }
 
+namespace {
+
+/// What has no elements is not computed: a tile of it would be out of bounds.
+struct DropEmptyResults : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isTensorOp(op))
+      return failure();
+    bool hasChanged = false;
+    for (auto [result, init] :
+         llvm::zip_equal(op->getResults(), op.getDpsInits())) {
+      auto type = cast<RankedTensorType>(result.getType());
+      if (result.use_empty() || !llvm::is_contained(type.getShape(), 0))
+        continue;
+      rewriter.replaceAllUsesWith(result, init);
+      hasChanged = true;
+    }
+    return success(hasChanged);
+  }
+};
+
+} // namespace
+
 static LogicalResult dropUnitDims(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::ControlDropUnitDims control;
@@ -136,6 +161,7 @@ static LogicalResult dropUnitDims(func::FuncOp function) {
   };
   linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
+  patterns.add<DropEmptyResults>(function.getContext());
   return apply(function, std::move(patterns));
 }
 

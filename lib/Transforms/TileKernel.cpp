@@ -117,13 +117,13 @@ bool KernelTiler::needsRecomputation(const KernelGroup &group) const {
            if (op == group.getRoot() ||
                classify(op) != LinalgClass::Elementwise)
              return false;
-           return llvm::any_of(llvm::zip_equal(group.getRowOf(op),
-                                               op.getStaticLoopRanges()),
-                               [&](auto pair) {
-                                 auto [loop, size] = pair;
-                                 bool isRow = loop && group.getRows()[*loop];
-                                 return !isRow && ShapedType::isDynamic(size);
-                               });
+           return llvm::any_of(
+               llvm::zip_equal(group.getRowOf(op), op.getStaticLoopRanges()),
+               [&](auto pair) {
+                 auto [loop, size] = pair;
+                 bool isRow = loop && group.getRows()[*loop];
+                 return !isRow && ShapedType::isDynamic(size);
+               });
          });
 }
 
@@ -141,7 +141,8 @@ static bool isCopiedFor(OpOperand *use) {
 /// Lets every user of an element-wise operation compute it for itself, which
 /// takes more passes over what it reads, but no memory.
 LogicalResult KernelTiler::recompute(const KernelGroup &group) {
-  for (linalg::LinalgOp op : llvm::reverse(group.getOps())) {
+  SmallVector<linalg::LinalgOp> ops = group.getOps();
+  for (linalg::LinalgOp op : llvm::reverse(ops)) {
     bool isReturned = llvm::is_contained(op->getUsers(), getReturn());
     if (classify(op) != LinalgClass::Elementwise || isReturned)
       continue;
