@@ -1,0 +1,17 @@
+"""Linalg programs of all kinds that front ends emit, each with what NumPy makes of it."""
+
+from __future__ import annotations
+
+import importlib
+
+from .program import Program
+
+_MODULES = ("elementwise", "reductions")
+
+PROGRAMS: tuple[Program, ...] = tuple(
+    program
+    for name in _MODULES
+    for program in importlib.import_module(f"{__name__}.{name}").PROGRAMS
+)
+
+__all__ = ["PROGRAMS", "Program"]
