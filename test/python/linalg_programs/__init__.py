@@ -6,7 +6,7 @@ import importlib
 
 from .program import Program
 
-_MODULES = ("elementwise", "reductions")
+_MODULES = ("elementwise", "reductions", "contractions", "contraction_types", "windows")
 
 PROGRAMS: tuple[Program, ...] = tuple(
     program
