@@ -42,6 +42,7 @@ void buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass()); // copies of a buffer to itself
 }
 
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,

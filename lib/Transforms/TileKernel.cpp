@@ -13,11 +13,11 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/Passes.h"
 
 namespace mlir::workgroup {
@@ -283,12 +283,9 @@ LogicalResult KernelTiler::tileReductions() {
 }
 
 /// What was tiled, and what only that used: bufferization would let the host
-/// compute it.
+/// compute it. What is left of fusion inside of the loop still uses it.
 void KernelTiler::eraseDeadOps() {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (isOpTriviallyDead(&op))
-      rewriter.eraseOp(&op);
+  (void)runRegionDCE(rewriter, function->getRegions());
 }
 
 LogicalResult KernelTiler::run() {
