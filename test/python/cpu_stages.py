@@ -92,7 +92,7 @@ _TO_LLVM = (
     "reconcile-unrealized-casts",
 )
 
-# The bytes of narrow floats, looked up: LLVM has no such types.
+# What LLVM leaves to others: types of 8 bits, and copies between any strides.
 _SUPPORT = """
 #include <stdint.h>
 #include <string.h>
@@ -123,7 +123,25 @@ float widen_f8E4M3FN(uint8_t b) { return widen(b, 3, 7, 1); }
 float widen_f8E5M2(uint8_t b) { return widen(b, 2, 15, 0); }
 uint8_t narrow_f8E4M3FN(float x) { return narrow(x, 3, 7, 1); }
 uint8_t narrow_f8E5M2(float x) { return narrow(x, 2, 15, 0); }
-uint32_t bits_of_half(_Float16 x) { uint16_t b; memcpy(&b, &x, 2); return b; }
+
+typedef struct { int64_t rank; void *descriptor; } Unranked;
+typedef struct { char *base, *data; int64_t offset, numbers[]; } Descriptor;
+void memrefCopy(int64_t bytes, Unranked *from, Unranked *to) {
+  int64_t rank = from->rank, at[16] = {0};
+  Descriptor *source = from->descriptor, *target = to->descriptor;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (source->numbers[dim] == 0) return;
+  for (;;) {
+    int64_t read = source->offset, written = target->offset, dim = rank;
+    for (int64_t d = 0; d < rank; ++d) {
+      read += at[d] * source->numbers[rank + d];
+      written += at[d] * target->numbers[rank + d];
+    }
+    memmove(target->data + written * bytes, source->data + read * bytes, bytes);
+    while (dim > 0 && ++at[dim - 1] == source->numbers[dim - 1]) at[--dim] = 0;
+    if (dim == 0) return;
+  }
+}
 """
 
 _SPACE = re.compile(r", #gpu\.address_space<(?:workgroup|private)>")
@@ -167,7 +185,7 @@ class Native:
         flags = ("-O1", "-filetype=obj", "-relocation-model=pic", "-o", str(unit))
         _run(ir, _find("llc"), *flags)
         sources = [str(unit)]
-        if "_f8" in ir:
+        if "_f8" in ir or "memrefCopy" in ir:
             support.write_text(_SUPPORT)
             sources.append(str(support))
         _run("", "gcc", "-shared", "-fPIC", "-o", str(library), *sources, "-lm")

@@ -6,7 +6,17 @@ import importlib
 
 from .program import Program
 
-_MODULES = ("elementwise", "reductions", "contractions", "contraction_types", "windows")
+_MODULES = (
+    "elementwise",
+    "reductions",
+    "contractions",
+    "contraction_types",
+    "windows",
+    "movement",
+    "networks",
+    "host",
+    "memrefs",
+)
 
 PROGRAMS: tuple[Program, ...] = tuple(
     program

@@ -22,7 +22,9 @@ func.func @main(%a: !a, %b: !b) -> !c {{
 """
 
 
-def _of(kind: str, total: str, make: Any, tolerance: float = 0.0, *, unsigned: bool = False) -> Program:
+def _of(
+    kind: str, total: str, make: Any, tolerance: float = 0.0, *, unsigned: bool = False
+) -> Program:
     m, n, k = 33, 50, 21
     text = _MATMUL.format(
         m=m,
@@ -174,4 +176,3 @@ PROGRAMS = (
         2e-3,
     ),
 )
-

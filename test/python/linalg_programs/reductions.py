@@ -348,9 +348,7 @@ PROGRAMS = (
     ),
     Program("sum_middle", _reduce("4x30x25", [1]), ((floats(4, 30, 25),),), _sums(1)),
     Program("sum_outer_two", _reduce("6x7x33", [0, 1]), ((floats(6, 7, 33),),), _sums(0, 1)),
-    Program(
-        "sum_outside", _reduce("9x?x11", [0, 2]), ((floats(9, 12, 11),),), _sums(0, 2)
-    ),
+    Program("sum_outside", _reduce("9x?x11", [0, 2]), ((floats(9, 12, 11),),), _sums(0, 2)),
     Program(
         "sum_all",
         _reduce("?x?", [0, 1]),
@@ -358,7 +356,9 @@ PROGRAMS = (
         _sums(),
         1e-4,
     ),
-    Program("sum_f64", _reduce("19x65", [1], kind="f64"), ((floats(19, 65, kind="f64"),),), _sums(1)),
+    Program(
+        "sum_f64", _reduce("19x65", [1], kind="f64"), ((floats(19, 65, kind="f64"),),), _sums(1)
+    ),
     Program(
         "product_rows",
         _reduce("8x20", [1], "arith.mulf", identity="1.0"),
@@ -421,8 +421,12 @@ PROGRAMS = (
         ((floats(9, 130),), (floats(1, 1),), (floats(3, 2),), (floats(0, 5),)),
         softmax,
     ),
-    Program("softmax_middle", _softmax("3x18x10", 1), ((floats(3, 18, 10),),), lambda x: softmax(x, 1)),
-    Program("softmax_f64", _softmax("5x77", 1, "f64"), ((floats(5, 77, kind="f64"),),), softmax, 1e-12),
+    Program(
+        "softmax_middle", _softmax("3x18x10", 1), ((floats(3, 18, 10),),), lambda x: softmax(x, 1)
+    ),
+    Program(
+        "softmax_f64", _softmax("5x77", 1, "f64"), ((floats(5, 77, kind="f64"),),), softmax, 1e-12
+    ),
     Program(
         "layer_norm",
         _LAYER_NORM.format(n=384, results="!t", values="%y"),
@@ -457,6 +461,9 @@ PROGRAMS = (
         lambda x: (x.sum((0, 2, 3)), (x * x).sum((0, 2, 3))),
     ),
     Program(
-        "weighted_by_index", _WEIGHTED, ((floats(7, 41), floats(7)), (floats(1, 41), floats(1))), _weighted
+        "weighted_by_index",
+        _WEIGHTED,
+        ((floats(7, 41), floats(7)), (floats(1, 41), floats(1))),
+        _weighted,
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Array, Program, floats, whole
+from .program import Array, Program, coarse, floats, whole
 
 _NAMED = """
 !x = tensor<{x}x{kind}>
@@ -54,9 +54,7 @@ def windows(x: Array, window: Extents, strides: Extents, dilations: Extents) -> 
     return np.asarray(views[(..., *steps, *holes)])
 
 
-def convolve(
-    x: Array, w: Array, strides: Extents = (1, 1), dilations: Extents = (1, 1)
-) -> Array:
+def convolve(x: Array, w: Array, strides: Extents = (1, 1), dilations: Extents = (1, 1)) -> Array:
     """Return the convolution of an array [n, c, ...] with features [f, c, ...]."""
     views = windows(x, w.shape[2:], strides, dilations)
     rank = w.ndim - 2
@@ -81,7 +79,8 @@ def _conv(
     kind: str = "f32",
 ) -> Program:
     rank = len(strides or dilations or (1, 1))
-    made = (floats(*x, kind=kind), floats(*w, kind=kind))
+    make = floats if kind == "f32" else coarse
+    made = (make(*x, kind=kind), make(*w, kind=kind))
     y = reference(np.ones(x, "f4"), np.ones(w, "f4")).shape
     text = _NAMED.format(
         op=op,
@@ -349,9 +348,7 @@ PROGRAMS = (
         "conv_bias_relu",
         _BIAS_RELU,
         ((floats(2, 3, 18, 19), floats(5, 3, 3, 3), floats(5)),),
-        lambda x, w, b: np.maximum(
-            convolve(x, w, (2, 2)) + b[None, :, None, None], np.float32(0)
-        ),
+        lambda x, w, b: np.maximum(convolve(x, w, (2, 2)) + b[None, :, None, None], np.float32(0)),
         1e-4,
     ),
     Program(
@@ -403,9 +400,9 @@ PROGRAMS = (
         "pooling_nhwc_max_unsigned",
         (1, 6, 7, 4),
         (2, 2),
-        lambda views, axes: views.view("u4").max(axes).view("i4")
-        if views.dtype == np.int32
-        else views.max(axes),
+        lambda views, axes: (
+            views.view("u4").max(axes).view("i4") if views.dtype == np.int32 else views.max(axes)
+        ),
         strides=(2, 1),
         init="0",
         kind="i32",
