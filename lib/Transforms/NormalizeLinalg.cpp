@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgClasses.h"
+#include "RaiseLinalg.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -244,10 +245,14 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
       succeeded(dropUnitDims(function)) && succeeded(fuse(function)));
 }
 
-LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (failed(normalize(function, keepAssertions)))
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options) {
+  ArgumentAliases aliases(module, options.assumeDistinctArguments);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    raiseLinalg(function, aliases);
+    if (failed(normalize(function, options.keepAssertions)))
       return failure();
+  }
   return success();
 }
 
@@ -258,7 +263,8 @@ struct NormalizeLinalgPass
   using NormalizeLinalgPassBase::NormalizeLinalgPassBase;
 
   void runOnOperation() override {
-    if (failed(normalizeLinalg(getOperation(), keepAssertions)))
+    if (failed(normalizeLinalg(getOperation(),
+                               {keepAssertions, assumeDistinctArguments})))
       signalPassFailure();
   }
 };
