@@ -21,7 +21,8 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       the next one takes as a tensor; it is put into memory
       (`bufferization.materialize_in_destination`) before anything else may read it. A buffer
       that may overlap another one is written by copies. Different arguments may overlap,
-      unless they are `llvm.noalias` or `assume-distinct-arguments` is set. Left as they are:
+      unless they are `llvm.noalias`, or `assume-distinct-arguments` is set and nothing in
+      the module calls the function. Left as they are:
       operations in other than the default memory space, and those the bodies of which
       do more to memory than load from it;
     - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`

@@ -247,9 +247,14 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
 
 LogicalResult normalizeLinalg(ModuleOp module,
                               const NormalizeLinalgOptions &options) {
-  ArgumentAliases aliases(module, options.assumeDistinctArguments);
+  // What functions of the module pass to each other nobody has checked.
+  DenseSet<StringRef> called;
+  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  ArgumentAliases ofCalled(module, /*areDistinct=*/false);
+  ArgumentAliases ofEntry(module, options.assumeDistinctArguments);
   for (auto function : module.getOps<func::FuncOp>()) {
-    raiseLinalg(function, aliases);
+    bool isEntry = function.isPublic() && !called.contains(function.getName());
+    raiseLinalg(function, isEntry ? ofEntry : ofCalled);
     if (failed(normalize(function, options.keepAssertions)))
       return failure();
   }
