@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StageReads.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
 
@@ -18,7 +19,9 @@ namespace {
 
 struct StageOperandsPass : impl::StageOperandsPassBase<StageOperandsPass> {
   using StageOperandsPassBase::StageOperandsPassBase;
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    stageReads(getOperation(), ArgumentAliases(getOperation(), true), 1 << 15);
+  }
 };
 
 } // namespace
