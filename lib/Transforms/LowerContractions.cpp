@@ -203,8 +203,8 @@ static std::string collectUses(Cluster &cluster) {
   return "";
 }
 
-/// True if all threads of the block have the same `operand`, or each its own
-/// accumulator.
+/// True if all threads of the block have the same `operand`: the slot of a ring
+/// that they get together, or what is the accumulator of each.
 static bool isUniform(Value operand, const UniformityAnalysis &uniformity) {
   if (uniformity.isUniform(operand))
     return true;
@@ -214,6 +214,8 @@ static bool isUniform(Value operand, const UniformityAnalysis &uniformity) {
            llvm::all_of(
                llvm::drop_begin(view->getOperands()),
                [&](Value value) { return uniformity.isUniform(value); });
+  if (isa_and_nonnull<GetOp>(op))
+    return uniformity.isUniformPoint(op);
   return isa_and_nonnull<memref::AllocaOp>(op);
 }
 
