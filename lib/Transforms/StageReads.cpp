@@ -194,9 +194,9 @@ static void stage(const StagedTile &staged) {
       << " bytes is copied to workgroup memory once: it " << staged.reason;
 }
 
-void stageReads(func::FuncOp kernel, const ArgumentAliases &aliases,
+void stageReads(Operation *scope, const ArgumentAliases &aliases,
                 int64_t maxBytes) {
-  for (scf::ForallOp loop : collectBlockLoops(kernel)) {
+  for (scf::ForallOp loop : collectBlockLoops(scope)) {
     std::optional<SmallVector<Value>> written = getWritten(loop);
     if (!written)
       continue;

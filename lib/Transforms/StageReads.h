@@ -9,7 +9,6 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_STAGEREADS_H
 #define WORKGROUP_LIB_TRANSFORMS_STAGEREADS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
 
 namespace mlir::workgroup {
@@ -18,7 +17,7 @@ namespace mlir::workgroup {
 /// the operations of the block reduce and read again, and those that an
 /// element-wise operation reads across the order of its result. No more than
 /// `maxBytes` of them.
-void stageReads(func::FuncOp kernel, const ArgumentAliases &aliases,
+void stageReads(Operation *scope, const ArgumentAliases &aliases,
                 int64_t maxBytes);
 
 } // namespace mlir::workgroup

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
@@ -286,6 +287,10 @@ LogicalResult KernelTiler::tileReductions() {
 /// What was tiled, and what only that used: bufferization would let the host
 /// compute it. What is left of fusion inside of the loop still uses it.
 void KernelTiler::eraseDeadOps() {
+  // Sizes are asked of what was tiled as long as nobody knows better.
+  RewritePatternSet patterns(function.getContext());
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  (void)applyPatternsGreedily(function, std::move(patterns));
   (void)runRegionDCE(rewriter, function->getRegions());
 }
 
