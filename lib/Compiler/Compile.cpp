@@ -8,6 +8,7 @@
 
 #include "workgroup/Compiler/Compile.h"
 #include "Describe.h"
+#include "LaunchPlan.h"
 #include "Records.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -118,6 +119,7 @@ private:
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
   SmallVector<KernelSignature> signatures;
+  std::optional<LaunchPlan> plan;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
 };
@@ -273,6 +275,8 @@ LogicalResult Compilation::lowerMemory() {
       result.chip = target.getChip().str();
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
+  plan.emplace(*module);
+  result.plan = plan->print(result.chip);
   return checkHasKernel();
 }
 
@@ -284,7 +288,8 @@ LogicalResult Compilation::lowerToNVVM() {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))
     return failure();
-  renameKernels(*module, result.entries);
+  plan->nameKernels(*module);
+  result.plan = plan->print(result.chip);
   for (const KernelSignature &signature : signatures)
     result.kernels.push_back(
         describeKernel(*module, signature, options.assumeAlignment));
