@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .arguments import Array, Value, make_aligned
+from .arguments import Value, make_aligned
 from .diagnostics import Location
 from .errors import UsageError
 from .plan import dtype_of
+
+if TYPE_CHECKING:
+    from .arguments import Array
 
 _ALIGNMENT = 256
 """Of what is allocated, in bytes: as much as that of a GPU's runtime."""
