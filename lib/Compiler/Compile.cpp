@@ -8,6 +8,7 @@
 
 #include "workgroup/Compiler/Compile.h"
 #include "Describe.h"
+#include "KernelFunctions.h"
 #include "Records.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,12 +100,15 @@ private:
   LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
   LogicalResult parse();
   LogicalResult schedule();
+  LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
   LogicalResult checkSync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
   LogicalResult lowerToLLVM();
   LogicalResult lowerToPTX();
 
+  LogicalResult runPasses(ModuleOp on,
+                          function_ref<void(OpPassManager &)> build);
   LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
   OwningOpRef<ModuleOp> parseText(const SourceText &text);
   LogicalResult checkHasKernel();
@@ -120,6 +124,8 @@ private:
   SmallVector<KernelSignature> signatures;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
+  /// The one who chooses schedules does not want more.
+  bool isEnded = false;
 };
 
 } // namespace
@@ -179,30 +185,62 @@ LogicalResult Compilation::parse() {
 }
 
 LogicalResult Compilation::schedule() {
-  if (options.schedule) {
-    OwningOpRef<ModuleOp> given = parseText(*options.schedule);
-    if (!given || failed(applySchedule(*module, *given)))
-      return failure();
-  } else if (options.useOwnSchedule && hasSchedule(*module)) {
-    if (failed(applySchedule(*module, *module)))
-      return failure();
-  }
+  bool isOwn =
+      !options.schedule && options.useOwnSchedule && hasSchedule(*module);
+  if (isOwn && failed(applySchedule(*module, *module)))
+    return failure();
   eraseSchedules(*module);
   module = unwrapProgram(std::move(module));
+  if (isOwn)
+    return success();
+  std::optional<SourceText> text = options.schedule;
+  if (!text && failed(chooseSchedule(text)))
+    return failure();
+  if (!text)
+    return success();
+  OwningOpRef<ModuleOp> given = parseText(*text);
+  return success(given && succeeded(applySchedule(*module, *given)) &&
+                 succeeded(checkAllScheduled(*module, *given)));
+}
+
+/// Asks for a schedule if that is wanted, and there is something to schedule.
+LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
+  if (!options.chooseSchedule || hasKernels(*module))
+    return success();
+  size_t numDiagnostics = result.diagnostics.size();
+  size_t numRemarks = result.remarks.size();
+  size_t numLetters = result.rendered.size();
+  OwningOpRef<ModuleOp> copy = module->clone();
+  if (failed(runPasses(*copy, addKernelFormation)))
+    return failure();
+  // The schedule does all of this again, and says so.
+  result.diagnostics.resize(numDiagnostics);
+  result.remarks.resize(numRemarks);
+  result.rendered.resize(numLetters);
+  std::vector<KernelFunctionRecord> functions = describeKernelFunctions(*copy);
+  if (functions.empty())
+    return success();
+  chosen = options.chooseSchedule(functions);
+  isEnded = !chosen;
   return success();
 }
 
 LogicalResult
-Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
+Compilation::runPasses(ModuleOp on, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
-  if (options.keepSnapshots)
+  if (options.keepSnapshots && on == *module)
     recordSnapshots(manager, result.snapshots);
-  OwningOpRef<ModuleOp> before = module->clone();
-  if (succeeded(manager.run(*module)))
+  OwningOpRef<ModuleOp> before = on.clone();
+  if (succeeded(manager.run(on)))
     return success();
   result.reproducer = makeReproducer(*before, manager);
   return failure();
+}
+
+LogicalResult
+Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
+  return runPasses(*module, build);
 }
 
 /// A program without a kernel is most often one that lacks its schedule.
@@ -334,6 +372,8 @@ void Compilation::run() {
   for (auto [stage, body] : stages) {
     if (failed(runStage(stage, [&, body = body] { return (this->*body)(); })))
       return;
+    if (isEnded)
+      break;
     if (stage == Stage::Schedule && options.checksSync) {
       result.succeeded = succeeded(checkSync());
       return;

@@ -23,7 +23,7 @@ namespace mlir::workgroup {
 /// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
 static std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
 
-static SourceLocation getSourceLocation(Location loc) {
+SourceLocation getSourceLocation(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
     return {toUTF8(place.getFilename()), place.getLine(), place.getColumn()};
   return {};

@@ -35,6 +35,9 @@ private:
 void recordSnapshots(PassManager &manager,
                      std::vector<SnapshotRecord> &snapshots);
 
+/// Where in a source text `loc` is.
+SourceLocation getSourceLocation(Location loc);
+
 /// What was found out about the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
 

@@ -7,9 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Schedule.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
@@ -39,6 +44,53 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule) {
   return transform::applyTransformNamedSequence(module, entry,
                                                 /*transformModule=*/ModuleOp(),
                                                 transform::TransformOptions());
+}
+
+bool hasKernels(ModuleOp module) {
+  auto isMapped = [](Operation *op) {
+    if (auto forall = dyn_cast<scf::ForallOp>(op))
+      return forall.getMapping().has_value();
+    return isa<scf::ParallelOp>(op) && op->hasAttr(gpu::getMappingAttrName());
+  };
+  return module
+      .walk([&](Operation *op) {
+        bool isKernel =
+            isa<gpu::GPUModuleOp, gpu::LaunchOp, gpu::LaunchFuncOp>(op);
+        return isKernel || isMapped(op) ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether `schedule` lets a pass make functions of what becomes kernels.
+static bool formsKernels(ModuleOp schedule) {
+  return schedule
+      .walk([](transform::ApplyRegisteredPassOp op) {
+        return op.getPassName() == "workgroup-form-kernels"
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult checkAllScheduled(ModuleOp module, ModuleOp schedule) {
+  if (!formsKernels(schedule))
+    return success();
+  return failure(
+      module
+          .walk([](linalg::LinalgOp op) {
+            if (isInDeviceCode(op))
+              return WalkResult::advance();
+            auto function = op->getParentOfType<FunctionOpInterface>();
+            InFlightDiagnostic error = op.emitOpError("is in no kernel");
+            if (function)
+              error << ": the schedule does not tile or launch function '@"
+                    << function.getName() << "'";
+            if (op.hasPureBufferSemantics())
+              error << "; kernels are formed of operations on tensors";
+            return WalkResult::interrupt();
+          })
+          .wasInterrupted());
 }
 
 void eraseSchedules(ModuleOp module) {

@@ -21,6 +21,13 @@ bool hasSchedule(ModuleOp module);
 /// to `module`.
 LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
 
+/// True if `module` has kernels, or loops that become some, without a schedule.
+bool hasKernels(ModuleOp module);
+
+/// After `schedule` was applied to `module`: fails if it made functions of what
+/// becomes kernels, and something structured did not become part of one.
+LogicalResult checkAllScheduled(ModuleOp module, ModuleOp schedule);
+
 /// Removes the schedules that `module` carries.
 void eraseSchedules(ModuleOp module);
 
