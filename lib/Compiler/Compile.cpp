@@ -101,6 +101,7 @@ private:
   LogicalResult parse();
   LogicalResult schedule();
   LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
+  LogicalResult checkScheduled();
   LogicalResult checkSync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
@@ -199,8 +200,20 @@ LogicalResult Compilation::schedule() {
   if (!text)
     return success();
   OwningOpRef<ModuleOp> given = parseText(*text);
-  return success(given && succeeded(applySchedule(*module, *given)) &&
-                 succeeded(checkAllScheduled(*module, *given)));
+  if (!given || failed(applySchedule(*module, *given)))
+    return failure();
+  return formsKernels(*given) ? checkScheduled() : success();
+}
+
+/// After a schedule that makes all kernels: there may be none to make.
+LogicalResult Compilation::checkScheduled() {
+  if (failed(checkAllScheduled(*module)))
+    return failure();
+  if (!hasKernels(*module)) {
+    auto builder = OpBuilder::atBlockEnd(module->getBody());
+    gpu::GPUModuleOp::create(builder, module->getLoc(), "no_kernels");
+  }
+  return success();
 }
 
 /// Asks for a schedule if that is wanted, and there is something to schedule.
@@ -218,7 +231,7 @@ LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
   result.remarks.resize(numRemarks);
   result.rendered.resize(numLetters);
   std::vector<KernelFunctionRecord> functions = describeKernelFunctions(*copy);
-  if (functions.empty())
+  if (functions.empty() && !hasLinalg(*module))
     return success();
   chosen = options.chooseSchedule(functions);
   isEnded = !chosen;
@@ -243,6 +256,11 @@ Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
   return runPasses(*module, build);
 }
 
+/// True for what stands for kernels where there is nothing to compute.
+static bool isEmpty(gpu::GPUModuleOp module) {
+  return module.getBody()->empty();
+}
+
 /// A program without a kernel is most often one that lacks its schedule.
 LogicalResult Compilation::checkHasKernel() {
   bool hasKernel = false;
@@ -256,7 +274,8 @@ LogicalResult Compilation::checkHasKernel() {
                          .function(getScopeName(getExecutionScope(op))))
           << remark::reason("it is outside of all kernels");
   });
-  if (hasKernel)
+  auto modules = module->getOps<gpu::GPUModuleOp>();
+  if (hasKernel || llvm::any_of(modules, isEmpty))
     return success();
   for (auto nested : module->getOps<ModuleOp>())
     return nested.emitOpError("is one of several modules in the program, which "
@@ -437,6 +456,15 @@ std::vector<std::string> getChipNames() {
     names.push_back(chip.name.str());
   return names;
 }
+
+std::vector<ChipRecord> describeChips() {
+  std::vector<ChipRecord> records;
+  for (const Chip &chip : getChips())
+    records.push_back({chip.name.str(), chip.maxWorkgroupBytes});
+  return records;
+}
+
+std::string getDefaultChipName() { return getDefaultChip().name.str(); }
 
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   initializeProcess();

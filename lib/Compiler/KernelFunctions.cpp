@@ -109,7 +109,8 @@ std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module) {
       continue;
     const KernelGroup &group = groups.front();
     KernelFunctionRecord &record = records.emplace_back();
-    record.name = function.getName().str();
+    record.name = toUTF8(function.getName());
+    llvm::raw_string_ostream(record.symbol) << function.getSymNameAttr();
     record.kind = getClassName(group.getClass()).str();
     for (linalg::LinalgOp op : group.getOps())
       record.ops.push_back(describeOp(op, group));

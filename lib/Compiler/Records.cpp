@@ -20,8 +20,7 @@ namespace mlir::workgroup {
 // Diagnostics and remarks
 //===----------------------------------------------------------------------===//
 
-/// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
-static std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
+std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
 
 SourceLocation getSourceLocation(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())

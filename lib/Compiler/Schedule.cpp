@@ -62,8 +62,18 @@ bool hasKernels(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Whether `schedule` lets a pass make functions of what becomes kernels.
-static bool formsKernels(ModuleOp schedule) {
+bool hasLinalg(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        bool isOfLinalg =
+            isa_and_nonnull<linalg::LinalgDialect>(op->getDialect());
+        return isOfLinalg && !isInDeviceCode(op) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool formsKernels(ModuleOp schedule) {
   return schedule
       .walk([](transform::ApplyRegisteredPassOp op) {
         return op.getPassName() == "workgroup-form-kernels"
@@ -73,9 +83,7 @@ static bool formsKernels(ModuleOp schedule) {
       .wasInterrupted();
 }
 
-LogicalResult checkAllScheduled(ModuleOp module, ModuleOp schedule) {
-  if (!formsKernels(schedule))
-    return success();
+LogicalResult checkAllScheduled(ModuleOp module) {
   return failure(
       module
           .walk([](linalg::LinalgOp op) {

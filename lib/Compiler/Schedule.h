@@ -24,9 +24,15 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
 /// True if `module` has kernels, or loops that become some, without a schedule.
 bool hasKernels(ModuleOp module);
 
-/// After `schedule` was applied to `module`: fails if it made functions of what
-/// becomes kernels, and something structured did not become part of one.
-LogicalResult checkAllScheduled(ModuleOp module, ModuleOp schedule);
+/// True if `module` has operations of linalg that are in no kernel.
+bool hasLinalg(ModuleOp module);
+
+/// True if `schedule` has a pass make functions of what becomes kernels.
+bool formsKernels(ModuleOp schedule);
+
+/// After such a schedule: fails if something structured in `module` is not part
+/// of a kernel.
+LogicalResult checkAllScheduled(ModuleOp module);
 
 /// Removes the schedules that `module` carries.
 void eraseSchedules(ModuleOp module);

@@ -313,7 +313,7 @@ class Module:
 
     ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
     their texts, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
-    the buffers of each kernel are.
+    the buffers of each kernel are. ``schedule`` is what was chosen for a program that brought none.
     """
 
     chip: str
@@ -326,6 +326,7 @@ class Module:
     rendered: str = field(repr=False)
     entries: Mapping[str, Entry]
     workgroup_memory: tuple[WorkgroupMemory, ...]
+    schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
 
     def run(

@@ -44,6 +44,7 @@ void bindKernelFunctions(nb::module_ &m) {
       .def_ro("contraction", &KernelOpRecord::contraction);
   nb::class_<KernelFunctionRecord>(m, "KernelFunction")
       .def_ro("name", &KernelFunctionRecord::name)
+      .def_ro("symbol", &KernelFunctionRecord::symbol)
       .def_ro("kind", &KernelFunctionRecord::kind)
       .def_ro("ops", &KernelFunctionRecord::ops)
       .def_ro("is_shared", &KernelFunctionRecord::isShared);

@@ -225,7 +225,13 @@ static void bindCompile(nb::module_ &m) {
   m.def("compile", &compileChoosing, "source"_a, "options"_a,
         "choose_schedule"_a = nb::none(),
         "Compile a source text; see workgroup/Compiler/Compile.h.");
+  nb::class_<ChipRecord>(m, "Chip")
+      .def_ro("name", &ChipRecord::name)
+      .def_ro("max_workgroup_bytes", &ChipRecord::maxWorkgroupBytes);
   m.def("chip_names", &getChipNames, "The supported chips, oldest first.");
+  m.def("chips", &describeChips, "The supported chips, oldest first.");
+  m.def("default_chip", &getDefaultChipName,
+        "The chip that is meant where none is named.");
   m.def("pass_summaries", &getPassSummaries,
         "Name and summary of each pass and pipeline of this project.");
   m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");

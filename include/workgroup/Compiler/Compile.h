@@ -296,6 +296,18 @@ CompileResult compile(const SourceText &source, const CompileOptions &options);
 /// The names of the supported chips, oldest first.
 std::vector<std::string> getChipNames();
 
+/// What those who choose schedules need to know of a chip.
+struct ChipRecord {
+  std::string name;
+  /// Workgroup memory that a block can have.
+  int64_t maxWorkgroupBytes;
+};
+
+/// The supported chips, oldest first, and the one that is meant where none is
+/// named.
+std::vector<ChipRecord> describeChips();
+std::string getDefaultChipName();
+
 /// Name and summary of each pass and pipeline of this project.
 std::vector<std::pair<std::string, std::string>> getPassSummaries();
 

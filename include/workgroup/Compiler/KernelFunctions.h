@@ -69,6 +69,8 @@ struct KernelOpRecord {
 /// A function that becomes one kernel.
 struct KernelFunctionRecord {
   std::string name;
+  /// The name as an attribute of MLIR spells it, with quotes.
+  std::string symbol;
   /// What most of the work is, as `KernelOpRecord::kind`.
   std::string kind;
   /// In order; the last one is the root, the loops of which are tiled.
