@@ -231,7 +231,7 @@ LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
   result.remarks.resize(numRemarks);
   result.rendered.resize(numLetters);
   std::vector<KernelFunctionRecord> functions = describeKernelFunctions(*copy);
-  if (functions.empty() && !hasLinalg(*module))
+  if (functions.empty() && !hasWork(*module))
     return success();
   chosen = options.chooseSchedule(functions);
   isEnded = !chosen;

@@ -62,13 +62,16 @@ bool hasKernels(ModuleOp module) {
       .wasInterrupted();
 }
 
-bool hasLinalg(ModuleOp module) {
+bool hasWork(ModuleOp module) {
+  auto isTensor = llvm::IsaPred<RankedTensorType>;
   return module
-      .walk([](Operation *op) {
-        bool isOfLinalg =
-            isa_and_nonnull<linalg::LinalgDialect>(op->getDialect());
-        return isOfLinalg && !isInDeviceCode(op) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
+      .walk([&](Operation *op) {
+        bool isWork =
+            isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
+            llvm::any_of(op->getResultTypes(), isTensor) ||
+            llvm::any_of(op->getOperandTypes(), isTensor);
+        return isWork && !isInDeviceCode(op) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -24,8 +24,9 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
 /// True if `module` has kernels, or loops that become some, without a schedule.
 bool hasKernels(ModuleOp module);
 
-/// True if `module` has operations of linalg that are in no kernel.
-bool hasLinalg(ModuleOp module);
+/// True if `module` has something to schedule: operations of linalg, or on
+/// tensors, that are in no kernel.
+bool hasWork(ModuleOp module);
 
 /// True if `schedule` has a pass make functions of what becomes kernels.
 bool formsKernels(ModuleOp schedule);

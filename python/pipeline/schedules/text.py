@@ -47,7 +47,7 @@ def write_schedule(
         writer.apply_all(program, ("inline",))
     return "\n".join(
         [
-            f"// Chosen by mlir-workgroup {version} for {chip}; edit it, pass it back by --schedule.",
+            f"// Chosen by mlir-workgroup {version} for {chip}; edit it, then --schedule FILE.",
             "!any = !transform.any_op",
             "module attributes {transform.with_named_sequence} {",
             "  transform.named_sequence @__transform_main(%program: !any {transform.consumed}) {",
