@@ -282,7 +282,9 @@ LogicalResult Compilation::checkHasKernel() {
                               "are not compiled; compile each by itself");
   return emitError(module->getLoc())
          << "the module has no kernel to compile: neither a gpu.launch nor a "
-            "gpu.func; give it a schedule that makes one by --schedule FILE";
+            "gpu.func; give it a schedule that makes one by --schedule FILE, "
+            "or "
+            "have one chosen by --schedule auto";
 }
 
 /// What is known of the kernels as the program and its schedule have them.

@@ -64,16 +64,19 @@ bool hasKernels(ModuleOp module) {
 
 bool hasWork(ModuleOp module) {
   auto isTensor = llvm::IsaPred<RankedTensorType>;
-  return module
-      .walk([&](Operation *op) {
-        bool isWork =
-            isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
-            llvm::any_of(op->getResultTypes(), isTensor) ||
-            llvm::any_of(op->getOperandTypes(), isTensor);
-        return isWork && !isInDeviceCode(op) ? WalkResult::interrupt()
+  auto isWork = [&](Operation *op) {
+    return isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
+           llvm::any_of(op->getResultTypes(), isTensor) ||
+           llvm::any_of(op->getOperandTypes(), isTensor);
+  };
+  auto walk = [&](Operation *op) {
+    return isWork(op) && !isInDeviceCode(op) ? WalkResult::interrupt()
                                              : WalkResult::advance();
-      })
-      .wasInterrupted();
+  };
+  return llvm::any_of(module.getOps<FunctionOpInterface>(),
+                      [&](Operation *function) {
+                        return function->walk(walk).wasInterrupted();
+                      });
 }
 
 bool formsKernels(ModuleOp schedule) {
@@ -87,21 +90,16 @@ bool formsKernels(ModuleOp schedule) {
 }
 
 LogicalResult checkAllScheduled(ModuleOp module) {
-  return failure(
-      module
-          .walk([](linalg::LinalgOp op) {
-            if (isInDeviceCode(op))
-              return WalkResult::advance();
-            auto function = op->getParentOfType<FunctionOpInterface>();
-            InFlightDiagnostic error = op.emitOpError("is in no kernel");
-            if (function)
-              error << ": the schedule does not tile or launch function '@"
-                    << function.getName() << "'";
-            if (op.hasPureBufferSemantics())
-              error << "; kernels are formed of operations on tensors";
-            return WalkResult::interrupt();
-          })
-          .wasInterrupted());
+  auto check = [](linalg::LinalgOp op) {
+    if (isInDeviceCode(op))
+      return WalkResult::advance();
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    op.emitOpError("is in no kernel: the schedule does not tile and launch '@")
+        << (function ? function.getName() : StringRef("?"))
+        << "', or no kernel is formed of this, as of what works on buffers";
+    return WalkResult::interrupt();
+  };
+  return failure(module.walk(check).wasInterrupted());
 }
 
 void eraseSchedules(ModuleOp module) {

@@ -218,7 +218,7 @@ def _compile(options: argparse.Namespace) -> int:
         )
     except CompileError as error:
         _report(error, options, remarks)
-        _save_temps(error.texts, options)
+        _save_temps(error.texts, options, error.schedule)
         raise
     if module.rendered:
         print(module.rendered, file=sys.stderr)

@@ -5,6 +5,7 @@ No decision about the program is taken here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -133,7 +134,7 @@ def compile(
     )
     chooser = _Chooser(chip) if schedule is None or schedule == "auto" else None
     result = compile_natively(request, chooser)
-    return _make_module(result, request, chooser and chooser.choice)
+    return _make_module(result, request, chooser.choice if chooser else None)
 
 
 def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool = False) -> str:
@@ -168,7 +169,7 @@ class _Chooser:
         self._chip = chip
         self._only = only
 
-    def __call__(self, functions: list[_native.KernelFunction]) -> _native.SourceText | None:
+    def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
         from . import __version__, _native
         from .schedules import choose
         from .schedules.kernel import kernel_from_native, make_target
@@ -210,7 +211,7 @@ def compile_natively(request: Request, chooser: _Chooser | None = None) -> _nati
     result = _native.compile(source, _options(request), chooser)
     if result.succeeded:
         return result
-    raise _make_error(result, request, chooser and chooser.choice)
+    raise _make_error(result, request, chooser.choice if chooser else None)
 
 
 def _options(request: Request) -> _native.CompileOptions:
@@ -252,6 +253,7 @@ def _make_error(
     error = CompileError(rendered, diagnostics, stage, result.reproducer)
     error.texts = _texts(result)
     error.remarks = _remarks(result, choice)
+    error.schedule = choice.text if choice else None
     error.snapshots = tuple(snapshot_from_native(item) for item in result.snapshots)
     error.seconds = _seconds(result)
     for remark in error.remarks:

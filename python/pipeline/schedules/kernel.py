@@ -180,7 +180,6 @@ def kernel_from_native(native: _native.KernelFunction) -> Kernel:
 
 
 def _make_op(native: _native.KernelOp) -> Op:
-    loops = native.contraction
     return Op(
         cast(Kind, native.kind),
         tuple(native.is_parallel),
@@ -191,9 +190,15 @@ def _make_op(native: _native.KernelOp) -> Op:
         native.num_body_ops,
         native.is_copy,
         native.is_combinable,
-        loops and Contraction(tuple(loops.batch), tuple(loops.m), tuple(loops.n), tuple(loops.k)),
+        _make_contraction(native.contraction),
         location_from_native(native.location),
     )
+
+
+def _make_contraction(native: _native.Contraction | None) -> Contraction | None:
+    if native is None:
+        return None
+    return Contraction(tuple(native.batch), tuple(native.m), tuple(native.n), tuple(native.k))
 
 
 def _make_operand(native: _native.KernelOperand) -> Operand:
