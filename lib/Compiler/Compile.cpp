@@ -26,7 +26,6 @@
 #include "workgroup/Pipelines.h"
 #include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
-#include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
 #include "workgroup/Transforms.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -101,7 +100,8 @@ private:
   LogicalResult parse();
   LogicalResult schedule();
   LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
-  LogicalResult checkScheduled();
+  LogicalResult checkScheduled(ModuleOp given);
+  LogicalResult formKernelFunctions(ModuleOp copy);
   LogicalResult checkSync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
@@ -202,13 +202,20 @@ LogicalResult Compilation::schedule() {
   OwningOpRef<ModuleOp> given = parseText(*text);
   if (!given || failed(applySchedule(*module, *given)))
     return failure();
-  return formsKernels(*given) ? checkScheduled() : success();
+  return formsKernels(*given) ? checkScheduled(*given) : success();
 }
 
 /// After a schedule that makes all kernels: there may be none to make.
-LogicalResult Compilation::checkScheduled() {
-  if (failed(checkAllScheduled(*module)))
+LogicalResult Compilation::checkScheduled(ModuleOp given) {
+  if (failed(checkAllScheduled(*module))) {
+    // A misspelt name of a function is no error to MLIR.
+    OwningOpRef<ModuleOp> again = parseText(source);
+    eraseSchedules(*again);
+    again = unwrapProgram(std::move(again));
+    if (succeeded(formKernelFunctions(*again)))
+      reportUnknownFunctions(*again, given);
     return failure();
+  }
   if (!hasKernels(*module)) {
     auto builder = OpBuilder::atBlockEnd(module->getBody());
     gpu::GPUModuleOp::create(builder, module->getLoc(), "no_kernels");
@@ -216,20 +223,26 @@ LogicalResult Compilation::checkScheduled() {
   return success();
 }
 
+/// Does what schedules begin with, of which nothing is said but errors.
+LogicalResult Compilation::formKernelFunctions(ModuleOp copy) {
+  size_t numDiagnostics = result.diagnostics.size();
+  size_t numRemarks = result.remarks.size();
+  size_t numLetters = result.rendered.size();
+  if (failed(runPasses(copy, addKernelFormation)))
+    return failure();
+  result.diagnostics.resize(numDiagnostics);
+  result.remarks.resize(numRemarks);
+  result.rendered.resize(numLetters);
+  return success();
+}
+
 /// Asks for a schedule if that is wanted, and there is something to schedule.
 LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
   if (!options.chooseSchedule || hasKernels(*module))
     return success();
-  size_t numDiagnostics = result.diagnostics.size();
-  size_t numRemarks = result.remarks.size();
-  size_t numLetters = result.rendered.size();
   OwningOpRef<ModuleOp> copy = module->clone();
-  if (failed(runPasses(*copy, addKernelFormation)))
+  if (failed(formKernelFunctions(*copy)))
     return failure();
-  // The schedule does all of this again, and says so.
-  result.diagnostics.resize(numDiagnostics);
-  result.remarks.resize(numRemarks);
-  result.rendered.resize(numLetters);
   std::vector<KernelFunctionRecord> functions = describeKernelFunctions(*copy);
   if (functions.empty() && !hasWork(*module))
     return success();
@@ -437,37 +450,6 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
   return result;
 }
 
-std::string checkMemoryOptions(const std::string &options) {
-  MemoryPipelineOptions parsed;
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
-  if (failed(parsed.parseFromString(options, stream)))
-    return complaint.empty() ? "an option has a value that it does not take"
-                             : StringRef(complaint).trim().str();
-  bool isOther = parsed.chip.hasValue() || parsed.sync.hasValue() ||
-                 parsed.assumeAlignment.hasValue() ||
-                 parsed.verifyBarriers.hasValue();
-  if (isOther)
-    return "chip, barriers and the alignment of arguments are not set this way";
-  return getSlotsObstacle(parsed.rings.slots);
-}
-
-std::vector<std::string> getChipNames() {
-  std::vector<std::string> names;
-  for (const Chip &chip : getChips())
-    names.push_back(chip.name.str());
-  return names;
-}
-
-std::vector<ChipRecord> describeChips() {
-  std::vector<ChipRecord> records;
-  for (const Chip &chip : getChips())
-    records.push_back({chip.name.str(), chip.maxWorkgroupBytes});
-  return records;
-}
-
-std::string getDefaultChipName() { return getDefaultChip().name.str(); }
-
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   initializeProcess();
   std::vector<std::pair<std::string, std::string>> summaries;
@@ -497,7 +479,5 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   }
   return summaries;
 }
-
-std::string getLLVMVersion() { return LLVM_VERSION_STRING; }
 
 } // namespace mlir::workgroup

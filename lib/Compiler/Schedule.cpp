@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Schedule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/TransformOps/LinalgTransformOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
@@ -100,6 +102,25 @@ LogicalResult checkAllScheduled(ModuleOp module) {
     return WalkResult::interrupt();
   };
   return failure(module.walk(check).wasInterrupted());
+}
+
+void reportUnknownFunctions(ModuleOp module, ModuleOp schedule) {
+  schedule.walk([&](transform::MatchOp op) {
+    DictionaryAttr attributes = op.getOpAttrsAttr();
+    auto name =
+        attributes
+            ? attributes.getAs<StringAttr>(SymbolTable::getSymbolAttrName())
+            : StringAttr();
+    if (!name || module.lookupSymbol(name))
+      return;
+    InFlightDiagnostic error = op.emitError("there is no function '@")
+                               << name.getValue() << "' to match";
+    auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+    error << "; there are ";
+    llvm::interleaveComma(functions, error, [&](func::FuncOp function) {
+      error << '@' << function.getName();
+    });
+  });
 }
 
 void eraseSchedules(ModuleOp module) {

@@ -35,6 +35,10 @@ bool formsKernels(ModuleOp schedule);
 /// of a kernel.
 LogicalResult checkAllScheduled(ModuleOp module);
 
+/// An error for each operation of `schedule` that looks for a function by name
+/// where `module` has none of that name.
+void reportUnknownFunctions(ModuleOp module, ModuleOp schedule);
+
 /// Removes the schedules that `module` carries.
 void eraseSchedules(ModuleOp module);
 
