@@ -19,9 +19,47 @@ def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {
   let summary = "Stage what contractions read in workgroup memory";
+  let description = [{
+    Of a contraction in a loop over blocks, or in a launch, that sums up products of two buffers,
+    both operands are copied to tiles in workgroup memory (`#gpu.address_space<workgroup>`) of
+    constant sizes, in each turn of the loops over its sums, and the result
+    is a private buffer (`#gpu.address_space<private>`): `workgroup-lower-contractions`
+    makes registers of it. Rows and columns are rounded up to what threads can share; where
+    an operand has fewer elements than its tile, this is filled with zeros before the copy. So the
+    contraction is the same for ragged and for dynamic sizes.
+
+    The private buffer starts from what filled the result, or from a copy of it. Element-wise
+    operations that read the result behind the loops read the private buffer
+    instead; if one of them writes the result in place, or nobody else needs it, it is
+    not written before, else it is a copy of the private buffer.
+
+    A contraction is left alone, with a remark, if sizes have no constant bounds; if one
+    operand or the result has a single column; if tiles have more than one turn
+    of a loop that goes along the result and both operands; if the body is not one that
+    zeros do not change, and the sums may be ragged; if the tiles are
+    too large; if the result may be the memory of an operand. Different arguments may be, unless
+    `llvm.noalias` or `assume-distinct-arguments` says that they are not.
+
+    To be run on kernels before `workgroup-place-buffers`. Inserts no barriers: copies of
+    the block are ordered by who lowers them.
+  }];
+  let options = [
+    ListOption<"thread", "thread", "int64_t",
+               "Rows and columns of the result for each thread, as "
+               "#workgroup.schedule has them; none lets the lowering choose">,
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+           "Largest number of bytes of workgroup memory for the tiles of a contraction; "
+           "0 means that of the chip">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "The chip to compile for; empty means sm_80">,
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">,
+  ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "gpu::GPUDialect", "linalg::LinalgDialect",
-                           "memref::MemRefDialect", "scf::SCFDialect"];
+                           "memref::MemRefDialect", "scf::SCFDialect",
+                           "::mlir::workgroup::WorkgroupDialect"];
 }
 
 def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {

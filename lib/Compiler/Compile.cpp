@@ -26,6 +26,7 @@
 #include "workgroup/Pipelines.h"
 #include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
+#include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
 #include "workgroup/Transforms.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -206,8 +206,11 @@ OpFoldResult ContractionEmitter::getIndex(unsigned loop, int64_t row,
                                           int64_t column) {
   if (std::optional<unsigned> i = contraction.rows.find(loop))
     return rowIndices[row][*i];
-  if (std::optional<unsigned> i = contraction.columns.find(loop))
-    return columnIndices[column][*i];
+  if (std::optional<unsigned> i = contraction.columns.find(loop)) {
+    OpFoldResult at = columnIndices[column][*i];
+    bool isLast = loop == contraction.columns.loops.back();
+    return columnOffset && isLast ? index.add(at, columnOffset) : at;
+  }
   return rewriter.getIndexAttr(0);
 }
 

@@ -143,6 +143,9 @@ private:
   void finishPiece(const Pointwise &sink, Value sum, int64_t row,
                    int64_t column, int64_t length, Cache *cache);
   void finishWhole(const Pointwise &sink, ValueRange sums);
+  Value select(Value vector, Value number);
+  void forEachColumn(int64_t column, ArrayRef<Limit> limits,
+                     function_ref<void(Value)> body);
   void finishPart(const Pointwise &sink, ValueRange sums,
                   ArrayRef<Limit> limits);
   Value initializePart(const Pointwise &init, int64_t row, int64_t column,
@@ -168,6 +171,8 @@ private:
   OpFoldResult thread;
   /// Of each row and column of the thread, the index of each loop.
   SmallVector<SmallVector<OpFoldResult>> rowIndices, columnIndices;
+  /// How far the column is from where a run starts; null for the start.
+  Value columnOffset;
 
   /// What the body does with one operand only, and with both.
   SmallVector<Operation *> ofLhs, ofRhs, ofBoth;

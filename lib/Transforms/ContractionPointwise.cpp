@@ -248,7 +248,7 @@ SmallVector<Value> ContractionEmitter::compute(const Pointwise &op, Value sum,
                                                int64_t row, int64_t column,
                                                int64_t length, Cache *cache) {
   auto read = [&](OpOperand *operand) {
-    if (operand == op.accumulator)
+    if (operand->get() == op.accumulator->get())
       return sum;
     if (!isMemRef(operand))
       return operand->get();
@@ -368,16 +368,48 @@ void ContractionEmitter::finishWhole(const Pointwise &sink, ValueRange sums) {
       finishPiece(sink, sums[number++], i, j, tile.columnRun, &cache);
 }
 
+/// Element `number`, which is not constant, of `vector`.
+Value ContractionEmitter::select(Value vector, Value number) {
+  Value element = vector::ExtractOp::create(rewriter, loc, vector, 0);
+  for (int64_t i = 1; i < tile.columnRun; ++i) {
+    Value other = vector::ExtractOp::create(rewriter, loc, vector, i);
+    Value isOther = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, number,
+        index.value(rewriter.getIndexAttr(i)));
+    element =
+        arith::SelectOp::create(rewriter, loc, isOther, other, element);
+  }
+  return element;
+}
+
+/// Does `body` on each column of a run, of which `column` is the first, that is
+/// within `limits`. It is one piece of code for all of them, so that there are
+/// not too many accesses to reason about; LLVM unrolls it.
+void ContractionEmitter::forEachColumn(int64_t column, ArrayRef<Limit> limits,
+                                       function_ref<void(Value)> body) {
+  Value zero = index.value(rewriter.getIndexAttr(0));
+  if (tile.columnRun == 1)
+    return emitIf(isInside(limits, /*ofRows=*/false, column),
+                  [&] { body(zero); });
+  auto loop = scf::ForOp::create(
+      rewriter, loc, zero, index.value(rewriter.getIndexAttr(tile.columnRun)),
+      index.value(rewriter.getIndexAttr(1)));
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  columnOffset = loop.getInductionVar();
+  emitIf(isInside(limits, /*ofRows=*/false, column),
+         [&] { body(loop.getInductionVar()); });
+  columnOffset = {};
+}
+
 void ContractionEmitter::finishPart(const Pointwise &sink, ValueRange sums,
                                     ArrayRef<Limit> limits) {
   for (int64_t i = 0; i < tile.rows; ++i)
     emitIf(isInside(limits, /*ofRows=*/true, i), [&] {
-      for (int64_t j = 0; j < tile.columns; ++j)
-        emitIf(isInside(limits, /*ofRows=*/false, j), [&] {
-          Value vector = sums[i * tile.getNumRuns() + j / tile.columnRun];
-          Value sum = vector::ExtractOp::create(rewriter, loc, vector,
-                                                j % tile.columnRun);
-          finishPiece(sink, sum, i, j, 1, /*cache=*/nullptr);
+      for (int64_t run = 0; run < tile.getNumRuns(); ++run)
+        forEachColumn(run * tile.columnRun, limits, [&](Value number) {
+          Value sum = select(sums[i * tile.getNumRuns() + run], number);
+          finishPiece(sink, sum, i, run * tile.columnRun, 1, /*cache=*/nullptr);
         });
     });
 }

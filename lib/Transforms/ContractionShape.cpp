@@ -165,6 +165,7 @@ std::string describe(Contraction &contraction, ArrayRef<int64_t> sizes) {
                            type)
           .str();
   AffineMap ofResult = contraction.getMap(contraction.getResult());
+  contraction.rows = contraction.columns = contraction.sums = {};
   contraction.lhs = factors[0];
   contraction.rhs = factors[1];
   // The last dimension of the result that is one is that of columns.

@@ -194,12 +194,21 @@ static std::string collectUses(Cluster &cluster) {
     }
   if (!cluster.init)
     return "nothing fills its accumulator";
-  llvm::sort(cluster.sinks, [](OpOperand *lhs, OpOperand *rhs) {
+  llvm::stable_sort(cluster.sinks, [](OpOperand *lhs, OpOperand *rhs) {
     return lhs->getOwner()->isBeforeInBlock(rhs->getOwner());
   });
-  for (unsigned i = 1; i < cluster.sinks.size(); ++i)
-    if (cluster.sinks[i]->getOwner() == cluster.sinks[i - 1]->getOwner())
-      return describeUse(cluster.sinks[i]->getOwner(), "reads twice");
+  // Who reads it more than once reads the same element each time.
+  for (unsigned i = 1; i < cluster.sinks.size(); ++i) {
+    Operation *op = cluster.sinks[i]->getOwner();
+    if (op != cluster.sinks[i - 1]->getOwner())
+      continue;
+    auto generic = cast<linalg::LinalgOp>(op);
+    if (generic.getMatchingIndexingMap(cluster.sinks[i]) !=
+            generic.getMatchingIndexingMap(cluster.sinks[i - 1]) ||
+        cluster.sinks[i]->get() != cluster.sinks[i - 1]->get())
+      return describeUse(op, "reads several elements of");
+    cluster.sinks.erase(cluster.sinks.begin() + i--);
+  }
   return "";
 }
 
