@@ -287,17 +287,10 @@ LogicalResult KernelTiler::tileReductions() {
 /// What was tiled, and what only that used: bufferization would let the host
 /// compute it. What is left of fusion inside of the loop still uses it.
 void KernelTiler::eraseDeadOps() {
-<<<<<<< HEAD
-  // A size of a result is no use of it: it is that of what it is put into.
-  function.walk([](tensor::DimOp op) {
-    op.getSourceMutable().assign(getDestination(op.getSource()));
-  });
-=======
   // Sizes are asked of what was tiled as long as nobody knows better.
   RewritePatternSet patterns(function.getContext());
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   (void)applyPatternsGreedily(function, std::move(patterns));
->>>>>>> contractions
   (void)runRegionDCE(rewriter, function->getRegions());
 }
 
