@@ -38,7 +38,10 @@ def write_schedule(
     for kernel, tile in pairs:
         function = writer.match(kernel, program)
         if tile.reduction:
-            function = writer.apply("workgroup-stage-operands", function)
+            # Bufferization does not pass the same memory twice, and launches check what callers do.
+            function = writer.apply(
+                "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
+            )
         function = writer.apply("workgroup-place-buffers", function)
         function = writer.apply("workgroup-map-to-threads", function, threads=tile.threads)
         writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
@@ -77,7 +80,9 @@ class _Writer:
         )
 
     def apply(self, name: str, to: str, **options: Option) -> str:
-        given = ", ".join(f'"{key}" = {_spell(value)}' for key, value in options.items())
+        given = ", ".join(
+            f'"{key.replace("_", "-")}" = {_spell(value)}' for key, value in options.items()
+        )
         clause = f" with options = {{{given}}}" if given else ""
         return self._add(f'transform.apply_registered_pass "{name}"{clause} to {to}')
 
@@ -96,6 +101,8 @@ class _Writer:
 def _spell(value: Option) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
     return str(list(value)) if isinstance(value, tuple) else str(value)
 
 
