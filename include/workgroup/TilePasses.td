@@ -13,8 +13,18 @@ include "mlir/Pass/PassBase.td"
 
 def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
   let summary = "Put the buffers of blocks into workgroup memory";
-  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
-                           "gpu::GPUDialect", "memref::MemRefDialect"];
+  let description = [{
+    Bufferization leaves `memref.alloc` without a memory space in the loops over blocks
+    (`scf.forall` mapped to `#gpu.block`) for what one operation of a block makes for
+    another. Each becomes an allocation in `#gpu.address_space<workgroup>`, with the types of
+    its views; its `memref.dealloc` is erased. Dynamic extents stay: `workgroup-hoist-allocs`
+    takes them at their upper bounds, and refuses those that have none.
+
+    Allocations that have a memory space, and those outside of such loops, are left alone.
+    Fails where the memory goes through a loop, a branch or a call, the types of which
+    would have to change with it.
+  }];
+  let dependentDialects = ["gpu::GPUDialect", "memref::MemRefDialect"];
 }
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {
@@ -40,6 +50,11 @@ def StageOperandsPass : Pass<"workgroup-stage-operands"> {
     too large; if the result may be the memory of an operand. Different arguments may be, unless
     `llvm.noalias` or `assume-distinct-arguments` says that they are not.
 
+    Besides, tiles of global memory that nothing in their loop over blocks writes to are copied to
+    workgroup memory once, where that takes half of `max-bytes` at most, if the operations of the
+    block reduce them and read them again, or if an element-wise operation
+    reads them across the order of its result, such as a transposition.
+
     To be run on kernels before `workgroup-place-buffers`. Inserts no barriers: copies of
     the block are ordered by who lowers them.
   }];
@@ -64,9 +79,38 @@ def StageOperandsPass : Pass<"workgroup-stage-operands"> {
 
 def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
   let summary = "Make loops over threads of the operations of blocks";
+  let description = [{
+    Replaces each structured operation on buffers, and each `memref.copy`, in the loops over
+    blocks (`scf.forall` mapped to `#gpu.block`) by loops over the `threads` threads of a block
+    (`scf.forall` mapped to `#gpu.thread<linear_dim_0>`, ...):
+
+    - the loops that all results are indexed by are shared out, the last
+      index of the first result fastest. All other loops each thread goes through in their
+      order, with the results in registers. Any body is allowed;
+    - neighbours along the fastest loop are computed together, and loaded and stored
+      by accesses of up to 16 bytes, where what lies along the loop lies together. That the
+      accesses are aligned is proved, with the arguments of the function aligned to
+      `assume-alignment` bytes, or decided, for rows of dynamic length, by a condition that all
+      threads share. What is left over at the end of a row is done one by one;
+    - a reduction with fewer results than half the threads is shared out itself, if each
+      result comes from one associative operation of arithmetic: each thread adds up a part,
+      the threads of a warp exchange theirs, and the slots of the warps in workgroup memory are
+      added up by who needs the sum. Sums of floating-point numbers are reassociated by
+      this; nothing else is;
+    - a fill right before a sum is what the sum starts from;
+    - a buffer of one element that only such operations use becomes one of each
+      thread (`#gpu.address_space<private>`), which all of them compute.
+
+    Left alone are operations on `#gpu.address_space<private>` buffers, and fills and
+    copies of workgroup memory, which blocks do together. No barriers are inserted.
+
+    Fails on memory of unknown rank.
+  }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"256",
            "Threads of a block">,
+    Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
+           "Alignment in bytes that memref arguments may be assumed to have">,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "gpu::GPUDialect", "memref::MemRefDialect",

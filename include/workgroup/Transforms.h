@@ -68,9 +68,16 @@ struct DistributeLoopsOptions {
 LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options = {});
 
-/// Brings linalg on tensors in `module` into the form that schedules match. See
-/// pass `workgroup-normalize-linalg`.
-LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions = false);
+/// What is known of the program: see pass `workgroup-normalize-linalg`.
+struct NormalizeLinalgOptions {
+  bool keepAssertions = false;
+  bool assumeDistinctArguments = false;
+};
+
+/// Brings linalg of the host in `module` into the form that schedules match.
+/// See pass `workgroup-normalize-linalg`.
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options = {});
 
 /// Makes private functions, which become kernels, of the operations on tensors
 /// in `module`. See pass `workgroup-form-kernels`.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgClasses.h"
+#include "RaiseLinalg.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -240,10 +241,19 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
       succeeded(dropUnitDims(function)) && succeeded(fuse(function)));
 }
 
-LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (failed(normalize(function, keepAssertions)))
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options) {
+  // What functions of the module pass to each other nobody has checked.
+  DenseSet<StringRef> called;
+  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  ArgumentAliases ofCalled(module, /*areDistinct=*/false);
+  ArgumentAliases ofEntry(module, options.assumeDistinctArguments);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    bool isEntry = function.isPublic() && !called.contains(function.getName());
+    raiseLinalg(function, isEntry ? ofEntry : ofCalled);
+    if (failed(normalize(function, options.keepAssertions)))
       return failure();
+  }
   return success();
 }
 
@@ -254,7 +264,8 @@ struct NormalizeLinalgPass
   using NormalizeLinalgPassBase::NormalizeLinalgPassBase;
 
   void runOnOperation() override {
-    if (failed(normalizeLinalg(getOperation(), keepAssertions)))
+    if (failed(normalizeLinalg(getOperation(),
+                               {keepAssertions, assumeDistinctArguments})))
       signalPassFailure();
   }
 };
