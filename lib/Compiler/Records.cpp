@@ -20,10 +20,9 @@ namespace mlir::workgroup {
 // Diagnostics and remarks
 //===----------------------------------------------------------------------===//
 
-/// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
-static std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
+std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
 
-static SourceLocation getSourceLocation(Location loc) {
+SourceLocation getSourceLocation(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
     return {toUTF8(place.getFilename()), place.getLine(), place.getColumn()};
   return {};

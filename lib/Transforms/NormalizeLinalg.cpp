@@ -129,24 +129,20 @@ static LogicalResult generalize(func::FuncOp function) {
 
 namespace {
 
-/// What has no elements is not computed: a tile of it would be out of bounds.
-struct DropEmptyResults : OpInterfaceRewritePattern<linalg::LinalgOp> {
+/// Loops without an iteration leave what is there: a result without elements,
+/// or one of an empty sum. A tile of them would be out of bounds.
+struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isTensorOp(op))
+    if (!isTensorOp(op) || op->use_empty() ||
+        !llvm::is_contained(op.getStaticLoopRanges(), 0))
       return failure();
-    bool hasChanged = false;
     for (auto [result, init] :
-         llvm::zip_equal(op->getResults(), op.getDpsInits())) {
-      auto type = cast<RankedTensorType>(result.getType());
-      if (result.use_empty() || !llvm::is_contained(type.getShape(), 0))
-        continue;
+         llvm::zip_equal(op->getResults(), op.getDpsInits()))
       rewriter.replaceAllUsesWith(result, init);
-      hasChanged = true;
-    }
-    return success(hasChanged);
+    return success();
   }
 };
 
@@ -162,7 +158,7 @@ static LogicalResult dropUnitDims(func::FuncOp function) {
   };
   linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
-  patterns.add<DropEmptyResults>(function.getContext());
+  patterns.add<DropEmptyLoops>(function.getContext());
   return apply(function, std::move(patterns));
 }
 

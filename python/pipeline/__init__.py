@@ -8,7 +8,7 @@ extension comes with the first compilation.
 from __future__ import annotations
 
 from .checking import KernelVerdict, SyncFinding, SyncPlace, SyncReport, check
-from .compiler import compile, passes
+from .compiler import choose_schedule, compile, passes
 from .diagnostics import Diagnostic, Location, Remark, Snapshot
 from .emulator import Options
 from .errors import (
@@ -86,6 +86,7 @@ __all__ = [
     "WorkgroupMemory",
     "__version__",
     "check",
+    "choose_schedule",
     "compile",
     "passes",
     "plugin_path",

@@ -315,7 +315,7 @@ class Module:
 
     ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
     their texts, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
-    the buffers of each kernel are.
+    the buffers of each kernel are. ``schedule`` is what was chosen for a program that brought none.
     """
 
     chip: str
@@ -329,6 +329,7 @@ class Module:
     entries: Mapping[str, Entry]
     plan: Plan = field(repr=False)
     workgroup_memory: tuple[WorkgroupMemory, ...]
+    schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
 
     def run(

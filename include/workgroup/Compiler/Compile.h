@@ -16,10 +16,12 @@
 #ifndef WORKGROUP_COMPILER_COMPILE_H
 #define WORKGROUP_COMPILER_COMPILE_H
 
+#include "workgroup/Compiler/KernelFunctions.h"
 #include "workgroup/Emulator/Emulator.h"
 #include "workgroup/Support/SourceLocation.h"
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,6 +56,12 @@ struct CompileOptions {
   std::optional<SourceText> schedule;
   /// Apply the schedule that the source carries, if any.
   bool useOwnSchedule = true;
+  /// If there is neither of these, and the program has no kernel, returns the
+  /// schedule to apply to one whose operations become these functions; nothing
+  /// to end the compilation there.
+  std::function<std::optional<SourceText>(
+      const std::vector<KernelFunctionRecord> &)>
+      chooseSchedule;
   /// What becomes of barriers: `insert`, `keep` or `minimize`, as the option
   /// `sync` of the pipeline `workgroup-memory` says.
   std::string sync = "insert";
@@ -258,6 +266,18 @@ CompileResult compile(const SourceText &source, const CompileOptions &options);
 
 /// The names of the supported chips, oldest first.
 std::vector<std::string> getChipNames();
+
+/// What those who choose schedules need to know of a chip.
+struct ChipRecord {
+  std::string name;
+  /// Workgroup memory that a block can have.
+  int64_t maxWorkgroupBytes;
+};
+
+/// The supported chips, oldest first, and the one that is meant where none is
+/// named.
+std::vector<ChipRecord> describeChips();
+std::string getDefaultChipName();
 
 /// Name and summary of each pass and pipeline of this project.
 std::vector<std::pair<std::string, std::string>> getPassSummaries();
