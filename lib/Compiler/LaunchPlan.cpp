@@ -115,7 +115,7 @@ bool PlanWriter::writeView(Operation *op, Array &steps) {
                 memref::MemorySpaceCastOp, nvgpu::TmaCreateDescriptorOp>(
               [&](auto) {
                 step["op"] = "memref.cast";
-                return isa<MemRefType>(op->getOperand(0).getType());
+                return true;
               })
           .Case<memref::SubViewOp>([&](memref::SubViewOp view) {
             step["offsets"] = mixed(view.getMixedOffsets());
@@ -289,9 +289,15 @@ bool PlanWriter::writeRegion(Region &region, Object &step, StringRef name) {
   Array steps, arguments;
   bool isWritten = true;
   if (!region.empty()) {
-    if (!region.hasOneBlock())
+    if (!region.hasOneBlock()) {
+      auto function = dyn_cast<func::FuncOp>(region.getParentOp());
+      StringRef name =
+          function ? function.getName() : step.getString("op").value_or("");
       return refuse(region.getParentOp(),
-                    "branches, which a launch plan cannot express; use scf");
+                    "'" + name +
+                        "' branches, which a launch plan cannot "
+                        "express; use scf.if and scf.for");
+    }
     arguments = numbers(region.front().getArguments());
     isWritten = writeBlock(region.front(), steps);
   }
