@@ -9,6 +9,9 @@ from .tile import Tile, count_blocks
 
 _TYPE = "(!any) -> !any"
 
+ASSUMED_ALIGNMENT = 16
+"""Bytes that the compiler takes arguments to be aligned to; launches check it."""
+
 Option = int | bool | str | tuple[int, ...]
 
 
@@ -43,7 +46,12 @@ def write_schedule(
                 "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
             )
         function = writer.apply("workgroup-place-buffers", function)
-        function = writer.apply("workgroup-map-to-threads", function, threads=tile.threads)
+        function = writer.apply(
+            "workgroup-map-to-threads",
+            function,
+            threads=tile.threads,
+            assume_alignment=ASSUMED_ALIGNMENT,
+        )
         writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
     if pairs:
         writer.add_comment("the kernels' functions go into those that call them")
