@@ -127,10 +127,11 @@ def describe(kernel: Kernel, tile: Tile) -> str:
     """Return a line for people: what a kernel does, in which blocks."""
     work = ", ".join(_describe_op(op) for op in kernel.ops)
     extents = [kernel.root.extents[loop] for loop, size in enumerate(tile.block) if size]
+    name = kernel.name if kernel.symbol == f'"{kernel.name}"' else kernel.symbol
     blocks = str(count_blocks(kernel, tile.block)) if None not in extents else "as many as needed,"
     if blocks == "1":
-        return f"@{kernel.name}: {work}; 1 block of {tile.threads} threads"
-    return f"@{kernel.name}: {work}; {blocks} blocks of {tile.threads} threads"
+        return f"@{name}: {work}; 1 block of {tile.threads} threads"
+    return f"@{name}: {work}; {blocks} blocks of {tile.threads} threads"
 
 
 def _describe_op(op: Op) -> str:
