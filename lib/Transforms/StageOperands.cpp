@@ -156,13 +156,14 @@ std::string OperandStager::findSizes(Staging &staging) {
       return "it reads its operands otherwise than element by element";
     for (unsigned i = 0; i < map.getNumResults(); ++i) {
       unsigned loop = map.getDimPosition(i);
-      int64_t extent =
-          cast<MemRefType>(operand.get().getType()).getDimSize(i);
+      int64_t extent = cast<MemRefType>(operand.get().getType()).getDimSize(i);
       bool isKnown = !ShapedType::isDynamic(extent);
       if (!isKnown) {
-        FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-            presburger::BoundType::UB, {operand.get(), static_cast<int64_t>(i)},
-            /*stopCondition=*/nullptr, /*closedUB=*/true);
+        FailureOr<int64_t> bound =
+            ValueBoundsConstraintSet::computeConstantBound(
+                presburger::BoundType::UB,
+                {operand.get(), static_cast<int64_t>(i)},
+                /*stopCondition=*/nullptr, /*closedUB=*/true);
         if (failed(bound))
           continue;
         extent = *bound;
@@ -228,8 +229,8 @@ std::string OperandStager::checkTiles(Staging &staging) {
         .str();
   // What 1024 threads can hold.
   constexpr int64_t kMaxResultBytes = 1024 * 512;
-  MemRefType result = getTileType(staging, contraction.getResult(),
-                                  gpu::AddressSpace::Private);
+  MemRefType result =
+      getTileType(staging, contraction.getResult(), gpu::AddressSpace::Private);
   if (result.getNumElements() * result.getElementTypeBitWidth() / 8 >
       kMaxResultBytes)
     return "its result does not fit into the registers of a block";
@@ -274,8 +275,7 @@ MemRefType OperandStager::getTileType(Staging &staging, OpOperand *operand,
 /// it is copied before.
 void OperandStager::stage(Staging &staging, OpOperand *operand) {
   Location loc = staging.contraction.op.getLoc();
-  MemRefType type =
-      getTileType(staging, operand, gpu::AddressSpace::Workgroup);
+  MemRefType type = getTileType(staging, operand, gpu::AddressSpace::Workgroup);
   rewriter.setInsertionPoint(staging.root);
   Value tile = memref::AllocOp::create(
       rewriter, loc, type, rewriter.getI64IntegerAttr(kSlotAlignment));
@@ -284,11 +284,11 @@ void OperandStager::stage(Staging &staging, OpOperand *operand) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     sizes.push_back(getExtent(rewriter, loc, source, dim));
-  bool isWhole = llvm::all_of(llvm::zip_equal(sizes, type.getShape()),
-                              [](auto pair) {
-                                auto [size, extent] = pair;
-                                return getConstantIntValue(size) == extent;
-                              });
+  bool isWhole =
+      llvm::all_of(llvm::zip_equal(sizes, type.getShape()), [](auto pair) {
+        auto [size, extent] = pair;
+        return getConstantIntValue(size) == extent;
+      });
   if (!isWhole) {
     Value zero = arith::ConstantOp::create(
         rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
@@ -298,8 +298,7 @@ void OperandStager::stage(Staging &staging, OpOperand *operand) {
     target = memref::SubViewOp::create(rewriter, loc, tile, zeros, sizes, ones);
   }
   memref::CopyOp::create(rewriter, loc, source, target);
-  rewriter.modifyOpInPlace(staging.contraction.op,
-                           [&] { operand->set(tile); });
+  rewriter.modifyOpInPlace(staging.contraction.op, [&] { operand->set(tile); });
 }
 
 /// Erases `memref` and what it is a view of, as far as nothing uses it.
@@ -324,15 +323,15 @@ static void eraseDead(Value memref, RewriterBase &rewriter) {
 void OperandStager::apply(Staging &staging, StagedResult &result) {
   linalg::LinalgOp op = staging.contraction.op;
   Contraction &contraction = staging.contraction;
-  MemRefType type = getTileType(staging, contraction.getResult(),
-                                gpu::AddressSpace::Private);
+  MemRefType type =
+      getTileType(staging, contraction.getResult(), gpu::AddressSpace::Private);
   passedRemark(RemarkSource::StageOperands, "StagedOperands", op)
       << "operands of a contraction copied to tiles in workgroup memory"
-      << remark::metric("Tile", llvm::formatv("{0}x{1}x{2}",
-                                              contraction.rows.getSize(),
-                                              contraction.columns.getSize(),
-                                              contraction.sums.getSize())
-                                    .str());
+      << remark::metric("Tile",
+                        llvm::formatv("{0}x{1}x{2}", contraction.rows.getSize(),
+                                      contraction.columns.getSize(),
+                                      contraction.sums.getSize())
+                            .str());
   auto old = cast<MemRefType>(staging.getResult().getType());
   Value view = staging.getResult();
   Value buffer = result.redirect(
@@ -372,8 +371,8 @@ LogicalResult stageOperands(Operation *scope,
   const Chip *chip = resolveChip(scope, options.chip);
   if (!chip)
     return failure();
-  int64_t maxBytes = options.maxBytes ? options.maxBytes
-                                      : chip->maxWorkgroupBytes;
+  int64_t maxBytes =
+      options.maxBytes ? options.maxBytes : chip->maxWorkgroupBytes;
   OperandStager(scope, options, maxBytes).run();
   return success();
 }

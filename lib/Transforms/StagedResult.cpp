@@ -246,16 +246,16 @@ Value StagedResult::redirect(RewriterBase &rewriter, bool isPadded,
     SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0));
     SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1)), sizes;
     for (int64_t dim = 0; dim < rank; ++dim)
-      sizes.push_back(
-          getExtent(rewriter, loc, init ? init->get() : view, dim));
+      sizes.push_back(getExtent(rewriter, loc, init ? init->get() : view, dim));
     part = memref::SubViewOp::create(rewriter, loc, buffer, zeros, sizes, ones);
   }
   if (init) {
     // A constant may as well go to the padding, which is never used.
     auto fill = dyn_cast<linalg::LinalgOp>(init->getOwner());
-    bool isConstant = fill && llvm::none_of(fill.getDpsInputs(), [](Value input) {
-                        return isa<MemRefType>(input.getType());
-                      });
+    bool isConstant =
+        fill && llvm::none_of(fill.getDpsInputs(), [](Value input) {
+          return isa<MemRefType>(input.getType());
+        });
     rewriter.modifyOpInPlace(init->getOwner(),
                              [&] { init->set(isConstant ? buffer : part); });
   } else {
