@@ -156,8 +156,11 @@ private:
   void finishPiece(const Pointwise &sink, Value sum, const Piece &piece,
                    Cache *cache);
   void finishWhole(const Pointwise &sink, ValueRange sums);
+  Value select(Value vector, Value number);
+  void forEachColumn(int64_t column, ArrayRef<Limit> limits,
+                     function_ref<void(Value)> body);
   void finishPart(const Pointwise &sink, ValueRange sums,
-                  ArrayRef<Limit> limits);
+                  ArrayRef<Limit> limits, bool isMasked);
   void emitIf(Value condition, function_ref<void()> body);
 
   Type getElementType() {

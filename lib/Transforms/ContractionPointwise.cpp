@@ -431,23 +431,54 @@ Value ContractionEmitter::makeMask(ArrayRef<Limit> limits, int64_t column) {
   return mask;
 }
 
-/// One access for each run of columns, so that there are not too many to reason
-/// about.
+/// Element `number`, which is not constant, of `vector`.
+Value ContractionEmitter::select(Value vector, Value number) {
+  Value element = vector::ExtractOp::create(rewriter, loc, vector, 0);
+  for (int64_t i = 1; i < tile.columnRun; ++i) {
+    Value other = vector::ExtractOp::create(rewriter, loc, vector, i);
+    Value isOther =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, number,
+                              index.value(rewriter.getIndexAttr(i)));
+    element = arith::SelectOp::create(rewriter, loc, isOther, other, element);
+  }
+  return element;
+}
+
+/// Does `body` on each element that is there of the run of columns from
+/// `column` on. The code is the same for all, which LLVM unrolls: fewer
+/// accesses are quicker to reason about.
+void ContractionEmitter::forEachColumn(int64_t column, ArrayRef<Limit> limits,
+                                       function_ref<void(Value)> body) {
+  auto loop =
+      scf::ForOp::create(rewriter, loc, index.value(rewriter.getIndexAttr(0)),
+                         index.value(rewriter.getIndexAttr(tile.columnRun)),
+                         index.value(rewriter.getIndexAttr(1)));
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  OpFoldResult &at = columnIndices[column].back();
+  OpFoldResult first = at;
+  at = index.add(first, number);
+  emitIf(isInside(limits, /*ofRows=*/false, column), [&] { body(number); });
+  at = first;
+}
+
+/// Does `sink` on the elements within `limits`, by vectors with masks or one by
+/// one. Whether threads may race is decided sooner of masked vectors, but not
+/// as exactly.
 void ContractionEmitter::finishPart(const Pointwise &sink, ValueRange sums,
-                                    ArrayRef<Limit> limits) {
+                                    ArrayRef<Limit> limits, bool isMasked) {
   int64_t length = tile.columnRun;
-  bool isMasked = canMask(sink);
   auto finishRun = [&](int64_t row, int64_t column) {
     Value sum = sums[row * tile.getNumRuns() + column / length];
     if (isMasked)
       return finishPiece(sink, sum,
                          {row, column, length, makeMask(limits, column)},
                          /*cache=*/nullptr);
-    for (int64_t j = column; j < column + length; ++j)
-      emitIf(isInside(limits, /*ofRows=*/false, j), [&] {
-        Value one = vector::ExtractOp::create(rewriter, loc, sum, j - column);
-        finishPiece(sink, one, {row, j, 1, {}}, /*cache=*/nullptr);
-      });
+    forEachColumn(column, limits, [&](Value number) {
+      finishPiece(sink, select(sum, number), {row, column, 1, {}},
+                  /*cache=*/nullptr);
+    });
   };
   for (int64_t i = 0; i < tile.rows; ++i)
     emitIf(isInside(limits, /*ofRows=*/true, i), [&] {
@@ -471,14 +502,14 @@ void ContractionEmitter::finish(const Pointwise &sink, ValueRange sums) {
           Type element = getElementTypeOrSelf(output->get());
           return getRunAlignment(output) * 8 == element.getIntOrFloatBitWidth();
         }))
-      return finishPart(sink, sums, limits);
+      return finishPart(sink, sums, limits, /*isMasked=*/true);
     auto branch = scf::IfOp::create(rewriter, loc, isWhole(limits),
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(branch.thenBlock());
     finishWhole(sink, sums);
     rewriter.setInsertionPointToStart(branch.elseBlock());
-    finishPart(sink, sums, limits);
+    finishPart(sink, sums, limits, /*isMasked=*/false);
   });
 }
 
