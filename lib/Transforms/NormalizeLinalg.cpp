@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -40,9 +41,13 @@ static LogicalResult checkOperation(Operation *op) {
           linalg::WinogradOutputTransformOp>(op))
     return op->emitOpError("is not compiled; write the convolution itself, "
                            "such as linalg.conv_2d_nhwc_fhwc");
-  if (!isa<linalg::LinalgOp, linalg::AggregatedOpInterface>(op))
+  if (!isa<linalg::LinalgOp, linalg::AggregatedOpInterface, tensor::PadOp,
+           tensor::GenerateOp, tensor::SplatOp, tensor::GatherOp>(op) &&
+      !OpTrait::hasElementwiseMappableTraits(op))
     return success();
-  for (Type type : op->getOperandTypes())
+  auto types = llvm::to_vector(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
     if (isa<ComplexType>(getElementTypeOrSelf(type)))
       return op->emitOpError(
           "is on complex numbers, which are not compiled; split them into "
@@ -93,7 +98,8 @@ static void dropAssertions(func::FuncOp function) {
     if (!around || !isTensorOp(around))
       return;
     passedRemark(RemarkSource::NormalizeLinalg, "DroppedAssertion", op)
-        << "a kernel does not check: " << op.getMsg();
+        << "a kernel does not check this assertion"
+        << remark::metric("Assertion", op.getMsg());
     op.erase();
   });
 }
@@ -128,24 +134,16 @@ static LogicalResult generalize(func::FuncOp function) {
 
 namespace {
 
-/// What has no elements is not computed: a tile of it would be out of bounds.
-struct DropEmptyResults : OpInterfaceRewritePattern<linalg::LinalgOp> {
+/// What has no iterations changes nothing; no tile of it would be in bounds.
+struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isTensorOp(op))
+    if (!isTensorOp(op) || !llvm::is_contained(op.getStaticLoopRanges(), 0))
       return failure();
-    bool hasChanged = false;
-    for (auto [result, init] :
-         llvm::zip_equal(op->getResults(), op.getDpsInits())) {
-      auto type = cast<RankedTensorType>(result.getType());
-      if (result.use_empty() || !llvm::is_contained(type.getShape(), 0))
-        continue;
-      rewriter.replaceAllUsesWith(result, init);
-      hasChanged = true;
-    }
-    return success(hasChanged);
+    rewriter.replaceOp(op, op.getDpsInits());
+    return success();
   }
 };
 
@@ -161,7 +159,7 @@ static LogicalResult dropUnitDims(func::FuncOp function) {
   };
   linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
-  patterns.add<DropEmptyResults>(function.getContext());
+  patterns.add<DropEmptyLoops>(function.getContext());
   return apply(function, std::move(patterns));
 }
 
@@ -219,6 +217,8 @@ static LogicalResult fuse(func::FuncOp function) {
                                                     shouldSwapReshape);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   linalg::populateInlineConstantOperandsPatterns(patterns);
+  // Who asks for a size only is no user.
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   tensor::populateFoldTensorEmptyPatterns(patterns);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);

@@ -226,7 +226,11 @@ LogicalResult KernelTiler::makeBlocks() {
         rewriter.getIndexAttr(isKnown ? std::min(size, extent) : size);
     numTiled += size != 0;
   }
-  if (numTiled == 0) {
+  bool hasWork = llvm::none_of(
+      groupOps(function.front()).front().getOps(), [](linalg::LinalgOp op) {
+        return llvm::is_contained(op.getStaticLoopRanges(), 0);
+      });
+  if (numTiled == 0 || !hasWork) {
     makeOneBlock();
     return success();
   }

@@ -13,7 +13,8 @@ func.func @main(%x: tensor<{source}x{kind}>) -> tensor<{result}{kind}> {{
   %identity = arith.constant {identity} : {kind}
   {sizes}
   %e = tensor.empty({dims}) : tensor<{result}{kind}>
-  %z = linalg.fill ins(%identity : {kind}) outs(%e : tensor<{result}{kind}>) -> tensor<{result}{kind}>
+  %z = linalg.fill ins(%identity : {kind}) outs(%e : tensor<{result}{kind}>)
+      -> tensor<{result}{kind}>
   %r = linalg.reduce {{ {combiner} }} ins(%x : tensor<{source}x{kind}>)
       outs(%z : tensor<{result}{kind}>) dimensions = {over}
   return %r : tensor<{result}{kind}>

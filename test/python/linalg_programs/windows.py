@@ -265,8 +265,8 @@ func.func @main(%x: !x, %w: !w, %y: !y) -> !y {
 
 def _unknown(x: Array, w: Array, y: Array) -> Array:
     result = y.copy()
-    for k, l in itertools.product(range(4), range(2)):
-        product = x[:, l : l + 8, 3 * k : 3 * k + 9 : 2] * w[k, l]
+    for k, m in itertools.product(range(4), range(2)):
+        product = x[:, m : m + 8, 3 * k : 3 * k + 9 : 2] * w[k, m]
         result = np.where(product > result, product, product - result)
     return result
 
