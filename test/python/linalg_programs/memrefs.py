@@ -142,7 +142,7 @@ func.func @main(%x: !x, %w: !w, %y: !y) {
 
 
 def _conv(x: Array, w: Array, y: Array) -> Array:
-    views = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))  # type: ignore[call-overload]
+    views = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
     return np.asarray(y + np.einsum("nhwcij,ijcf->nhwf", views, w))
 
 

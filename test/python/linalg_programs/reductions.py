@@ -245,7 +245,7 @@ func.func @main(%x: !t, %g: tensor<96xf16>) -> !t {
 def _rms_norm(x: Array, g: Array) -> Array:
     wide = x.astype("f4")
     scaled = wide / np.sqrt((wide**2).mean(1, keepdims=True))
-    return scaled.astype("f2") * g
+    return np.asarray(scaled.astype("f2") * g)
 
 
 _BATCH_NORM = """
