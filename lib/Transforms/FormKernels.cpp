@@ -52,7 +52,7 @@ static void remarkOn(const KernelGroup &group, StringRef name) {
     os << getClassName(classify(op));
   });
   passedRemark(RemarkSource::FormKernels, "FormedKernel", group.getRoot())
-      << "kernel " << remark::metric("Kernel", name) << " of "
+      << "operations became a kernel" << remark::metric("Kernel", name)
       << remark::metric("Operations", ops);
 }
 
@@ -62,7 +62,7 @@ static void formKernels(func::FuncOp function, Block &block, unsigned &next) {
   std::vector<KernelGroup> groups = groupOps(block, &whyNot);
   for (auto [op, reason] : whyNot)
     missedRemark(RemarkSource::FormKernels, "KernelOfItsOwn", op)
-        << "it is not in the kernel of what uses it: " << reason;
+        << ("it is not in the kernel of what uses it: " + reason).str();
   unsigned number = next += groups.size();
   // Users first: they make for themselves what generators make.
   for (const KernelGroup &group : llvm::reverse(groups)) {
