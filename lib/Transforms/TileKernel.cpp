@@ -106,6 +106,27 @@ LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
 }
 
 //===----------------------------------------------------------------------===//
+// Destinations
+//===----------------------------------------------------------------------===//
+
+/// Where the first of the operations that make `result` one after the other
+/// takes the tensor that they put it into; null if `result` is no operation's.
+static OpOperand *findFirstInit(Value result) {
+  OpOperand *init = nullptr;
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp())) {
+    init = op.getTiedOpOperand(cast<OpResult>(result));
+    result = init->get();
+  }
+  return init;
+}
+
+/// The tensor that `result` is put into, behind what initialises it.
+static Value getDestination(Value result) {
+  OpOperand *init = findFirstInit(result);
+  return init ? init->get() : result;
+}
+
+//===----------------------------------------------------------------------===//
 // Rows that no tile holds
 //===----------------------------------------------------------------------===//
 
@@ -141,6 +162,10 @@ static bool isCopiedFor(OpOperand *use) {
 /// Lets every user of an element-wise operation compute it for itself, which
 /// takes more passes over what it reads, but no memory.
 LogicalResult KernelTiler::recompute(const KernelGroup &group) {
+  auto destinations =
+      llvm::map_to_vector(getReturn()->getOperands(), [](Value result) {
+        return dyn_cast<BlockArgument>(getDestination(result));
+      });
   SmallVector<linalg::LinalgOp> ops = group.getOps();
   for (linalg::LinalgOp op : llvm::reverse(ops)) {
     bool isReturned = llvm::is_contained(op->getUsers(), getReturn());
@@ -156,19 +181,19 @@ LogicalResult KernelTiler::recompute(const KernelGroup &group) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseOpsFusionPatterns(patterns, isCopiedFor);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  return applyPatternsGreedily(function, std::move(patterns));
+  if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    return failure();
+  // Fusion takes a new tensor for what is put into one without reading it.
+  for (auto [result, destination] :
+       llvm::zip_equal(getReturn()->getOperands(), destinations))
+    if (OpOperand *init = findFirstInit(result); init && destination)
+      init->set(destination);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
-
-/// The tensor that `result` is put into, behind what initialises it.
-static Value getDestination(Value result) {
-  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
-    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
-  return result;
-}
 
 /// A loop of one block around everything.
 void KernelTiler::makeOneBlock() {

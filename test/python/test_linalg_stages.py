@@ -36,7 +36,7 @@ SIZES = {
     "split_sum": ("block=4,4 reduction=2,3", "reduction=0,2"),
     "matmul_bf16_f32": ("block=4,4 reduction=3",),
     "matmul_i8_i32": ("block=4,4 reduction=3",),
-    "conv_2d_nhwc": ("block=1,2,3,2",),
+    "conv_2d_nhwc": ("block=1,2,3",),
     "conv_2d_nhwc_strided": ("block=1,2,3,2",),
     "conv_bias_relu": ("block=1,2,3,2",),
     "pool_max_nhwc": ("block=1,2,3",),
