@@ -12,11 +12,19 @@
 include "mlir/Pass/PassBase.td"
 
 def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
-  let summary = "Bring linalg on tensors into the form that schedules match";
+  let summary = "Bring linalg into the form that schedules match";
   let description = [{
-    Of what front ends write in many ways, `linalg.generic` is left, recognised by its
-    loops, maps and body:
+    Of what front ends write in many ways, `linalg.generic` on tensors is left, recognised
+    by its loops, maps and body:
 
+    - operations on buffers become operations on tensors. What one leaves in a buffer,
+      the next one takes as a tensor; it is put into memory
+      (`bufferization.materialize_in_destination`) before anything else may read it. A buffer
+      that may overlap another one is written by copies. Different arguments may overlap,
+      unless they are `llvm.noalias`, or `assume-distinct-arguments` is set and nothing in
+      the module calls the function. Left as they are:
+      operations in other than the default memory space, and those the bodies of which
+      do more to memory than load from it;
     - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`
       and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions;
     - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
@@ -29,7 +37,7 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       one generic with several results. Other bodies never go into a contraction or a window,
       which would compute them again for each of its sums.
 
-    What stands in kernels, and functions without linalg on tensors, are left alone. A
+    What stands in kernels, and functions without such operations, are left alone. A
     `cf.assert` in the body of an operation is dropped, with a remark, unless
     `keep-assertions` is set.
 
@@ -42,9 +50,13 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
   let options = [
     Option<"keepAssertions", "keep-assertions", "bool", /*default=*/"false",
            "Do not drop assertions in the bodies of operations">,
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Take different memref arguments of a function not to overlap">,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
-                           "linalg::LinalgDialect", "math::MathDialect",
+                           "bufferization::BufferizationDialect",
+                           "linalg::LinalgDialect", "memref::MemRefDialect", "math::MathDialect",
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }
 
@@ -69,7 +81,8 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
       first one to join makes them those of the kernel;
     - there is one contraction or window at most, with nothing but element-wise
       operations behind it;
-    - of what others need as well, no two blocks make the same.
+    - of what others need as well, no two blocks make the same;
+    - the host writes to no memory before the kernel that the operation may read.
 
     Otherwise a remark says what kept it out.
 

@@ -68,9 +68,16 @@ struct DistributeLoopsOptions {
 LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options = {});
 
-/// Brings linalg on tensors in `module` into the form that schedules match. See
-/// pass `workgroup-normalize-linalg`.
-LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions = false);
+/// What is known of the program: see pass `workgroup-normalize-linalg`.
+struct NormalizeLinalgOptions {
+  bool keepAssertions = false;
+  bool assumeDistinctArguments = false;
+};
+
+/// Brings linalg of the host in `module` into the form that schedules match.
+/// See pass `workgroup-normalize-linalg`.
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options = {});
 
 /// Makes private functions, which become kernels, of the operations on tensors
 /// in `module`. See pass `workgroup-form-kernels`.
@@ -167,6 +174,28 @@ struct LowerCopiesOptions {
 /// `workgroup-lower-copies`.
 LogicalResult lowerCopies(Operation *root,
                           const LowerCopiesOptions &options = {});
+
+struct StageOperandsOptions {
+  /// Rows and columns of the result for each thread; empty for no choice.
+  SmallVector<int64_t> thread = {};
+  /// Largest number of bytes of workgroup memory for the tiles of a
+  /// contraction; 0 for that of the chip.
+  int64_t maxBytes = 0;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+  /// Different memref arguments of a function do not overlap.
+  bool assumeDistinctArguments = false;
+};
+
+/// Copies operands of contractions of blocks inside `root` to workgroup memory.
+/// See pass `workgroup-stage-operands`.
+LogicalResult stageOperands(Operation *root,
+                            const StageOperandsOptions &options = {});
+
+/// Shares out contractions of tiles in device code inside `root` to threads.
+/// `assumeAlignment` is the alignment in bytes that memref arguments have. See
+/// pass `workgroup-lower-contractions`.
+LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment = 1);
 
 /// Lowers `gpu.dynamic_shared_memory` in the `gpu.module`s inside `root` to an
 /// extern symbol. See pass `workgroup-lower-dynamic-memory`.

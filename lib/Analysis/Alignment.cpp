@@ -123,6 +123,13 @@ int64_t AlignmentAnalysis::getArgumentDivisor(BlockArgument argument) {
                ? std::min(getDivisor(loop.getLowerBound()),
                           getDivisor(loop.getStep()))
                : 1;
+  if (auto loop = dyn_cast<scf::ForallOp>(parent)) {
+    unsigned dim = argument.getArgNumber();
+    return dim < loop.getRank()
+               ? std::min(getDivisor(loop.getMixedLowerBound()[dim]),
+                          getDivisor(loop.getMixedStep()[dim]))
+               : 1;
+  }
   if (auto loop = dyn_cast<affine::AffineForOp>(parent)) {
     if (argument != loop.getInductionVar())
       return 1;
@@ -285,6 +292,18 @@ int64_t AlignmentAnalysis::getRootAlignment(Value root) {
   return alignment;
 }
 
+/// True if `function` has loops the iterations of which will be blocks.
+static bool hasBlockLoops(Operation *function) {
+  return function
+      ->walk([](scf::ForallOp loop) {
+        std::optional<ArrayAttr> mapping = loop.getMapping();
+        bool isOfBlocks = mapping && !mapping->empty() &&
+                          isa<gpu::GPUBlockMappingAttr>((*mapping)[0]);
+        return isOfBlocks ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int64_t AlignmentAnalysis::getArgumentAlignment(BlockArgument argument,
                                                 int64_t natural) {
   Operation *owner = argument.getOwner()->getParentOp();
@@ -295,7 +314,8 @@ int64_t AlignmentAnalysis::getArgumentAlignment(BlockArgument argument,
   if (auto stated = function.getArgAttrOfType<IntegerAttr>(
           argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName()))
     return std::max(natural, getConstantDivisor(stated.getInt()));
-  bool isEntry = isKernel(owner) || isInLaunchingCode(owner);
+  bool isEntry =
+      isKernel(owner) || isInLaunchingCode(owner) || hasBlockLoops(owner);
   if (isEntry && !isWorkgroupMemory(argument.getType()))
     return std::max(natural, options.arguments);
   return natural;

@@ -8,6 +8,8 @@
 
 #include "workgroup/Compiler/Compile.h"
 #include "Describe.h"
+#include "KernelFunctions.h"
+#include "LaunchPlan.h"
 #include "Records.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,12 +101,17 @@ private:
   LogicalResult runStage(Stage stage, function_ref<LogicalResult()> body);
   LogicalResult parse();
   LogicalResult schedule();
+  LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
+  LogicalResult checkScheduled(ModuleOp given);
+  LogicalResult formKernelFunctions(ModuleOp copy);
   LogicalResult checkSync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
   LogicalResult lowerToLLVM();
   LogicalResult lowerToPTX();
 
+  LogicalResult runPasses(ModuleOp on,
+                          function_ref<void(OpPassManager &)> build);
   LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
   OwningOpRef<ModuleOp> parseText(const SourceText &text);
   LogicalResult checkHasKernel();
@@ -118,8 +125,11 @@ private:
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
   SmallVector<KernelSignature> signatures;
+  std::optional<LaunchPlan> plan;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
+  /// The one who chooses schedules does not want more.
+  bool isEnded = false;
 };
 
 } // namespace
@@ -179,30 +189,92 @@ LogicalResult Compilation::parse() {
 }
 
 LogicalResult Compilation::schedule() {
-  if (options.schedule) {
-    OwningOpRef<ModuleOp> given = parseText(*options.schedule);
-    if (!given || failed(applySchedule(*module, *given)))
-      return failure();
-  } else if (options.useOwnSchedule && hasSchedule(*module)) {
-    if (failed(applySchedule(*module, *module)))
-      return failure();
-  }
+  bool isOwn =
+      !options.schedule && options.useOwnSchedule && hasSchedule(*module);
+  if (isOwn && failed(applySchedule(*module, *module)))
+    return failure();
   eraseSchedules(*module);
   module = unwrapProgram(std::move(module));
+  if (isOwn)
+    return success();
+  std::optional<SourceText> text = options.schedule;
+  if (!text && failed(chooseSchedule(text)))
+    return failure();
+  if (!text)
+    return success();
+  OwningOpRef<ModuleOp> given = parseText(*text);
+  if (!given || failed(applySchedule(*module, *given)))
+    return failure();
+  return formsKernels(*given) ? checkScheduled(*given) : success();
+}
+
+/// After a schedule that makes all kernels: there may be none to make.
+LogicalResult Compilation::checkScheduled(ModuleOp given) {
+  if (failed(checkAllScheduled(*module))) {
+    // A misspelt name of a function is no error to MLIR.
+    OwningOpRef<ModuleOp> again = parseText(source);
+    eraseSchedules(*again);
+    again = unwrapProgram(std::move(again));
+    if (succeeded(formKernelFunctions(*again)))
+      reportUnknownFunctions(*again, given);
+    return failure();
+  }
+  if (!hasKernels(*module)) {
+    auto builder = OpBuilder::atBlockEnd(module->getBody());
+    gpu::GPUModuleOp::create(builder, module->getLoc(), "no_kernels");
+  }
+  return success();
+}
+
+/// Does what schedules begin with, of which nothing is said but errors.
+LogicalResult Compilation::formKernelFunctions(ModuleOp copy) {
+  size_t numDiagnostics = result.diagnostics.size();
+  size_t numRemarks = result.remarks.size();
+  size_t numLetters = result.rendered.size();
+  if (failed(runPasses(copy, addKernelFormation)))
+    return failure();
+  result.diagnostics.resize(numDiagnostics);
+  result.remarks.resize(numRemarks);
+  result.rendered.resize(numLetters);
+  return success();
+}
+
+/// Asks for a schedule if that is wanted, and there is something to schedule.
+LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
+  if (!options.chooseSchedule || hasKernels(*module))
+    return success();
+  OwningOpRef<ModuleOp> copy = module->clone();
+  if (failed(formKernelFunctions(*copy)))
+    return failure();
+  std::vector<KernelFunctionRecord> functions = describeKernelFunctions(*copy);
+  if (functions.empty() && !hasWork(*module))
+    return success();
+  chosen = options.chooseSchedule(functions);
+  isEnded = !chosen;
   return success();
 }
 
 LogicalResult
-Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
+Compilation::runPasses(ModuleOp on, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
-  if (options.keepSnapshots)
+  if (options.keepSnapshots && on == *module)
     recordSnapshots(manager, result.snapshots);
-  OwningOpRef<ModuleOp> before = module->clone();
-  if (succeeded(manager.run(*module)))
+  OwningOpRef<ModuleOp> before = on.clone();
+  if (succeeded(manager.run(on)))
     return success();
   result.reproducer = makeReproducer(*before, manager);
   return failure();
+}
+
+LogicalResult
+Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
+  return runPasses(*module, build);
+}
+
+/// True for what stands for kernels where there is nothing to compute.
+static bool isEmpty(gpu::GPUModuleOp module) {
+  return module.getBody()->empty();
 }
 
 /// A program without a kernel is most often one that lacks its schedule.
@@ -218,14 +290,17 @@ LogicalResult Compilation::checkHasKernel() {
                          .function(getScopeName(getExecutionScope(op))))
           << remark::reason("it is outside of all kernels");
   });
-  if (hasKernel)
+  auto modules = module->getOps<gpu::GPUModuleOp>();
+  if (hasKernel || llvm::any_of(modules, isEmpty))
     return success();
   for (auto nested : module->getOps<ModuleOp>())
     return nested.emitOpError("is one of several modules in the program, which "
                               "are not compiled; compile each by itself");
   return emitError(module->getLoc())
          << "the module has no kernel to compile: neither a gpu.launch nor a "
-            "gpu.func; give it a schedule that makes one by --schedule FILE";
+            "gpu.func; give it a schedule that makes one by --schedule FILE, "
+            "or "
+            "have one chosen by --schedule auto";
 }
 
 /// What is known of the kernels as the program and its schedule have them.
@@ -273,6 +348,8 @@ LogicalResult Compilation::lowerMemory() {
       result.chip = target.getChip().str();
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
+  plan.emplace(*module);
+  result.plan = plan->print(result.chip);
   return checkHasKernel();
 }
 
@@ -284,7 +361,8 @@ LogicalResult Compilation::lowerToNVVM() {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))
     return failure();
-  renameKernels(*module, result.entries);
+  plan->nameKernels(*module);
+  result.plan = plan->print(result.chip);
   for (const KernelSignature &signature : signatures)
     result.kernels.push_back(
         describeKernel(*module, signature, options.assumeAlignment));
@@ -334,6 +412,8 @@ void Compilation::run() {
   for (auto [stage, body] : stages) {
     if (failed(runStage(stage, [&, body = body] { return (this->*body)(); })))
       return;
+    if (isEnded)
+      break;
     if (stage == Stage::Schedule && options.checksSync) {
       result.succeeded = succeeded(checkSync());
       return;
@@ -376,28 +456,6 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
   return result;
 }
 
-std::string checkMemoryOptions(const std::string &options) {
-  MemoryPipelineOptions parsed;
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
-  if (failed(parsed.parseFromString(options, stream)))
-    return complaint.empty() ? "an option has a value that it does not take"
-                             : StringRef(complaint).trim().str();
-  bool isOther = parsed.chip.hasValue() || parsed.sync.hasValue() ||
-                 parsed.assumeAlignment.hasValue() ||
-                 parsed.verifyBarriers.hasValue();
-  if (isOther)
-    return "chip, barriers and the alignment of arguments are not set this way";
-  return getSlotsObstacle(parsed.rings.slots);
-}
-
-std::vector<std::string> getChipNames() {
-  std::vector<std::string> names;
-  for (const Chip &chip : getChips())
-    names.push_back(chip.name.str());
-  return names;
-}
-
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   initializeProcess();
   std::vector<std::pair<std::string, std::string>> summaries;
@@ -427,7 +485,5 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   }
   return summaries;
 }
-
-std::string getLLVMVersion() { return LLVM_VERSION_STRING; }
 
 } // namespace mlir::workgroup

@@ -20,10 +20,9 @@ namespace mlir::workgroup {
 // Diagnostics and remarks
 //===----------------------------------------------------------------------===//
 
-/// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
-static std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
+std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
 
-static SourceLocation getSourceLocation(Location loc) {
+SourceLocation getSourceLocation(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
     return {toUTF8(place.getFilename()), place.getLine(), place.getColumn()};
   return {};
@@ -237,7 +236,19 @@ void recordSnapshots(PassManager &manager,
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static std::string printType(Type type) {
+SourceLocation makeLocation(Location loc) {
+  SourceLocation location;
+  loc->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    location = {file.getFilename().str(), file.getLine(), file.getColumn()};
+    return WalkResult::interrupt();
+  });
+  return location;
+}
+
+std::string printType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -35,8 +35,19 @@ private:
 void recordSnapshots(PassManager &manager,
                      std::vector<SnapshotRecord> &snapshots);
 
+/// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
+std::string toUTF8(StringRef text);
+
+/// Where in a source text `loc` is.
+SourceLocation getSourceLocation(Location loc);
+
 /// What was found out about the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
+
+/// The first place in a file that `loc` tells of.
+SourceLocation makeLocation(Location loc);
+
+std::string printType(Type type);
 
 /// The description of kernel argument `type`, relied on to have `alignment`
 /// bytes of alignment if it is a memref.

@@ -7,9 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Schedule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/TransformOps/LinalgTransformOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
+#include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
@@ -39,6 +46,81 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule) {
   return transform::applyTransformNamedSequence(module, entry,
                                                 /*transformModule=*/ModuleOp(),
                                                 transform::TransformOptions());
+}
+
+bool hasKernels(ModuleOp module) {
+  auto isMapped = [](Operation *op) {
+    if (auto forall = dyn_cast<scf::ForallOp>(op))
+      return forall.getMapping().has_value();
+    return isa<scf::ParallelOp>(op) && op->hasAttr(gpu::getMappingAttrName());
+  };
+  return module
+      .walk([&](Operation *op) {
+        bool isKernel =
+            isa<gpu::GPUModuleOp, gpu::LaunchOp, gpu::LaunchFuncOp>(op);
+        return isKernel || isMapped(op) ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool hasWork(ModuleOp module) {
+  auto isTensor = llvm::IsaPred<RankedTensorType>;
+  auto isWork = [&](Operation *op) {
+    return isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
+           llvm::any_of(op->getResultTypes(), isTensor) ||
+           llvm::any_of(op->getOperandTypes(), isTensor);
+  };
+  auto walk = [&](Operation *op) {
+    return isWork(op) && !isInDeviceCode(op) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+  };
+  return llvm::any_of(module.getOps<FunctionOpInterface>(),
+                      [&](Operation *function) {
+                        return function->walk(walk).wasInterrupted();
+                      });
+}
+
+bool formsKernels(ModuleOp schedule) {
+  return schedule
+      .walk([](transform::ApplyRegisteredPassOp op) {
+        return op.getPassName() == "workgroup-form-kernels"
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult checkAllScheduled(ModuleOp module) {
+  auto check = [](linalg::LinalgOp op) {
+    if (isInDeviceCode(op))
+      return WalkResult::advance();
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    op.emitOpError("is in no kernel: the schedule does not tile and launch '@")
+        << (function ? function.getName() : StringRef("?"))
+        << "', or no kernel is formed of this, as of what works on buffers";
+    return WalkResult::interrupt();
+  };
+  return failure(module.walk(check).wasInterrupted());
+}
+
+void reportUnknownFunctions(ModuleOp module, ModuleOp schedule) {
+  schedule.walk([&](transform::MatchOp op) {
+    DictionaryAttr attributes = op.getOpAttrsAttr();
+    auto name =
+        attributes
+            ? attributes.getAs<StringAttr>(SymbolTable::getSymbolAttrName())
+            : StringAttr();
+    if (!name || module.lookupSymbol(name))
+      return;
+    InFlightDiagnostic error = op.emitError("there is no function '@")
+                               << name.getValue() << "' to match";
+    auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+    error << "; there are ";
+    llvm::interleaveComma(functions, error, [&](func::FuncOp function) {
+      error << '@' << function.getName();
+    });
+  });
 }
 
 void eraseSchedules(ModuleOp module) {

@@ -21,6 +21,24 @@ bool hasSchedule(ModuleOp module);
 /// to `module`.
 LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
 
+/// True if `module` has kernels, or loops that become some, without a schedule.
+bool hasKernels(ModuleOp module);
+
+/// True if `module` has something to schedule: operations of linalg, or on
+/// tensors, that are in no kernel.
+bool hasWork(ModuleOp module);
+
+/// True if `schedule` has a pass make functions of what becomes kernels.
+bool formsKernels(ModuleOp schedule);
+
+/// After such a schedule: fails if something structured in `module` is not part
+/// of a kernel.
+LogicalResult checkAllScheduled(ModuleOp module);
+
+/// An error for each operation of `schedule` that looks for a function by name
+/// where `module` has none of that name.
+void reportUnknownFunctions(ModuleOp module, ModuleOp schedule);
+
 /// Removes the schedules that `module` carries.
 void eraseSchedules(ModuleOp module);
 

@@ -50,6 +50,8 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
   pm.addPass(
       createFormRingsPass({options.slots, /*maxBytes=*/0,
                            options.assumeDistinctArguments, chip.str()}));
+  // Reads tiles as they are, and need not know of slots.
+  pm.addPass(createLowerContractionsPass({assumeAlignment}));
   pm.addPass(createLowerRingsPass({options.engine, assumeAlignment,
                                    options.assumeDistinctArguments,
                                    /*bypassL1=*/true, chip.str()}));

@@ -8,6 +8,8 @@
 
 #include "KernelGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::workgroup {
 
@@ -212,7 +214,7 @@ namespace {
 
 class BlockGrouping {
 public:
-  explicit BlockGrouping(Block &block) : block(block) {}
+  explicit BlockGrouping(Block &block);
 
   void add(linalg::LinalgOp op);
 
@@ -225,8 +227,11 @@ private:
     return it != groupOf.end() && it->second == group;
   }
   bool comesBehind(linalg::LinalgOp op, unsigned group) const;
+  bool mayReadOther(linalg::LinalgOp op, unsigned group) const;
 
   Block &block;
+  /// How often memory that tensors are read from is written before.
+  DenseMap<Operation *, unsigned> writesBefore;
   DenseMap<Operation *, unsigned> groupOf;
 };
 
@@ -240,6 +245,44 @@ bool BlockGrouping::comesBehind(linalg::LinalgOp op, unsigned group) const {
     return isOfGroup(user, group) ||
            (inBlock && root->isBeforeInBlock(inBlock));
   });
+}
+
+/// True if `op` may do more to memory than read it.
+static bool mayWrite(Operation *op) {
+  if (isMemoryEffectFree(op))
+    return false;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface || op->getNumRegions())
+    return true;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  return !llvm::all_of(
+      effects, [](const MemoryEffects::EffectInstance &effect) {
+        return isa<MemoryEffects::Read, MemoryEffects::Allocate>(
+            effect.getEffect());
+      });
+}
+
+BlockGrouping::BlockGrouping(Block &block) : block(block) {
+  Operation *function = block.getParentOp();
+  if (auto outer = function->getParentOfType<FunctionOpInterface>())
+    function = outer;
+  bool hasBuffers = function
+                        ->walk([](bufferization::ToTensorOp) {
+                          return WalkResult::interrupt();
+                        })
+                        .wasInterrupted();
+  unsigned writes = 0;
+  for (Operation &op : block) {
+    writesBefore[&op] = writes;
+    writes += hasBuffers && mayWrite(&op);
+  }
+}
+
+/// True if `op` would read a tensor of memory that has changed, in the kernel.
+bool BlockGrouping::mayReadOther(linalg::LinalgOp op, unsigned group) const {
+  return writesBefore.lookup(op) !=
+         writesBefore.lookup(groups[group].getRoot());
 }
 
 void BlockGrouping::add(linalg::LinalgOp op) {
@@ -257,8 +300,10 @@ void BlockGrouping::add(linalg::LinalgOp op) {
   if (users.size() == 1 && !isGenerator) {
     unsigned group = users.front();
     std::optional<StringRef> obstacle =
-        comesBehind(op, group) ? groups[group].join(op)
-                               : "others use it before the kernel ends";
+        !comesBehind(op, group) ? "others use it before the kernel ends"
+        : mayReadOther(op, group)
+            ? "the host writes to memory before the kernel"
+            : groups[group].join(op);
     if (!obstacle) {
       groupOf[op] = group;
       return;

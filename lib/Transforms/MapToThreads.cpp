@@ -1,4 +1,4 @@
-//===- MapToThreads.cpp - Loops over threads ---------------===//
+//===- MapToThreads.cpp - Loops over threads ------------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,19 +6,89 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReplicatedBuffers.h"
+#include "ThreadMapper.h"
+#include "TileLoops.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
 #define GEN_PASS_DEF_MAPTOTHREADSPASS
 #include "workgroup/Passes.h.inc"
 
+/// True for work that the block does together, or that is on what each thread
+/// has for itself.
+static bool isLeftToOthers(Operation *op) {
+  bool isCopy = isa<linalg::CopyOp, linalg::FillOp, memref::CopyOp>(op);
+  return llvm::any_of(op->getOperandTypes(), [&](Type type) {
+    return isPrivateMemory(type) || (isCopy && isWorkgroupMemory(type));
+  });
+}
+
+/// The operations of blocks that threads are to share out.
+static SmallVector<Operation *> collect(scf::ForallOp loop) {
+  SmallVector<Operation *> ops;
+  loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::ForallOp, scf::ParallelOp>(op)) // is shared out
+      return WalkResult::skip();
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    bool isCopy = isa<memref::CopyOp>(op);
+    if ((isCopy || (structured && structured.hasPureBufferSemantics())) &&
+        !isLeftToOthers(op))
+      ops.push_back(op);
+    return structured ? WalkResult::skip() : WalkResult::advance();
+  });
+  return ops;
+}
+
+static LogicalResult check(Operation *op) {
+  auto isRanked = [](Type type) {
+    return !isa<BaseMemRefType>(type) || isa<MemRefType>(type);
+  };
+  if (!llvm::all_of(op->getOperandTypes(), isRanked))
+    return op->emitOpError("is on memory of unknown rank, which threads cannot "
+                           "share out; cast it to a ranked memref");
+  return success();
+}
+
+/// The operation that is equal to `op`, with loops.
+static linalg::LinalgOp getStructured(IRRewriter &rewriter, Operation *op) {
+  auto copy = dyn_cast<memref::CopyOp>(op);
+  if (!copy)
+    return cast<linalg::LinalgOp>(op);
+  rewriter.setInsertionPoint(copy);
+  return rewriter.replaceOpWithNewOp<linalg::CopyOp>(copy, copy.getSource(),
+                                                     copy.getTarget());
+}
+
 namespace {
 
 struct MapToThreadsPass : impl::MapToThreadsPassBase<MapToThreadsPass> {
   using MapToThreadsPassBase::MapToThreadsPassBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    if (threads < 1 || threads > kMaxThreads) {
+      getOperation()->emitError("'threads' is ")
+          << threads << ", but a block has from 1 to " << kMaxThreads;
+      return signalPassFailure();
+    }
+    IRRewriter rewriter(&getContext());
+    for (scf::ForallOp loop : collectBlockLoops(getOperation())) {
+      SmallVector<Operation *> ops = collect(loop);
+      for (Operation *op : ops)
+        if (failed(check(op)))
+          return signalPassFailure();
+      SmallVector<linalg::LinalgOp> structured;
+      for (Operation *op : ops)
+        structured.push_back(getStructured(rewriter, op));
+      replicateBuffers(rewriter, loop, structured);
+      ThreadMapper(rewriter, threads, assumeAlignment).map(structured);
+    }
+  }
+
+  static constexpr int64_t kMaxThreads = 1024;
 };
 
 } // namespace

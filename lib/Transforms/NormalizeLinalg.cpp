@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgClasses.h"
+#include "RaiseLinalg.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -134,15 +135,19 @@ static LogicalResult generalize(func::FuncOp function) {
 
 namespace {
 
-/// What has no iterations changes nothing; no tile of it would be in bounds.
+/// Loops without an iteration leave what is there: a result without elements,
+/// or one of an empty sum. A tile of them would be out of bounds.
 struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isTensorOp(op) || !llvm::is_contained(op.getStaticLoopRanges(), 0))
+    if (!isTensorOp(op) || op->use_empty() ||
+        !llvm::is_contained(op.getStaticLoopRanges(), 0))
       return failure();
-    rewriter.replaceOp(op, op.getDpsInits());
+    for (auto [result, init] :
+         llvm::zip_equal(op->getResults(), op.getDpsInits()))
+      rewriter.replaceAllUsesWith(result, init);
     return success();
   }
 };
@@ -244,10 +249,19 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
       succeeded(dropUnitDims(function)) && succeeded(fuse(function)));
 }
 
-LogicalResult normalizeLinalg(ModuleOp module, bool keepAssertions) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (failed(normalize(function, keepAssertions)))
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options) {
+  // What functions of the module pass to each other nobody has checked.
+  DenseSet<StringRef> called;
+  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  ArgumentAliases ofCalled(module, /*areDistinct=*/false);
+  ArgumentAliases ofEntry(module, options.assumeDistinctArguments);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    bool isEntry = function.isPublic() && !called.contains(function.getName());
+    raiseLinalg(function, isEntry ? ofEntry : ofCalled);
+    if (failed(normalize(function, options.keepAssertions)))
       return failure();
+  }
   return success();
 }
 
@@ -258,7 +272,8 @@ struct NormalizeLinalgPass
   using NormalizeLinalgPassBase::NormalizeLinalgPassBase;
 
   void runOnOperation() override {
-    if (failed(normalizeLinalg(getOperation(), keepAssertions)))
+    if (failed(normalizeLinalg(getOperation(),
+                               {keepAssertions, assumeDistinctArguments})))
       signalPassFailure();
   }
 };

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
@@ -240,6 +241,22 @@ static FrozenRewritePatternSet getCleanupPatterns(MLIRContext *context) {
   return FrozenRewritePatternSet(std::move(patterns));
 }
 
+/// Lets all that is put into a tile of a result of `blocks` be put into the
+/// same tile. What is fused for several users becomes one operation by that.
+static void shareDestinations(scf::ForallOp blocks) {
+  auto isOnlyInit = [](OpOperand &use) {
+    linalg::LinalgOp op = getTensorOp(use.getOwner());
+    return op && op.isDpsInit(&use);
+  };
+  for (auto [whole, argument] :
+       llvm::zip_equal(blocks.getOutputs(), blocks.getRegionOutArgs()))
+    whole.replaceUsesWithIf(argument, [&](OpOperand &use) {
+      auto tile = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+      return tile && blocks->isProperAncestor(tile) &&
+             llvm::all_of(tile->getUses(), isOnlyInit);
+    });
+}
+
 LogicalResult KernelTiler::makeBlocks() {
   linalg::LinalgOp root = getRoot();
   SmallVector<OpFoldResult> sizes(root.getNumLoops(), rewriter.getIndexAttr(0));
@@ -266,11 +283,13 @@ LogicalResult KernelTiler::makeBlocks() {
   Operation *end = getReturn();
   scf::SCFTileAndFuseOptions fusion;
   fusion.setTilingOptions(tiling);
+  llvm::SmallPtrSet<Operation *, 4> yielded; // once, whoever else reads it
   fusion.setFusionControlFn(
       [&](tensor::ExtractSliceOp, OpResult producer, bool) {
         scf::SCFTileAndFuseOptions::ControlFnResult fused;
         fused.yieldProducerReplacement =
-            llvm::is_contained(producer.getUsers(), end);
+            llvm::is_contained(producer.getUsers(), end) &&
+            yielded.insert(producer.getOwner()).second;
         return std::optional(fused);
       });
   fusion.cleanupPatterns = getCleanupPatterns(function.getContext());
@@ -279,6 +298,7 @@ LogicalResult KernelTiler::makeBlocks() {
       rewriter, cast<TilingInterface>(root.getOperation()), fusion);
   if (failed(tiled))
     return root.emitOpError("cannot be tiled; write it as a linalg.generic");
+  shareDestinations(cast<scf::ForallOp>(tiled->loops.front()));
   for (auto [from, to] : tiled->replacements)
     rewriter.replaceUsesWithIf(
         from, to, [&](OpOperand &use) { return use.getOwner() == end; });
@@ -315,6 +335,10 @@ LogicalResult KernelTiler::tileReductions() {
 /// What was tiled, and what only that used: bufferization would let the host
 /// compute it. What is left of fusion inside of the loop still uses it.
 void KernelTiler::eraseDeadOps() {
+  // Sizes are asked of what was tiled as long as nobody knows better.
+  RewritePatternSet patterns(function.getContext());
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  (void)applyPatternsGreedily(function, std::move(patterns));
   (void)runRegionDCE(rewriter, function->getRegions());
 }
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from . import check_command, run_command
 from .checking import check
-from .compiler import STAGES, Stage, compile
+from .compiler import STAGES, Stage, choose_schedule, compile
 from .diagnostics import Remark
 from .doctor import examine
 from .errors import CompileError, Error, InternalError, UsageError
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
 _PACKING = "workgroup-pack-memory"
-_EMITS = ("ptx", "cubin", "bundle", "gpu", "nvvm", "llvm")
+_EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
 _NOT_BUILT = {
     "explain": "the report is not built yet",
 }
@@ -152,7 +152,8 @@ def _add_compile(
     parser.add_argument(
         "--schedule",
         metavar="auto|none|FILE",
-        help="transform dialect schedule to apply (default: auto, the program's own if any)",
+        help="transform dialect schedule to apply (default: auto, the program's own or, if it has "
+        "neither one nor kernels, one that is chosen, which --emit schedule prints)",
     )
     parser.add_argument(
         "--sync",
@@ -196,6 +197,8 @@ def _compile(options: argparse.Namespace) -> int:
         raise UsageError("error: --emit bundle is not built yet")
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
+    if emit == "schedule":
+        return _emit_schedule(options)
     until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
     remarks = _compile_regex(options.remarks)
     _warn_of(options)
@@ -215,7 +218,7 @@ def _compile(options: argparse.Namespace) -> int:
         )
     except CompileError as error:
         _report(error, options, remarks)
-        _save_temps(error.texts, options)
+        _save_temps(error.texts, options, error.schedule)
         raise
     if module.rendered:
         print(module.rendered, file=sys.stderr)
@@ -223,8 +226,21 @@ def _compile(options: argparse.Namespace) -> int:
     data = module.cubin if emit == "cubin" else module.texts[until].encode()
     ptxas = {"cubin": time.perf_counter() - start} if emit == "cubin" else {}
     _report(module, options, remarks, ptxas)
-    _save_temps(module.texts, options, cubin=data if emit == "cubin" else None)
+    cubin = data if emit == "cubin" else None
+    _save_temps(module.texts, options, module.schedule, cubin)
     _write(options.output, data, is_binary=emit == "cubin")
+    return 0
+
+
+def _emit_schedule(options: argparse.Namespace) -> int:
+    if options.schedule not in (None, "auto"):
+        raise UsageError("error: --emit schedule prints what --schedule auto chooses")
+    text = _wait_for(
+        lambda: choose_schedule(
+            _source(options.input), chip=options.chip, color=_use_color(options.color)
+        )
+    )
+    _write(options.output, text.encode(), is_binary=False)
     return 0
 
 
@@ -289,7 +305,10 @@ def _matches(remark: Remark, pattern: re.Pattern[str]) -> bool:
 
 
 def _save_temps(
-    texts: Mapping[str, str], options: argparse.Namespace, cubin: bytes | None = None
+    texts: Mapping[str, str],
+    options: argparse.Namespace,
+    schedule: str | None = None,
+    cubin: bytes | None = None,
 ) -> None:
     if options.save_temps is None:
         return
@@ -299,6 +318,8 @@ def _save_temps(
     except OSError as error:
         raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
     name = "stdin" if options.input == "-" else Path(options.input).stem
+    if schedule is not None:
+        write_file(folder / f"{name}.transform.mlir", schedule.encode())
     for stage, text in texts.items():
         write_file(folder / f"{name}.{_SUFFIXES.get(stage, stage)}", text.encode())
     if cubin is not None:

@@ -5,11 +5,15 @@ No decision about the program is taken here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .diagnostics import (
+    Diagnostic,
+    Location,
+    Remark,
     diagnostic_from_native,
     location_from_native,
     remark_from_native,
@@ -30,15 +34,19 @@ from .module import (
     TensorMap,
     index_by_name,
 )
-from .program import Entry, Launch, Operand, Slice
+from .plan import Plan
+from .program import Entry
 from .toolchain import find_libdevice, load_native
 
 if TYPE_CHECKING:
     from . import _native
+    from .schedules import Choice
 
 Sync = Literal["insert", "keep", "minimize"]
 
 SYNCS: tuple[Sync, ...] = ("insert", "keep", "minimize")
+
+SCHEDULE_NAME = "<schedule>"
 
 Stage = Literal["gpu", "nvvm", "llvm", "ptx"]
 
@@ -83,7 +91,9 @@ def compile(
         standard input).
     chip: as ``sm_90a``. Default: the target of the program's ``gpu.module``, else ``sm_80``.
     schedule: a transform dialect program with a ``@__transform_main``, as text or file; ``none`` to
-        apply none. Default (also ``auto``): the one that the program carries, if any.
+        apply none. Default (also ``auto``): the one that the program carries or, if it has neither
+        one nor kernels, what :mod:`pipeline.schedules` chooses for its linalg operations, which is
+        ``Module.schedule``.
     sync: ``insert`` leaves the program's barriers alone and adds the fewest that are missing,
         ``minimize`` also removes those that order nothing, ``keep`` leaves them alone and has each
         pass add what its own rewrite needs.
@@ -123,7 +133,51 @@ def compile(
         snapshots=snapshots,
         color=color,
     )
-    return _make_module(compile_natively(request), request)
+    chooser = _Chooser(chip) if schedule is None or schedule == "auto" else None
+    result = compile_natively(request, chooser)
+    return _make_module(result, request, chooser.choice if chooser else None)
+
+
+def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool = False) -> str:
+    """Return the schedule that :func:`compile` chooses for a program.
+
+    It is a transform dialect program, to be edited and passed to it by ``schedule``.
+
+    source, chip, color: as for :func:`compile`.
+
+    Raises CompileError if the program cannot be read, or there is nothing to choose: it has a
+    schedule or kernels, or no operation that becomes one.
+    """
+    text, name = read_source(source)
+    request = Request(text, name, None, use_own_schedule=True, chip=chip, color=color)
+    chooser = _Chooser(chip, only=True)
+    compile_natively(request, chooser)
+    if chooser.choice is None:
+        message = (
+            "there is no schedule to choose: the program has one or kernels of its own, or no "
+            "linalg operation"
+        )
+        diagnostic = Diagnostic("error", message, Location(name))
+        raise CompileError(str(diagnostic), [diagnostic], "schedule")
+    return chooser.choice.text
+
+
+class _Chooser:
+    """Chooses a schedule when the compiler asks for it, and keeps it; ends there if `only` that."""
+
+    def __init__(self, chip: str | None, *, only: bool = False) -> None:
+        self.choice: Choice | None = None
+        self._chip = chip
+        self._only = only
+
+    def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
+        from . import __version__, _native
+        from .schedules import choose
+        from .schedules.kernel import kernel_from_native, make_target
+
+        target = make_target(self._chip or _native.default_chip(), _native.chips())
+        self.choice = choose(list(map(kernel_from_native, functions)), target, __version__)
+        return None if self._only else _native.SourceText(self.choice.text, SCHEDULE_NAME)
 
 
 def passes() -> dict[str, str]:
@@ -138,11 +192,14 @@ def read_schedule(schedule: str | Path | None) -> tuple[str, str] | None:
     if schedule is None or schedule in ("auto", "none"):
         return None
     text, name = read_source(schedule)
-    return text, "<schedule>" if is_text(schedule) else name
+    return text, SCHEDULE_NAME if is_text(schedule) else name
 
 
-def compile_natively(request: Request) -> _native.CompileResult:
-    """Return what the native extension makes of a request; raises as :func:`compile` does."""
+def compile_natively(request: Request, chooser: _Chooser | None = None) -> _native.CompileResult:
+    """Return what the native extension makes of a request; raises as :func:`compile` does.
+
+    `chooser` is asked for a schedule if there is none.
+    """
     load_native()
     from . import _native
 
@@ -152,10 +209,10 @@ def compile_natively(request: Request) -> _native.CompileResult:
     if complaint := _native.check_memory_options(request.memory_options):
         raise UsageError.of_option("memory_options", f"cannot be used: {complaint}")
     source = _native.SourceText(request.text, request.name)
-    result = _native.compile(source, _options(request))
+    result = _native.compile(source, _options(request), chooser)
     if result.succeeded:
         return result
-    raise _make_error(result, request)
+    raise _make_error(result, request, chooser.choice if chooser else None)
 
 
 def _options(request: Request) -> _native.CompileOptions:
@@ -178,7 +235,9 @@ def _options(request: Request) -> _native.CompileOptions:
     return options
 
 
-def _make_error(result: _native.CompileResult, request: Request) -> Exception:
+def _make_error(
+    result: _native.CompileResult, request: Request, choice: Choice | None
+) -> Exception:
     stage = result.stage.name.lower()
     if result.crash is not None:
         return InternalError(
@@ -194,7 +253,8 @@ def _make_error(result: _native.CompileResult, request: Request) -> Exception:
     diagnostics = [diagnostic_from_native(diagnostic) for diagnostic in result.diagnostics]
     error = CompileError(rendered, diagnostics, stage, result.reproducer)
     error.texts = _texts(result)
-    error.remarks = tuple(remark_from_native(item) for item in result.remarks)
+    error.remarks = _remarks(result, choice)
+    error.schedule = choice.text if choice else None
     error.snapshots = tuple(snapshot_from_native(item) for item in result.snapshots)
     error.seconds = _seconds(result)
     for remark in error.remarks:
@@ -241,13 +301,19 @@ def _make_shared_buffer(buffer: _native.SharedBuffer) -> SharedBuffer:
     )
 
 
-def _make_module(result: _native.CompileResult, request: Request) -> Module:
+def _remarks(result: _native.CompileResult, choice: Choice | None) -> tuple[Remark, ...]:
+    chosen = choice.remarks if choice else ()
+    return (*chosen, *(remark_from_native(item) for item in result.remarks))
+
+
+def _make_module(result: _native.CompileResult, request: Request, choice: Choice | None) -> Module:
     texts = _texts(result)
+    schedule = (choice.text, SCHEDULE_NAME) if choice else request.schedule
     assembly = Assembly(texts.get("ptx", ""), result.chip)
     emulation = Emulation(
         result.bitcode,
         result.chip,
-        ((request.text, request.name), *([request.schedule] if request.schedule else [])),
+        ((request.text, request.name), *([schedule] if schedule else [])),
         tuple(_make_shared_buffer(buffer) for buffer in result.shared_buffers),
         result.needs_distinct_arguments,
     )
@@ -258,11 +324,13 @@ def _make_module(result: _native.CompileResult, request: Request) -> Module:
         ),
         texts=texts,
         diagnostics=tuple(diagnostic_from_native(item) for item in result.diagnostics),
-        remarks=tuple(remark_from_native(item) for item in result.remarks),
+        remarks=_remarks(result, choice),
+        schedule=choice.text if choice else None,
         snapshots=tuple(snapshot_from_native(item) for item in result.snapshots),
         seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
         entries={entry.name: _make_entry(entry) for entry in result.entries},
+        plan=Plan.parse(result.plan) if result.plan else Plan((), (), {}, ""),
         workgroup_memory=tuple(memory_from_native(item) for item in result.memory),
         _assembly=assembly,
     )
@@ -293,34 +361,9 @@ def _make_tensor_map(native: _native.TensorMap) -> TensorMap:
     )
 
 
-def _make_slice(native: _native.Slice) -> Slice:
-    return Slice(native.offset, native.size, native.stride, native.is_dropped)
-
-
 def _make_entry(entry: _native.Entry) -> Entry:
-    def operand(native: _native.Operand) -> Operand:
-        slices = tuple(tuple(map(_make_slice, parts)) for parts in native.slices)
-        return Operand(native.argument, native.bytes, slices)
-
-    def sizes(natives: list[_native.Operand]) -> tuple[Operand, Operand, Operand]:
-        return operand(natives[0]), operand(natives[1]), operand(natives[2])
-
-    return Entry(
-        entry.name,
-        tuple(_make_argument(argument) for argument in entry.arguments),
-        tuple(
-            Launch(
-                launch.kernel,
-                sizes(launch.grid),
-                sizes(launch.block),
-                operand(launch.dynamic_shared_bytes),
-                tuple(operand(item) for item in launch.operands),
-            )
-            for launch in entry.launches
-        ),
-        entry.refusal,
-        location_from_native(entry.refusal_location),
-    )
+    arguments = tuple(_make_argument(argument) for argument in entry.arguments)
+    return Entry(entry.name, arguments, tuple(entry.written))
 
 
 def _dim3(values: list[int] | None) -> Dim3 | None:

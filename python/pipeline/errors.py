@@ -76,6 +76,8 @@ class CompileError(Error):
         """The texts of the stages before, if they were to be kept."""
         self.remarks: tuple[Remark, ...] = ()
         """The decisions of the passes up to the failure."""
+        self.schedule: str | None = None
+        """The schedule that was chosen for a program that brought none."""
         self.snapshots: tuple[Snapshot, ...] = ()
         """What passes changed up to the failure, if that was to be kept."""
         self.seconds: Mapping[str, float] = {}

@@ -12,6 +12,7 @@
 #include <nanobind/nanobind.h>
 
 void bindEmulator(nanobind::module_ &m);
+void bindKernelFunctions(nanobind::module_ &m);
 void bindPlacement(nanobind::module_ &m);
 void bindSolver(nanobind::module_ &m);
 

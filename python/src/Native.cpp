@@ -84,29 +84,12 @@ static nb::bytes asBytes(const std::string &bytes) {
 }
 
 static void bindEntries(nb::module_ &m) {
-  nb::class_<SliceRecord>(m, "Slice")
-      .def_ro("offset", &SliceRecord::offset)
-      .def_ro("size", &SliceRecord::size)
-      .def_ro("stride", &SliceRecord::stride)
-      .def_ro("is_dropped", &SliceRecord::isDropped);
-  nb::class_<OperandRecord>(m, "Operand")
-      .def_ro("argument", &OperandRecord::argument)
-      .def_ro("slices", &OperandRecord::slices)
-      .def_prop_ro("bytes", [](const OperandRecord &operand) {
-        return asBytes(operand.bytes);
-      });
-  nb::class_<LaunchRecord>(m, "Launch")
-      .def_ro("kernel", &LaunchRecord::kernel)
-      .def_ro("grid", &LaunchRecord::grid)
-      .def_ro("block", &LaunchRecord::block)
-      .def_ro("dynamic_shared_bytes", &LaunchRecord::dynamicSharedBytes)
-      .def_ro("operands", &LaunchRecord::operands);
   nb::class_<EntryRecord>(m, "Entry")
       .def_ro("name", &EntryRecord::name)
       .def_ro("arguments", &EntryRecord::arguments)
-      .def_ro("launches", &EntryRecord::launches)
-      .def_ro("refusal", &EntryRecord::refusal)
-      .def_ro("refusal_location", &EntryRecord::refusalLocation);
+      .def_prop_ro("written", [](const EntryRecord &entry) {
+        return std::vector<bool>(entry.written);
+      });
 }
 
 static void bindSync(nb::module_ &m) {
@@ -125,6 +108,38 @@ static void bindSync(nb::module_ &m) {
       .def_ro("location", &SyncRecord::location)
       .def_ro("verdict", &SyncRecord::verdict)
       .def_ro("findings", &SyncRecord::findings);
+}
+
+using Choose = std::optional<
+    nb::typed<nb::callable,
+              std::optional<SourceText>(std::vector<KernelFunctionRecord>)>>;
+
+/// Compiles, and asks `choose` for a schedule if there is none. The compilation
+/// runs on a thread of its own through code that knows no exceptions.
+static CompileResult compileChoosing(const SourceText &source,
+                                     CompileOptions options,
+                                     const Choose &choose) {
+  std::exception_ptr raised;
+  if (choose)
+    options.chooseSchedule =
+        [&](const std::vector<KernelFunctionRecord> &functions)
+        -> std::optional<SourceText> {
+      nb::gil_scoped_acquire lock;
+      try {
+        return nb::cast<std::optional<SourceText>>((*choose)(functions));
+      } catch (...) {
+        raised = std::current_exception();
+        return std::nullopt;
+      }
+    };
+  CompileResult result;
+  {
+    nb::gil_scoped_release unlock;
+    result = compile(source, options);
+  }
+  if (raised)
+    std::rethrow_exception(raised);
+  return result;
 }
 
 static void bindCompile(nb::module_ &m) {
@@ -172,6 +187,7 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("texts", &CompileResult::texts)
       .def_ro("kernels", &CompileResult::kernels)
       .def_ro("entries", &CompileResult::entries)
+      .def_ro("plan", &CompileResult::plan)
       .def_ro("shared_buffers", &CompileResult::sharedBuffers)
       .def_ro("memory", &CompileResult::memory)
       .def_ro("sync", &CompileResult::sync)
@@ -190,10 +206,16 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("needs_libdevice", &CompileResult::needsLibdevice)
       .def_ro("crash", &CompileResult::crash);
   m.def("check_memory_options", &checkMemoryOptions, "options"_a);
-  m.def("compile", &compile, "source"_a, "options"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+  m.def("compile", &compileChoosing, "source"_a, "options"_a,
+        "choose_schedule"_a = nb::none(),
         "Compile a source text; see workgroup/Compiler/Compile.h.");
+  nb::class_<ChipRecord>(m, "Chip")
+      .def_ro("name", &ChipRecord::name)
+      .def_ro("max_workgroup_bytes", &ChipRecord::maxWorkgroupBytes);
   m.def("chip_names", &getChipNames, "The supported chips, oldest first.");
+  m.def("chips", &describeChips, "The supported chips, oldest first.");
+  m.def("default_chip", &getDefaultChipName,
+        "The chip that is meant where none is named.");
   m.def("pass_summaries", &getPassSummaries,
         "Name and summary of each pass and pipeline of this project.");
   m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");
@@ -206,6 +228,7 @@ NB_MODULE(_native, m) {
   bindEmulator(m);
   bindSync(m);
   bindCompile(m);
+  bindKernelFunctions(m);
   bindPlacement(m);
   bindSolver(m);
 }

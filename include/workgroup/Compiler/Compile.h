@@ -16,10 +16,12 @@
 #ifndef WORKGROUP_COMPILER_COMPILE_H
 #define WORKGROUP_COMPILER_COMPILE_H
 
+#include "workgroup/Compiler/KernelFunctions.h"
 #include "workgroup/Emulator/Emulator.h"
 #include "workgroup/Support/SourceLocation.h"
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,6 +56,12 @@ struct CompileOptions {
   std::optional<SourceText> schedule;
   /// Apply the schedule that the source carries, if any.
   bool useOwnSchedule = true;
+  /// If there is neither of these, and the program has no kernel, returns the
+  /// schedule to apply to one whose operations become these functions; nothing
+  /// to end the compilation there.
+  std::function<std::optional<SourceText>(
+      const std::vector<KernelFunctionRecord> &)>
+      chooseSchedule;
   /// What becomes of barriers: `insert`, `keep` or `minimize`, as the option
   /// `sync` of the pipeline `workgroup-memory` says.
   std::string sync = "insert";
@@ -153,42 +161,11 @@ struct KernelRecord {
   std::optional<int64_t> dynamicSharedBytes;
 };
 
-/// A part of a dimension: `size` elements, or all there are, with steps of
-/// `stride` from element `offset` on. With `isDropped`, the one element that it
-/// is, without a dimension.
-struct SliceRecord {
-  int64_t offset = 0;
-  std::optional<int64_t> size;
-  int64_t stride = 1;
-  bool isDropped = false;
-};
-
-/// A value that a launch takes: argument number `argument` of the function
-/// around it, or a constant. For a tensor map, the argument that it describes,
-/// or slices of slices of it: each has as many parts as it has dimensions.
-struct OperandRecord {
-  std::optional<unsigned> argument;
-  /// Little-endian bytes of the constant.
-  std::string bytes;
-  std::vector<std::vector<SliceRecord>> slices = {};
-};
-
-struct LaunchRecord {
-  std::string kernel;
-  std::array<OperandRecord, 3> grid, block;
-  OperandRecord dynamicSharedBytes;
-  std::vector<OperandRecord> operands;
-};
-
-/// A host function that launches kernels.
+/// A host function, and which of its arguments are memory that it may write.
 struct EntryRecord {
   std::string name;
   std::vector<ArgumentRecord> arguments;
-  /// In order; all that the function does if `refusal` is empty.
-  std::vector<LaunchRecord> launches;
-  /// Why the launches are not all that it takes, and where.
-  std::string refusal;
-  SourceLocation refusalLocation;
+  std::vector<bool> written;
 };
 
 /// Where a workgroup buffer has its bytes.
@@ -249,6 +226,8 @@ struct CompileResult {
   std::vector<std::pair<Stage, std::string>> texts;
   std::vector<KernelRecord> kernels;
   std::vector<EntryRecord> entries;
+  /// What the host does, a document: docs/launch-plan.md.
+  std::string plan;
   /// Buffers in workgroup memory, by the symbols that they become.
   std::vector<SharedBuffer> sharedBuffers;
   /// From stage GPU on.
@@ -287,6 +266,18 @@ CompileResult compile(const SourceText &source, const CompileOptions &options);
 
 /// The names of the supported chips, oldest first.
 std::vector<std::string> getChipNames();
+
+/// What those who choose schedules need to know of a chip.
+struct ChipRecord {
+  std::string name;
+  /// Workgroup memory that a block can have.
+  int64_t maxWorkgroupBytes;
+};
+
+/// The supported chips, oldest first, and the one that is meant where none is
+/// named.
+std::vector<ChipRecord> describeChips();
+std::string getDefaultChipName();
 
 /// Name and summary of each pass and pipeline of this project.
 std::vector<std::pair<std::string, std::string>> getPassSummaries();

@@ -53,6 +53,7 @@ def Workgroup_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,6 +91,32 @@ def Workgroup_TileLayoutAttr
     `xor` $shift `,` $mask `,` $scale `>`
   }];
   let genVerifyDecl = 1;
+}
+
+def Workgroup_ScheduleAttr : AttrDef<Workgroup_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "How the threads of a block share a contraction";
+  let description = [{
+    Stands on a contraction (a linalg operation) as its attribute
+    `workgroup.schedule`, for `workgroup-lower-contractions`:
+
+    ```mlir
+    linalg.matmul {workgroup.schedule = #workgroup.schedule<simt thread 8x8>} ...
+    ```
+
+    By `simt`, each thread computes `rows` x `columns` elements of the result by
+    multiply-adds of its own. Whether that fits the tile and the number of threads
+    is for the lowering to say, which knows both.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns);
+  let assemblyFormat = [{
+    `<` `simt` `thread` custom<TileShape>($rows, $columns) `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The name under which it stands on operations.
+    static StringRef getAttributeName() { return "workgroup.schedule"; }
+  }];
 }
 
 def Workgroup_RingType : TypeDef<Workgroup_Dialect, "Ring"> {

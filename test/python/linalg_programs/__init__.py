@@ -16,6 +16,7 @@ _MODULES = (
     "networks",
     "host",
     "memrefs",
+    "buffers",
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(

@@ -1,0 +1,84 @@
+//===- KernelFunctions.h - What becomes kernels, as data --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The structure of the functions that `workgroup-form-kernels` makes, for those
+// who choose tiles and sizes of blocks. What is to be chosen is not said here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_COMPILER_KERNELFUNCTIONS_H
+#define WORKGROUP_COMPILER_KERNELFUNCTIONS_H
+
+#include "workgroup/Support/SourceLocation.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::workgroup {
+
+/// What an operation reads or writes.
+struct KernelOperandRecord {
+  /// As `f32`.
+  std::string elementType;
+  /// Bits of an element.
+  unsigned bits = 0;
+  /// Extents; nothing where only the launch knows.
+  std::vector<std::optional<int64_t>> shape;
+  /// For each dimension, which is contiguous if it is the last one, the loop
+  /// that goes along it; nothing for an index of any other form.
+  std::vector<std::optional<unsigned>> loops;
+};
+
+/// The loops of a sum of products, in order.
+struct ContractionRecord {
+  /// In both operands and the result; in the left one and the result; in the
+  /// right one and the result; in both operands only.
+  std::vector<unsigned> batch, m, n, k;
+};
+
+/// A structured operation.
+struct KernelOpRecord {
+  /// `fill`, `elementwise`, `reduction`, `contraction` or `window`.
+  std::string kind;
+  SourceLocation location;
+  /// For each loop whether it is parallel rather than a sum or the like.
+  std::vector<bool> isParallel;
+  /// Iterations of each loop; nothing where only the launch knows.
+  std::vector<std::optional<int64_t>> extents;
+  /// For each loop the one of the root that blocks share out and that goes
+  /// along with it.
+  std::vector<std::optional<unsigned>> rows;
+  std::vector<KernelOperandRecord> inputs, results;
+  /// Operations on each element, and whether there is none: a transposition, a
+  /// broadcast.
+  unsigned numBodyOps = 0;
+  bool isCopy = false;
+  /// Whether partial results can be combined: one result by a known operation,
+  /// and nothing that depends on the number of the iteration.
+  bool isCombinable = false;
+  /// Of a contraction.
+  std::optional<ContractionRecord> contraction;
+};
+
+/// A function that becomes one kernel.
+struct KernelFunctionRecord {
+  std::string name;
+  /// The name as an attribute of MLIR spells it, with quotes.
+  std::string symbol;
+  /// What most of the work is, as `KernelOpRecord::kind`.
+  std::string kind;
+  /// In order; the last one is the root, the loops of which are tiled.
+  std::vector<KernelOpRecord> ops;
+  /// For each loop of the root whether blocks may share it out.
+  std::vector<bool> isShared;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_COMPILER_KERNELFUNCTIONS_H

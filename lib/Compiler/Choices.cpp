@@ -1,0 +1,49 @@
+//===- Choices.cpp - What a compilation can be asked for ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "workgroup/Compiler/Compile.h"
+#include "workgroup/Pipelines.h"
+#include "workgroup/Target/Chip.h"
+#include "llvm/Config/llvm-config.h"
+
+namespace mlir::workgroup {
+
+std::string checkMemoryOptions(const std::string &options) {
+  MemoryPipelineOptions parsed;
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  if (failed(parsed.parseFromString(options, stream)))
+    return complaint.empty() ? "an option has a value that it does not take"
+                             : StringRef(complaint).trim().str();
+  bool isOther = parsed.chip.hasValue() || parsed.sync.hasValue() ||
+                 parsed.assumeAlignment.hasValue() ||
+                 parsed.verifyBarriers.hasValue();
+  if (isOther)
+    return "chip, barriers and the alignment of arguments are not set this way";
+  return getSlotsObstacle(parsed.rings.slots);
+}
+
+std::vector<std::string> getChipNames() {
+  std::vector<std::string> names;
+  for (const Chip &chip : getChips())
+    names.push_back(chip.name.str());
+  return names;
+}
+
+std::vector<ChipRecord> describeChips() {
+  std::vector<ChipRecord> records;
+  for (const Chip &chip : getChips())
+    records.push_back({chip.name.str(), chip.maxWorkgroupBytes});
+  return records;
+}
+
+std::string getDefaultChipName() { return getDefaultChip().name.str(); }
+
+std::string getLLVMVersion() { return LLVM_VERSION_STRING; }
+
+} // namespace mlir::workgroup

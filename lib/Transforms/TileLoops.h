@@ -1,0 +1,36 @@
+//===- TileLoops.h - The loops of tile programs -----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_TILELOOPS_H
+#define WORKGROUP_LIB_TRANSFORMS_TILELOOPS_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::workgroup {
+
+/// True if the iterations of `loop` are blocks.
+inline bool isMappedToBlocks(scf::ForallOp loop) {
+  std::optional<ArrayAttr> mapping = loop.getMapping();
+  return mapping && !mapping->empty() &&
+         isa<gpu::GPUBlockMappingAttr>((*mapping)[0]);
+}
+
+/// The loops inside `root` the iterations of which are blocks.
+inline SmallVector<scf::ForallOp> collectBlockLoops(Operation *root) {
+  SmallVector<scf::ForallOp> loops;
+  root->walk([&](scf::ForallOp loop) {
+    if (isMappedToBlocks(loop))
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_TILELOOPS_H

@@ -1,0 +1,91 @@
+"""Sums of products: operands staged in workgroup memory, sums in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .kernel import Kernel, Op, Target
+from .tile import Tile
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tile of the result, the step along the sum, the threads that do it."""
+
+    m: int
+    n: int
+    k: int
+    threads: int
+
+
+# Each thread has 8 x 8 sums, so that 16 fused multiply-adds come to one load of 16 bytes.
+_CANDIDATES = (
+    Candidate(128, 128, 16, 256),
+    Candidate(128, 64, 16, 128),
+    Candidate(64, 64, 16, 64),
+)
+# Sums of 64 bits take two registers each: 8 x 4 of them.
+_WIDE_CANDIDATES = (
+    Candidate(64, 64, 16, 128),
+    Candidate(64, 32, 16, 64),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Tiles of both operands go through workgroup memory.
+
+    Of the candidates, that which all multiprocessors are done with first. Results of fewer than
+    ``least`` rows or columns are no use: most of a tile would be empty.
+    """
+
+    candidates: tuple[Candidate, ...] = _CANDIDATES
+    wide_candidates: tuple[Candidate, ...] = _WIDE_CANDIDATES
+    least: int = 16
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        if kernel.kind != "contraction":
+            return False
+        op = kernel.main
+        loops = op.contraction
+        if loops is None or not (loops.m and loops.n and loops.k):
+            return False
+        rows = [op.rows[loop] for loop in (*loops.batch, *loops.m, *loops.n)]
+        if any(row is None for row in rows):
+            return False
+        return min(op.extent(loops.m[-1]), op.extent(loops.n[-1])) > self.least
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        op = kernel.main
+        assert op.contraction is not None
+        best = min(self._candidates(op), key=lambda candidate: self._cost(op, candidate, target))
+        block = [0] * len(kernel.shared)
+        for row in op.rows:
+            if row is not None:
+                block[row] = 1
+        for loop, size in ((op.contraction.m[-1], best.m), (op.contraction.n[-1], best.n)):
+            row = op.rows[loop]
+            assert row is not None
+            block[row] = size
+        reduction = [1] * len(op.sums)
+        step = op.sums.index(op.contraction.k[-1])
+        reduction[step] = best.k
+        return Tile(tuple(block), best.threads, tuple(reduction))
+
+    def _candidates(self, op: Op) -> tuple[Candidate, ...]:
+        return self.wide_candidates if op.results[0].bits > 32 else self.candidates
+
+    @staticmethod
+    def _cost(op: Op, candidate: Candidate, target: Target) -> tuple[int, int]:
+        """Work of the busiest multiprocessor; the larger tile if it is the same."""
+        loops = op.contraction
+        assert loops is not None
+        tiles = 1
+        for loop in (*loops.batch, *loops.m[:-1], *loops.n[:-1]):
+            tiles *= max(1, op.extent(loop))
+        tiles *= -(-op.extent(loops.m[-1]) // candidate.m)
+        tiles *= -(-op.extent(loops.n[-1]) // candidate.n)
+        # Blocks that are resident together take turns, so a multiprocessor's share counts.
+        share = -(-tiles // target.multiprocessors)
+        staging = 8 * (candidate.m + candidate.n)
+        return share * (candidate.m * candidate.n + staging), -candidate.m * candidate.n

@@ -1,0 +1,205 @@
+"""What a schedule is chosen for: the structure of a kernel, and the chip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from ..diagnostics import Location, location_from_native
+
+if TYPE_CHECKING:
+    from .. import _native
+
+Kind = Literal["fill", "elementwise", "reduction", "contraction", "window"]
+
+UNKNOWN_EXTENT = 4096
+"""What an extent that only the launch knows counts as."""
+
+VECTOR_BYTES = 16
+"""What a thread loads or stores at a time, at most."""
+
+_MULTIPROCESSORS = {
+    "sm_75": 40,
+    "sm_80": 108,
+    "sm_86": 84,
+    "sm_89": 128,
+    "sm_90": 132,
+    "sm_90a": 132,
+    "sm_100": 148,
+    "sm_120": 170,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A chip. ``shared_bytes``: the workgroup memory that a block can have."""
+
+    chip: str
+    multiprocessors: int = 108
+    shared_bytes: int = 49152
+
+    @property
+    def row_bytes(self) -> int:
+        """Workgroup memory of a block that leaves room for a second one."""
+        return self.shared_bytes // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What an operation reads or writes.
+
+    ``loops`` has, for each dimension, the number of the loop that goes along it; None for an index
+    of any other form. The last dimension is the contiguous one. An extent of ``shape`` is None if
+    only the launch knows it.
+    """
+
+    element_type: str
+    bits: int
+    shape: tuple[int | None, ...]
+    loops: tuple[int | None, ...]
+
+    @property
+    def fastest_loop(self) -> int | None:
+        """The loop along the contiguous dimension."""
+        return self.loops[-1] if self.loops else None
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """The loops of a sum of products.
+
+    ``batch``: of both operands and the result; ``m``, ``n``: of the left, the right operand and
+    the result; ``k``: of both operands only.
+    """
+
+    batch: tuple[int, ...]
+    m: tuple[int, ...]
+    n: tuple[int, ...]
+    k: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A structured operation of a kernel.
+
+    ``rows``: for each loop, the loop of the root that blocks share out and that goes along with
+    it. ``is_combinable``: partial results can be put together.
+    """
+
+    kind: Kind
+    parallel: tuple[bool, ...]
+    extents: tuple[int | None, ...]
+    rows: tuple[int | None, ...]
+    inputs: tuple[Operand, ...]
+    results: tuple[Operand, ...]
+    body_ops: int = 1
+    is_copy: bool = False
+    is_combinable: bool = False
+    contraction: Contraction | None = None
+    location: Location = Location("")  # noqa: RUF009 (it is immutable)
+
+    def extent(self, loop: int) -> int:
+        """The iterations of a loop, as far as the choice is concerned."""
+        extent = self.extents[loop]
+        return UNKNOWN_EXTENT if extent is None else extent
+
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The loops that are no parallel ones."""
+        return tuple(loop for loop, parallel in enumerate(self.parallel) if not parallel)
+
+    @property
+    def widest_bits(self) -> int:
+        """Bits of the widest element that is read or written; 8 at least."""
+        return max([8, *(operand.bits for operand in (*self.inputs, *self.results))])
+
+    @property
+    def vector(self) -> int:
+        """Elements of the widest type in what a thread loads at a time."""
+        return max(1, VECTOR_BYTES * 8 // self.widest_bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function that becomes one kernel.
+
+    ``symbol``: its name as MLIR spells it in an attribute, quotes included. ``kind``: what most of
+    the work is. ``shared``: for each loop of the root, the last operation, whether blocks may
+    share it out.
+    """
+
+    name: str
+    symbol: str
+    kind: Kind
+    ops: tuple[Op, ...]
+    shared: tuple[bool, ...]
+
+    @property
+    def root(self) -> Op:
+        """The operation the loops of which are tiled."""
+        return self.ops[-1]
+
+    @property
+    def main(self) -> Op:
+        """The operation that the kernel has its kind from."""
+        return next(op for op in self.ops if op.kind == self.kind)
+
+    @property
+    def fastest_loop(self) -> int | None:
+        """The loop of the root along the contiguous dimension of its first result."""
+        return self.root.results[0].fastest_loop
+
+    @property
+    def shared_loops(self) -> tuple[int, ...]:
+        """Loops that blocks may share out: along contiguous memory first, then from the inside."""
+        loops = [loop for loop, shared in enumerate(self.shared) if shared]
+        return tuple(sorted(loops, key=lambda loop: (loop != self.fastest_loop, -loop)))
+
+    def count(self, loops: Iterable[int]) -> int:
+        """The iterations of some loops of the root, in all."""
+        return math.prod(self.root.extent(loop) for loop in loops)
+
+
+def make_target(chip: str, chips: Iterable[_native.Chip]) -> Target:
+    """Return what schedules go by of a chip."""
+    (native,) = (item for item in chips if item.name == chip)
+    return Target(chip, _MULTIPROCESSORS[chip], native.max_workgroup_bytes)
+
+
+def kernel_from_native(native: _native.KernelFunction) -> Kernel:
+    """Convert a record of the native extension."""
+    return Kernel(
+        native.name,
+        native.symbol,
+        cast(Kind, native.kind),
+        tuple(_make_op(op) for op in native.ops),
+        tuple(native.is_shared),
+    )
+
+
+def _make_op(native: _native.KernelOp) -> Op:
+    return Op(
+        cast(Kind, native.kind),
+        tuple(native.is_parallel),
+        tuple(native.extents),
+        tuple(native.rows),
+        tuple(_make_operand(operand) for operand in native.inputs),
+        tuple(_make_operand(operand) for operand in native.results),
+        native.num_body_ops,
+        native.is_copy,
+        native.is_combinable,
+        _make_contraction(native.contraction),
+        location_from_native(native.location),
+    )
+
+
+def _make_contraction(native: _native.Contraction | None) -> Contraction | None:
+    if native is None:
+        return None
+    return Contraction(tuple(native.batch), tuple(native.m), tuple(native.n), tuple(native.k))
+
+
+def _make_operand(native: _native.KernelOperand) -> Operand:
+    return Operand(native.element_type, native.bits, tuple(native.shape), tuple(native.loops))

@@ -1,0 +1,123 @@
+"""Sums, softmax, normalisation: along rows, along columns, over everything."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .kernel import Kernel, Op, Operand, Target
+from .tile import Tile, clamp_threads, fill_block
+
+
+def _reductions(kernel: Kernel) -> list[Op]:
+    return [op for op in kernel.ops if op.sums]
+
+
+def _count(op: Op, operand: Operand) -> int:
+    return math.prod(op.extent(loop) for loop in operand.loops if loop is not None)
+
+
+def _is_along_memory(op: Op) -> bool:
+    """Tell whether neighbours in the largest input belong to the same sum."""
+    largest = max(op.inputs, key=lambda operand: _count(op, operand), default=None)
+    loop = largest.fastest_loop if largest else None
+    return loop is not None and not op.parallel[loop]
+
+
+def _length(kernel: Kernel) -> int:
+    """The iterations of the longest sum."""
+    return max(math.prod(map(op.extent, op.sums)) for op in _reductions(kernel))
+
+
+def kept_bytes(kernel: Kernel) -> int:
+    """Bytes of what element-wise operations make of one row for others, if all sizes are known."""
+    total = 0
+    for op in kernel.ops[:-1]:
+        inner = [op.extents[loop] for loop, row in enumerate(op.rows) if row is None]
+        if not op.sums and not any(extent is None for extent in inner):
+            elements = math.prod(extent or 0 for extent in inner)
+            total += elements * sum(max(8, result.bits) // 8 for result in op.results)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Nothing to share out: one block, as large as the sum is long."""
+
+    elements_per_thread: int = 16
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        return bool(_reductions(kernel)) and not any(kernel.shared)
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        block = (0,) * len(kernel.shared)
+        if not all(op.is_combinable for op in _reductions(kernel)):
+            return Tile(block, 32, reason="partial results cannot be put together")
+        threads = clamp_threads(_length(kernel) // self.elements_per_thread, 32, 1024)
+        return Tile(block, threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Sums of neighbours in memory.
+
+    Up to ``serial`` of them are left to one thread a row; up to ``short`` to a warp, with
+    ``warps`` rows for a block; longer ones to a block, with ``vectors`` of 16 bytes for each
+    thread. What is kept of a row has to fit, or is computed again by each of its users.
+    """
+
+    serial: int = 32
+    short: int = 1024
+    warps: int = 8
+    vectors: int = 4
+    threads: int = 1024
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        sums = _reductions(kernel)
+        return bool(sums) and all(op.is_combinable and _is_along_memory(op) for op in sums)
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        length, kept = _length(kernel), kept_bytes(kernel)
+        if length <= self.serial:
+            rows, threads = 128, 128
+        elif length <= self.short:
+            rows, threads = self.warps, 32 * self.warps
+        else:
+            wanted = -(-length // (self.vectors * max(op.vector for op in _reductions(kernel))))
+            rows, threads = 1, clamp_threads(wanted, 128, self.threads)
+        recompute = kept > target.row_bytes
+        if kept and not recompute:
+            rows = max(1, min(rows, target.row_bytes // kept))
+        return Tile(fill_block(kernel, rows, kernel.shared_loops), threads, (), recompute)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Sums across memory, neighbours of which belong to different sums.
+
+    ``columns`` of them, which warps read together, for a block.
+    """
+
+    columns: int = 32
+    threads: int = 256
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        sums = _reductions(kernel)
+        return bool(sums) and all(op.is_combinable for op in sums)
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        kept = kept_bytes(kernel)
+        recompute = kept * self.columns > target.row_bytes
+        order = kernel.shared_loops
+        along = next(
+            (
+                row
+                for op in _reductions(kernel)
+                for operand in op.inputs
+                if (loop := operand.fastest_loop) is not None and (row := op.rows[loop]) is not None
+            ),
+            None,
+        )
+        if along in order:
+            order = (along, *(loop for loop in order if loop != along))
+        return Tile(fill_block(kernel, self.columns, order), self.threads, (), recompute)

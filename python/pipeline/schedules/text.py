@@ -1,0 +1,131 @@
+"""Schedules as text of the transform dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .kernel import Kernel, Op
+from .tile import Tile, count_blocks
+
+_TYPE = "(!any) -> !any"
+
+Option = int | bool | str | tuple[int, ...]
+
+
+def write_schedule(
+    kernels: Sequence[Kernel], tiles: Sequence[Tile], *, chip: str, version: str
+) -> str:
+    """Return the schedule that gives each kernel its tile: a whole module, to be edited."""
+    writer = _Writer()
+    program = writer.apply_all(
+        "%program",
+        (
+            "workgroup-normalize-linalg",
+            "canonicalize",
+            "cse",
+            "workgroup-form-kernels",
+        ),
+    )
+    pairs = list(zip(kernels, tiles, strict=True))
+    for kernel, tile in pairs:
+        writer.add_comment(describe(kernel, tile))
+        options = _leave_out_defaults(
+            block=tile.block, reduction=tile.reduction, recompute=tile.recompute
+        )
+        writer.apply("workgroup-tile-kernel", writer.match(kernel, program), **options)
+    writer.add_comment("tensors become buffers, then each kernel is shared out to threads")
+    program = writer.apply_all(program, ("workgroup-bufferize",))
+    for kernel, tile in pairs:
+        function = writer.match(kernel, program)
+        if tile.reduction:
+            # Bufferization does not pass the same memory twice, and launches check what callers do.
+            function = writer.apply(
+                "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
+            )
+        function = writer.apply("workgroup-place-buffers", function)
+        function = writer.apply("workgroup-map-to-threads", function, threads=tile.threads)
+        writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
+    if pairs:
+        writer.add_comment("the kernels' functions go into those that call them")
+        writer.apply_all(program, ("inline",))
+    return "\n".join(
+        [
+            f"// Chosen by mlir-workgroup {version} for {chip}; edit it, then --schedule FILE.",
+            "!any = !transform.any_op",
+            "module attributes {transform.with_named_sequence} {",
+            "  transform.named_sequence @__transform_main(%program: !any {transform.consumed}) {",
+            *writer.lines,
+            "    transform.yield",
+            "  }",
+            "}",
+            "",
+        ]
+    )
+
+
+class _Writer:
+    """Collects lines; each operation gets a name of its own for its result."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._count = 0
+
+    def add_comment(self, text: str) -> None:
+        self.lines.append(f"    // {text}")
+
+    def match(self, kernel: Kernel, program: str) -> str:
+        return self._add(
+            'transform.structured.match ops{["func.func"]} '
+            f"attributes {{sym_name = {kernel.symbol}}} in {program}"
+        )
+
+    def apply(self, name: str, to: str, **options: Option) -> str:
+        given = ", ".join(
+            f'"{key.replace("_", "-")}" = {_spell(value)}' for key, value in options.items()
+        )
+        clause = f" with options = {{{given}}}" if given else ""
+        return self._add(f'transform.apply_registered_pass "{name}"{clause} to {to}')
+
+    def apply_all(self, to: str, names: Sequence[str]) -> str:
+        for name in names:
+            to = self.apply(name, to)
+        return to
+
+    def _add(self, op: str) -> str:
+        name = f"%{self._count}"
+        self._count += 1
+        self.lines.append(f"    {name} = {op} : {_TYPE}")
+        return name
+
+
+def _spell(value: Option) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(list(value)) if isinstance(value, tuple) else str(value)
+
+
+def _leave_out_defaults(**options: Option) -> dict[str, Option]:
+    """Drop what is not chosen; an empty list has no spelling, and all zeros mean nothing."""
+    return {
+        name: value
+        for name, value in options.items()
+        if (any(value) if isinstance(value, tuple) else value)
+    }
+
+
+def describe(kernel: Kernel, tile: Tile) -> str:
+    """Return a line for people: what a kernel does, in which blocks."""
+    work = ", ".join(_describe_op(op) for op in kernel.ops)
+    extents = [kernel.root.extents[loop] for loop, size in enumerate(tile.block) if size]
+    blocks = str(count_blocks(kernel, tile.block)) if None not in extents else "as many as needed,"
+    if blocks == "1":
+        return f"@{kernel.name}: {work}; 1 block of {tile.threads} threads"
+    return f"@{kernel.name}: {work}; {blocks} blocks of {tile.threads} threads"
+
+
+def _describe_op(op: Op) -> str:
+    extents = "x".join("?" if extent is None else str(extent) for extent in op.extents)
+    kinds = {operand.element_type: None for operand in (*op.inputs, *op.results)}
+    return " ".join(filter(None, (op.kind, extents, " ".join(kinds))))

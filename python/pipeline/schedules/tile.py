@@ -1,0 +1,85 @@
+"""What a schedule chooses for one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .kernel import Kernel, Target
+
+MAX_THREADS = 1024
+MAX_TILED_LOOPS = 10  # as many ids of blocks has a loop over blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The sizes of one kernel.
+
+    ``block``: what a block does of each loop of the root; 0 for all of it. ``reduction``: the steps
+    of a contraction along its sums; none if it goes through them at once. ``threads``: of a block.
+    ``recompute``: no element-wise intermediate result is kept. ``reason``: why this is the general
+    form and none for its kind; empty if it is not.
+    """
+
+    block: tuple[int, ...]
+    threads: int
+    reduction: tuple[int, ...] = ()
+    recompute: bool = False
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for sizes that no kernel can have."""
+        if not 1 <= self.threads <= MAX_THREADS:
+            raise ValueError(f"a block has 1 to {MAX_THREADS} threads, not {self.threads}")
+        if any(size < 0 for size in (*self.block, *self.reduction)):
+            raise ValueError("sizes of tiles are positive, or 0 for all")
+        if sum(size > 0 for size in self.block) > MAX_TILED_LOOPS:
+            raise ValueError(f"blocks share out {MAX_TILED_LOOPS} loops at most")
+
+
+class Schedule(Protocol):
+    """Chooses tiles for the kernels of one class."""
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        """Tell whether this is the schedule for a kernel."""
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        """Return the tiles of a kernel that matches."""
+
+
+def round_up_to_power(value: int) -> int:
+    """Return the least power of two that is not less than `value`."""
+    return 1 << max(value - 1, 0).bit_length()
+
+
+def clamp_threads(wanted: int, least: int, most: int) -> int:
+    """Return the power of two next above `wanted` within bounds."""
+    return min(max(round_up_to_power(wanted), least), most)
+
+
+def fill_block(
+    kernel: Kernel, points: int, order: Sequence[int], limits: Sequence[int] = ()
+) -> tuple[int, ...]:
+    """Return tiles of up to `points` iterations, as long as can be along the first of `order`.
+
+    `limits` are the largest sizes along the first loops of `order`. What blocks cannot share out,
+    and what there are no ids of blocks left for, is not tiled.
+    """
+    block = [0] * len(kernel.shared)
+    for place, loop in enumerate(order[:MAX_TILED_LOOPS]):
+        limit = limits[place] if place < len(limits) else points
+        extent = kernel.root.extent(loop)
+        size = max(1, min(points, limit, round_up_to_power(extent)))
+        block[loop] = min(size, extent) if extent > 0 else size
+        points = max(1, points // size)
+    return tuple(block)
+
+
+def count_blocks(kernel: Kernel, block: Iterable[int]) -> int:
+    """Return how many blocks there are, sizes that are not known counted as usual."""
+    blocks = 1
+    for loop, size in enumerate(block):
+        if size:
+            blocks *= -(-kernel.root.extent(loop) // size)
+    return blocks
