@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadConflictQuery.h"
+#include "PairEquations.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -98,21 +99,24 @@ bool ThreadConflictQuery::isSeparate() {
 // Tables
 //===----------------------------------------------------------------------===//
 
+static bool areOfThread(ArrayRef<Form> forms) {
+  return llvm::all_of(forms, [](const Form &form) {
+    return llvm::all_of(form.terms,
+                        [](auto term) { return term.first->isOfThread; });
+  });
+}
+
 /// The places of all threads, as far as they follow from the thread: in the
 /// coordinates in which both footprints do.
 std::optional<ThreadPlaces>
 ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
-  auto isOfThread = [](const Form &form) {
-    return llvm::all_of(form.terms,
-                        [](auto term) { return term.first->isOfThread; });
-  };
   ThreadTables &tables = *conflicts.tables;
   ThreadPlaces places;
   unsigned last = own.size() - 1;
   places.keys.resize(tables.getNumThreads());
   places.starts.assign(tables.getNumThreads(), 0);
   for (unsigned i = 0; i <= last; ++i) {
-    bool isUsable = isOfThread(firstOwn[i]) && isOfThread(secondOwn[i]) &&
+    bool isUsable = areOfThread(firstOwn[i]) && areOfThread(secondOwn[i]) &&
                     getReach(first, i) && getReach(second, i);
     if (i != last) // several places of it are more than a key can say
       isUsable &= getReach(first, i) == 0 && getReach(second, i) == 0;
@@ -158,6 +162,28 @@ bool ThreadConflictQuery::cannotMeet() {
       *lhs, *rhs, [&](unsigned lhs, unsigned rhs) { return isPair(lhs, rhs); },
       kMaxMeetings);
   return meetings.empty();
+}
+
+/// True if the digits of the coordinates cannot all be the same.
+bool ThreadConflictQuery::cannotBeEqual() {
+  // Then tables tell as much.
+  if (conflicts.tables && !isOfTwoBlocks() && areOfThread(firstOwn) &&
+      areOfThread(secondOwn))
+    return false;
+  bool maySameThread = relation.threads == PairRelation::OfOneWarp && mayBeSame;
+  auto isPair = [&](unsigned lhs, unsigned rhs) {
+    return isOfTwoBlocks() || this->isPair(lhs, rhs);
+  };
+  PairEquations equations(index, conflicts.tables.get(), relation, isPair,
+                          !isOfTwoBlocks() && !isAnybody && !maySameThread);
+  equations.addConditions(first.condition, second.condition);
+  for (unsigned i = 0; i < firstOwn.size(); ++i) {
+    std::optional<int64_t> leftReach = getReach(first, i);
+    std::optional<int64_t> rightReach = getReach(second, i);
+    if (leftReach && rightReach)
+      equations.add(firstOwn[i], secondOwn[i], -*leftReach, *rightReach);
+  }
+  return equations.isContradiction();
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,13 +416,13 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
 }
 
 bool ThreadConflictQuery::isPossible() {
-  return !isSeparate() && !cannotMeet() &&
+  return !isSeparate() && !cannotMeet() && !cannotBeEqual() &&
          bool(solve(std::nullopt, /*isRational=*/true));
 }
 
 Conflict ThreadConflictQuery::decide() {
   Conflict conflict;
-  if (isSeparate() || cannotMeet())
+  if (isSeparate() || cannotMeet() || cannotBeEqual())
     return conflict;
   // Numbers in the place of ids make small systems: some threads are tried
   // before it is asked for any.

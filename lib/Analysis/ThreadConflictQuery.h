@@ -34,6 +34,7 @@ private:
   }
   bool isSeparate();
   bool cannotMeet();
+  bool cannotBeEqual();
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
                  bool isRational = false);
   struct Mixture;

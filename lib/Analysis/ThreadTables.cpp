@@ -8,6 +8,7 @@
 
 #include "ThreadTables.h"
 #include "IntegerArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 #include <map>
 
 namespace mlir::workgroup {
@@ -153,33 +154,72 @@ ThreadTables::getPossible(const SymbolicCondition &condition) {
   return possible;
 }
 
+/// Gives the keys of both numbers that are equal where the keys are.
+static void number(const ThreadPlaces &first, const ThreadPlaces &second,
+                   std::vector<int64_t> &ofFirst,
+                   std::vector<int64_t> &ofSecond) {
+  ofFirst.assign(first.keys.size(), 0);
+  ofSecond.assign(second.keys.size(), 0);
+  size_t numParts = first.keys.front().size();
+  constexpr int64_t kLimit = int64_t(1) << 62;
+  int64_t size = 1;
+  for (size_t part = 0; part < numParts; ++part) {
+    int64_t least = first.keys.front()[part], most = least;
+    for (const ThreadPlaces *places : {&first, &second})
+      for (const std::vector<int64_t> &key : places->keys) {
+        least = std::min(least, key[part]);
+        most = std::max(most, key[part]);
+      }
+    int64_t length, next;
+    if (llvm::SubOverflow(most, least, length) ||
+        llvm::AddOverflow(length, int64_t(1), length) ||
+        llvm::MulOverflow(size, length, next) || next > kLimit) {
+      // Too large to be one number: by their order.
+      std::map<std::vector<int64_t>, int64_t> order;
+      for (const ThreadPlaces *places : {&first, &second})
+        for (const std::vector<int64_t> &key : places->keys) {
+          int64_t number = order.try_emplace(key, order.size()).first->second;
+          size_t thread = &key - places->keys.data();
+          (places == &first ? ofFirst : ofSecond)[thread] = number;
+        }
+      return;
+    }
+    for (auto [number, key] : llvm::zip_equal(ofFirst, first.keys))
+      number += size * (key[part] - least);
+    for (auto [number, key] : llvm::zip_equal(ofSecond, second.keys))
+      number += size * (key[part] - least);
+    size = next;
+  }
+}
+
 std::vector<std::pair<unsigned, unsigned>>
 findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
              llvm::function_ref<bool(unsigned, unsigned)> isPair,
              size_t limit) {
+  std::vector<int64_t> ofFirst, ofSecond;
+  number(first, second, ofFirst, ofSecond);
   // By key, the starts of `second` in ascending order.
-  std::map<std::vector<int64_t>, std::vector<std::pair<int64_t, unsigned>>>
-      byKey;
+  std::vector<std::tuple<int64_t, int64_t, unsigned>> places;
   for (unsigned thread = 0; thread < second.starts.size(); ++thread)
     if (second.isPossible[thread])
-      byKey[second.keys[thread]].emplace_back(second.starts[thread], thread);
-  for (auto &[key, places] : byKey)
+      places.emplace_back(ofSecond[thread], second.starts[thread], thread);
+  if (!llvm::is_sorted(places))
     llvm::sort(places);
 
   std::vector<std::pair<unsigned, unsigned>> meetings;
   for (unsigned thread = 0; thread < first.starts.size(); ++thread) {
-    auto it =
-        first.isPossible[thread] ? byKey.find(first.keys[thread]) : byKey.end();
-    if (it == byKey.end())
+    if (!first.isPossible[thread])
       continue;
-    int64_t start = first.starts[thread];
+    int64_t key = ofFirst[thread], start = first.starts[thread];
     auto place =
-        llvm::upper_bound(it->second, std::pair(start - second.run, ~0u));
-    for (; place != it->second.end() && place->first < start + first.run;
+        llvm::upper_bound(places, std::tuple(key, start - second.run, ~0u));
+    for (; place != places.end() && std::get<0>(*place) == key &&
+           std::get<1>(*place) < start + first.run;
          ++place) {
-      if (!isPair(thread, place->second))
+      unsigned other = std::get<2>(*place);
+      if (!isPair(thread, other))
         continue;
-      meetings.emplace_back(thread, place->second);
+      meetings.emplace_back(thread, other);
       if (meetings.size() == limit)
         return meetings;
       break; // another thread, that the pairs be different
