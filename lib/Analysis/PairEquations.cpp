@@ -501,7 +501,6 @@ bool PairEquations::lookAtThreads() {
   ThreadPlaces first, second;
   unsigned numThreads = tables->getNumThreads();
   for (ThreadPlaces *places : {&first, &second}) {
-    places->keys.resize(numThreads);
     places->starts.assign(numThreads, 0);
     places->isPossible = mayBe[places == &second];
   }
@@ -516,10 +515,10 @@ bool PairEquations::lookAtThreads() {
         numbers.first.empty())
       continue;
     isKnown = true;
-    for (unsigned thread = 0; thread < numThreads; ++thread) {
-      first.keys[thread].push_back(numbers.first[thread]);
-      second.keys[thread].push_back(numbers.second[thread] + equation.low);
-    }
+    for (int64_t &number : numbers.second)
+      number += equation.low;
+    first.keys.push_back(std::move(numbers.first));
+    second.keys.push_back(std::move(numbers.second));
   }
   if (!isKnown)
     return false;

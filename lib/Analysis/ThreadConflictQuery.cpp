@@ -113,7 +113,6 @@ ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
   ThreadTables &tables = *conflicts.tables;
   ThreadPlaces places;
   unsigned last = own.size() - 1;
-  places.keys.resize(tables.getNumThreads());
   places.starts.assign(tables.getNumThreads(), 0);
   for (unsigned i = 0; i <= last; ++i) {
     bool isUsable = areOfThread(firstOwn[i]) && areOfThread(secondOwn[i]) &&
@@ -130,12 +129,13 @@ ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
       places.run = *getReach(footprint, i) + 1;
       continue;
     }
-    for (auto [thread, number] : llvm::enumerate(*table))
-      places.keys[thread].push_back(number);
+    places.keys.push_back(std::move(*table));
   }
-  if (relation.threads == PairRelation::OfOneWarp)
-    for (auto [thread, key] : llvm::enumerate(places.keys))
-      key.push_back(thread / kWarpSize);
+  if (relation.threads == PairRelation::OfOneWarp) {
+    places.keys.emplace_back(tables.getNumThreads());
+    for (auto [thread, warp] : llvm::enumerate(places.keys.back()))
+      warp = thread / kWarpSize;
+  }
   places.isPossible = tables.getPossible(footprint.condition);
   return places;
 }
@@ -415,9 +415,26 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   return isEmpty;
 }
 
+static bool isOfThread(const SymbolicCondition &condition) {
+  return areOfThread(condition.form) &&
+         llvm::all_of(condition.parts, isOfThread);
+}
+
+/// True if the threads alone tell where and when both accesses are, so that
+/// those found in tables meet.
+bool ThreadConflictQuery::isToldByThreads() const {
+  return areOfThread(firstOwn) && areOfThread(secondOwn) &&
+         isOfThread(first.condition) && isOfThread(second.condition) &&
+         relation.ends.empty() && relation.turns.empty() &&
+         relation.avoided.empty();
+}
+
 bool ThreadConflictQuery::isPossible() {
-  return !isSeparate() && !cannotMeet() && !cannotBeEqual() &&
-         bool(solve(std::nullopt, /*isRational=*/true));
+  if (isSeparate() || cannotMeet())
+    return false;
+  if (!meetings.empty() && isToldByThreads())
+    return true;
+  return !cannotBeEqual() && bool(solve(std::nullopt, /*isRational=*/true));
 }
 
 Conflict ThreadConflictQuery::decide() {

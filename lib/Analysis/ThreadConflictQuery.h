@@ -35,6 +35,7 @@ private:
   bool isSeparate();
   bool cannotMeet();
   bool cannotBeEqual();
+  bool isToldByThreads() const;
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
                  bool isRational = false);
   struct Mixture;

@@ -148,47 +148,54 @@ ThreadTables::evaluate(const SymbolicCondition &condition) {
 
 std::vector<bool>
 ThreadTables::getPossible(const SymbolicCondition &condition) {
-  std::vector<bool> possible(numThreads);
+  std::vector<bool> possible(numThreads, true);
+  if (condition.kind == Condition::True)
+    return possible;
   for (auto [thread, truth] : llvm::enumerate(evaluate(condition)))
     possible[thread] = truth != Truth::No;
   return possible;
 }
 
-/// Gives the keys of both numbers that are equal where the keys are.
-static void number(const ThreadPlaces &first, const ThreadPlaces &second,
-                   std::vector<int64_t> &ofFirst,
-                   std::vector<int64_t> &ofSecond) {
-  ofFirst.assign(first.keys.size(), 0);
-  ofSecond.assign(second.keys.size(), 0);
-  size_t numParts = first.keys.front().size();
+bool ThreadTables::isAlways(const SymbolicCondition &condition) {
+  return llvm::all_of(evaluate(condition),
+                      [](Truth truth) { return truth == Truth::Yes; });
+}
+
+/// The keys of the threads as one number each, if their parts are small enough:
+/// of both, the numbers are equal where the keys are.
+static bool number(const ThreadPlaces &first, const ThreadPlaces &second,
+                   ThreadTables::Table &ofFirst,
+                   ThreadTables::Table &ofSecond) {
+  ofFirst.assign(first.starts.size(), 0);
+  ofSecond.assign(second.starts.size(), 0);
   constexpr int64_t kLimit = int64_t(1) << 62;
   int64_t size = 1;
-  for (size_t part = 0; part < numParts; ++part) {
-    int64_t least = first.keys.front()[part], most = least;
-    for (const ThreadPlaces *places : {&first, &second})
-      for (const std::vector<int64_t> &key : places->keys) {
-        least = std::min(least, key[part]);
-        most = std::max(most, key[part]);
-      }
+  for (auto [lhs, rhs] : llvm::zip_equal(first.keys, second.keys)) {
+    int64_t least = std::min(*llvm::min_element(lhs), *llvm::min_element(rhs));
+    int64_t most = std::max(*llvm::max_element(lhs), *llvm::max_element(rhs));
     int64_t length, next;
     if (llvm::SubOverflow(most, least, length) ||
         llvm::AddOverflow(length, int64_t(1), length) ||
-        llvm::MulOverflow(size, length, next) || next > kLimit) {
-      // Too large to be one number: by their order.
-      std::map<std::vector<int64_t>, int64_t> order;
-      for (const ThreadPlaces *places : {&first, &second})
-        for (const std::vector<int64_t> &key : places->keys) {
-          int64_t number = order.try_emplace(key, order.size()).first->second;
-          size_t thread = &key - places->keys.data();
-          (places == &first ? ofFirst : ofSecond)[thread] = number;
-        }
-      return;
-    }
-    for (auto [number, key] : llvm::zip_equal(ofFirst, first.keys))
-      number += size * (key[part] - least);
-    for (auto [number, key] : llvm::zip_equal(ofSecond, second.keys))
-      number += size * (key[part] - least);
+        llvm::MulOverflow(size, length, next) || next > kLimit)
+      return false;
+    for (auto [number, part] : llvm::zip_equal(ofFirst, lhs))
+      number += size * (part - least);
+    for (auto [number, part] : llvm::zip_equal(ofSecond, rhs))
+      number += size * (part - least);
     size = next;
+  }
+  return true;
+}
+
+/// The same for parts of any size: by the order in which they are found.
+static void numberByOrder(const ThreadPlaces &places,
+                          std::map<std::vector<int64_t>, int64_t> &order,
+                          ThreadTables::Table &numbers) {
+  for (unsigned thread = 0; thread < places.starts.size(); ++thread) {
+    std::vector<int64_t> key;
+    for (const ThreadTables::Table &part : places.keys)
+      key.push_back(part[thread]);
+    numbers[thread] = order.try_emplace(key, order.size()).first->second;
   }
 }
 
@@ -196,10 +203,15 @@ std::vector<std::pair<unsigned, unsigned>>
 findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
              llvm::function_ref<bool(unsigned, unsigned)> isPair,
              size_t limit) {
-  std::vector<int64_t> ofFirst, ofSecond;
-  number(first, second, ofFirst, ofSecond);
+  ThreadTables::Table ofFirst, ofSecond;
+  if (!number(first, second, ofFirst, ofSecond)) {
+    std::map<std::vector<int64_t>, int64_t> order;
+    numberByOrder(first, order, ofFirst);
+    numberByOrder(second, order, ofSecond);
+  }
   // By key, the starts of `second` in ascending order.
   std::vector<std::tuple<int64_t, int64_t, unsigned>> places;
+  places.reserve(second.starts.size());
   for (unsigned thread = 0; thread < second.starts.size(); ++thread)
     if (second.isPossible[thread])
       places.emplace_back(ofSecond[thread], second.starts[thread], thread);
