@@ -110,8 +110,20 @@ ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
   return {first, second, number};
 }
 
-const Conflict &ThreadConflicts::decideOnce(unsigned first, unsigned second,
-                                            const PairRelation &relation) {
+Conflict ThreadConflicts::decideOnce(unsigned first, unsigned second,
+                                     const PairRelation &relation) {
+  auto [left, right] = getTwins(first, second);
+  Conflict conflict = decideTwins(left, right, relation);
+  if (conflict.witness)
+    for (auto [place, own, twin] :
+         llvm::zip_equal(conflict.witness->place, footprints[first].place,
+                         footprints[left].place))
+      place += own.constant - twin.constant;
+  return conflict;
+}
+
+const Conflict &ThreadConflicts::decideTwins(unsigned first, unsigned second,
+                                             const PairRelation &relation) {
   Key key = getKey(first, second, relation);
   auto it = known.find(key);
   if (it != known.end())
@@ -127,6 +139,7 @@ const Conflict &ThreadConflicts::decideOnce(unsigned first, unsigned second,
 
 bool ThreadConflicts::isPossible(unsigned first, unsigned second,
                                  const PairRelation &relation) {
+  std::tie(first, second) = getTwins(first, second);
   auto [it, isNew] =
       possible.try_emplace(getKey(first, second, relation), false);
   if (isNew)

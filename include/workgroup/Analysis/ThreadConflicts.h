@@ -211,14 +211,18 @@ private:
   friend class ThreadConflictQuery;
   unsigned makeFootprint(const ThreadAccess &access,
                          const AccessFootprint &footprint);
+  unsigned getFamily(Footprint footprint);
+  std::pair<unsigned, unsigned> getTwins(unsigned first, unsigned second);
   using Key = std::tuple<unsigned, unsigned, unsigned>;
   Key getKey(unsigned first, unsigned second, const PairRelation &relation);
   bool isExcluded(unsigned first, unsigned second,
                   const PairRelation &relation);
   bool isPossible(unsigned first, unsigned second,
                   const PairRelation &relation);
-  const Conflict &decideOnce(unsigned first, unsigned second,
-                             const PairRelation &relation);
+  Conflict decideOnce(unsigned first, unsigned second,
+                      const PairRelation &relation);
+  const Conflict &decideTwins(unsigned first, unsigned second,
+                              const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
   /// Whether all threads of a unit that may be in `present` have the same.
@@ -244,6 +248,12 @@ private:
   std::vector<Footprint> footprints;
   SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
+  /// Of each footprint, the number of those that differ by constants only.
+  SmallVector<unsigned, 0> families;
+  std::unordered_multimap<size_t, std::pair<Footprint, unsigned>>
+      familiesByHash;
+  /// Two footprints by their families and distances.
+  std::map<SmallVector<int64_t, 4>, std::pair<unsigned, unsigned>> twins;
   std::map<Key, Conflict> known;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
