@@ -135,7 +135,8 @@ class ThreadConflicts {
 public:
   ThreadConflicts(Operation *scope, const ThreadAccesses &accesses,
                   const KernelLoops &loops, const UniformityAnalysis &block,
-                  const UniformityAnalysis &warp);
+                  const UniformityAnalysis &warp,
+                  const ArgumentAliases &arguments);
   ~ThreadConflicts();
 
   /// Whether the accesses number `first` and `second` may be of the same byte.
@@ -225,11 +226,17 @@ private:
                               const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
-  /// Whether all threads of a unit that may be in `present` have the same.
-  bool isUniform(const SymbolicForm &form, UniformityUnit unit,
-                 const std::vector<bool> &present);
-  bool isUniform(const SymbolicCondition &condition, UniformityUnit unit,
-                 const std::vector<bool> &present);
+  /// Threads of a unit that get somewhere together, if they do at all.
+  struct Crowd {
+    UniformityUnit unit;
+    /// The innermost loop there, of which they are in the same turn.
+    const KernelLoop *around = nullptr;
+    /// Those that may get there, if that is known.
+    std::vector<bool> present;
+  };
+  /// Whether they all have the same.
+  bool isUniform(const SymbolicForm &form, const Crowd &crowd);
+  bool isUniform(const SymbolicCondition &condition, const Crowd &crowd);
 
   /// Bytes, or elements of the last coordinate, counted from a place that is
   /// the same for all of the same `group`; of group 0, nothing is known.
