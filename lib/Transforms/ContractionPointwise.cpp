@@ -21,6 +21,10 @@
 
 namespace mlir::workgroup {
 
+/// Up to so many accesses it is a matter of a moment to decide exactly whether
+/// threads may race.
+static constexpr int64_t kMaxExactPieces = 8;
+
 static bool isMemRef(OpOperand *operand) {
   return isa<MemRefType>(operand->get().getType());
 }
@@ -498,10 +502,14 @@ void ContractionEmitter::finish(const Pointwise &sink, ValueRange sums) {
     if (limits.empty())
       return finishWhole(sink, sums);
     // Without vectors, whole tiles gain nothing.
-    if (canMask(sink) && llvm::all_of(sink.outputs, [&](OpOperand *output) {
-          Type element = getElementTypeOrSelf(output->get());
-          return getRunAlignment(output) * 8 == element.getIntOrFloatBitWidth();
-        }))
+    bool isAligned = llvm::any_of(sink.outputs, [&](OpOperand *output) {
+      Type element = getElementTypeOrSelf(output->get());
+      return isContiguous(sink, output) &&
+             getRunAlignment(output) * 8 > element.getIntOrFloatBitWidth();
+    });
+    if (!isAligned && tile.getNumVectors() <= kMaxExactPieces)
+      return finishPart(sink, sums, limits, /*isMasked=*/false);
+    if (!isAligned && canMask(sink))
       return finishPart(sink, sums, limits, /*isMasked=*/true);
     auto branch = scf::IfOp::create(rewriter, loc, isWhole(limits),
                                     /*withElseRegion=*/true);
