@@ -9,6 +9,7 @@
 #include "workgroup/Compiler/Compile.h"
 #include "Describe.h"
 #include "KernelFunctions.h"
+#include "LaunchPlan.h"
 #include "Records.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -124,6 +125,7 @@ private:
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
   SmallVector<KernelSignature> signatures;
+  std::optional<LaunchPlan> plan;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   /// The one who chooses schedules does not want more.
@@ -346,6 +348,8 @@ LogicalResult Compilation::lowerMemory() {
       result.chip = target.getChip().str();
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
+  plan.emplace(*module);
+  result.plan = plan->print(result.chip);
   return checkHasKernel();
 }
 
@@ -357,7 +361,8 @@ LogicalResult Compilation::lowerToNVVM() {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))
     return failure();
-  renameKernels(*module, result.entries);
+  plan->nameKernels(*module);
+  result.plan = plan->print(result.chip);
   for (const KernelSignature &signature : signatures)
     result.kernels.push_back(
         describeKernel(*module, signature, options.assumeAlignment));

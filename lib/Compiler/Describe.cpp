@@ -13,8 +13,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
@@ -98,169 +98,69 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
 // Host functions
 //===----------------------------------------------------------------------===//
 
-static SourceLocation makeLocation(Location loc) {
-  SourceLocation location;
-  loc->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    location = {file.getFilename().str(), file.getLine(), file.getColumn()};
-    return WalkResult::interrupt();
-  });
-  return location;
-}
-
-static std::string getBytes(const APInt &value) {
-  APInt wide = value.zext(llvm::alignTo(std::max(64u, value.getBitWidth()), 8));
-  std::string bytes(wide.getBitWidth() / 8, '\0');
-  for (unsigned i = 0; i < bytes.size(); ++i)
-    bytes[i] = wide.extractBitsAsZExtValue(8, 8 * i);
-  return bytes;
-}
-
-/// True if `size` is the extent of dimension `dim` of `memref`.
-static bool isExtentOf(OpFoldResult size, Value memref, int64_t dim) {
-  auto value = dyn_cast<Value>(size);
-  auto query = value ? value.getDefiningOp<memref::DimOp>() : memref::DimOp();
-  return query && query.getSource() == memref &&
-         query.getConstantIndex() == dim;
-}
-
-/// The parts that `slice` has of its source; nothing if they are not constant.
-static std::optional<std::vector<SliceRecord>>
-describeSlice(memref::SubViewOp slice) {
-  std::vector<SliceRecord> parts;
-  llvm::SmallBitVector dropped = slice.getDroppedDims();
-  for (auto [dim, offset, size, stride] :
-       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
-                       slice.getMixedStrides())) {
-    auto first = getConstantIntValue(offset),
-         step = getConstantIntValue(stride);
-    std::optional<int64_t> length = getConstantIntValue(size);
-    bool isWhole = !length && isExtentOf(size, slice.getSource(), dim) &&
-                   first == 0 && step == 1;
-    if (!first || !step || (!length && !isWhole))
-      return std::nullopt;
-    parts.push_back({*first, length, *step, dropped.test(dim)});
-  }
-  return parts;
-}
-
-/// `memref`, of which a tensor map is made: an argument of the function whose
-/// body is `entry`, or slices of one.
-static std::optional<OperandRecord> describeView(Value memref, Block &entry) {
-  OperandRecord record;
-  while (Operation *op = memref.getDefiningOp()) {
-    if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
-      auto parts = describeSlice(slice);
-      if (!parts)
-        return std::nullopt;
-      record.slices.insert(record.slices.begin(), std::move(*parts));
-    } else if (!isa<memref::CastOp, memref::AssumeAlignmentOp>(op)) {
-      return std::nullopt;
+/// True if whoever gets `memref`, and is not among `visited`, may write to it.
+static bool mayBeWritten(Value memref, DenseSet<Value> &visited) {
+  if (!visited.insert(memref).second)
+    return false;
+  return llvm::any_of(memref.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    unsigned number = use.getOperandNumber();
+    if (auto launch = dyn_cast<gpu::LaunchFuncOp>(user)) {
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+          launch, launch.getKernelAttr());
+      number -= launch.getKernelOperands().getBeginOperandIndex();
+      return !kernel || mayBeWritten(kernel.getArgument(number), visited);
     }
-    memref = getViewSource(op);
-  }
-  auto argument = cast<BlockArgument>(memref);
-  if (argument.getOwner() != &entry)
-    return std::nullopt;
-  record.argument = argument.getArgNumber();
-  return record;
-}
-
-/// What stands for `value` in a launch; nullopt if only running the host's code
-/// would tell.
-static std::optional<OperandRecord> describeOperand(Value value, Block &entry) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (argument && argument.getOwner() == &entry)
-    return OperandRecord{argument.getArgNumber(), ""};
-  if (auto map = value.getDefiningOp<nvgpu::TmaCreateDescriptorOp>())
-    return describeView(map.getTensor(), entry);
-  Attribute constant;
-  if (!matchPattern(value, m_Constant(&constant)))
-    return std::nullopt;
-  if (auto integer = dyn_cast<IntegerAttr>(constant))
-    return OperandRecord{std::nullopt, getBytes(integer.getValue())};
-  if (auto real = dyn_cast<FloatAttr>(constant))
-    return OperandRecord{std::nullopt,
-                         getBytes(real.getValue().bitcastToAPInt())};
-  return std::nullopt;
-}
-
-static void refuse(EntryRecord &entry, Operation *op, const Twine &reason) {
-  if (!entry.refusal.empty())
-    return;
-  entry.refusal = reason.str();
-  entry.refusalLocation = makeLocation(op->getLoc());
-}
-
-static void describeLaunch(EntryRecord &entry, gpu::LaunchFuncOp launch,
-                           Block &body) {
-  LaunchRecord record;
-  record.kernel = launch.getKernelName().str();
-  bool isKnown = true;
-  auto describe = [&](Value value) {
-    std::optional<OperandRecord> operand = describeOperand(value, body);
-    isKnown &= operand.has_value();
-    return operand.value_or(OperandRecord());
-  };
-  gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
-  gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
-  record.grid = {describe(grid.x), describe(grid.y), describe(grid.z)};
-  record.block = {describe(block.x), describe(block.y), describe(block.z)};
-  if (Value bytes = launch.getDynamicSharedMemorySize())
-    record.dynamicSharedBytes = describe(bytes);
-  else
-    record.dynamicSharedBytes = {std::nullopt, std::string(8, '\0')};
-  for (Value operand : launch.getKernelOperands())
-    record.operands.push_back(describe(operand));
-  if (!isKnown)
-    refuse(entry, launch,
-           "the launch takes values that the host computes, neither constants "
-           "nor arguments of '" +
-               entry.name + "'");
-  entry.launches.push_back(std::move(record));
+    if (auto call = dyn_cast<func::CallOp>(user)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      return !callee || callee.isDeclaration() ||
+             mayBeWritten(callee.getArgument(number), visited);
+    }
+    if (getViewSource(user) == memref ||
+        isa<nvgpu::TmaCreateDescriptorOp>(user))
+      return llvm::any_of(user->getResults(), [&](Value view) {
+        return mayBeWritten(view, visited);
+      });
+    if (isa<func::ReturnOp>(user) || isMemoryEffectFree(user))
+      return false;
+    auto interface = dyn_cast<MemoryEffectOpInterface>(user);
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    if (!interface || user->getNumRegions())
+      return true;
+    interface.getEffectsOnValue(memref, effects);
+    return llvm::any_of(effects, [](const auto &effect) {
+      return !isa<MemoryEffects::Read>(effect.getEffect());
+    });
+  });
 }
 
 static EntryRecord describeEntry(func::FuncOp function, int64_t alignment) {
   EntryRecord entry;
   entry.name = function.getName().str();
-  for (Type type : function.getArgumentTypes())
-    entry.arguments.push_back(describeArgument(type, alignment));
-  Block &body = function.getBody().front();
-  if (!function.getBody().hasOneBlock())
-    refuse(entry, function, "'" + entry.name + "' branches");
-  for (Operation &op : body.without_terminator()) {
-    if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
-      describeLaunch(entry, launch, body);
-    else if (!isMemoryEffectFree(&op) && !isa<nvgpu::TmaCreateDescriptorOp>(op))
-      refuse(entry, &op,
-             "'" + op.getName().getStringRef() + "' is work of the host");
+  for (BlockArgument argument : function.getArguments()) {
+    DenseSet<Value> visited;
+    bool isMemRef = isa<BaseMemRefType>(argument.getType());
+    entry.arguments.push_back(describeArgument(argument.getType(), alignment));
+    entry.written.push_back(isMemRef && mayBeWritten(argument, visited));
   }
-  if (body.getTerminator()->getNumOperands())
-    refuse(entry, body.getTerminator(),
-           "'" + entry.name + "' returns something");
   return entry;
 }
 
 std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment) {
-  std::vector<EntryRecord> entries;
+  std::vector<EntryRecord> launching, others;
   for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isDeclaration() || !function.isPublic() ||
+        isDeviceFunction(function))
+      continue;
     bool launches = false;
-    function.walk([&](gpu::LaunchFuncOp) { launches = true; });
-    if (launches)
-      entries.push_back(describeEntry(function, alignment));
+    function.walk([&](Operation *op) {
+      launches |= isa<gpu::LaunchFuncOp, func::CallOp>(op);
+    });
+    (launches ? launching : others)
+        .push_back(describeEntry(function, alignment));
   }
-  return entries;
-}
-
-void renameKernels(ModuleOp module, std::vector<EntryRecord> &entries) {
-  for (EntryRecord &entry : entries) {
-    auto function = module.lookupSymbol<func::FuncOp>(entry.name);
-    size_t number = 0;
-    for (auto launch : function.getBody().front().getOps<gpu::LaunchFuncOp>())
-      entry.launches[number++].kernel = launch.getKernelName().str();
-  }
+  return launching.empty() ? others : launching;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,12 +20,9 @@ namespace mlir::workgroup {
 KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
                             int64_t alignment);
 
-/// The host functions of the outlined `module` that launch kernels.
+/// The host functions of the outlined `module` that launch kernels or, if none
+/// does, that others can call.
 std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment);
-
-/// Gives the launches of `entries` the names that kernels have by now: two
-/// kernels of one name have got different ones.
-void renameKernels(ModuleOp module, std::vector<EntryRecord> &entries);
 
 /// The workgroup memory of a kernel.
 MemoryRecord describeMemory(const MemoryPlacement &placement);

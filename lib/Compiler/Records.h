@@ -44,6 +44,11 @@ SourceLocation getSourceLocation(Location loc);
 /// What was found out about the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
 
+/// The first place in a file that `loc` tells of.
+SourceLocation makeLocation(Location loc);
+
+std::string printType(Type type);
+
 /// The description of kernel argument `type`, relied on to have `alignment`
 /// bytes of alignment if it is a memref.
 ArgumentRecord describeArgument(Type type, int64_t alignment);

@@ -33,7 +33,8 @@ from .errors import (
 from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
 from .memory import BufferPlacement, WorkgroupMemory
 from .module import Argument, Kernel, Module, Parameter, Part, Resources, TensorMap
-from .program import Entry, Launch, Operand, Slice
+from .plan import Plan
+from .program import Entry
 from .toolchain import plugin_path
 
 __version__ = "0.1.0"
@@ -58,22 +59,20 @@ __all__ = [
     "KernelFaultError",
     "KernelVerdict",
     "KindError",
-    "Launch",
     "LayoutError",
     "Location",
     "MemoryAccessError",
     "Module",
-    "Operand",
     "Options",
     "Parameter",
     "Part",
+    "Plan",
     "RaceError",
     "Remark",
     "Report",
     "ResourceError",
     "Resources",
     "ShapeError",
-    "Slice",
     "Snapshot",
     "Statistics",
     "SyncFinding",

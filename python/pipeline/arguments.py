@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from .scalars import DTYPES, describe_numbers, describe_value, has_numbers, pack
 from .tensor_maps import TensorLayout, check_layout
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from .module import Argument, Kernel, Part, TensorMap
@@ -84,7 +86,7 @@ def _convert(argument: Argument, value: Any, index: int) -> Value:
     if argument.tensor_map is not None:
         return _convert_tensor(argument, argument.tensor_map, value, index)
     if argument.is_memref:
-        return _convert_array(argument, value, index)
+        return convert_array(argument, value, index)
     return _convert_number(argument, value, index)
 
 
@@ -105,10 +107,11 @@ def _check_copies(values: Sequence[Value]) -> None:
                 raise LayoutError(message, index)
 
 
-def check_distinct(values: Sequence[Value]) -> None:
+def check_distinct(values: Sequence[Value], written: Sequence[bool] | None = None) -> None:
     """Refuse arrays that share memory, for a program that was compiled for others.
 
-    What is one value of the program is known to be. So are the tensor maps of an array.
+    What is one value of the program is known to be. So are the tensor maps of an array. With
+    `written`, arrays that are only read may be the same.
     """
     import numpy as np
 
@@ -119,11 +122,13 @@ def check_distinct(values: Sequence[Value]) -> None:
     ]
     for index, value in arrays:
         for other, partner in arrays[:index]:
-            if partner is not value and np.may_share_memory(value.array, partner.array):
+            if partner is value or (written and not written[index] and not written[other]):
+                continue
+            if np.may_share_memory(value.array, partner.array):
                 message = (
                     f"error: argument {index} overlaps argument {other}, and the program was "
-                    "compiled for arguments that do not (its copies run ahead, or are by TMA): "
-                    "pass a copy, or compile with the memory option assume-distinct-arguments=false"
+                    "compiled for arguments that do not: pass a copy, or compile with the memory "
+                    "option assume-distinct-arguments=false"
                 )
                 raise LayoutError(message, index)
 
@@ -182,7 +187,8 @@ def tensor_layout(array: Array) -> TensorLayout:
     return TensorLayout.of_array(array.ctypes.data, array.shape, array.strides, array.itemsize)
 
 
-def _convert_array(argument: Argument, value: Any, index: int) -> Value:
+def convert_array(argument: Argument, value: Any, index: int) -> Value:
+    """Check an array against argument number `index`. Raises a kind of ArgumentError."""
     import numpy as np
 
     is_imported = not isinstance(value, np.ndarray)
@@ -314,6 +320,17 @@ def _copy_aligned(array: Array, alignment: int) -> Array:
     copy: Array = np.ndarray(array.shape, array.dtype, memory, start + lead, array.strides)
     copy[...] = array
     return copy
+
+
+def make_aligned(shape: tuple[int, ...], dtype: np.dtype[Any], alignment: int) -> Array:
+    """Return an array whose first element is aligned, of what no result looks like."""
+    import numpy as np
+
+    size = math.prod(shape) * dtype.itemsize
+    # Floats that are no numbers.
+    memory = np.full(size + alignment, 1 if dtype.kind == "b" else 0xFF, np.uint8)
+    start = -memory.ctypes.data % alignment
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 def evaluate(kernel: Kernel, values: Sequence[Value]) -> list[tuple[Part, int | bytes]]:

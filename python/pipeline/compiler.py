@@ -34,7 +34,8 @@ from .module import (
     TensorMap,
     index_by_name,
 )
-from .program import Entry, Launch, Operand, Slice
+from .plan import Plan
+from .program import Entry
 from .toolchain import find_libdevice, load_native
 
 if TYPE_CHECKING:
@@ -329,6 +330,7 @@ def _make_module(result: _native.CompileResult, request: Request, choice: Choice
         seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
         entries={entry.name: _make_entry(entry) for entry in result.entries},
+        plan=Plan.parse(result.plan) if result.plan else Plan((), (), {}, ""),
         workgroup_memory=tuple(memory_from_native(item) for item in result.memory),
         _assembly=assembly,
     )
@@ -359,34 +361,9 @@ def _make_tensor_map(native: _native.TensorMap) -> TensorMap:
     )
 
 
-def _make_slice(native: _native.Slice) -> Slice:
-    return Slice(native.offset, native.size, native.stride, native.is_dropped)
-
-
 def _make_entry(entry: _native.Entry) -> Entry:
-    def operand(native: _native.Operand) -> Operand:
-        slices = tuple(tuple(map(_make_slice, parts)) for parts in native.slices)
-        return Operand(native.argument, native.bytes, slices)
-
-    def sizes(natives: list[_native.Operand]) -> tuple[Operand, Operand, Operand]:
-        return operand(natives[0]), operand(natives[1]), operand(natives[2])
-
-    return Entry(
-        entry.name,
-        tuple(_make_argument(argument) for argument in entry.arguments),
-        tuple(
-            Launch(
-                launch.kernel,
-                sizes(launch.grid),
-                sizes(launch.block),
-                operand(launch.dynamic_shared_bytes),
-                tuple(operand(item) for item in launch.operands),
-            )
-            for launch in entry.launches
-        ),
-        entry.refusal,
-        location_from_native(entry.refusal_location),
-    )
+    arguments = tuple(_make_argument(argument) for argument in entry.arguments)
+    return Entry(entry.name, arguments, tuple(entry.written))
 
 
 def _dim3(values: list[int] | None) -> Dim3 | None:

@@ -23,9 +23,11 @@ from .emulator import (
     raise_findings,
 )
 from .errors import CompileError, ToolError, UsageError
+from .execution import Outcome
 from .findings import Dim3, Report
 from .memory import WorkgroupMemory
-from .program import Entry, choose, emulate
+from .plan import Plan
+from .program import Entry, choose, execute
 from .sizes import LaunchSizes, Sizes, read_bytes, read_sizes
 from .toolchain import find_ptxas
 
@@ -325,6 +327,7 @@ class Module:
     seconds: Mapping[str, float] = field(compare=False)
     rendered: str = field(repr=False)
     entries: Mapping[str, Entry]
+    plan: Plan = field(repr=False)
     workgroup_memory: tuple[WorkgroupMemory, ...]
     schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
@@ -340,15 +343,17 @@ class Module:
         seed: int = 0,
         step_limit: int = STEP_LIMIT,
         workers: int = 0,
-    ) -> None:
-        """Run a host function of the program on arrays, in place.
+    ) -> Any:
+        """Run a host function of the program on arrays, and return its results.
 
-        arrays: one value per argument of the function.
+        arrays: one value per argument of the function. What the function writes to them is in
+            them afterwards.
         entry: the function, if several launch kernels.
 
-        The rest is as for ``Kernel.run``. A function can be run if its launches take constants and
-        its own arguments only, and if it does nothing else: UsageError says what is in the way,
-        and which kernels can be run by themselves.
+        The rest is as for ``Kernel.run``. The result is an array of NumPy, or a number of NumPy's
+        types; of several results it is a tuple, of none None. A function can be run if ``plan`` can
+        say what it does: UsageError says what is in the way, and which kernels can be run by
+        themselves.
         """
         options = _make_options(
             backend,
@@ -359,18 +364,28 @@ class Module:
             step_limit=step_limit,
             workers=workers,
         )
-        for report in self.emulate(*arrays, entry=entry, options=options):
+        outcome = self.execute(*arrays, entry=entry, options=options)
+        for report in outcome.reports:
             raise_findings(report)
+        results = outcome.results
+        return results if len(results) > 1 else next(iter(results), None)
+
+    def execute(
+        self, *arrays: Any, entry: str | None = None, options: Options | None = None
+    ) -> Outcome:
+        """Run as ``run`` does, and return reports and results; findings do not raise."""
+        chosen = self.entry(entry)
+        return execute(chosen, self.plan, self.kernels, arrays, options or Options())
 
     def emulate(
         self, *arrays: Any, entry: str | None = None, options: Options | None = None
     ) -> tuple[Report, ...]:
         """Run as ``run`` does, and return a report per launch; findings do not raise."""
-        return emulate(self.entry(entry), self.kernels, arrays, options or Options())
+        return self.execute(*arrays, entry=entry, options=options).reports
 
     def entry(self, name: str | None = None) -> Entry:
         """Return the host function that ``run`` runs. Raises UsageError if it cannot be run."""
-        return choose(self.entries, self.kernels, name)
+        return choose(self.entries, self.plan, self.kernels, name)
 
     @property
     def barriers(self) -> tuple[dict[str, Any], ...]:

@@ -1,4 +1,4 @@
-"""Host functions: which kernels they launch, with which of their arguments."""
+"""Host functions, as callers see them."""
 
 from __future__ import annotations
 
@@ -6,103 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arguments import Value, check_distinct, convert
-from .diagnostics import Location
+from .arguments import check_distinct, convert
 from .emulator import Options
 from .errors import UsageError
-from .findings import Report
-from .sizes import LaunchSizes
+from .execution import Executor, Outcome
+from .plan import Function, Plan
 
 if TYPE_CHECKING:
-    from .findings import Dim3
     from .module import Argument, Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """A part of a dimension: ``size`` elements, or all there are, from ``offset`` on in steps.
-
-    With ``is_dropped``, it is one element, and the dimension is gone.
-    """
-
-    offset: int
-    size: int | None
-    stride: int
-    is_dropped: bool
-
-    @property
-    def index(self) -> int | slice:
-        """What selects the part from an array of NumPy."""
-        if self.is_dropped:
-            return self.offset
-        if self.size is None:
-            return slice(self.offset, None, self.stride)
-        return slice(self.offset, self.offset + self.size * self.stride, self.stride)
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A value that a launch takes: an argument of the function by its number, or a constant.
-
-    A tensor map is made of the argument, or of slices of slices of it.
-    """
-
-    argument: int | None
-    constant: bytes
-    slices: tuple[tuple[Slice, ...], ...] = ()
-
-    def number(self, values: Sequence[Value]) -> int:
-        """Return the number that this stands for."""
-        data = self.constant if self.argument is None else values[self.argument].bytes
-        return int.from_bytes(data, "little", signed=True)
-
-    def value(self, argument: Argument, values: Sequence[Value]) -> Value:
-        """Return what this is as `argument` of a kernel.
-
-        An argument of the function is one value for all launches: what one writes to it, the next
-        has to see, whether the array is worked on in place or by a copy.
-        """
-        if self.argument is not None:
-            return self._select(argument, values[self.argument])
-        return Value(argument, None, None, self.constant)
-
-    def _select(self, argument: Argument, value: Value) -> Value:
-        """Return `value`, or the part of its array that `argument`, a tensor map, is made of."""
-        if argument.tensor_map is None or value.array is None:
-            return value
-        array = value.array
-        for parts in self.slices:
-            array = array[tuple(part.index for part in parts)]
-        return Value(argument, array, array, is_imported=value.is_imported)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A launch in a host function."""
-
-    kernel: str
-    grid: tuple[Operand, Operand, Operand]
-    block: tuple[Operand, Operand, Operand]
-    dynamic_shared_bytes: Operand
-    operands: tuple[Operand, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
-    """A host function that launches kernels.
-
-    ``refusal`` tells why the launches are not all that it does, at ``location``; it is empty if
-    they are.
-    """
+    """A host function: its arguments, and which of them are memory that it may write to."""
 
     name: str
     arguments: tuple[Argument, ...]
-    launches: tuple[Launch, ...]
-    refusal: str
-    location: Location
+    written: tuple[bool, ...]
 
 
-def choose(entries: Mapping[str, Entry], kernels: Mapping[str, Kernel], name: str | None) -> Entry:
+def choose(
+    entries: Mapping[str, Entry], plan: Plan, kernels: Mapping[str, Kernel], name: str | None
+) -> Entry:
     """Return the entry called `name`, or the only one. Raises UsageError if it cannot be run."""
     if not entries:
         raise _point_to_kernels("error: the program has no function that launches kernels", kernels)
@@ -116,13 +41,30 @@ def choose(entries: Mapping[str, Entry], kernels: Mapping[str, Kernel], name: st
             "entry", f"is '{name}', but must be a function that launches kernels: {known}"
         )
     entry = entries[name] if name is not None else next(iter(entries.values()))
-    if entry.refusal:
-        where = f"{entry.location}: " if entry.location.line else ""
-        raise _point_to_kernels(
-            f"{where}error: function '{entry.name}' cannot be run as a whole yet: {entry.refusal}",
-            kernels,
-        )
+    for function in _reachable(plan, entry.name):
+        if function.refusal:
+            where = f"{function.location}: " if function.location.line else ""
+            raise _point_to_kernels(
+                f"{where}error: function '{entry.name}' cannot be run as a whole: "
+                f"{function.refusal}",
+                kernels,
+            )
     return entry
+
+
+def _reachable(plan: Plan, name: str) -> list[Function]:
+    """Return the function of this name, and all that it calls."""
+    names = [name]
+    for known in names:  # grows
+        body = plan.functions[known].body
+        regions = [body] if body is not None else []
+        for region in regions:
+            for step in region.steps:
+                regions.extend(step.regions.values())
+                callee = step.fields.get("callee")
+                if callee is not None and callee not in names:
+                    names.append(callee)
+    return [plan.functions[known] for known in names]
 
 
 def _point_to_kernels(reason: str, kernels: Mapping[str, Kernel]) -> UsageError:
@@ -132,38 +74,18 @@ def _point_to_kernels(reason: str, kernels: Mapping[str, Kernel]) -> UsageError:
     return UsageError(start + ", ".join(calls), start + ", ".join(options))
 
 
-def emulate(
-    entry: Entry, kernels: Mapping[str, Kernel], values: Sequence[Any], options: Options
-) -> tuple[Report, ...]:
-    """Launch the kernels of `entry` one after the other, until one has an error.
+def execute(
+    entry: Entry,
+    plan: Plan,
+    kernels: Mapping[str, Kernel],
+    values: Sequence[Any],
+    options: Options,
+) -> Outcome:
+    """Do what the plan says for `entry`, until a launch has an error.
 
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
     converted = convert(entry.name, entry.arguments, values)
-    if any(kernels[launch.kernel]._emulation.needs_distinct_arguments for launch in entry.launches):
-        check_distinct(converted)
-    prepared = []
-    for launch in entry.launches:
-        kernel = kernels[launch.kernel]
-        sizes = LaunchSizes(
-            _dim3(launch.grid, converted),
-            _dim3(launch.block, converted),
-            launch.dynamic_shared_bytes.number(converted),
-        )
-        operands = [
-            operand.value(argument, converted)
-            for operand, argument in zip(launch.operands, kernel.arguments, strict=True)
-        ]
-        emulation = kernel._emulation
-        prepared.append((emulation, emulation.prepare(kernel, operands, sizes, options)))
-    reports = []
-    for emulation, launch_ in prepared:
-        reports.append(emulation.launch(launch_))
-        if reports[-1].errors:
-            break
-    return tuple(reports)
-
-
-def _dim3(operands: Sequence[Operand], values: Sequence[Value]) -> Dim3:
-    x, y, z = (operand.number(values) for operand in operands)
-    return x, y, z
+    if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):
+        check_distinct(converted, entry.written)
+    return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)

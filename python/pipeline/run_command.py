@@ -42,7 +42,9 @@ def add_parser(
     parser.add_argument(
         "--random", type=int, metavar="SEED", help="random values for arguments that are not given"
     )
-    parser.add_argument("--out", metavar="DIR", help="write argN.npy of what the kernels changed")
+    parser.add_argument(
+        "--out", metavar="DIR", help="write argN.npy of what changed, and resultN.npy"
+    )
     parser.add_argument(
         "--backend", choices=("auto", "cuda", "emulator"), default="auto", help="where to run"
     )
@@ -93,6 +95,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     _refuse_contradictions(options)
     emulation = _options(options)
     module = compile_module()
+    results: tuple[Any, ...] = ()
     if options.kernel is not None:
         if options.kernel not in module.kernels:
             known = ", ".join(module.kernels)
@@ -112,8 +115,9 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     else:
         values = _values(module.entry(options.entry).arguments, options)
         before = _copies(values)
-        reports = module.emulate(*values, entry=options.entry, options=emulation)
-    _write_changed(options.out, before, values)
+        outcome = module.execute(*values, entry=options.entry, options=emulation)
+        reports, results = outcome.reports, outcome.results
+    _write_changed(options.out, before, values, results)
     _print(reports, options.format)
     return CheckError.exit_code if any(report.errors for report in reports) else 0
 
@@ -233,11 +237,11 @@ def _copies(values: Sequence[Any]) -> list[Any]:
     return [value.copy() if hasattr(value, "copy") else value for value in values]
 
 
-def _write_changed(folder: str | None, before: Sequence[Any], after: Sequence[Any]) -> None:
+def _write_changed(
+    folder: str | None, before: Sequence[Any], after: Sequence[Any], results: Sequence[Any]
+) -> None:
     if folder is None:
         return
-    import io
-
     import numpy as np
 
     try:
@@ -246,9 +250,19 @@ def _write_changed(folder: str | None, before: Sequence[Any], after: Sequence[An
         raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if isinstance(new, np.ndarray) and old.tobytes() != new.tobytes():
-            stream = io.BytesIO()
-            np.save(stream, new)
-            write_file(Path(folder) / f"arg{index}.npy", stream.getvalue())
+            _save(Path(folder) / f"arg{index}.npy", new)
+    for index, result in enumerate(results):
+        _save(Path(folder) / f"result{index}.npy", result)
+
+
+def _save(path: Path, array: Any) -> None:
+    import io
+
+    import numpy as np
+
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(array))
+    write_file(path, stream.getvalue())
 
 
 def _print(reports: Sequence[Report], form: str) -> None:

@@ -84,29 +84,12 @@ static nb::bytes asBytes(const std::string &bytes) {
 }
 
 static void bindEntries(nb::module_ &m) {
-  nb::class_<SliceRecord>(m, "Slice")
-      .def_ro("offset", &SliceRecord::offset)
-      .def_ro("size", &SliceRecord::size)
-      .def_ro("stride", &SliceRecord::stride)
-      .def_ro("is_dropped", &SliceRecord::isDropped);
-  nb::class_<OperandRecord>(m, "Operand")
-      .def_ro("argument", &OperandRecord::argument)
-      .def_ro("slices", &OperandRecord::slices)
-      .def_prop_ro("bytes", [](const OperandRecord &operand) {
-        return asBytes(operand.bytes);
-      });
-  nb::class_<LaunchRecord>(m, "Launch")
-      .def_ro("kernel", &LaunchRecord::kernel)
-      .def_ro("grid", &LaunchRecord::grid)
-      .def_ro("block", &LaunchRecord::block)
-      .def_ro("dynamic_shared_bytes", &LaunchRecord::dynamicSharedBytes)
-      .def_ro("operands", &LaunchRecord::operands);
   nb::class_<EntryRecord>(m, "Entry")
       .def_ro("name", &EntryRecord::name)
       .def_ro("arguments", &EntryRecord::arguments)
-      .def_ro("launches", &EntryRecord::launches)
-      .def_ro("refusal", &EntryRecord::refusal)
-      .def_ro("refusal_location", &EntryRecord::refusalLocation);
+      .def_prop_ro("written", [](const EntryRecord &entry) {
+        return std::vector<bool>(entry.written);
+      });
 }
 
 static void bindSync(nb::module_ &m) {
@@ -204,6 +187,7 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("texts", &CompileResult::texts)
       .def_ro("kernels", &CompileResult::kernels)
       .def_ro("entries", &CompileResult::entries)
+      .def_ro("plan", &CompileResult::plan)
       .def_ro("shared_buffers", &CompileResult::sharedBuffers)
       .def_ro("memory", &CompileResult::memory)
       .def_ro("sync", &CompileResult::sync)

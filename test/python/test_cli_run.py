@@ -237,11 +237,16 @@ def test_extents_that_only_the_launch_knows(folder: Path) -> None:
 
 def test_work_of_the_host(folder: Path) -> None:
     """A refusal of the program as a whole says how to run its kernels."""
-    copy = "  memref.copy %a, %b : memref<2x8xi32> to memref<2x8xi32>\n  return\n"
-    (folder / "host.mlir").write_text(SCALED.replace("  return\n", copy))
+    sign = (
+        "  %v = math.absi %s : i32\n  memref.store %v, %a[%c0, %c0] : memref<2x8xi32>\n  return\n"
+    )
+    text = SCALED.replace("  return\n", sign).replace(
+        "  gpu.launch", "  %c0 = arith.constant 0 : index\n  gpu.launch", 1
+    )
+    (folder / "host.mlir").write_text(text)
     line = refused(call("run", "host.mlir", *GIVEN))
-    assert line.startswith("host.mlir:12:3: error: function 'main' cannot be run as a whole yet: ")
-    assert "'memref.copy' is work of the host" in line
+    assert line.startswith("host.mlir:13:8: error: function 'main' cannot be run as a whole: ")
+    assert "'math.absi' op is work of the host that a launch plan cannot express" in line
     assert line.endswith("; run its kernels by themselves: --kernel main_kernel")
     outcome = call("run", "host.mlir", "--kernel", "main_kernel", "--random", "1")
     assert re.match(SUMMARY, summary(outcome))

@@ -161,42 +161,11 @@ struct KernelRecord {
   std::optional<int64_t> dynamicSharedBytes;
 };
 
-/// A part of a dimension: `size` elements, or all there are, with steps of
-/// `stride` from element `offset` on. With `isDropped`, the one element that it
-/// is, without a dimension.
-struct SliceRecord {
-  int64_t offset = 0;
-  std::optional<int64_t> size;
-  int64_t stride = 1;
-  bool isDropped = false;
-};
-
-/// A value that a launch takes: argument number `argument` of the function
-/// around it, or a constant. For a tensor map, the argument that it describes,
-/// or slices of slices of it: each has as many parts as it has dimensions.
-struct OperandRecord {
-  std::optional<unsigned> argument;
-  /// Little-endian bytes of the constant.
-  std::string bytes;
-  std::vector<std::vector<SliceRecord>> slices = {};
-};
-
-struct LaunchRecord {
-  std::string kernel;
-  std::array<OperandRecord, 3> grid, block;
-  OperandRecord dynamicSharedBytes;
-  std::vector<OperandRecord> operands;
-};
-
-/// A host function that launches kernels.
+/// A host function, and which of its arguments are memory that it may write.
 struct EntryRecord {
   std::string name;
   std::vector<ArgumentRecord> arguments;
-  /// In order; all that the function does if `refusal` is empty.
-  std::vector<LaunchRecord> launches;
-  /// Why the launches are not all that it takes, and where.
-  std::string refusal;
-  SourceLocation refusalLocation;
+  std::vector<bool> written;
 };
 
 /// Where a workgroup buffer has its bytes.
@@ -257,6 +226,8 @@ struct CompileResult {
   std::vector<std::pair<Stage, std::string>> texts;
   std::vector<KernelRecord> kernels;
   std::vector<EntryRecord> entries;
+  /// What the host does, a document: docs/launch-plan.md.
+  std::string plan;
   /// Buffers in workgroup memory, by the symbols that they become.
   std::vector<SharedBuffer> sharedBuffers;
   /// From stage GPU on.

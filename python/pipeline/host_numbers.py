@@ -1,0 +1,194 @@
+"""Arithmetic of the host, as MLIR defines it for its types."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .plan import dtype_of
+
+Number = Any
+"""An integer of Python, which a type with a sign holds, or a float of NumPy."""
+
+
+def width_of(element_type: str) -> int | None:
+    """Return the bits of an integer type, None of other types."""
+    if element_type == "index":
+        return 64
+    bits = element_type[1:]
+    return int(bits) if element_type.startswith("i") and bits.isdigit() else None
+
+
+def wrap(value: int, width: int) -> int:
+    """Return what `width` bits hold of an integer: a truth value, or a number with a sign."""
+    value &= (1 << width) - 1
+    return value if width == 1 or value < 1 << (width - 1) else value - (1 << width)
+
+
+def unsigned(value: int, width: int) -> int:
+    """Return the bits of an integer as one without a sign."""
+    return value & ((1 << width) - 1)
+
+
+def from_bits(element_type: str, bits: int) -> Number:
+    """Return the number of a type that has these bits."""
+    import numpy as np
+
+    width = width_of(element_type)
+    if width is not None:
+        return wrap(bits, width)
+    dtype = dtype_of(element_type)
+    return np.frombuffer((bits % (1 << 64)).to_bytes(8, "little")[: dtype.itemsize], dtype)[0]
+
+
+def to_bytes(element_type: str, number: Number) -> bytes:
+    """Return the bytes of a number, the lowest first."""
+    import numpy as np
+
+    width = width_of(element_type)
+    if width is not None:
+        return unsigned(int(number), width).to_bytes((width + 7) // 8, "little")
+    return np.asarray(number, dtype_of(element_type)).tobytes()
+
+
+def _divide(lhs: int, rhs: int) -> int:
+    quotient = abs(lhs) // abs(rhs)
+    return quotient if (lhs < 0) == (rhs < 0) else -quotient
+
+
+_SIGNED: dict[str, Callable[[int, int], int]] = {
+    "addi": operator.add,
+    "subi": operator.sub,
+    "muli": operator.mul,
+    "divsi": _divide,
+    "remsi": lambda lhs, rhs: lhs - _divide(lhs, rhs) * rhs,
+    "ceildivsi": lambda lhs, rhs: -(-lhs // rhs),
+    "floordivsi": operator.floordiv,
+    "minsi": min,
+    "maxsi": max,
+    "andi": operator.and_,
+    "ori": operator.or_,
+    "xori": operator.xor,
+    "shli": lambda lhs, rhs: lhs << min(rhs, 64) if rhs >= 0 else 0,
+    "shrsi": lambda lhs, rhs: lhs >> min(rhs, 64) if rhs >= 0 else 0,
+}
+
+_UNSIGNED: dict[str, Callable[[int, int], int]] = {
+    "divui": operator.floordiv,
+    "remui": operator.mod,
+    "ceildivui": lambda lhs, rhs: -(-lhs // rhs),
+    "minui": min,
+    "maxui": max,
+    "shrui": lambda lhs, rhs: lhs >> min(rhs, 64),
+}
+
+_FLOAT: dict[str, Callable[[Any, Any], Any]] = {
+    "addf": operator.add,
+    "subf": operator.sub,
+    "mulf": operator.mul,
+    "divf": operator.truediv,
+}
+
+_FLOAT_UFUNCS = {
+    "maximumf": "maximum",
+    "minimumf": "minimum",
+    "maxnumf": "fmax",
+    "minnumf": "fmin",
+}
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def compute(
+    name: str, element_type: str, source: str, predicate: str, args: Sequence[Number]
+) -> Number:
+    """Return what operation ``arith.<name>`` with a result of `element_type` makes of `args`.
+
+    `source` is the type of the last argument. Raises ZeroDivisionError.
+    """
+    import numpy as np
+
+    width = width_of(element_type)
+    if name in _SIGNED:
+        assert width is not None
+        return wrap(_SIGNED[name](args[0], args[1]), width)
+    if name in _UNSIGNED:
+        assert width is not None
+        lhs, rhs = (unsigned(arg, width) for arg in args)
+        return wrap(_UNSIGNED[name](lhs, rhs), width)
+    with np.errstate(all="ignore"):
+        if name in _FLOAT:
+            return dtype_of(element_type).type(_FLOAT[name](args[0], args[1]))
+        if name in _FLOAT_UFUNCS:
+            result = getattr(np, _FLOAT_UFUNCS[name])(args[0], args[1])
+            return dtype_of(element_type).type(result)
+        if name == "negf":
+            return -args[0]
+        if name == "select":
+            return args[1] if args[0] else args[2]
+        if name == "cmpi":
+            return _compare_integers(predicate, args, source)
+        if name == "cmpf":
+            return _compare_floats(predicate, args[0], args[1])
+        return _convert(name, element_type, source, args[0])
+
+
+def _compare_integers(predicate: str, args: Sequence[int], source: str) -> int:
+    width = width_of(source)
+    assert width is not None
+    if predicate.startswith("u"):
+        args = [unsigned(arg, width) for arg in args]
+    name = predicate if predicate in _COMPARISONS else predicate[1:]
+    return int(_COMPARISONS[name](args[0], args[1]))
+
+
+def _compare_floats(predicate: str, lhs: Any, rhs: Any) -> int:
+    is_unordered = bool(lhs != lhs or rhs != rhs)
+    if predicate in ("false", "true"):
+        return int(predicate == "true")
+    if predicate in ("ord", "uno"):
+        return int(is_unordered == (predicate == "uno"))
+    if is_unordered:
+        return int(predicate.startswith("u"))
+    return int(_COMPARISONS[predicate[1:]](lhs, rhs))
+
+
+def _convert(name: str, element_type: str, source: str, value: Number) -> Number:
+    width, from_width = width_of(element_type), width_of(source)
+    if name == "bitcast":
+        return from_bits(element_type, int.from_bytes(to_bytes(source, value), "little"))
+    if name in ("extui", "index_castui", "uitofp"):
+        assert from_width is not None
+        value = unsigned(value, from_width)
+    elif name in ("extsi", "index_cast", "sitofp") and from_width == 1:
+        value = -value
+    if width is None:
+        return dtype_of(element_type).type(value)
+    return wrap(int(value), width)
+
+
+def evaluate(expression: Any, dims: Sequence[int], symbols: Sequence[int]) -> int:
+    """Return the value of an affine expression. Raises ZeroDivisionError."""
+    if isinstance(expression, int):
+        return expression
+    name, *parts = expression
+    if name == "d":
+        return dims[parts[0]]
+    if name == "s":
+        return symbols[parts[0]]
+    lhs, rhs = (evaluate(part, dims, symbols) for part in parts)
+    if name == "+":
+        return lhs + rhs
+    if name == "*":
+        return lhs * rhs
+    if name == "floordiv":
+        return lhs // rhs
+    return -(-lhs // rhs) if name == "ceildiv" else lhs % rhs

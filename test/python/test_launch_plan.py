@@ -1,0 +1,287 @@
+"""``Module.plan``: what host functions do beside launching kernels, as data and as it is run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels_case import Array
+
+import pipeline
+from pipeline.plan import Plan
+
+# Adds the number at %p to the elements of %m.
+LAUNCH = """\
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = {grid}, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {{
+    %x = memref.load {memory}[%bx] : {type}
+    %y = arith.addi %x, {number} : i32
+    memref.store %y, {memory}[%bx] : {type}
+    gpu.terminator
+  }}
+"""
+V8 = "memref<8xi32>"
+
+
+def launch(memory: str, number: str, kind: str = V8, grid: str = "%c8") -> str:
+    return LAUNCH.format(memory=memory, number=number, type=kind, grid=grid)
+
+
+def host(body: str, arguments: str, results: str = "", *, more: str = "") -> pipeline.Module:
+    """Compile a host function."""
+    text = f"""{more}
+func.func @main({arguments}){f" -> {results}" if results else ""} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %i3 = arith.constant 3 : i32
+{body}}}
+"""
+    return pipeline.compile(text, until="llvm", sync="keep", verify=False, schedule="none")
+
+
+def numbers(*shape: int) -> Array:
+    return np.random.default_rng(7).integers(1, 100, shape, dtype=np.int32)
+
+
+def test_buffers_copies_and_results() -> None:
+    module = host(
+        f"""  %n = memref.dim %a, %c0 : memref<?xi32>
+  %t = memref.alloc(%n) : memref<?xi32>
+  memref.copy %a, %t : memref<?xi32> to memref<?xi32>
+{launch("%t", "%i3", "memref<?xi32>", "%n")}
+  return %t, %n, %a : memref<?xi32>, index, memref<?xi32>
+""",
+        "%a: memref<?xi32>",
+        "(memref<?xi32>, index, memref<?xi32>)",
+    )
+    for size in (5, 1, 0):
+        a = numbers(size)
+        result, count, same = module.run(a, check="races")
+        np.testing.assert_array_equal(result, a + 3)
+        assert (count, same is a) == (size, True)
+
+
+def test_loops_and_branches() -> None:
+    module = host(
+        f"""  %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %i3) -> i32 {{
+    %r = arith.remui %i, %c2 : index
+    %even = arith.cmpi eq, %r, %c0 : index
+    %next = scf.if %even -> i32 {{
+{launch("%a", "%s")}
+      %k = arith.index_cast %i : index to i32
+      %d = arith.addi %s, %k : i32
+      scf.yield %d : i32
+    }} else {{
+      %d = arith.muli %s, %i3 : i32
+      scf.yield %d : i32
+    }}
+    scf.yield %next : i32
+  }}
+  %last, %count = scf.while (%x = %p, %k = %c0) : (i32, index) -> (i32, index) {{
+    %goes = arith.cmpi ugt, %x, %i3 : i32
+    scf.condition(%goes) %x, %k : i32, index
+  }} do {{
+  ^bb0(%x: i32, %k: index):
+    %half = arith.divsi %x, %i3 : i32
+    %more = arith.addi %k, %c1 : index
+    scf.yield %half, %more : i32, index
+  }}
+  return %p, %count : i32, index
+""",
+        f"%a: {V8}, %n: index",
+        "(i32, index)",
+    )
+    a = numbers(8)
+    expected, p = a.copy(), 3
+    for i in range(5):
+        if i % 2 == 0:
+            expected += p
+            p += i
+        else:
+            p *= 3
+    steps, x = 0, p
+    while x > 3:
+        x, steps = x // 3, steps + 1
+    assert module.run(a, 5) == (p, steps)
+    np.testing.assert_array_equal(a, expected)
+
+
+def test_elements() -> None:
+    """The host reads what kernels have written before, and writes what they read after."""
+    module = host(
+        f"""{launch("%a", "%i3")}
+  %e = memref.load %a[%c2] : {V8}
+  memref.store %e, %a[%c1] : {V8}
+{launch("%a", "%e")}
+  return
+""",
+        f"%a: {V8}",
+    )
+    a = numbers(8)
+    expected = a + 3
+    expected[1] = expected[2]
+    expected += expected[2]
+    assert module.run(a, check="races") is None
+    np.testing.assert_array_equal(a, expected)
+
+
+VIEWS = f"""\
+  %s = memref.subview %a[%n, 1] [1, 8] [1, 2]
+      : memref<4x20xi32> to memref<8xi32, strided<[2], offset: ?>>
+{launch("%s", "%i3", "memref<8xi32, strided<[2], offset: ?>>")}
+  %f = memref.collapse_shape %a [[0, 1]] : memref<4x20xi32> into memref<80xi32>
+  %e = memref.expand_shape %f [[0, 1, 2]] output_shape [2, 5, 8]
+      : memref<80xi32> into memref<2x5x8xi32>
+  %r = memref.reinterpret_cast %f to offset: [72], sizes: [8], strides: [1]
+      : memref<80xi32> to memref<8xi32, strided<[1], offset: 72>>
+{launch("%r", "%i3", "memref<8xi32, strided<[1], offset: 72>>")}
+  return %e : memref<2x5x8xi32>
+"""
+
+
+def test_views() -> None:
+    module = host(VIEWS, "%a: memref<4x20xi32>, %n: index", "memref<2x5x8xi32>")
+    a = numbers(4, 20)
+    expected = a.copy()
+    expected[2, 1:16:2] += 3
+    expected.reshape(-1)[72:] += 3
+    result = module.run(a, 2)
+    np.testing.assert_array_equal(a, expected)
+    np.testing.assert_array_equal(result, expected.reshape(2, 5, 8))
+    with pytest.raises(pipeline.UsageError, match=r"^<string>:8:8: error: a slice of dimension 0"):
+        module.run(a, 4)
+
+
+def test_constants() -> None:
+    module = host(
+        """  %t = memref.get_global @table : memref<2x3xi32>
+  %r = memref.alloc() : memref<2x3xi32>
+  memref.copy %t, %r : memref<2x3xi32> to memref<2x3xi32>
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c2, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %x = memref.load %t[%bx, %c2] : memref<2x3xi32>
+    memref.store %x, %r[%bx, %c0] : memref<2x3xi32>
+    gpu.terminator
+  }
+  return %r : memref<2x3xi32>
+""",
+        "",
+        "memref<2x3xi32>",
+        more="memref.global constant @table : memref<2x3xi32> = dense<[[1, 2, 3], [4, 5, -6]]>",
+    )
+    np.testing.assert_array_equal(module.run(), [[3, 2, 3], [-6, 5, -6]])
+
+
+def test_calls() -> None:
+    module = host(
+        f"""  call @add(%a, %i3) : ({V8}, i32) -> ()
+  call @add(%a, %i3) : ({V8}, i32) -> ()
+  return
+""",
+        f"%a: {V8}",
+        more=f"""func.func private @add(%a: {V8}, %p: i32) {{
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+{launch("%a", "%p")}  return
+}}""",
+    )
+    a = numbers(8)
+    before = a.copy()
+    module.run(a)
+    np.testing.assert_array_equal(a, before + 6)
+
+
+def test_division_by_zero() -> None:
+    body = f"  %q = arith.divui %c8, %n : index\n{launch('%a', '%i3', grid='%q')}  return\n"
+    module = host(body, f"%a: {V8}, %n: index")
+    with pytest.raises(pipeline.UsageError) as caught:
+        module.run(numbers(8), 0)
+    assert str(caught.value) == "<string>:8:8: error: 'arith.divui' op divides by 0"
+    module.run(numbers(8), 8)
+
+
+def test_assertion() -> None:
+    module = host(
+        f"""  %p = arith.cmpi ne, %n, %c0 : index
+  cf.assert %p, "n must not be 0"
+{launch("%a", "%i3")}  return
+""",
+        f"%a: {V8}, %n: index",
+    )
+    a = numbers(8)
+    with pytest.raises(pipeline.UsageError, match=r"^<string>:9:3: error: n must not be 0$"):
+        module.run(a, 0)
+    np.testing.assert_array_equal(a, numbers(8))
+    module.run(a, 1)
+
+
+def test_elements_that_are_not_there() -> None:
+    body = f"""  %e = memref.load %a[%n] : {V8}
+{launch("%a", "%e")}  return
+"""
+    module = host(body, f"%a: {V8}, %n: index")
+    with pytest.raises(
+        pipeline.UsageError, match=r"^<string>:8:8: error: there is no element \(8,"
+    ):
+        module.run(numbers(8), 8)
+
+
+def test_lifetimes() -> None:
+    """A buffer ends behind the last step that it, or a view of it, is used by."""
+    module = host(
+        f"""  %t = memref.alloc() : memref<8xi32>
+  %u = memref.alloc() : memref<8xi32>
+  %v = memref.cast %t : memref<8xi32> to memref<?xi32>
+  memref.copy %a, %v : {V8} to memref<?xi32>
+  memref.copy %a, %u : {V8} to {V8}
+{launch("%u", "%i3")}
+  return %u : {V8}
+""",
+        f"%a: {V8}",
+        V8,
+    )
+    body = module.plan.functions["main"].body
+    assert body is not None
+    ops = [step.op for step in body.steps]
+    assert ops == [
+        "memref.alloc",
+        "memref.alloc",
+        "memref.cast",
+        "memref.copy",
+        "memref.dealloc",
+        "memref.copy",
+        "gpu.launch_func",
+        "func.return",
+    ]
+
+
+def test_document() -> None:
+    module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
+    document: dict[str, Any] = json.loads(module.plan.text)
+    assert (document["format"], document["version"]) == ("pipeline-plan", [1, 0])
+    assert document["kernels"] == ["main_kernel"]
+    assert Plan.parse(module.plan.text) == module.plan
+    for change in ({"version": [2, 0]}, {"features": ["pdl"]}, {"format": "other"}):
+        with pytest.raises(pipeline.UsageError, match="cannot be read"):
+            Plan.parse(json.dumps(document | change))
+    with pytest.raises(pipeline.UsageError, match="no launch plan"):
+        Plan.parse("[]")
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("%q = math.absi %i3 : i32", "math.absi"),
+        (f"%q = memref.atomic_rmw addi %i3, %a[%c0] : (i32, {V8}) -> i32", "memref.atomic_rmw"),
+    ],
+)
+def test_refusals(line: str, name: str) -> None:
+    store = f"  memref.store %q, %a[%c0] : {V8}\n"
+    module = host(f"  {line}\n{store}{launch('%a', '%i3')}  return\n", f"%a: {V8}")
+    assert module.plan.functions["main"].refusal.startswith(f"'{name}' op is work of the host")
+    with pytest.raises(pipeline.UsageError, match=r"^<string>:8:8: error: function 'main' cannot"):
+        module.run(numbers(8))
