@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -258,10 +259,11 @@ LogicalResult
 Compilation::runPasses(ModuleOp on, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
+  manager.enableVerifier(false); // each time takes longer than most passes
   if (options.keepSnapshots && on == *module)
     recordSnapshots(manager, result.snapshots);
   OwningOpRef<ModuleOp> before = on.clone();
-  if (succeeded(manager.run(on)))
+  if (succeeded(manager.run(on)) && succeeded(verify(on)))
     return success();
   result.reproducer = makeReproducer(*before, manager);
   return failure();
