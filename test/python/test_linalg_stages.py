@@ -13,7 +13,7 @@ FORMED = (*NORMALIZED, "workgroup-form-kernels")
 
 # Where the first loop of some kernel is none that blocks share out, or there is no loop at all.
 BLOCKS = {
-    **dict.fromkeys(("add_one", "fills", "sum_all", "dot", "diamond"), ""),
+    **dict.fromkeys(("add_one", "fills", "sum_all", "dot", "diamond", "memref_iterate"), ""),
     **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
     **dict.fromkeys(("sum_outside", "batch_statistics", "batch_reduce_matmul"), "0,3"),
     "sum_outer_two": "0,0,3",
@@ -48,12 +48,17 @@ SIZES = {
 }
 # One of each kind of program, for the stages before the last.
 CHOSEN = (
-    *("add_dynamic", "add_empty", "broadcast", "narrow_f8E5M2", "iota", "arithmetic_on_tensors"),
-    *("sum_columns", "argmax_ties", "softmax_dynamic", "layer_norm_and_mean", "matmul_dynamic"),
-    *("matmul_two_results", "matmul_by_transposition", "mmt4d", "quantized_matmul", "conv_padded"),
-    *("unknown_window", "embedding", "scatter_loop", "slices", "concat", "pack", "unpack"),
-    *("attention_dynamic", "transformer_block", "diamond", "recurrent", "loop_of_two", "branch"),
-    *("calls", "argument_returned"),
+    *("add_dynamic", "add_empty", "narrow_f8E5M2", "iota", "arithmetic_on_tensors", "sum_columns"),
+    *("argmax_ties", "layer_norm_and_mean", "matmul_two_results", "matmul_by_transposition"),
+    *("quantized_matmul", "conv_padded", "unknown_window", "embedding", "scatter_loop", "concat"),
+    *(
+        "pack",
+        "attention_dynamic",
+        "transformer_block",
+        "diamond",
+        "recurrent",
+        "argument_returned",
+    ),
 )
 
 BY_NAME = {program.name: program for program in PROGRAMS}
