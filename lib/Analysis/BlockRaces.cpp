@@ -15,8 +15,8 @@ using Footprint = ThreadConflicts::Footprint;
 
 namespace {
 
-/// Accesses with the same footprint but for the constants of the place, and
-/// whenever they are done.
+/// Accesses with the same footprint but for the constants of the place and for
+/// the condition: that of the class holds for all of them.
 struct AccessClass {
   Footprint footprint;
   SmallVector<unsigned, 0> members;
@@ -105,26 +105,48 @@ bool BlockRaceFinder::canRace(unsigned first, unsigned second) const {
          accesses.mayAlias(lhs, rhs);
 }
 
+/// What holds if either condition does.
+static SymbolicCondition getCommon(const SymbolicCondition &lhs,
+                                   const SymbolicCondition &rhs) {
+  auto getParts = [](const SymbolicCondition &condition) {
+    bool isAll = condition.kind == SymbolicCondition::All;
+    return isAll ? condition.parts : std::vector{condition};
+  };
+  std::vector<SymbolicCondition> common, others = getParts(rhs);
+  for (const SymbolicCondition &part : getParts(lhs))
+    if (llvm::is_contained(others, part))
+      common.push_back(part);
+  return SymbolicCondition::join(SymbolicCondition::All, std::move(common));
+}
+
 void BlockRaceFinder::classify() {
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     if (!isOfGrid(access))
       continue;
     AccessClass made;
     made.footprint = conflicts.getFootprint(number);
-    made.footprint.condition = SymbolicCondition();
+    SymbolicCondition condition =
+        std::exchange(made.footprint.condition, SymbolicCondition());
     for (SymbolicForm &coordinate : made.footprint.place)
       coordinate.constant = 0;
     auto isMember = [&](const AccessClass &known) {
       const ThreadAccess &other = accesses.getAccesses()[known.members.front()];
-      return known.footprint == made.footprint && other.roots == access.roots &&
+      Footprint anyTime = known.footprint;
+      anyTime.condition = SymbolicCondition();
+      return anyTime == made.footprint && other.roots == access.roots &&
              other.space == access.space && other.kind == access.kind &&
              isComparable(other) == isComparable(access) &&
              (!access.footprint ||
               other.footprint->basis == access.footprint->basis);
     };
     auto known = llvm::find_if(classes, isMember);
-    if (known == classes.end())
+    if (known == classes.end()) {
       known = classes.insert(classes.end(), std::move(made));
+      known->footprint.condition = std::move(condition);
+    } else {
+      known->footprint.condition =
+          getCommon(known->footprint.condition, condition);
+    }
     known->members.push_back(number);
   }
 }
