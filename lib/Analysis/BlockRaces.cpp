@@ -8,6 +8,7 @@
 
 #include "workgroup/Analysis/BlockRaces.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -171,18 +172,28 @@ static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
   return difference;
 }
 
-/// A footprint that contains those with `constants`, which are the same but for
-/// the last coordinate; else nothing.
+/// A footprint that contains those with `constants`; nothing if they are too far
+/// apart.
 static std::optional<Footprint>
 getHull(const Footprint &footprint,
         const std::set<SmallVector<int64_t, 2>> &constants) {
-  ArrayRef<int64_t> first = *constants.begin(), last = *constants.rbegin();
-  if (first.drop_back() != last.drop_back())
-    return std::nullopt;
+  constexpr int64_t kMaxLength = int64_t(1) << 32;
   Footprint hull = footprint;
-  for (auto [place, constant] : llvm::zip_equal(hull.place, first))
-    place.constant = constant;
-  hull.run += last.back() - first.back();
+  for (auto [number, place] : llvm::enumerate(hull.place)) {
+    int64_t least = (*constants.begin())[number], most = least;
+    for (const SmallVector<int64_t, 2> &constant : constants) {
+      least = std::min(least, constant[number]);
+      most = std::max(most, constant[number]);
+    }
+    int64_t length;
+    if (llvm::SubOverflow(most, least, length) || length > kMaxLength)
+      return std::nullopt;
+    place.constant = least;
+    if (number + 1 == hull.place.size())
+      hull.run += length;
+    else if (length > 0)
+      hull.box.push_back({length + 1, /*stride=*/1, unsigned(number)});
+  }
   return hull;
 }
 
