@@ -351,10 +351,14 @@ bool PairEquations::learn(const Equation &equation) {
   return true;
 }
 
-/// True if `atom` is the unsigned quotient of two numbers and the rest of that
-/// division is equal: of a divisor that may be zero or negative.
+/// True if `atom` is the unsigned quotient by a number that conditions say
+/// to be positive, and the rest of that division is equal.
 bool PairEquations::hasEqualRest(const Atom *atom) const {
-  return isa<arith::DivUIOp>(atom->op) &&
+  auto isPositive = [&](const AtomBounds &ofSide) {
+    SymbolicRange range = ofSide.get(atom->operands[1]);
+    return range.min && *range.min > 0;
+  };
+  return isa<arith::DivUIOp>(atom->op) && llvm::all_of(bounds, isPositive) &&
          llvm::any_of(equal, [&](const Atom *rest) {
            return isa_and_nonnull<arith::RemUIOp>(rest->op) &&
                   rest->op->getResultTypes() == atom->op->getResultTypes() &&
