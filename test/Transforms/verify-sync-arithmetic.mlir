@@ -256,7 +256,7 @@ gpu.module @m {
 
 // A power of a sum has more parts than there is time for.
 gpu.module @m {
-  gpu.func @power(%n: index, %x: f32) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>)
+  gpu.func @power(%n: index) workgroup(%S: memref<64xindex, #gpu.address_space<workgroup>>)
       kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
     %c64 = arith.constant 64 : index
     %t = gpu.thread_id x
@@ -274,9 +274,9 @@ gpu.module @m {
     %a11 = arith.muli %a10, %a10 : index
     %a12 = arith.muli %a11, %a11 : index
     %i = arith.remui %a12, %c64 : index
-    // expected-warning @+2 {{possible data race on workgroup memory %arg2}}
+    // expected-warning @+2 {{possible data race on workgroup memory %arg1}}
     // expected-note @+1 {{the other access}}
-    memref.store %x, %S[%i] : memref<64xf32, #gpu.address_space<workgroup>>
+    memref.store %t, %S[%i] : memref<64xindex, #gpu.address_space<workgroup>>
     gpu.return
   }
 }
