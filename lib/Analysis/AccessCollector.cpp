@@ -26,6 +26,16 @@ AccessCollector::AccessCollector(Operation *scope,
                                  ThreadAccesses &result)
     : scope(scope), uniformity(uniformity), result(result) {}
 
+/// Adds `entry` and the blocks that control may get to from there.
+static void addReachable(Block *entry, DenseSet<Block *> &reached) {
+  SmallVector<Block *> worklist = {entry};
+  while (!worklist.empty()) {
+    Block *block = worklist.pop_back_val();
+    if (reached.insert(block).second)
+      llvm::append_range(worklist, block->getSuccessors());
+  }
+}
+
 void AccessCollector::collect() {
   Region *body = getBody(scope);
   if (!body)
@@ -38,7 +48,16 @@ void AccessCollector::collect() {
   pointsTo =
       std::make_unique<PointsTo>(scope, uniformity, references, result.roots);
   collectReachable();
-  body->walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+  // No thread gets to a block that no branch goes to.
+  DenseSet<Block *> reached;
+  body->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getBlock()->isEntryBlock())
+      addReachable(op->getBlock(), reached);
+    if (!reached.contains(op->getBlock()))
+      return WalkResult::skip();
+    visit(op);
+    return WalkResult::advance();
+  });
 }
 
 //===----------------------------------------------------------------------===//
