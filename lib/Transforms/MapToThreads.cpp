@@ -43,17 +43,13 @@ static SmallVector<Operation *> collect(scf::ForallOp loop) {
   return ops;
 }
 
-/// The allocation on the stack of each thread of which `memref` is a view.
-static Operation *findStack(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (isa<memref::AllocaOp>(op))
-      return op;
-    Value source = getViewSource(op);
-    if (!source)
-      break;
-    memref = source;
-  }
-  return nullptr;
+/// The memory on the stack of each thread that `operand` is in; null if it is
+/// elsewhere.
+static Operation *findStack(Value operand) {
+  if (!isa<BaseMemRefType>(operand.getType()))
+    return nullptr;
+  auto stack = getRootBuffer(operand).getDefiningOp<memref::AllocaOp>();
+  return stack && isInBlockLoop(stack) ? stack.getOperation() : nullptr;
 }
 
 static LogicalResult check(Operation *op) {
