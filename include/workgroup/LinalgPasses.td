@@ -30,7 +30,7 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
       generics: a padded element is looked up if it is inside, and is the padding otherwise;
     - named operations become generics;
-    - dimensions of one element are dropped;
+    - dimensions of one element are dropped, and operations without iterations;
     - element-wise operations are fused into element-wise users, and into a reduction
       that is the only user; transpositions, broadcasts and other copies also into
       contractions, which read what the copies read. Several results of the same loops become
@@ -108,8 +108,9 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     result is put together from the tiles, too.
 
     `block` gives the size of the tiles for each loop of the root; 0, or none, is
-    for all of it. With 0 for all loops there is one block. `reduction` gives the
-    steps for the sums of a contraction, in the order of its loops; 0, or none, for no loop.
+    for all of it. With 0 for all loops, or if nothing is to be done, there is one block.
+    `reduction` gives the steps for the sums of a contraction, in the order of its loops; 0, or
+    none, for no loop.
 
     What an element-wise operation makes for several others stays in a tile, unless the size of
     this is not known, or `recompute` is set: then each of them computes it for itself.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/ArgumentAliases.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -38,6 +39,32 @@ static FunctionOpInterface getEntry(Value root) {
   return isKernel(function) || !isDeviceFunction(function)
              ? function
              : FunctionOpInterface();
+}
+
+/// True for an argument of a function.
+static bool isOfFunction(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner()->isEntryBlock() &&
+         isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+}
+
+bool isChosen(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto extent = dyn_cast_or_null<memref::DimOp>(op))
+    return isOfFunction(extent.getSource());
+  return op ? isa<memref::LoadOp, CallOpInterface>(op) : isOfFunction(value);
+}
+
+bool ArgumentAliases::isFree(BlockArgument argument) const {
+  FunctionOpInterface function = getEntry(argument);
+  auto sites = launches.find(function);
+  if (!function || sites == launches.end())
+    return true;
+  return llvm::any_of(sites->second, [&](gpu::LaunchFuncOp launch) {
+    Value passed = launch.getKernelOperand(argument.getArgNumber());
+    return isChosen(passed) &&
+           llvm::count(launch.getKernelOperands(), passed) == 1;
+  });
 }
 
 /// The memref that a tensor map is of, as far as its making is in sight.

@@ -67,6 +67,21 @@ static bool isWithoutWrap(OpTy op) {
                             arith::IntegerOverflowFlags::nsw);
 }
 
+/// True if `cast` makes more bits of fewer: the first one is zero.
+static bool isWidened(arith::IndexCastUIOp cast) {
+  constexpr unsigned kIndexBits = 64;
+  auto from = dyn_cast<IntegerType>(cast.getIn().getType());
+  auto to = dyn_cast<IntegerType>(cast.getType());
+  return from ? from.getWidth() < kIndexBits : to.getWidth() > kIndexBits;
+}
+
+/// True if no bit of what `cast` is given is lost.
+static bool isWide(arith::IndexCastUIOp cast) {
+  constexpr unsigned kIndexBits = 64;
+  auto to = dyn_cast<IntegerType>(cast.getType());
+  return !to || to.getWidth() >= kIndexBits;
+}
+
 /// True if `op` is not negative provided that what it adds to the proof is not.
 bool NonNegativeProof::addOperands(Operation *op) {
   auto isAtLeast = [](Value value, int64_t least) {
@@ -80,8 +95,7 @@ bool NonNegativeProof::addOperands(Operation *op) {
         return true; // of a narrower type
       })
       .Case([&](arith::IndexCastUIOp cast) {
-        // A narrower number is taken to hold it.
-        return isa<IndexType>(cast.getType()) || need(cast.getIn());
+        return isWidened(cast) || (isWide(cast) && need(cast.getIn()));
       })
       .Case([&](arith::MaxSIOp most) {
         return isAtLeast(most.getLhs(), 0) || isAtLeast(most.getRhs(), 0) ||

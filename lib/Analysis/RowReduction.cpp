@@ -30,7 +30,7 @@ RowReduction::RowReduction(ArrayRef<Constraint> rows, unsigned numVariables)
     : rows(rows.begin(), rows.end()), numVariables(numVariables) {
   do
     tighten();
-  while (!empty && (replaceAny() || nameSum()));
+  while (!empty && (splitAny() || replaceAny() || nameSum()));
   llvm::BitVector isGone(this->numVariables);
   for (auto &[variable, row] : replaced)
     isGone.set(variable);
@@ -104,6 +104,75 @@ void RowReduction::tighten() {
     if (range.max && !isEquality)
       rows.push_back({std::move(below), false});
   }
+}
+
+/// Splits sums; false if there is none to be split.
+bool RowReduction::splitAny() {
+  SmallVector<SymbolicRange> ranges(numVariables);
+  for (const Sum &sum : sums)
+    if (sum.row.terms.size() == 1)
+      ranges[sum.row.terms.front().first] = sum.range;
+  bool hasSplit = false;
+  for (const Sum &sum : sums)
+    hasSplit |= split(sum, ranges);
+  return hasSplit;
+}
+
+/// Replaces the constraints on `sum` by those on two parts of it, if one value
+/// only is left for the part with the larger factors.
+bool RowReduction::split(const Sum &sum, ArrayRef<SymbolicRange> ranges) {
+  constexpr size_t kMaxTerms = 16;
+  if (sum.row.terms.size() < 2 || sum.row.terms.size() > kMaxTerms ||
+      !sum.range.min || !sum.range.max || !isSmall(sum.row))
+    return false;
+  auto terms = sum.row.terms;
+  llvm::stable_sort(terms, [](auto lhs, auto rhs) {
+    return std::abs(lhs.second) < std::abs(rhs.second);
+  });
+  // What is left for the larger part, the smaller one growing term by term.
+  int64_t least = *sum.range.min, most = *sum.range.max;
+  auto isNear = [](int64_t number) { return std::abs(number) < kLimit; };
+  for (size_t count = 1; count < terms.size(); ++count) {
+    auto [variable, factor] = terms[count - 1];
+    const SymbolicRange &range = ranges[variable];
+    if (!range.min || !range.max || !isNear(*range.min) ||
+        !isNear(*range.max) || !isNear(least) || !isNear(most))
+      return false;
+    most -= factor * (factor > 0 ? *range.min : *range.max);
+    least -= factor * (factor > 0 ? *range.max : *range.min);
+    int64_t step = 0;
+    for (auto [other, larger] : ArrayRef(terms).drop_front(count))
+      step = std::gcd(step, larger);
+    int64_t first = llvm::divideCeilSigned(least, step);
+    int64_t last = llvm::divideFloorSigned(most, step);
+    if (first > last) {
+      empty = true;
+      return true;
+    }
+    if (first < last)
+      continue;
+    Row large, small, negated;
+    negated.add(sum.row, -1);
+    for (auto [number, term] : llvm::enumerate(terms)) {
+      Row single;
+      single.terms.push_back(term);
+      (number < count ? small : large).add(single, 1);
+    }
+    llvm::erase_if(rows, [&](const Constraint &constraint) {
+      return constraint.row.terms == sum.row.terms ||
+             constraint.row.terms == negated.terms;
+    });
+    large.constant = -first * step;
+    Row above = small, below;
+    below.add(small, -1);
+    above.constant = first * step - *sum.range.min;
+    below.constant = *sum.range.max - first * step;
+    rows.push_back({std::move(large), true});
+    rows.push_back({std::move(above), false});
+    rows.push_back({std::move(below), false});
+    return true;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,9 @@
 //
 // * of the constraints on one sum, divided by what its factors have in common,
 //   the tightest stay; two that leave the sum one value are an equation;
+// * where terms with small factors do not make up for a step of those with
+//   large ones, each of the two parts has its own value: 16 * x + y is 0 for y
+//   from -15 to 15 only if both are;
 // * variables are replaced that an equation determines, of factor 1 or -1;
 // * where a sum has a smaller range than one of its variables, it takes its
 //   place: x - 4 * (x / 4), which is 0 to 3, that of x.
@@ -59,6 +62,8 @@ private:
 
   void tighten();
   std::optional<Sum> normalize(const Constraint &constraint);
+  bool splitAny();
+  bool split(const Sum &sum, ArrayRef<SymbolicRange> ranges);
   bool replaceAny();
   bool replaceOne();
   bool replace(unsigned number, unsigned variable, int64_t factor);

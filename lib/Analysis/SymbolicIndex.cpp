@@ -101,9 +101,11 @@ static void addAsked(Operation *scope, AskedIds &asked,
 
 SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
                              const UniformityAnalysis &block,
-                             const UniformityAnalysis &warp)
+                             const UniformityAnalysis &warp,
+                             const ArgumentAliases &arguments)
     : scope(scope), loops(loops), block(block), warp(warp),
-      shape(getBlockShape(scope)), grid(getGridSizes(scope)) {
+      arguments(arguments), shape(getBlockShape(scope)),
+      grid(getGridSizes(scope)) {
   // What a kernel never asks for is taken not to be there: threads, or blocks,
   // that differ only in it would all do the same.
   AskedIds asked;
@@ -134,14 +136,48 @@ SymbolicRange getTypeRange(Type type) {
   return {llvm::minIntN(integer.getWidth()), llvm::maxIntN(integer.getWidth())};
 }
 
-/// True if a launch may choose `value` freely: an argument of the kernel, or
+/// True if `value` is one for all of a launch: an argument of the kernel, or
 /// what is computed outside of it.
-static bool isFree(Value value, Operation *scope) {
-  Region *region = value.getParentRegion();
-  if (!getBody(scope)->isAncestor(region))
+static bool isGiven(Value value, Operation *scope) {
+  if (!getBody(scope)->isAncestor(value.getParentRegion()))
     return true;
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && argument.getOwner() == &getBody(scope)->front();
+}
+
+/// What is given, and of which `value` is a narrower cast; else null.
+static Value getGivenSource(Value value, Operation *scope) {
+  auto cast = value.getDefiningOp<arith::IndexCastOp>();
+  return cast && isa<IndexType>(cast.getIn().getType()) &&
+                 isGiven(cast.getIn(), scope)
+             ? cast.getIn()
+             : Value();
+}
+
+/// The first of all casts of `source` to `type`.
+static Value getFirstCast(Value source, Type type) {
+  Value first;
+  for (Operation *user : source.getUsers()) // the last one comes first
+    if (isa<arith::IndexCastOp>(user) && user->getResult(0).getType() == type)
+      first = user->getResult(0);
+  return first;
+}
+
+/// True if a launch may choose `value`, which is given or the cast of what is,
+/// whatever it chooses besides.
+bool SymbolicIndex::isFree(Value value) const {
+  if (Value source = getGivenSource(value, scope)) {
+    // What is left in another type depends on it.
+    bool isOnlyCast = llvm::all_of(source.getUsers(), [&](Operation *user) {
+      return isa<arith::IndexCastOp>(user) &&
+             user->getResult(0).getType() == value.getType();
+    });
+    return isOnlyCast && isFree(source);
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner() == &getBody(scope)->front()
+             ? arguments.isFree(argument)
+             : isChosen(value);
 }
 
 SymbolicForm SymbolicIndex::makeOpaque(Value value) {
@@ -158,15 +194,16 @@ SymbolicForm SymbolicIndex::makeOpaque(Value value) {
   atom.range = getTypeRange(value.getType());
   if (isNeverNegative(value))
     atom.range.min = 0;
-  atom.isInput = isFree(value, scope);
-  // What is left of an argument in a narrower type is as free as that.
-  if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
-    atom.isInput |= isFree(cast.getIn(), scope);
-  atom.isDivergentInGrid = !atom.isInput;
-  if (getBody(scope)->isAncestor(value.getParentRegion())) {
-    atom.isDivergent = !block.isUniform(value);
-    atom.isDivergentInWarp = atom.isDivergent && !warp.isUniform(value);
-    for (const KernelLoop *loop = loops.getLoop(value.getParentBlock()); loop;
+  Value source = getGivenSource(value, scope);
+  if (source)
+    atom.value = getFirstCast(source, value.getType());
+  atom.isDivergentInGrid = !source && !isGiven(value, scope);
+  atom.isInput = !atom.isDivergentInGrid && isFree(value);
+  Value made = source ? source : value;
+  if (getBody(scope)->isAncestor(made.getParentRegion())) {
+    atom.isDivergent = !block.isUniform(made);
+    atom.isDivergentInWarp = atom.isDivergent && !warp.isUniform(made);
+    for (const KernelLoop *loop = loops.getLoop(made.getParentBlock()); loop;
          loop = loop->parent) {
       atom.loops.push_back(loop);
       atom.isUnsteady |= !loop->isCountable;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadConflictQuery.h"
+#include "PairEquations.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -98,21 +99,23 @@ bool ThreadConflictQuery::isSeparate() {
 // Tables
 //===----------------------------------------------------------------------===//
 
+static bool areOfThread(ArrayRef<Form> forms) {
+  return llvm::all_of(forms, [](const Form &form) {
+    return llvm::all_of(form.terms,
+                        [](auto term) { return term.first->isOfThread; });
+  });
+}
+
 /// The places of all threads, as far as they follow from the thread: in the
 /// coordinates in which both footprints do.
 std::optional<ThreadPlaces>
 ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
-  auto isOfThread = [](const Form &form) {
-    return llvm::all_of(form.terms,
-                        [](auto term) { return term.first->isOfThread; });
-  };
   ThreadTables &tables = *conflicts.tables;
   ThreadPlaces places;
   unsigned last = own.size() - 1;
-  places.keys.resize(tables.getNumThreads());
   places.starts.assign(tables.getNumThreads(), 0);
   for (unsigned i = 0; i <= last; ++i) {
-    bool isUsable = isOfThread(firstOwn[i]) && isOfThread(secondOwn[i]) &&
+    bool isUsable = areOfThread(firstOwn[i]) && areOfThread(secondOwn[i]) &&
                     getReach(first, i) && getReach(second, i);
     if (i != last) // several places of it are more than a key can say
       isUsable &= getReach(first, i) == 0 && getReach(second, i) == 0;
@@ -126,12 +129,13 @@ ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
       places.run = *getReach(footprint, i) + 1;
       continue;
     }
-    for (auto [thread, number] : llvm::enumerate(*table))
-      places.keys[thread].push_back(number);
+    places.keys.push_back(std::move(*table));
   }
-  if (relation.threads == PairRelation::OfOneWarp)
-    for (auto [thread, key] : llvm::enumerate(places.keys))
-      key.push_back(thread / kWarpSize);
+  if (relation.threads == PairRelation::OfOneWarp) {
+    places.keys.emplace_back(tables.getNumThreads());
+    for (auto [thread, warp] : llvm::enumerate(places.keys.back()))
+      warp = thread / kWarpSize;
+  }
   places.isPossible = tables.getPossible(footprint.condition);
   return places;
 }
@@ -158,6 +162,28 @@ bool ThreadConflictQuery::cannotMeet() {
       *lhs, *rhs, [&](unsigned lhs, unsigned rhs) { return isPair(lhs, rhs); },
       kMaxMeetings);
   return meetings.empty();
+}
+
+/// True if the digits of the coordinates cannot all be the same.
+bool ThreadConflictQuery::cannotBeEqual() {
+  // Then tables tell as much.
+  if (conflicts.tables && !isOfTwoBlocks() && areOfThread(firstOwn) &&
+      areOfThread(secondOwn))
+    return false;
+  bool maySameThread = relation.threads == PairRelation::OfOneWarp && mayBeSame;
+  auto isPair = [&](unsigned lhs, unsigned rhs) {
+    return isOfTwoBlocks() || this->isPair(lhs, rhs);
+  };
+  PairEquations equations(index, conflicts.tables.get(), relation, isPair,
+                          !isOfTwoBlocks() && !isAnybody && !maySameThread);
+  equations.addConditions(first.condition, second.condition);
+  for (unsigned i = 0; i < firstOwn.size(); ++i) {
+    std::optional<int64_t> leftReach = getReach(first, i);
+    std::optional<int64_t> rightReach = getReach(second, i);
+    if (leftReach && rightReach)
+      equations.add(firstOwn[i], secondOwn[i], -*leftReach, *rightReach);
+  }
+  return equations.isContradiction();
 }
 
 //===----------------------------------------------------------------------===//
@@ -389,14 +415,31 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   return isEmpty;
 }
 
+static bool isOfThread(const SymbolicCondition &condition) {
+  return areOfThread(condition.form) &&
+         llvm::all_of(condition.parts, isOfThread);
+}
+
+/// True if the threads alone tell where and when both accesses are, so that
+/// those found in tables meet.
+bool ThreadConflictQuery::isToldByThreads() const {
+  return areOfThread(firstOwn) && areOfThread(secondOwn) &&
+         isOfThread(first.condition) && isOfThread(second.condition) &&
+         relation.ends.empty() && relation.turns.empty() &&
+         relation.avoided.empty();
+}
+
 bool ThreadConflictQuery::isPossible() {
-  return !isSeparate() && !cannotMeet() &&
-         bool(solve(std::nullopt, /*isRational=*/true));
+  if (isSeparate() || cannotMeet())
+    return false;
+  if (!meetings.empty() && isToldByThreads())
+    return true;
+  return !cannotBeEqual() && bool(solve(std::nullopt, /*isRational=*/true));
 }
 
 Conflict ThreadConflictQuery::decide() {
   Conflict conflict;
-  if (isSeparate() || cannotMeet())
+  if (isSeparate() || cannotMeet() || cannotBeEqual())
     return conflict;
   // Numbers in the place of ids make small systems: some threads are tried
   // before it is asked for any.

@@ -34,6 +34,8 @@ private:
   }
   bool isSeparate();
   bool cannotMeet();
+  bool cannotBeEqual();
+  bool isToldByThreads() const;
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
                  bool isRational = false);
   struct Mixture;

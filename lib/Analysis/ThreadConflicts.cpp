@@ -24,8 +24,9 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
                                  const ThreadAccesses &accesses,
                                  const KernelLoops &loops,
                                  const UniformityAnalysis &block,
-                                 const UniformityAnalysis &warp)
-    : accesses(accesses), index(scope, loops, block, warp) {
+                                 const UniformityAnalysis &warp,
+                                 const ArgumentAliases &arguments)
+    : accesses(accesses), index(scope, loops, block, warp, arguments) {
   const BlockShape &shape = index.getShape();
   constexpr int64_t kMaxThreads = 1024;
   if (std::optional<int64_t> threads = shape.getNumThreads();
@@ -110,8 +111,20 @@ ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
   return {first, second, number};
 }
 
-const Conflict &ThreadConflicts::decideOnce(unsigned first, unsigned second,
-                                            const PairRelation &relation) {
+Conflict ThreadConflicts::decideOnce(unsigned first, unsigned second,
+                                     const PairRelation &relation) {
+  auto [left, right] = getTwins(first, second);
+  Conflict conflict = decideTwins(left, right, relation);
+  if (conflict.witness)
+    for (auto [place, own, twin] :
+         llvm::zip_equal(conflict.witness->place, footprints[first].place,
+                         footprints[left].place))
+      place += own.constant - twin.constant;
+  return conflict;
+}
+
+const Conflict &ThreadConflicts::decideTwins(unsigned first, unsigned second,
+                                             const PairRelation &relation) {
   Key key = getKey(first, second, relation);
   auto it = known.find(key);
   if (it != known.end())
@@ -127,6 +140,7 @@ const Conflict &ThreadConflicts::decideOnce(unsigned first, unsigned second,
 
 bool ThreadConflicts::isPossible(unsigned first, unsigned second,
                                  const PairRelation &relation) {
+  std::tie(first, second) = getTwins(first, second);
   auto [it, isNew] =
       possible.try_emplace(getKey(first, second, relation), false);
   if (isNew)
@@ -277,50 +291,63 @@ static bool isConstant(const Table &table, UniformityUnit unit,
   return true;
 }
 
-bool ThreadConflicts::isUniform(const SymbolicForm &form, UniformityUnit unit,
-                                const std::vector<bool> &present) {
+bool ThreadConflicts::isUniform(const SymbolicForm &form, const Crowd &crowd) {
   Form ofThread;
   for (auto term : form.terms) {
     const SymbolicAtom &atom = *term.first;
-    bool isDivergent = unit == UniformityUnit::Block ? atom.isDivergent
-                                                     : atom.isDivergentInWarp;
+    // Of a loop that is left, each thread may have left in a turn of its own.
+    bool isLeft = llvm::any_of(atom.loops, [&](const KernelLoop *loop) {
+      return !loop->contains(crowd.around);
+    });
+    bool isDivergent = crowd.unit == UniformityUnit::Block
+                           ? atom.isDivergent
+                           : atom.isDivergentInWarp;
     // In an unsteady loop values change, but for all threads alike.
     if (atom.isOfThread && tables)
       ofThread.terms.push_back(term);
-    else if (isDivergent)
+    else if (isDivergent || isLeft)
       return false;
   }
   if (ofThread.isConstant())
     return true;
   std::optional<ThreadTables::Table> table = tables->get(ofThread);
-  return table && isConstant(*table, unit, present);
+  return table && isConstant(*table, crowd.unit, crowd.present);
 }
 
 bool ThreadConflicts::isUniform(const SymbolicCondition &condition,
-                                UniformityUnit unit,
-                                const std::vector<bool> &present) {
+                                const Crowd &crowd) {
   if (tables) {
     std::vector<bool> may = tables->getPossible(condition);
     std::vector<bool> mayNot = tables->getPossible(condition.negate());
     bool isDecided = true;
     for (size_t thread = 0; thread < may.size(); ++thread)
-      isDecided &= !(present[thread] && may[thread] && mayNot[thread]);
+      isDecided &= !(crowd.present[thread] && may[thread] && mayNot[thread]);
     if (isDecided)
-      return isConstant(may, unit, present);
+      return isConstant(may, crowd.unit, crowd.present);
   }
-  return isUniform(condition.form, unit, present) &&
+  return isUniform(condition.form, crowd) &&
          llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
-           return isUniform(part, unit, present);
+           return isUniform(part, crowd);
          });
 }
 
 bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
-  std::vector<bool> present;
-  if (tables)
-    present = tables->getPossible(index.getGuard(op));
-  auto isSame = [&](Value value) {
-    return isUniform(index.getCondition(value), unit, present);
+  // Numbers tell of turns, but not in which one a loop was left.
+  const UniformityAnalysis &uniformity = index.getUniformity(unit);
+  auto isUniformValue = [&](Value value) {
+    return uniformity.isUniform(value);
   };
+  const KernelLoop *own = index.getLoops().getLoopOf(op);
+  Crowd crowd{unit, own ? own : index.getLoops().getLoop(op), {}};
+  if (tables)
+    crowd.present = tables->getPossible(index.getGuard(op));
+  auto isSame = [&](Value value) {
+    return isUniform(index.getCondition(value), crowd) || isUniformValue(value);
+  };
+  auto isSameNumber = [&](Value value) {
+    return isUniform(index.getForm(value), crowd) || isUniformValue(value);
+  };
+  bool isOfUniform = llvm::all_of(op->getOperands(), isUniformValue);
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](scf::IfOp branch) { return isSame(branch.getCondition()); })
       .Case([&](scf::WhileOp loop) {
@@ -330,17 +357,15 @@ bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
         return isSame(branch.getCondition());
       })
       .Case([&](scf::IndexSwitchOp branch) {
-        return isUniform(index.getForm(branch.getArg()), unit, present);
+        return isSameNumber(branch.getArg());
       })
-      .Case([&](cf::SwitchOp branch) {
-        return isUniform(index.getForm(branch.getFlag()), unit, present);
-      })
+      .Case([&](cf::SwitchOp branch) { return isSameNumber(branch.getFlag()); })
       .Case([&](affine::AffineIfOp branch) {
-        return isUniform(index.getSet(branch), unit, present);
+        return isOfUniform || isUniform(index.getSet(branch), crowd);
       })
       .Case<scf::ForOp, affine::AffineForOp>([&](auto) {
         return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
-          return isUniform(form, unit, present);
+          return isUniform(form, crowd);
         });
       })
       .Default([](Operation *) { return false; });

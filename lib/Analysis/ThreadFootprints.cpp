@@ -9,7 +9,6 @@
 #include "ThreadTables.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "workgroup/Analysis/ThreadConflicts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -152,6 +151,17 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
     conditions.push_back(isBelow(index, index.getForm(bound.index),
                                  index.getForm(bound.extent)));
   made.condition = Condition::join(Condition::All, std::move(conditions));
+  // What holds for all threads of the block would make all questions longer.
+  auto isAlways = [&](const Condition &part) {
+    return tables && tables->isAlways(part);
+  };
+  if (made.condition.kind == Condition::All)
+    llvm::erase_if(made.condition.parts, isAlways);
+  if (made.condition.kind == Condition::All)
+    made.condition =
+        Condition::join(Condition::All, std::move(made.condition.parts));
+  else if (isAlways(made.condition))
+    made.condition = Condition();
 
   size_t hash = llvm::hash_combine(
       made.run, made.agent,
@@ -160,9 +170,42 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   for (auto it = begin; it != end; ++it)
     if (footprints[it->second] == made)
       return it->second;
+  families.push_back(getFamily(made));
   footprints.push_back(std::move(made));
   footprintsByHash.emplace(hash, footprints.size() - 1);
   return footprints.size() - 1;
+}
+
+/// The number of those footprints that are like `footprint` but for the
+/// constants of the place.
+unsigned ThreadConflicts::getFamily(Footprint footprint) {
+  for (SymbolicForm &coordinate : footprint.place)
+    coordinate.constant = 0;
+  size_t hash = llvm::hash_combine(
+      footprint.run, footprint.agent,
+      llvm::hash_combine_range(footprint.place.begin(), footprint.place.end()));
+  auto [begin, end] = familiesByHash.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (it->second.first == footprint)
+      return it->second.second;
+  unsigned number = familiesByHash.size();
+  familiesByHash.emplace(hash, std::pair(std::move(footprint), number));
+  return number;
+}
+
+/// The first two footprints that were asked for and are as far apart: whether
+/// threads meet does not change if both places move by as much.
+std::pair<unsigned, unsigned> ThreadConflicts::getTwins(unsigned first,
+                                                        unsigned second) {
+  SmallVector<int64_t, 4> key = {families[first], families[second]};
+  for (auto [lhs, rhs] :
+       llvm::zip_equal(footprints[first].place, footprints[second].place)) {
+    int64_t distance;
+    if (llvm::SubOverflow(lhs.constant, rhs.constant, distance))
+      return {first, second};
+    key.push_back(distance);
+  }
+  return twins.try_emplace(key, first, second).first->second;
 }
 
 } // namespace mlir::workgroup

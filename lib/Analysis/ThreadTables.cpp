@@ -8,6 +8,7 @@
 
 #include "ThreadTables.h"
 #include "IntegerArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 #include <map>
 
 namespace mlir::workgroup {
@@ -147,39 +148,90 @@ ThreadTables::evaluate(const SymbolicCondition &condition) {
 
 std::vector<bool>
 ThreadTables::getPossible(const SymbolicCondition &condition) {
-  std::vector<bool> possible(numThreads);
+  std::vector<bool> possible(numThreads, true);
+  if (condition.kind == Condition::True)
+    return possible;
   for (auto [thread, truth] : llvm::enumerate(evaluate(condition)))
     possible[thread] = truth != Truth::No;
   return possible;
+}
+
+bool ThreadTables::isAlways(const SymbolicCondition &condition) {
+  return llvm::all_of(evaluate(condition),
+                      [](Truth truth) { return truth == Truth::Yes; });
+}
+
+/// The keys of the threads as one number each, if their parts are small enough:
+/// of both, the numbers are equal where the keys are.
+static bool number(const ThreadPlaces &first, const ThreadPlaces &second,
+                   ThreadTables::Table &ofFirst,
+                   ThreadTables::Table &ofSecond) {
+  ofFirst.assign(first.starts.size(), 0);
+  ofSecond.assign(second.starts.size(), 0);
+  constexpr int64_t kLimit = int64_t(1) << 62;
+  int64_t size = 1;
+  for (auto [lhs, rhs] : llvm::zip_equal(first.keys, second.keys)) {
+    int64_t least = std::min(*llvm::min_element(lhs), *llvm::min_element(rhs));
+    int64_t most = std::max(*llvm::max_element(lhs), *llvm::max_element(rhs));
+    int64_t length, next;
+    if (llvm::SubOverflow(most, least, length) ||
+        llvm::AddOverflow(length, int64_t(1), length) ||
+        llvm::MulOverflow(size, length, next) || next > kLimit)
+      return false;
+    for (auto [number, part] : llvm::zip_equal(ofFirst, lhs))
+      number += size * (part - least);
+    for (auto [number, part] : llvm::zip_equal(ofSecond, rhs))
+      number += size * (part - least);
+    size = next;
+  }
+  return true;
+}
+
+/// The same for parts of any size: by the order in which they are found.
+static void numberByOrder(const ThreadPlaces &places,
+                          std::map<std::vector<int64_t>, int64_t> &order,
+                          ThreadTables::Table &numbers) {
+  for (unsigned thread = 0; thread < places.starts.size(); ++thread) {
+    std::vector<int64_t> key;
+    for (const ThreadTables::Table &part : places.keys)
+      key.push_back(part[thread]);
+    numbers[thread] = order.try_emplace(key, order.size()).first->second;
+  }
 }
 
 std::vector<std::pair<unsigned, unsigned>>
 findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
              llvm::function_ref<bool(unsigned, unsigned)> isPair,
              size_t limit) {
+  ThreadTables::Table ofFirst, ofSecond;
+  if (!number(first, second, ofFirst, ofSecond)) {
+    std::map<std::vector<int64_t>, int64_t> order;
+    numberByOrder(first, order, ofFirst);
+    numberByOrder(second, order, ofSecond);
+  }
   // By key, the starts of `second` in ascending order.
-  std::map<std::vector<int64_t>, std::vector<std::pair<int64_t, unsigned>>>
-      byKey;
+  std::vector<std::tuple<int64_t, int64_t, unsigned>> places;
+  places.reserve(second.starts.size());
   for (unsigned thread = 0; thread < second.starts.size(); ++thread)
     if (second.isPossible[thread])
-      byKey[second.keys[thread]].emplace_back(second.starts[thread], thread);
-  for (auto &[key, places] : byKey)
+      places.emplace_back(ofSecond[thread], second.starts[thread], thread);
+  if (!llvm::is_sorted(places))
     llvm::sort(places);
 
   std::vector<std::pair<unsigned, unsigned>> meetings;
   for (unsigned thread = 0; thread < first.starts.size(); ++thread) {
-    auto it =
-        first.isPossible[thread] ? byKey.find(first.keys[thread]) : byKey.end();
-    if (it == byKey.end())
+    if (!first.isPossible[thread])
       continue;
-    int64_t start = first.starts[thread];
+    int64_t key = ofFirst[thread], start = first.starts[thread];
     auto place =
-        llvm::upper_bound(it->second, std::pair(start - second.run, ~0u));
-    for (; place != it->second.end() && place->first < start + first.run;
+        llvm::upper_bound(places, std::tuple(key, start - second.run, ~0u));
+    for (; place != places.end() && std::get<0>(*place) == key &&
+           std::get<1>(*place) < start + first.run;
          ++place) {
-      if (!isPair(thread, place->second))
+      unsigned other = std::get<2>(*place);
+      if (!isPair(thread, other))
         continue;
-      meetings.emplace_back(thread, place->second);
+      meetings.emplace_back(thread, other);
       if (meetings.size() == limit)
         return meetings;
       break; // another thread, that the pairs be different

@@ -38,6 +38,8 @@ public:
 
   /// In which threads `condition` may hold.
   std::vector<bool> getPossible(const SymbolicCondition &condition);
+  /// True if it holds in all of them.
+  bool isAlways(const SymbolicCondition &condition);
 
 private:
   std::optional<Table> compute(const SymbolicAtom *atom);
@@ -49,11 +51,11 @@ private:
   DenseMap<const SymbolicAtom *, std::unique_ptr<Table>> tables;
 };
 
-/// Places that threads touch: `key` says what has to be equal, and they overlap
+/// Places that threads touch: `keys` says what has to be equal, and they overlap
 /// if those from `start` to `start + run - 1` do.
 struct ThreadPlaces {
   /// By thread; of the threads in `isPossible` only.
-  std::vector<std::vector<int64_t>> keys;
+  std::vector<ThreadTables::Table> keys;
   std::vector<int64_t> starts;
   std::vector<bool> isPossible;
   int64_t run = 1;

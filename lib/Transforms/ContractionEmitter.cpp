@@ -155,8 +155,10 @@ SmallVector<OpFoldResult> ContractionEmitter::split(OpFoldResult linear,
   return indices;
 }
 
-/// Of a warp, the least significant bit of the lane and those above the columns
-/// tell rows apart, so that neighbouring lanes read the same columns.
+/// Neighbouring lanes have the same columns, and those two apart the same rows:
+/// then a warp loads 16 bytes a lane in two turns of the memory's banks, not
+/// four. Few digits of the thread's number keep the places of accesses easy to
+/// tell apart.
 void ContractionEmitter::splitThreadId() {
   auto number = [&](int64_t value) { return rewriter.getIndexAttr(value); };
   thread = index.threadId(getBlockShape(getExecutionScope(contraction.op)));
@@ -164,27 +166,15 @@ void ContractionEmitter::splitThreadId() {
   auto [numRows, numColumns] = tile.numThreads;
   if (tile.getNumThreads() < numThreads)
     id = index.rem(id, number(tile.getNumThreads()));
-  OpFoldResult row, column;
-  if (llvm::isPowerOf2_64(numRows) && llvm::isPowerOf2_64(numColumns) &&
-      tile.getNumThreads() >= kWarpSize) {
-    int64_t alongColumns = std::min<int64_t>(8, numColumns);
-    int64_t alongRows = std::min(kWarpSize / alongColumns, numRows);
-    alongColumns = kWarpSize / alongRows;
-    OpFoldResult lane = index.rem(id, number(kWarpSize));
-    OpFoldResult warp = index.div(id, number(kWarpSize));
-    int64_t pair = std::min<int64_t>(2, alongRows);
-    OpFoldResult high = index.div(lane, number(pair * alongColumns));
-    row =
-        index.add(index.rem(lane, number(pair)), index.mul(high, number(pair)));
-    column = index.rem(index.div(lane, number(pair)), number(alongColumns));
-    OpFoldResult perRow = number(numColumns / alongColumns);
-    row = index.add(index.mul(index.div(warp, perRow), number(alongRows)), row);
-    column = index.add(index.mul(index.rem(warp, perRow), number(alongColumns)),
-                       column);
-  } else {
-    row = index.div(id, number(numColumns));
-    column = index.rem(id, number(numColumns));
-  }
+  auto takeDigit = [&](int64_t base) {
+    OpFoldResult digit = index.rem(id, number(base));
+    id = index.div(id, number(base));
+    return digit;
+  };
+  int64_t pair = numRows % 2 == 0 ? 2 : 1;
+  OpFoldResult low = takeDigit(pair);
+  OpFoldResult column = takeDigit(numColumns);
+  OpFoldResult row = index.add(index.mul(id, number(pair)), low);
   row = index.mul(row, number(tile.rowRun));
   column = index.mul(column, number(tile.columnRun));
   for (int64_t i = 0; i < tile.rows; ++i)
@@ -206,11 +196,8 @@ OpFoldResult ContractionEmitter::getIndex(unsigned loop, int64_t row,
                                           int64_t column) {
   if (std::optional<unsigned> i = contraction.rows.find(loop))
     return rowIndices[row][*i];
-  if (std::optional<unsigned> i = contraction.columns.find(loop)) {
-    OpFoldResult at = columnIndices[column][*i];
-    bool isLast = loop == contraction.columns.loops.back();
-    return columnOffset && isLast ? index.add(at, columnOffset) : at;
-  }
+  if (std::optional<unsigned> i = contraction.columns.find(loop))
+    return columnIndices[column][*i];
   return rewriter.getIndexAttr(0);
 }
 

@@ -123,6 +123,12 @@ private:
     OpFoldResult size;
     bool isRow;
   };
+  /// Neighbouring elements of the thread's part of the result: those that
+  /// `mask` has, all if it is null.
+  struct Piece {
+    int64_t row, column, length;
+    Value mask;
+  };
   /// Loads of bias and the like, that several pieces share.
   using Cache =
       DenseMap<std::pair<OpOperand *, std::pair<int64_t, int64_t>>, Value>;
@@ -132,24 +138,29 @@ private:
   Value isInside(ArrayRef<Limit> limits, bool ofRows, int64_t at);
   SmallVector<Value> getPlace(const Pointwise &op, OpOperand *operand,
                               int64_t row, int64_t column);
-  int64_t getAccessLength(const Pointwise &op, OpOperand *operand);
   bool isAlong(const Pointwise &op, OpOperand *operand, const LoopGroup &group);
-  Value loadPiece(const Pointwise &op, OpOperand *operand, int64_t row,
-                  int64_t column, int64_t length, Cache *cache);
-  void storePiece(const Pointwise &op, OpOperand *operand, Value value,
-                  int64_t row, int64_t column, int64_t length);
-  SmallVector<Value> compute(const Pointwise &op, Value sum, int64_t row,
-                             int64_t column, int64_t length, Cache *cache);
-  void finishPiece(const Pointwise &sink, Value sum, int64_t row,
-                   int64_t column, int64_t length, Cache *cache);
+  bool isContiguous(const Pointwise &op, OpOperand *operand);
+  int64_t getRunAlignment(OpOperand *operand);
+  bool canMask(const Pointwise &op);
+  Value load(const Pointwise &op, OpOperand *operand, const Piece &piece);
+  Value loadShared(const Pointwise &op, OpOperand *operand, const Piece &piece,
+                   Cache *cache);
+  void store(const Pointwise &op, OpOperand *operand, Value value,
+             const Piece &piece);
+  SmallVector<Value> compute(const Pointwise &op, Value sum, const Piece &piece,
+                             Cache *cache);
+  Value makeOrZero(Value condition, Type type, function_ref<Value()> make);
+  Value makeMask(ArrayRef<Limit> limits, int64_t column);
+  Value initializePart(const Pointwise &init, int64_t row, int64_t column,
+                       ArrayRef<Limit> limits);
+  void finishPiece(const Pointwise &sink, Value sum, const Piece &piece,
+                   Cache *cache);
   void finishWhole(const Pointwise &sink, ValueRange sums);
   Value select(Value vector, Value number);
   void forEachColumn(int64_t column, ArrayRef<Limit> limits,
                      function_ref<void(Value)> body);
   void finishPart(const Pointwise &sink, ValueRange sums,
-                  ArrayRef<Limit> limits);
-  Value initializePart(const Pointwise &init, int64_t row, int64_t column,
-                       ArrayRef<Limit> limits);
+                  ArrayRef<Limit> limits, bool isMasked);
   void emitIf(Value condition, function_ref<void()> body);
 
   Type getElementType() {
@@ -171,8 +182,6 @@ private:
   OpFoldResult thread;
   /// Of each row and column of the thread, the index of each loop.
   SmallVector<SmallVector<OpFoldResult>> rowIndices, columnIndices;
-  /// How far the column is from where a run starts; null for the start.
-  Value columnOffset;
 
   /// What the body does with one operand only, and with both.
   SmallVector<Operation *> ofLhs, ofRhs, ofBoth;

@@ -132,109 +132,132 @@ bool ContractionEmitter::isAlong(const Pointwise &op, OpOperand *operand,
   return false;
 }
 
-/// The number of neighbouring columns that an access to `operand` can take.
-int64_t ContractionEmitter::getAccessLength(const Pointwise &op,
-                                            OpOperand *operand) {
+/// True if neighbouring columns are neighbours in the memory of `operand`.
+bool ContractionEmitter::isContiguous(const Pointwise &op, OpOperand *operand) {
   auto type = cast<MemRefType>(operand->get().getType());
   AffineMap map = op.getMap(operand);
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (map.getNumResults() == 0 ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1 ||
-      getLoop(op, map.getDimPosition(map.getNumResults() - 1)) !=
-          contraction.columns.loops.back())
-    return 1;
-  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  int64_t length = std::min(tile.columnRun, kMaxAccessBytes / bytes);
-  int64_t aligned = alignment.getAlignment(operand->get());
+  return map.getNumResults() > 0 &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1 &&
+         getLoop(op, map.getDimPosition(map.getNumResults() - 1)) ==
+             contraction.columns.loops.back();
+}
+
+/// The alignment in bytes, up to that of the widest access, of all runs of
+/// columns in `operand`, which has them contiguous.
+int64_t ContractionEmitter::getRunAlignment(OpOperand *operand) {
+  auto type = cast<MemRefType>(operand->get().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t aligned = std::min({alignment.getAlignment(operand->get()),
+                              tile.columnRun * bytes, kMaxAccessBytes});
   auto fits = [&] {
     for (int64_t i = 0; i + 1 < type.getRank(); ++i)
-      if (type.getDimSize(i) != 1 &&
-          (ShapedType::isDynamic(strides[i]) || strides[i] % length != 0))
+      if (type.getDimSize(i) != 1 && (ShapedType::isDynamic(strides[i]) ||
+                                      strides[i] * bytes % aligned != 0))
         return false;
-    return aligned >= length * bytes;
+    return true;
   };
-  while (length > 1 && !fits())
-    length /= 2;
-  return length;
+  while (aligned > bytes && !fits())
+    aligned /= 2;
+  return std::max(aligned, bytes);
+}
+
+/// True if of a run of columns, those that are there can be taken at once.
+bool ContractionEmitter::canMask(const Pointwise &op) {
+  auto isFine = [&](OpOperand *operand) {
+    return operand->get() == op.accumulator->get() || !isMemRef(operand) ||
+           !isAlong(op, operand, contraction.columns) ||
+           isContiguous(op, operand);
+  };
+  // What is computed of elements that are not there must do no harm.
+  bool isSafe =
+      !op.body || llvm::all_of(op.body->without_terminator(),
+                               [](Operation &inner) { return isPure(&inner); });
+  return isSafe && tile.columnRun > 1 && llvm::all_of(op.inputs, isFine) &&
+         llvm::all_of(op.outputs, isFine);
 }
 
 //===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// `length` elements from column `column` on, or one if all are the same.
-Value ContractionEmitter::loadPiece(const Pointwise &op, OpOperand *operand,
-                                    int64_t row, int64_t column, int64_t length,
-                                    Cache *cache) {
+/// What `piece` is of `operand`; one element if all are the same.
+Value ContractionEmitter::load(const Pointwise &op, OpOperand *operand,
+                               const Piece &piece) {
   Value memref = operand->get();
   bool ofColumns = isAlong(op, operand, contraction.columns);
-  auto key = std::make_pair(
-      operand, std::make_pair(isAlong(op, operand, contraction.rows) ? row : -1,
-                              ofColumns ? column : -1));
-  bool isShared = cache && llvm::none_of(op.outputs, [&](OpOperand *output) {
-                    return mayAlias(output->get(), memref);
-                  });
-  if (isShared)
-    if (Value value = cache->lookup(key))
-      return value;
-  int64_t count = ofColumns ? length : 1;
-  int64_t access = count > 1 ? getAccessLength(op, operand) : 1;
+  int64_t length = ofColumns ? piece.length : 1;
   Type element = getElementTypeOrSelf(memref);
-  auto load = [&](int64_t from) -> Value {
-    SmallVector<Value> place = getPlace(op, operand, row, from);
-    if (access == 1)
-      return memref::LoadOp::create(rewriter, loc, memref, place);
-    return vector::LoadOp::create(
-        rewriter, loc, VectorType::get({access}, element), memref, place,
-        /*nontemporal=*/false,
-        llvm::Align(access * element.getIntOrFloatBitWidth() / 8));
-  };
-  Value value;
-  if (access == count) {
-    value = load(column);
-  } else {
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < count; i += access) {
-      Value part = load(column + i);
-      for (int64_t k = 0; k < access; ++k)
-        elements.push_back(
-            access == 1 ? part
-                        : vector::ExtractOp::create(rewriter, loc, part, k)
-                              .getResult());
-    }
-    value = vector::FromElementsOp::create(
-        rewriter, loc, VectorType::get({count}, element), elements);
+  auto type = VectorType::get({length}, element);
+  SmallVector<Value> place = getPlace(op, operand, piece.row, piece.column);
+  if (length == 1)
+    return memref::LoadOp::create(rewriter, loc, memref, place);
+  if (piece.mask) {
+    Value zeros =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+    return vector::MaskedLoadOp::create(rewriter, loc, type, memref, place,
+                                        piece.mask, zeros);
   }
-  if (isShared)
-    (*cache)[key] = value;
+  if (isContiguous(op, operand))
+    return vector::LoadOp::create(rewriter, loc, type, memref, place,
+                                  /*nontemporal=*/false,
+                                  llvm::Align(getRunAlignment(operand)));
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < length; ++i) {
+    place = getPlace(op, operand, piece.row, piece.column + i);
+    elements.push_back(memref::LoadOp::create(rewriter, loc, memref, place));
+  }
+  return vector::FromElementsOp::create(rewriter, loc, type, elements);
+}
+
+/// As `load`, once for all pieces that are the same of `operand`.
+Value ContractionEmitter::loadShared(const Pointwise &op, OpOperand *operand,
+                                     const Piece &piece, Cache *cache) {
+  bool isShared = cache && llvm::none_of(op.outputs, [&](OpOperand *output) {
+                    return mayAlias(output->get(), operand->get());
+                  });
+  if (!isShared)
+    return load(op, operand, piece);
+  int64_t row = isAlong(op, operand, contraction.rows) ? piece.row : -1;
+  int64_t column =
+      isAlong(op, operand, contraction.columns) ? piece.column : -1;
+  Value &value = (*cache)[{operand, {row, column}}];
+  if (!value)
+    value = load(op, operand, piece);
   return value;
 }
 
-void ContractionEmitter::storePiece(const Pointwise &op, OpOperand *operand,
-                                    Value value, int64_t row, int64_t column,
-                                    int64_t length) {
+void ContractionEmitter::store(const Pointwise &op, OpOperand *operand,
+                               Value value, const Piece &piece) {
   Value memref = operand->get();
-  int64_t access = length > 1 ? getAccessLength(op, operand) : 1;
-  if (access > 1)
-    value = widen(value, length);
-  Type element = getElementTypeOrSelf(memref);
-  for (int64_t i = 0; i < length; i += access) {
-    SmallVector<Value> place = getPlace(op, operand, row, column + i);
-    Value part = value;
-    if (access < length && access > 1)
-      part = vector::ExtractStridedSliceOp::create(
-          rewriter, loc, value, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{access},
-          ArrayRef<int64_t>{1});
-    else if (isa<VectorType>(value.getType()) && access == 1)
-      part = vector::ExtractOp::create(rewriter, loc, value, i);
-    if (access == 1)
-      memref::StoreOp::create(rewriter, loc, part, memref, place);
-    else
-      vector::StoreOp::create(
-          rewriter, loc, part, memref, place, /*nontemporal=*/false,
-          llvm::Align(access * element.getIntOrFloatBitWidth() / 8));
+  SmallVector<Value> place = getPlace(op, operand, piece.row, piece.column);
+  if (piece.length == 1) {
+    if (isa<VectorType>(value.getType()))
+      value = vector::ExtractOp::create(rewriter, loc, value, 0);
+    memref::StoreOp::create(rewriter, loc, value, memref, place);
+    return;
+  }
+  value = widen(value, piece.length);
+  if (piece.mask) {
+    vector::MaskedStoreOp::create(rewriter, loc, memref, place, piece.mask,
+                                  value);
+    return;
+  }
+  if (isContiguous(op, operand)) {
+    vector::StoreOp::create(rewriter, loc, value, memref, place,
+                            /*nontemporal=*/false,
+                            llvm::Align(getRunAlignment(operand)));
+    return;
+  }
+  for (int64_t i = 0; i < piece.length; ++i) {
+    Value part = vector::ExtractOp::create(rewriter, loc, value, i);
+    place = getPlace(op, operand, piece.row, piece.column + i);
+    memref::StoreOp::create(rewriter, loc, part, memref, place);
   }
 }
 
@@ -242,17 +265,17 @@ void ContractionEmitter::storePiece(const Pointwise &op, OpOperand *operand,
 // Computation
 //===----------------------------------------------------------------------===//
 
-/// What `op` makes of `sum`, one result for each output: vectors of `length`
-/// elements, or scalars where all are the same.
+/// What `op` makes of `sum`, one result for each output: vectors, or scalars
+/// where all elements are the same.
 SmallVector<Value> ContractionEmitter::compute(const Pointwise &op, Value sum,
-                                               int64_t row, int64_t column,
-                                               int64_t length, Cache *cache) {
+                                               const Piece &piece,
+                                               Cache *cache) {
   auto read = [&](OpOperand *operand) {
     if (operand->get() == op.accumulator->get())
       return sum;
     if (!isMemRef(operand))
       return operand->get();
-    return loadPiece(op, operand, row, column, length, cache);
+    return loadShared(op, operand, piece, cache);
   };
   if (!op.body)
     return {read(op.inputs[0])};
@@ -264,7 +287,7 @@ SmallVector<Value> ContractionEmitter::compute(const Pointwise &op, Value sum,
       mapping.map(argument, read(&operand));
   }
   for (Operation &inner : op.body->without_terminator())
-    apply(inner, mapping, length);
+    apply(inner, mapping, piece.length);
   SmallVector<Value> results;
   for (Value result : op.body->getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(result));
@@ -290,32 +313,44 @@ SmallVector<Value> ContractionEmitter::fill(Value value) {
   return SmallVector<Value>(tile.getNumVectors(), vector);
 }
 
+/// A vector of what `make` makes if `condition` is true or null, else of zeros.
+Value ContractionEmitter::makeOrZero(Value condition, Type type,
+                                     function_ref<Value()> make) {
+  if (!condition)
+    return make();
+  auto branch = scf::IfOp::create(rewriter, loc, type, condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(rewriter, loc, make());
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  Value zero =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type));
+  scf::YieldOp::create(rewriter, loc, zero);
+  return branch.getResult(0);
+}
+
 /// A piece of which some elements may not be there; those are zero.
 Value ContractionEmitter::initializePart(const Pointwise &init, int64_t row,
                                          int64_t column,
                                          ArrayRef<Limit> limits) {
-  SmallVector<Value> elements;
+  int64_t length = tile.columnRun;
   Value ofRow = isInside(limits, /*ofRows=*/true, row);
-  for (int64_t j = column; j < column + tile.columnRun; ++j) {
-    Value isIn = isInside(limits, /*ofRows=*/false, j);
-    if (isIn && ofRow)
-      isIn = arith::AndIOp::create(rewriter, loc, isIn, ofRow);
-    else if (!isIn)
-      isIn = ofRow;
-    auto branch = scf::IfOp::create(rewriter, loc, getElementType(), isIn,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointToStart(branch.thenBlock());
-    Value value = compute(init, Value(), row, j, 1, /*cache=*/nullptr)[0];
-    scf::YieldOp::create(rewriter, loc, value);
-    rewriter.setInsertionPointToStart(branch.elseBlock());
-    Value zero = arith::ConstantOp::create(
-        rewriter, loc, rewriter.getZeroAttr(getElementType()));
-    scf::YieldOp::create(rewriter, loc, zero);
-    elements.push_back(branch.getResult(0));
-  }
-  return vector::FromElementsOp::create(rewriter, loc, getVectorType(),
-                                        elements);
+  return makeOrZero(ofRow, getVectorType(), [&]() -> Value {
+    if (canMask(init)) {
+      Piece piece{row, column, length, makeMask(limits, column)};
+      return widen(compute(init, Value(), piece, /*cache=*/nullptr)[0], length);
+    }
+    SmallVector<Value> elements;
+    for (int64_t j = column; j < column + length; ++j)
+      elements.push_back(makeOrZero(
+          isInside(limits, /*ofRows=*/false, j), getElementType(), [&] {
+            return compute(init, Value(), {row, j, 1, {}},
+                           /*cache=*/nullptr)[0];
+          }));
+    return vector::FromElementsOp::create(rewriter, loc, getVectorType(),
+                                          elements);
+  });
 }
 
 SmallVector<Value> ContractionEmitter::initialize(const Pointwise &init) {
@@ -324,12 +359,13 @@ SmallVector<Value> ContractionEmitter::initialize(const Pointwise &init) {
   Cache cache;
   auto emitAll = [&](bool isPart) {
     results.clear();
+    int64_t length = tile.columnRun;
     for (int64_t i = 0; i < tile.rows; ++i)
-      for (int64_t j = 0; j < tile.columns; j += tile.columnRun)
+      for (int64_t j = 0; j < tile.columns; j += length)
         results.push_back(isPart ? initializePart(init, i, j, limits)
-                                 : widen(compute(init, Value(), i, j,
-                                                 tile.columnRun, &cache)[0],
-                                         tile.columnRun));
+                                 : widen(compute(init, Value(),
+                                                 {i, j, length, {}}, &cache)[0],
+                                         length));
   };
   if (limits.empty()) {
     emitAll(/*isPart=*/false);
@@ -353,11 +389,10 @@ SmallVector<Value> ContractionEmitter::initialize(const Pointwise &init) {
 //===----------------------------------------------------------------------===//
 
 void ContractionEmitter::finishPiece(const Pointwise &sink, Value sum,
-                                     int64_t row, int64_t column,
-                                     int64_t length, Cache *cache) {
-  SmallVector<Value> results = compute(sink, sum, row, column, length, cache);
+                                     const Piece &piece, Cache *cache) {
+  SmallVector<Value> results = compute(sink, sum, piece, cache);
   for (auto [output, result] : llvm::zip_equal(sink.outputs, results))
-    storePiece(sink, output, result, row, column, length);
+    store(sink, output, result, piece);
 }
 
 void ContractionEmitter::finishWhole(const Pointwise &sink, ValueRange sums) {
@@ -365,7 +400,35 @@ void ContractionEmitter::finishWhole(const Pointwise &sink, ValueRange sums) {
   unsigned number = 0;
   for (int64_t i = 0; i < tile.rows; ++i)
     for (int64_t j = 0; j < tile.columns; j += tile.columnRun)
-      finishPiece(sink, sums[number++], i, j, tile.columnRun, &cache);
+      finishPiece(sink, sums[number++], {i, j, tile.columnRun, {}}, &cache);
+}
+
+/// True for the columns of the run that starts at `column` that are within
+/// `limits`.
+Value ContractionEmitter::makeMask(ArrayRef<Limit> limits, int64_t column) {
+  unsigned loop = contraction.columns.loops.back();
+  auto type = VectorType::get({tile.columnRun}, rewriter.getI1Type());
+  Value mask;
+  for (const Limit &limit : limits) {
+    if (limit.isRow)
+      continue;
+    Value one;
+    if (limit.loop == loop) {
+      Value left =
+          arith::SubIOp::create(rewriter, loc, index.value(limit.size),
+                                index.value(getIndex(loop, /*row=*/0, column)));
+      one = vector::CreateMaskOp::create(rewriter, loc, type, left);
+    } else {
+      Value isIn = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::ult,
+          index.value(getIndex(limit.loop, /*row=*/0, column)),
+          index.value(limit.size));
+      one = vector::BroadcastOp::create(rewriter, loc, type, isIn);
+    }
+    mask = mask ? arith::AndIOp::create(rewriter, loc, mask, one).getResult()
+                : one;
+  }
+  return mask;
 }
 
 /// Element `number`, which is not constant, of `vector`.
@@ -373,44 +436,54 @@ Value ContractionEmitter::select(Value vector, Value number) {
   Value element = vector::ExtractOp::create(rewriter, loc, vector, 0);
   for (int64_t i = 1; i < tile.columnRun; ++i) {
     Value other = vector::ExtractOp::create(rewriter, loc, vector, i);
-    Value isOther = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, number,
-        index.value(rewriter.getIndexAttr(i)));
-    element =
-        arith::SelectOp::create(rewriter, loc, isOther, other, element);
+    Value isOther =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, number,
+                              index.value(rewriter.getIndexAttr(i)));
+    element = arith::SelectOp::create(rewriter, loc, isOther, other, element);
   }
   return element;
 }
 
-/// Does `body` on each column of a run, of which `column` is the first, that is
-/// within `limits`. It is one piece of code for all of them, so that there are
-/// not too many accesses to reason about; LLVM unrolls it.
+/// Does `body` on each element that is there of the run of columns from
+/// `column` on. The code is the same for all, which LLVM unrolls: fewer
+/// accesses are quicker to reason about.
 void ContractionEmitter::forEachColumn(int64_t column, ArrayRef<Limit> limits,
                                        function_ref<void(Value)> body) {
-  Value zero = index.value(rewriter.getIndexAttr(0));
-  if (tile.columnRun == 1)
-    return emitIf(isInside(limits, /*ofRows=*/false, column),
-                  [&] { body(zero); });
-  auto loop = scf::ForOp::create(
-      rewriter, loc, zero, index.value(rewriter.getIndexAttr(tile.columnRun)),
-      index.value(rewriter.getIndexAttr(1)));
+  auto loop =
+      scf::ForOp::create(rewriter, loc, index.value(rewriter.getIndexAttr(0)),
+                         index.value(rewriter.getIndexAttr(tile.columnRun)),
+                         index.value(rewriter.getIndexAttr(1)));
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
-  columnOffset = loop.getInductionVar();
-  emitIf(isInside(limits, /*ofRows=*/false, column),
-         [&] { body(loop.getInductionVar()); });
-  columnOffset = {};
+  Value number = loop.getInductionVar();
+  OpFoldResult &at = columnIndices[column].back();
+  OpFoldResult first = at;
+  at = index.add(first, number);
+  emitIf(isInside(limits, /*ofRows=*/false, column), [&] { body(number); });
+  at = first;
 }
 
+/// Does `sink` on the elements within `limits`, by vectors with masks or one by
+/// one. Whether threads may race is decided sooner of masked vectors, but not
+/// as exactly.
 void ContractionEmitter::finishPart(const Pointwise &sink, ValueRange sums,
-                                    ArrayRef<Limit> limits) {
+                                    ArrayRef<Limit> limits, bool isMasked) {
+  int64_t length = tile.columnRun;
+  auto finishRun = [&](int64_t row, int64_t column) {
+    Value sum = sums[row * tile.getNumRuns() + column / length];
+    if (isMasked)
+      return finishPiece(sink, sum,
+                         {row, column, length, makeMask(limits, column)},
+                         /*cache=*/nullptr);
+    forEachColumn(column, limits, [&](Value number) {
+      finishPiece(sink, select(sum, number), {row, column, 1, {}},
+                  /*cache=*/nullptr);
+    });
+  };
   for (int64_t i = 0; i < tile.rows; ++i)
     emitIf(isInside(limits, /*ofRows=*/true, i), [&] {
-      for (int64_t run = 0; run < tile.getNumRuns(); ++run)
-        forEachColumn(run * tile.columnRun, limits, [&](Value number) {
-          Value sum = select(sums[i * tile.getNumRuns() + run], number);
-          finishPiece(sink, sum, i, run * tile.columnRun, 1, /*cache=*/nullptr);
-        });
+      for (int64_t j = 0; j < tile.columns; j += length)
+        finishRun(i, j);
     });
 }
 
@@ -424,13 +497,19 @@ void ContractionEmitter::finish(const Pointwise &sink, ValueRange sums) {
     SmallVector<Limit> limits = getLimits(sink);
     if (limits.empty())
       return finishWhole(sink, sums);
+    // Without vectors, whole tiles gain nothing.
+    if (canMask(sink) && llvm::all_of(sink.outputs, [&](OpOperand *output) {
+          Type element = getElementTypeOrSelf(output->get());
+          return getRunAlignment(output) * 8 == element.getIntOrFloatBitWidth();
+        }))
+      return finishPart(sink, sums, limits, /*isMasked=*/true);
     auto branch = scf::IfOp::create(rewriter, loc, isWhole(limits),
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(branch.thenBlock());
     finishWhole(sink, sums);
     rewriter.setInsertionPointToStart(branch.elseBlock());
-    finishPart(sink, sums, limits);
+    finishPart(sink, sums, limits, /*isMasked=*/false);
   });
 }
 

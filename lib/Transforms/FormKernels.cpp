@@ -26,15 +26,23 @@ static bool hasDestination(Value result) {
   return isa<BlockArgument>(result);
 }
 
-/// True for what this pass makes: a private function of one group whose
-/// results are put into arguments.
+/// True for what this pass makes: a private function of nothing but one group
+/// and what it reads, whose results are put into arguments.
 static bool isFormed(func::FuncOp function) {
   if (!function.isPrivate() || !function.getBody().hasOneBlock())
     return false;
   Block &body = function.front();
+  auto results = body.getTerminator()->getOperands();
   std::vector<KernelGroup> groups = groupOps(body);
-  return groups.size() == 1 &&
-         llvm::all_of(body.getTerminator()->getOperands(), hasDestination);
+  if (groups.size() != 1 || results.empty() ||
+      results.back().getDefiningOp() != groups.front().getRoot())
+    return false;
+  auto isOfKernel = [](Operation &op) {
+    return getTensorOp(&op) ||
+           (op.getNumRegions() == 0 && isMemoryEffectFree(&op));
+  };
+  return llvm::all_of(body.without_terminator(), isOfKernel) &&
+         llvm::all_of(results, hasDestination);
 }
 
 static void remarkOn(const KernelGroup &group, StringRef name) {
@@ -44,7 +52,7 @@ static void remarkOn(const KernelGroup &group, StringRef name) {
     os << getClassName(classify(op));
   });
   passedRemark(RemarkSource::FormKernels, "FormedKernel", group.getRoot())
-      << "kernel " << remark::metric("Kernel", name) << " of "
+      << "operations became a kernel" << remark::metric("Kernel", name)
       << remark::metric("Operations", ops);
 }
 
@@ -54,7 +62,7 @@ static void formKernels(func::FuncOp function, Block &block, unsigned &next) {
   std::vector<KernelGroup> groups = groupOps(block, &whyNot);
   for (auto [op, reason] : whyNot)
     missedRemark(RemarkSource::FormKernels, "KernelOfItsOwn", op)
-        << "it is not in the kernel of what uses it: " << reason;
+        << ("it is not in the kernel of what uses it: " + reason).str();
   unsigned number = next += groups.size();
   // Users first: they make for themselves what generators make.
   for (const KernelGroup &group : llvm::reverse(groups)) {

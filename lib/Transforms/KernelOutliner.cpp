@@ -90,10 +90,10 @@ func::FuncOp KernelOutliner::createFunction(func::FuncOp function,
   for (const Destination &destination : destinations)
     results.push_back(destination.result.getType());
   auto type = builder.getFunctionType(TypeRange(arguments), results);
-  auto kernel =
-      func::FuncOp::create(builder, group.getRoot().getLoc(), name, type);
+  auto kernel = func::FuncOp::create(group.getRoot().getLoc(), name, type);
   kernel.setPrivate();
-  SymbolTable(function->getParentOp()).insert(kernel);
+  SymbolTable(function->getParentOp())
+      .insert(kernel, Block::iterator(function)); // by another name if taken
   kernel.addEntryBlock();
   return kernel;
 }

@@ -51,7 +51,8 @@ static bool isPhaseWait(Operation *op) {
 KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
     : scope(scope), analyses(analyses), loops(scope),
       accesses(scope, analyses.block, analyses.arguments),
-      conflicts(scope, accesses, loops, analyses.block, analyses.warp) {
+      conflicts(scope, accesses, loops, analyses.block, analyses.warp,
+                analyses.arguments) {
   auto isNamed = [](NVVM::BarrierOp barrier) {
     return barrier.getNumberOfThreads() ? WalkResult::interrupt()
                                         : WalkResult::advance();

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -41,9 +42,13 @@ static LogicalResult checkOperation(Operation *op) {
           linalg::WinogradOutputTransformOp>(op))
     return op->emitOpError("is not compiled; write the convolution itself, "
                            "such as linalg.conv_2d_nhwc_fhwc");
-  if (!isa<linalg::LinalgOp, linalg::AggregatedOpInterface>(op))
+  if (!isa<linalg::LinalgOp, linalg::AggregatedOpInterface, tensor::PadOp,
+           tensor::GenerateOp, tensor::SplatOp, tensor::GatherOp>(op) &&
+      !OpTrait::hasElementwiseMappableTraits(op))
     return success();
-  for (Type type : op->getOperandTypes())
+  auto types = llvm::to_vector(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
     if (isa<ComplexType>(getElementTypeOrSelf(type)))
       return op->emitOpError(
           "is on complex numbers, which are not compiled; split them into "
@@ -94,7 +99,8 @@ static void dropAssertions(func::FuncOp function) {
     if (!around || !isTensorOp(around))
       return;
     passedRemark(RemarkSource::NormalizeLinalg, "DroppedAssertion", op)
-        << "a kernel does not check: " << op.getMsg();
+        << "a kernel does not check this assertion"
+        << remark::metric("Assertion", op.getMsg());
     op.erase();
   });
 }
@@ -216,6 +222,8 @@ static LogicalResult fuse(func::FuncOp function) {
                                                     shouldSwapReshape);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   linalg::populateInlineConstantOperandsPatterns(patterns);
+  // Who asks for a size only is no user.
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   tensor::populateFoldTensorEmptyPatterns(patterns);
   tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);

@@ -107,6 +107,27 @@ LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
 }
 
 //===----------------------------------------------------------------------===//
+// Destinations
+//===----------------------------------------------------------------------===//
+
+/// Where the first of the operations that make `result` one after the other
+/// takes the tensor that they put it into; null if `result` is no operation's.
+static OpOperand *findFirstInit(Value result) {
+  OpOperand *init = nullptr;
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp())) {
+    init = op.getTiedOpOperand(cast<OpResult>(result));
+    result = init->get();
+  }
+  return init;
+}
+
+/// The tensor that `result` is put into, behind what initialises it.
+static Value getDestination(Value result) {
+  OpOperand *init = findFirstInit(result);
+  return init ? init->get() : result;
+}
+
+//===----------------------------------------------------------------------===//
 // Rows that no tile holds
 //===----------------------------------------------------------------------===//
 
@@ -142,6 +163,10 @@ static bool isCopiedFor(OpOperand *use) {
 /// Lets every user of an element-wise operation compute it for itself, which
 /// takes more passes over what it reads, but no memory.
 LogicalResult KernelTiler::recompute(const KernelGroup &group) {
+  auto destinations =
+      llvm::map_to_vector(getReturn()->getOperands(), [](Value result) {
+        return dyn_cast<BlockArgument>(getDestination(result));
+      });
   SmallVector<linalg::LinalgOp> ops = group.getOps();
   for (linalg::LinalgOp op : llvm::reverse(ops)) {
     bool isReturned = llvm::is_contained(op->getUsers(), getReturn());
@@ -157,19 +182,19 @@ LogicalResult KernelTiler::recompute(const KernelGroup &group) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseOpsFusionPatterns(patterns, isCopiedFor);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  return applyPatternsGreedily(function, std::move(patterns));
+  if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    return failure();
+  // Fusion takes a new tensor for what is put into one without reading it.
+  for (auto [result, destination] :
+       llvm::zip_equal(getReturn()->getOperands(), destinations))
+    if (OpOperand *init = findFirstInit(result); init && destination)
+      init->set(destination);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
-
-/// The tensor that `result` is put into, behind what initialises it.
-static Value getDestination(Value result) {
-  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
-    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
-  return result;
-}
 
 /// A loop of one block around everything.
 void KernelTiler::makeOneBlock() {
@@ -216,6 +241,22 @@ static FrozenRewritePatternSet getCleanupPatterns(MLIRContext *context) {
   return FrozenRewritePatternSet(std::move(patterns));
 }
 
+/// Lets all that is put into a tile of a result of `blocks` be put into the
+/// same tile. What is fused for several users becomes one operation by that.
+static void shareDestinations(scf::ForallOp blocks) {
+  auto isOnlyInit = [](OpOperand &use) {
+    linalg::LinalgOp op = getTensorOp(use.getOwner());
+    return op && op.isDpsInit(&use);
+  };
+  for (auto [whole, argument] :
+       llvm::zip_equal(blocks.getOutputs(), blocks.getRegionOutArgs()))
+    whole.replaceUsesWithIf(argument, [&](OpOperand &use) {
+      auto tile = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+      return tile && blocks->isProperAncestor(tile) &&
+             llvm::all_of(tile->getUses(), isOnlyInit);
+    });
+}
+
 LogicalResult KernelTiler::makeBlocks() {
   linalg::LinalgOp root = getRoot();
   SmallVector<OpFoldResult> sizes(root.getNumLoops(), rewriter.getIndexAttr(0));
@@ -227,7 +268,11 @@ LogicalResult KernelTiler::makeBlocks() {
         rewriter.getIndexAttr(isKnown ? std::min(size, extent) : size);
     numTiled += size != 0;
   }
-  if (numTiled == 0) {
+  bool hasWork = llvm::none_of(
+      groupOps(function.front()).front().getOps(), [](linalg::LinalgOp op) {
+        return llvm::is_contained(op.getStaticLoopRanges(), 0);
+      });
+  if (numTiled == 0 || !hasWork) {
     makeOneBlock();
     return success();
   }
@@ -238,11 +283,13 @@ LogicalResult KernelTiler::makeBlocks() {
   Operation *end = getReturn();
   scf::SCFTileAndFuseOptions fusion;
   fusion.setTilingOptions(tiling);
+  llvm::SmallPtrSet<Operation *, 4> yielded; // once, whoever else reads it
   fusion.setFusionControlFn(
       [&](tensor::ExtractSliceOp, OpResult producer, bool) {
         scf::SCFTileAndFuseOptions::ControlFnResult fused;
         fused.yieldProducerReplacement =
-            llvm::is_contained(producer.getUsers(), end);
+            llvm::is_contained(producer.getUsers(), end) &&
+            yielded.insert(producer.getOwner()).second;
         return std::optional(fused);
       });
   fusion.cleanupPatterns = getCleanupPatterns(function.getContext());
@@ -251,6 +298,7 @@ LogicalResult KernelTiler::makeBlocks() {
       rewriter, cast<TilingInterface>(root.getOperation()), fusion);
   if (failed(tiled))
     return root.emitOpError("cannot be tiled; write it as a linalg.generic");
+  shareDestinations(cast<scf::ForallOp>(tiled->loops.front()));
   for (auto [from, to] : tiled->replacements)
     rewriter.replaceUsesWithIf(
         from, to, [&](OpOperand &use) { return use.getOwner() == end; });

@@ -159,3 +159,95 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// What is as long as an index keeps its sign when it becomes one.
+gpu.module @m {
+  gpu.func @as_long(%out: memref<128xindex> {llvm.noalias}) workgroup(%S: memref<128xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : i64
+    %wide = arith.index_cast %t : index to i64
+    %below = arith.subi %wide, %c64 : i64
+    %number = arith.index_castui %below : i64 to index
+    %isBelow = arith.cmpi slt, %number, %c0 : index
+    scf.if %isBelow {
+      // expected-warning @+2 {{possible data race on workgroup memory %arg1}}
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%c0] : memref<128xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// What is cut off gets the sign of its first bit.
+gpu.module @m {
+  gpu.func @cut(%out: memref<256xindex> {llvm.noalias}) workgroup(%S: memref<1xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i8
+    %byte = arith.index_castui %t : index to i8
+    %isBelow = arith.cmpi slt, %byte, %zero : i8
+    scf.if %isBelow {
+      // expected-warning @+2 {{possible data race on workgroup memory %arg1}}
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%c0] : memref<1xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A number and what is left of it in fewer bits are not chosen apart.
+gpu.module @m {
+  gpu.func @two_casts(%n: index, %out: memref<64xindex> {llvm.noalias}) workgroup(%S: memref<64xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %c63 = arith.constant 63 : index
+    %u = arith.subi %c63, %t : index
+    %zero = arith.constant 0 : i8
+    %one = arith.constant 1 : i32
+    %byte = arith.index_cast %n : index to i8
+    %word = arith.index_cast %n : index to i32
+    %isZero = arith.cmpi eq, %byte, %zero : i8
+    %isOne = arith.cmpi eq, %word, %one : i32
+    %areBoth = arith.andi %isZero, %isOne : i1
+    scf.if %areBoth {
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%t] : memref<64xindex, #gpu.address_space<workgroup>>
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      %v = memref.load %S[%u] : memref<64xindex, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<64xindex>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// By itself, what is left is as free as the number.
+gpu.module @m {
+  gpu.func @one_cast(%n: index, %out: memref<64xindex> {llvm.noalias}) workgroup(%S: memref<64xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %c63 = arith.constant 63 : index
+    %u = arith.subi %c63, %t : index
+    %zero = arith.constant 0 : i32
+    %word = arith.index_cast %n : index to i32
+    %isZero = arith.cmpi eq, %word, %zero : i32
+    scf.if %isZero {
+      // expected-note @+1 {{the other access}}
+      memref.store %t, %S[%t] : memref<64xindex, #gpu.address_space<workgroup>>
+      // expected-error @+1 {{data race on workgroup memory}}
+      %v = memref.load %S[%u] : memref<64xindex, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<64xindex>
+    }
+    gpu.return
+  }
+}

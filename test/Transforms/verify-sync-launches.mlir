@@ -165,3 +165,97 @@ gpu.module @maps {
   }
 }
 }
+
+// -----
+
+// Who launches chooses both numbers ...
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %n: index, %m: index) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @chosen::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)
+    args(%out : memref<64xf32>, %n : index, %m : index)
+  return
+}
+gpu.module @chosen {
+  gpu.func @k(%out: memref<64xf32>, %n: index, %m: index) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %c63 = arith.constant 63 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %x = memref.load %out[%t] : memref<64xf32>
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<64xf32, #gpu.address_space<workgroup>>
+    %isMore = arith.cmpi sgt, %m, %n : index
+    scf.if %isMore {
+      // expected-error @+1 {{data race on workgroup memory}}
+      %v = memref.load %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<64xf32>
+    }
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// ... or the host computes one, which may be less than the other.
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %n: index, %m: index) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %half = arith.divui %n, %c2 : index
+  gpu.launch_func @computed::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)
+    args(%out : memref<64xf32>, %n : index, %half : index)
+  return
+}
+gpu.module @computed {
+  gpu.func @k(%out: memref<64xf32>, %n: index, %m: index) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %c63 = arith.constant 63 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %x = memref.load %out[%t] : memref<64xf32>
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<64xf32, #gpu.address_space<workgroup>>
+    %isMore = arith.cmpi sgt, %m, %n : index
+    scf.if %isMore {
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      %v = memref.load %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<64xf32>
+    }
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// ... or passes the same one twice.
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %n: index, %m: index) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @twice::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1)
+    args(%out : memref<64xf32>, %n : index, %n : index)
+  return
+}
+gpu.module @twice {
+  gpu.func @k(%out: memref<64xf32>, %n: index, %m: index) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %c63 = arith.constant 63 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %x = memref.load %out[%t] : memref<64xf32>
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : memref<64xf32, #gpu.address_space<workgroup>>
+    %isMore = arith.cmpi sgt, %m, %n : index
+    scf.if %isMore {
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      %v = memref.load %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<64xf32>
+    }
+    gpu.return
+  }
+}
+}

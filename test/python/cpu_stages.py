@@ -176,8 +176,8 @@ class Native:
     """A module, compiled for the CPU."""
 
     def __init__(self, text: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="stages-")
-        self._library = ctypes.CDLL(str(self._link(_lower(text), Path(self._folder.name))))
+        with tempfile.TemporaryDirectory(prefix="stages-") as folder:
+            self._library = ctypes.CDLL(str(self._link(_lower(text), Path(folder))))
 
     def _link(self, lowered: str, folder: Path) -> Path:
         ir = _run(lowered, _find("mlir-translate"), "--mlir-to-llvmir")
@@ -273,13 +273,14 @@ def _c_type(value: Any) -> Any:
     if isinstance(value, bool | np.bool_):
         return ctypes.c_bool
     if isinstance(value, np.generic):
-        return np.ctypeslib.as_ctypes_type(value.dtype)
+        dtype: Any = value.dtype
+        return np.ctypeslib.as_ctypes_type(dtype)
     return ctypes.c_double if isinstance(value, float) else ctypes.c_int64
 
 
 def _describe(descriptor: Any, array: Array) -> Any:
     data = array.ctypes.data
-    values = [data, data, 0]
+    values: list[Any] = [data, data, 0]
     if array.ndim:
         extents = ctypes.c_int64 * array.ndim
         strides = [stride // array.itemsize for stride in array.strides]

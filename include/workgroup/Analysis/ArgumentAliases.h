@@ -18,6 +18,10 @@
 
 namespace mlir::workgroup {
 
+/// True if `value`, of the host, is not computed there: what a caller passes,
+/// what is loaded, or an extent of what a caller passes.
+bool isChosen(Value value);
+
 class ArgumentAliases {
 public:
   /// Arguments of a kernel share memory if, in a launch inside `root`, what is
@@ -27,6 +31,10 @@ public:
 
   /// True if two memrefs, or tensor maps of some, may share memory.
   bool mayAlias(Value lhs, Value rhs) const;
+
+  /// True if `argument`, of a kernel, may be any value, whatever the others
+  /// are: as far as is in sight, the host does not compute it.
+  bool isFree(BlockArgument argument) const;
 
 private:
   bool areDistinct;

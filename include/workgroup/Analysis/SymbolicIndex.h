@@ -21,6 +21,7 @@
 #define WORKGROUP_ANALYSIS_SYMBOLICINDEX_H
 
 #include "mlir/IR/Dominance.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/KernelLoops.h"
 #include "workgroup/Analysis/LinearIndex.h"
 #include "workgroup/Analysis/Uniformity.h"
@@ -162,8 +163,8 @@ struct SymbolicAtom {
 class SymbolicIndex {
 public:
   SymbolicIndex(Operation *scope, const KernelLoops &loops,
-                const UniformityAnalysis &block,
-                const UniformityAnalysis &warp);
+                const UniformityAnalysis &block, const UniformityAnalysis &warp,
+                const ArgumentAliases &arguments);
 
   /// What `value`, an integer or index, is.
   SymbolicForm getForm(Value value);
@@ -237,6 +238,10 @@ public:
   /// The number of blocks along x, y and z, where known.
   const std::array<std::optional<int64_t>, 3> &getGrid() const { return grid; }
   ArrayRef<std::unique_ptr<SymbolicAtom>> getAtoms() const { return atoms; }
+  const KernelLoops &getLoops() const { return loops; }
+  const UniformityAnalysis &getUniformity(UniformityUnit unit) const {
+    return unit == UniformityUnit::Block ? block : warp;
+  }
 
 private:
   friend class SymbolicTranslator;
@@ -245,6 +250,7 @@ private:
   SymbolicRange deriveRange(const SymbolicAtom &atom) const;
   SymbolicForm ofAtom(SymbolicAtom atom);
   SymbolicForm makeOpaque(Value value);
+  bool isFree(Value value) const;
   SymbolicForm makeThreadId(unsigned dim);
   SymbolicForm makeGridValue(SymbolicAtom::GridKind what, unsigned dim);
   SymbolicForm add(const SymbolicForm &lhs, const SymbolicForm &rhs,
@@ -270,6 +276,7 @@ private:
   Operation *scope;
   const KernelLoops &loops;
   const UniformityAnalysis &block, &warp;
+  const ArgumentAliases &arguments;
   BlockShape shape;
   std::array<std::optional<int64_t>, 3> grid;
   std::vector<std::unique_ptr<SymbolicAtom>> atoms;

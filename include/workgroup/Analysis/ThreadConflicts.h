@@ -135,7 +135,8 @@ class ThreadConflicts {
 public:
   ThreadConflicts(Operation *scope, const ThreadAccesses &accesses,
                   const KernelLoops &loops, const UniformityAnalysis &block,
-                  const UniformityAnalysis &warp);
+                  const UniformityAnalysis &warp,
+                  const ArgumentAliases &arguments);
   ~ThreadConflicts();
 
   /// Whether the accesses number `first` and `second` may be of the same byte.
@@ -211,21 +212,31 @@ private:
   friend class ThreadConflictQuery;
   unsigned makeFootprint(const ThreadAccess &access,
                          const AccessFootprint &footprint);
+  unsigned getFamily(Footprint footprint);
+  std::pair<unsigned, unsigned> getTwins(unsigned first, unsigned second);
   using Key = std::tuple<unsigned, unsigned, unsigned>;
   Key getKey(unsigned first, unsigned second, const PairRelation &relation);
   bool isExcluded(unsigned first, unsigned second,
                   const PairRelation &relation);
   bool isPossible(unsigned first, unsigned second,
                   const PairRelation &relation);
-  const Conflict &decideOnce(unsigned first, unsigned second,
-                             const PairRelation &relation);
+  Conflict decideOnce(unsigned first, unsigned second,
+                      const PairRelation &relation);
+  const Conflict &decideTwins(unsigned first, unsigned second,
+                              const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
-  /// Whether all threads of a unit that may be in `present` have the same.
-  bool isUniform(const SymbolicForm &form, UniformityUnit unit,
-                 const std::vector<bool> &present);
-  bool isUniform(const SymbolicCondition &condition, UniformityUnit unit,
-                 const std::vector<bool> &present);
+  /// Threads of a unit that get somewhere together, if they do at all.
+  struct Crowd {
+    UniformityUnit unit;
+    /// The innermost loop there, of which they are in the same turn.
+    const KernelLoop *around = nullptr;
+    /// Those that may get there, if that is known.
+    std::vector<bool> present;
+  };
+  /// Whether they all have the same.
+  bool isUniform(const SymbolicForm &form, const Crowd &crowd);
+  bool isUniform(const SymbolicCondition &condition, const Crowd &crowd);
 
   /// Bytes, or elements of the last coordinate, counted from a place that is
   /// the same for all of the same `group`; of group 0, nothing is known.
@@ -244,6 +255,12 @@ private:
   std::vector<Footprint> footprints;
   SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
+  /// Of each footprint, the number of those that differ by constants only.
+  SmallVector<unsigned, 0> families;
+  std::unordered_multimap<size_t, std::pair<Footprint, unsigned>>
+      familiesByHash;
+  /// Two footprints by their families and distances.
+  std::map<SmallVector<int64_t, 4>, std::pair<unsigned, unsigned>> twins;
   std::map<Key, Conflict> known;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;

@@ -61,14 +61,13 @@ class Whole:
 class Rows:
     """Sums of neighbours in memory.
 
-    Up to ``serial`` of them are left to one thread a row; up to ``short`` to a warp, with
-    ``warps`` rows for a block; longer ones to a block, with ``vectors`` of 16 bytes for each
-    thread. What is kept of a row has to fit, or is computed again by each of its users.
+    Up to ``serial`` of them are left to one thread a row, ``rows`` for a block; longer ones to a
+    block each, with ``vectors`` of 16 bytes for each of up to ``threads`` threads. What is kept of
+    a row has to fit, or is computed again by each of its users.
     """
 
     serial: int = 32
-    short: int = 1024
-    warps: int = 8
+    rows: int = 128
     vectors: int = 4
     threads: int = 1024
 
@@ -79,12 +78,10 @@ class Rows:
     def choose(self, kernel: Kernel, target: Target) -> Tile:
         length, kept = _length(kernel), kept_bytes(kernel)
         if length <= self.serial:
-            rows, threads = 128, 128
-        elif length <= self.short:
-            rows, threads = self.warps, 32 * self.warps
+            rows, threads = self.rows, self.rows
         else:
             wanted = -(-length // (self.vectors * max(op.vector for op in _reductions(kernel))))
-            rows, threads = 1, clamp_threads(wanted, 128, self.threads)
+            rows, threads = 1, clamp_threads(wanted, 32, self.threads)
         recompute = kept > target.row_bytes
         if kept and not recompute:
             rows = max(1, min(rows, target.row_bytes // kept))
@@ -95,29 +92,36 @@ class Rows:
 class Columns:
     """Sums across memory, neighbours of which belong to different sums.
 
-    ``columns`` of them, which warps read together, for a block.
+    ``columns`` of them, which a warp reads together, for a block of ``threads``, which all add up
+    a part of each. Where there are ``many`` sums, or short ones up to ``serial``, each is left to
+    one thread.
     """
 
     columns: int = 32
     threads: int = 256
+    many: int = 1 << 14
+    serial: int = 64
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         sums = _reductions(kernel)
         return bool(sums) and all(op.is_combinable for op in sums)
 
     def choose(self, kernel: Kernel, target: Target) -> Tile:
-        kept = kept_bytes(kernel)
-        recompute = kept * self.columns > target.row_bytes
+        order = self._order(kernel)
+        columns, threads = self.columns, self.threads
+        if _length(kernel) <= self.serial or kernel.count(order) >= self.many:
+            columns, threads = 2 * self.columns, 2 * self.columns
+        recompute = kept_bytes(kernel) * columns > target.row_bytes
+        return Tile(fill_block(kernel, columns, order), threads, (), recompute)
+
+    @staticmethod
+    def _order(kernel: Kernel) -> tuple[int, ...]:
+        """The loops that blocks share out, that along contiguous memory first."""
         order = kernel.shared_loops
-        along = next(
-            (
-                row
-                for op in _reductions(kernel)
-                for operand in op.inputs
-                if (loop := operand.fastest_loop) is not None and (row := op.rows[loop]) is not None
-            ),
-            None,
-        )
-        if along in order:
-            order = (along, *(loop for loop in order if loop != along))
-        return Tile(fill_block(kernel, self.columns, order), self.threads, (), recompute)
+        for op in _reductions(kernel):
+            for operand in op.inputs:
+                loop = operand.fastest_loop
+                row = None if loop is None else op.rows[loop]
+                if row in order:
+                    return (row, *(other for other in order if other != row))
+        return order

@@ -9,6 +9,9 @@ from .tile import Tile, count_blocks
 
 _TYPE = "(!any) -> !any"
 
+ASSUMED_ALIGNMENT = 16
+"""Bytes that the compiler takes arguments to be aligned to; launches check it."""
+
 Option = int | bool | str | tuple[int, ...]
 
 
@@ -43,7 +46,12 @@ def write_schedule(
                 "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
             )
         function = writer.apply("workgroup-place-buffers", function)
-        function = writer.apply("workgroup-map-to-threads", function, threads=tile.threads)
+        function = writer.apply(
+            "workgroup-map-to-threads",
+            function,
+            threads=tile.threads,
+            assume_alignment=ASSUMED_ALIGNMENT,
+        )
         writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
     if pairs:
         writer.add_comment("the kernels' functions go into those that call them")
@@ -119,10 +127,11 @@ def describe(kernel: Kernel, tile: Tile) -> str:
     """Return a line for people: what a kernel does, in which blocks."""
     work = ", ".join(_describe_op(op) for op in kernel.ops)
     extents = [kernel.root.extents[loop] for loop, size in enumerate(tile.block) if size]
+    name = kernel.name if kernel.symbol == f'"{kernel.name}"' else kernel.symbol
     blocks = str(count_blocks(kernel, tile.block)) if None not in extents else "as many as needed,"
     if blocks == "1":
-        return f"@{kernel.name}: {work}; 1 block of {tile.threads} threads"
-    return f"@{kernel.name}: {work}; {blocks} blocks of {tile.threads} threads"
+        return f"@{name}: {work}; 1 block of {tile.threads} threads"
+    return f"@{name}: {work}; {blocks} blocks of {tile.threads} threads"
 
 
 def _describe_op(op: Op) -> str:

@@ -68,7 +68,7 @@ def _biased(m: int, n: int, k: int) -> tuple[Input, Input, Input]:
 
 
 def _relu(a: Array, b: Array, v: Array) -> Array:
-    return np.maximum(a @ b + v, np.float32(0))
+    return np.asarray(np.maximum(a @ b + v, np.float32(0)))
 
 
 def _product(a: Array, b: Array) -> Array:
@@ -254,7 +254,7 @@ func.func @main(%a: !a, %b: !b) -> !c {
 
 
 def _mmt4d(a: Array, b: Array) -> Array:
-    return np.einsum("mkij,nklj->mnil", a, b)
+    return np.asarray(np.einsum("mkij,nklj->mnil", a, b))
 
 
 PROGRAMS = (

@@ -238,7 +238,8 @@ func.func @main(%x: tensor<?x{kind}>, %y: tensor<?x{kind}>) -> (tensor<?xf32>, t
   %e = tensor.empty(%n) : tensor<?xf32>
   %f = tensor.empty(%n) : tensor<?x{kind}>
   %r:2 = linalg.generic {{indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}}
-      ins(%x, %y : tensor<?x{kind}>, tensor<?x{kind}>) outs(%e, %f : tensor<?xf32>, tensor<?x{kind}>) {{
+      ins(%x, %y : tensor<?x{kind}>, tensor<?x{kind}>)
+      outs(%e, %f : tensor<?xf32>, tensor<?x{kind}>) {{
   ^bb0(%a: {kind}, %b: {kind}, %o: f32, %p: {kind}):
     %0 = arith.extf %a : {kind} to f32
     %1 = arith.extf %b : {kind} to f32
@@ -270,7 +271,8 @@ func.func @main(%x: !t, %y: !t, %m: !b) -> (!b, !t) {
   %n = tensor.dim %x, %c0 : !t
   %e = tensor.empty(%n) : !b
   %f = tensor.empty(%n) : !t
-  %g = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+  %g = linalg.generic {
+      indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x, %y, %m : !t, !t, !b) outs(%e : !b) {
   ^bb0(%a: f32, %b: f32, %k: i1, %o: i1):
     %0 = arith.cmpf olt, %a, %b : f32

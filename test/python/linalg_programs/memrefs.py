@@ -133,7 +133,8 @@ _CONV = """
 !w = memref<3x3x3x4xf32>
 !y = memref<1x7x8x4xf32>
 func.func @main(%x: !x, %w: !w, %y: !y) {
-  linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+  linalg.conv_2d_nhwc_hwcf
+      {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
       ins(%x, %w : !x, !w) outs(%y : !y)
   return
 }
@@ -141,7 +142,7 @@ func.func @main(%x: !x, %w: !w, %y: !y) {
 
 
 def _conv(x: Array, w: Array, y: Array) -> Array:
-    views = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))  # type: ignore[call-overload]
+    views = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2))
     return np.asarray(y + np.einsum("nhwcij,ijcf->nhwf", views, w))
 
 

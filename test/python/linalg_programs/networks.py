@@ -54,7 +54,7 @@ _ATTENTION_SIZES = """%c1 = arith.constant 1 : index
 
 def _attention(q: Array, k: Array, v: Array) -> Array:
     scores = np.einsum("bmk,bnk->bmn", q, k) * np.float32(0.125)
-    return np.matmul(softmax(scores, 2), v)
+    return np.asarray(np.matmul(softmax(scores, 2), v))
 
 
 # Two layers with erf-GELU between and softmax behind; weights come transposed.

@@ -13,7 +13,8 @@ func.func @main(%x: tensor<{source}x{kind}>) -> tensor<{result}{kind}> {{
   %identity = arith.constant {identity} : {kind}
   {sizes}
   %e = tensor.empty({dims}) : tensor<{result}{kind}>
-  %z = linalg.fill ins(%identity : {kind}) outs(%e : tensor<{result}{kind}>) -> tensor<{result}{kind}>
+  %z = linalg.fill ins(%identity : {kind}) outs(%e : tensor<{result}{kind}>)
+      -> tensor<{result}{kind}>
   %r = linalg.reduce {{ {combiner} }} ins(%x : tensor<{source}x{kind}>)
       outs(%z : tensor<{result}{kind}>) dimensions = {over}
   return %r : tensor<{result}{kind}>
@@ -244,7 +245,7 @@ func.func @main(%x: !t, %g: tensor<96xf16>) -> !t {
 def _rms_norm(x: Array, g: Array) -> Array:
     wide = x.astype("f4")
     scaled = wide / np.sqrt((wide**2).mean(1, keepdims=True))
-    return scaled.astype("f2") * g
+    return np.asarray(scaled.astype("f2") * g)
 
 
 _BATCH_NORM = """

@@ -48,10 +48,11 @@ def windows(x: Array, window: Extents, strides: Extents, dilations: Extents) -> 
     rank = len(window)
     reach = [d * (n - 1) + 1 for n, d in zip(window, dilations, strict=True)]
     axes = tuple(range(x.ndim - rank, x.ndim))
-    views = np.lib.stride_tricks.sliding_window_view(x, reach, axes)  # type: ignore[call-overload]
+    views = np.lib.stride_tricks.sliding_window_view(x, reach, axes)
     steps = [slice(None, None, step) for step in strides]
     holes = [slice(None, None, step) for step in dilations]
-    return np.asarray(views[(..., *steps, *holes)])
+    where: Any = (..., *steps, *holes)
+    return np.asarray(views[where])
 
 
 def convolve(x: Array, w: Array, strides: Extents = (1, 1), dilations: Extents = (1, 1)) -> Array:
@@ -108,13 +109,13 @@ def _nhwc(x: Array, w: Array, strides: Extents = (1, 1), dilations: Extents = (1
 def _depthwise(x: Array, w: Array, strides: Extents = (1, 1)) -> Array:
     """Convolve [n, h, w, c] with [h, w, c]."""
     views = windows(_last_to_first(x), w.shape[:2], strides, (1, 1))
-    return np.einsum("nchwij,ijc->nhwc", views, w)
+    return np.asarray(np.einsum("nchwij,ijc->nhwc", views, w))
 
 
 def _grouped(x: Array, w: Array) -> Array:
     """Convolve [n, g, c, h, w] with [f, g, c, h, w]."""
     views = windows(x, w.shape[3:], (1, 1), (1, 1))
-    return np.einsum("ngchwij,gfcij->ngfhw", views, w)
+    return np.asarray(np.einsum("ngchwij,gfcij->ngfhw", views, w))
 
 
 def _pool(
@@ -265,8 +266,8 @@ func.func @main(%x: !x, %w: !w, %y: !y) -> !y {
 
 def _unknown(x: Array, w: Array, y: Array) -> Array:
     result = y.copy()
-    for k, l in itertools.product(range(4), range(2)):
-        product = x[:, l : l + 8, 3 * k : 3 * k + 9 : 2] * w[k, l]
+    for k, m in itertools.product(range(4), range(2)):
+        product = x[:, m : m + 8, 3 * k : 3 * k + 9 : 2] * w[k, m]
         result = np.where(product > result, product, product - result)
     return result
 

@@ -1,0 +1,232 @@
+//===- AtomBounds.cpp - What conditions say of single numbers -------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AtomBounds.h"
+#include "CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Form = SymbolicForm;
+using Range = SymbolicRange;
+
+void AtomBounds::add(const SymbolicCondition &condition) {
+  switch (condition.kind) {
+  case SymbolicCondition::All:
+    for (const SymbolicCondition &part : condition.parts)
+      add(part);
+    return;
+  case SymbolicCondition::Zero:
+    if (std::optional<Form> negated = Form().plus(condition.form, -1))
+      facts.push_back(std::move(*negated));
+    [[fallthrough]];
+  case SymbolicCondition::NonNegative:
+    facts.push_back(condition.form);
+    add(condition.form);
+    return;
+  default:
+    return; // one of several cases, or nothing
+  }
+}
+
+void AtomBounds::add(const Form &form) {
+  for (auto [atom, factor] : form.terms)
+    if (atoms.try_emplace(atom->number, atom).second)
+      for (const Form &operand : atom->operands)
+        add(operand);
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+Range AtomBounds::get(const Atom *atom) const {
+  auto it = ranges.find(atom);
+  return it == ranges.end() ? atom->range : it->second;
+}
+
+Range AtomBounds::get(const Form &form) const {
+  Range known = SymbolicIndex::getRange(form);
+  Number low = form.constant, high = form.constant;
+  for (auto [atom, factor] : form.terms) {
+    Range range = get(atom);
+    Number least = factor > 0 ? range.min : range.max;
+    Number most = factor > 0 ? range.max : range.min;
+    low = low && least ? addScaled(*low, *least, factor) : Number();
+    high = high && most ? addScaled(*high, *most, factor) : Number();
+  }
+  if (low && (!known.min || *known.min < *low))
+    known.min = low;
+  if (high && (!known.max || *known.max > *high))
+    known.max = high;
+  return known;
+}
+
+void AtomBounds::raise(const Atom *atom, int64_t least) {
+  Range range = get(atom);
+  if (range.min && *range.min >= least)
+    return;
+  range.min = least;
+  ranges[atom] = range;
+  hasChanged = true;
+}
+
+void AtomBounds::lower(const Atom *atom, int64_t most) {
+  Range range = get(atom);
+  if (range.max && *range.max <= most)
+    return;
+  range.max = most;
+  ranges[atom] = range;
+  hasChanged = true;
+}
+
+/// `form` is `least` or more: so each atom is what the others leave to it.
+void AtomBounds::boundBelow(const Form &form, int64_t least) {
+  for (auto [atom, factor] : form.terms) {
+    Form others = form;
+    llvm::erase_if(others.terms,
+                   [&, atom = atom](auto term) { return term.first == atom; });
+    Range range = get(others);
+    Number left = range.max ? addScaled(least, *range.max, -1) : Number();
+    if (!left)
+      continue;
+    if (factor > 0)
+      raise(atom, llvm::divideCeilSigned(*left, factor));
+    else
+      lower(atom, llvm::divideFloorSigned(*left, factor));
+  }
+}
+
+void AtomBounds::boundAbove(const Form &form, int64_t most) {
+  if (std::optional<Form> negated = Form().plus(form, -1))
+    boundBelow(*negated, -most);
+}
+
+//===----------------------------------------------------------------------===//
+// What atoms are made of
+//===----------------------------------------------------------------------===//
+
+/// The factor of `divisor`, one atom, in each term of `product`, as a form;
+/// nothing if some term does not have it.
+static std::optional<Form> divideExactly(const Form &product,
+                                         const Atom *divisor) {
+  if (product.constant != 0)
+    return std::nullopt;
+  std::optional<Form> quotient = Form();
+  for (auto [atom, factor] : product.terms) {
+    Form part;
+    if (atom == divisor) {
+      part.constant = factor;
+    } else {
+      if (atom->kind != Atom::Product)
+        return std::nullopt;
+      Form self;
+      self.terms.emplace_back(divisor, 1);
+      unsigned other = atom->operands[0] == self ? 1 : 0;
+      if (atom->operands[1 - other] != self)
+        return std::nullopt;
+      std::optional<Form> scaled = Form().plus(atom->operands[other], factor);
+      if (!scaled)
+        return std::nullopt;
+      part = std::move(*scaled);
+    }
+    quotient = quotient->plus(part);
+    if (!quotient)
+      return std::nullopt;
+  }
+  return quotient;
+}
+
+/// n < r * c, where `below` is r * c - n - 1, and the quotient is that of n by
+/// c, which is positive.
+void AtomBounds::boundByProduct(const Atom *quotient, const Form &below) {
+  const Form &divisor = quotient->operands[1];
+  std::optional<Form> product = below.plus(quotient->operands[0]);
+  if (product)
+    product = product->plus(Form(1));
+  if (!product)
+    return;
+  std::optional<Form> rows =
+      divideExactly(*product, divisor.terms.front().first);
+  Range range = rows ? get(*rows) : Range();
+  if (range.max)
+    lower(quotient, *range.max - 1);
+}
+
+void AtomBounds::boundQuotient(const Atom *atom) {
+  const Form &divisor = atom->operands[1];
+  Range dividend = get(atom->operands[0]), by = get(divisor);
+  if (divisor.isConstant() && divisor.constant > 0) {
+    if (dividend.min)
+      raise(atom, llvm::divideFloorSigned(*dividend.min, divisor.constant));
+    if (dividend.max)
+      lower(atom, llvm::divideFloorSigned(*dividend.max, divisor.constant));
+    return;
+  }
+  bool isPlain = divisor.constant == 0 && divisor.terms.size() == 1 &&
+                 divisor.terms.front().second == 1;
+  if (!isPlain || !by.min || *by.min <= 0)
+    return;
+  for (const Form &fact : facts)
+    boundByProduct(atom, fact);
+}
+
+/// Takes what is known of an atom to what it is made of, and back.
+void AtomBounds::derive(const Atom *atom) {
+  Range range = get(atom);
+  switch (atom->kind) {
+  case Atom::Quotient:
+    return boundQuotient(atom);
+  case Atom::Minimum:
+    for (const Form &operand : atom->operands) {
+      if (range.min)
+        boundBelow(operand, *range.min);
+      if (Range part = get(operand); part.max)
+        lower(atom, *part.max);
+    }
+    return;
+  case Atom::Maximum:
+    for (unsigned i = 0; i < 2; ++i) {
+      if (range.max)
+        boundAbove(atom->operands[i], *range.max);
+      // It is the one if it is more than the other may be.
+      Range other = get(atom->operands[1 - i]);
+      if (range.min && other.max && *other.max < *range.min)
+        boundBelow(atom->operands[i], *range.min);
+    }
+    return;
+  case Atom::Product: {
+    Range lhs = get(atom->operands[0]), rhs = get(atom->operands[1]);
+    bool isPlain = lhs.min && *lhs.min >= 0 && rhs.min && *rhs.min >= 0;
+    if (isPlain && range.min && *range.min > 0)
+      for (const Form &operand : atom->operands)
+        boundBelow(operand, 1);
+    if (isPlain && lhs.max && rhs.max)
+      if (Number most = addScaled(0, *lhs.max, *rhs.max))
+        lower(atom, *most);
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void AtomBounds::propagate() {
+  constexpr unsigned kMaxRounds = 4;
+  hasChanged = !facts.empty();
+  for (unsigned round = 0; round < kMaxRounds && hasChanged; ++round) {
+    hasChanged = false;
+    for (const Form &fact : facts)
+      boundBelow(fact, 0);
+    for (auto [number, atom] : atoms)
+      derive(atom);
+  }
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,585 @@
+//===- PairEquations.cpp - What threads that meet have in common ----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PairEquations.h"
+#include "CheckedArithmetic.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Form = SymbolicForm;
+
+PairEquations::PairEquations(SymbolicIndex &index, ThreadTables *tables,
+                             const PairRelation &relation, IsPair isPair,
+                             bool isOfOther)
+    : index(index), tables(tables), relation(relation), isPair(isPair),
+      isOfOther(isOfOther), bounds{AtomBounds(index), AtomBounds(index)} {}
+
+void PairEquations::addConditions(const SymbolicCondition &first,
+                                  const SymbolicCondition &second) {
+  bounds[0].add(first);
+  bounds[1].add(second);
+  if (!tables)
+    return;
+  mayBe[0] = tables->getPossible(first);
+  mayBe[1] = tables->getPossible(second);
+}
+
+void PairEquations::add(const Form &first, const Form &second, int64_t low,
+                        int64_t high) {
+  Number difference = addScaled(first.constant, second.constant, -1);
+  Number least = difference ? addScaled(low, *difference, -1) : Number();
+  Number most = difference ? addScaled(high, *difference, -1) : Number();
+  if (!least || !most)
+    return;
+  bounds[0].add(first);
+  bounds[1].add(second);
+  Equation equation = makeEquation(first, second);
+  equation.low = *least;
+  equation.high = *most;
+  equations.push_back(std::move(equation));
+}
+
+//===----------------------------------------------------------------------===//
+// What is equal
+//===----------------------------------------------------------------------===//
+
+/// True if both threads hold the same, whoever they are.
+bool PairEquations::isShared(const Atom &atom) const {
+  if (atom.isUnsteady)
+    return false;
+  switch (relation.threads) {
+  case PairRelation::OfTwoBlocks:
+    // The turns of two blocks have nothing to do with each other.
+    return !atom.isDivergentInGrid && atom.loops.empty();
+  case PairRelation::OfOneWarp:
+    if (atom.isDivergentInWarp)
+      return false;
+    break;
+  case PairRelation::OfTwoWarps:
+    if (atom.isDivergent)
+      return false;
+    break;
+  }
+  return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
+    return llvm::is_contained(relation.sameTurn, loop);
+  });
+}
+
+bool PairEquations::isEqual(const Atom *atom) {
+  if (isShared(*atom) || equal.contains(atom) ||
+      (isSameThread && atom->isOfThread))
+    return true;
+  auto [it, isNew] = looked.try_emplace(atom, false);
+  if (!isNew)
+    return it->second;
+  // A function of what is equal. A total is that of other turns, too.
+  bool isFunction = !atom->isLeaf() && atom->kind != Atom::Total;
+  if (!isFunction ||
+      !llvm::all_of(atom->operands,
+                    [&](const Form &operand) { return isEqual(operand); }) ||
+      !isEqual(atom->condition))
+    return false;
+  equal.insert(atom);
+  return looked[atom] = true;
+}
+
+bool PairEquations::isEqual(const Form &form) {
+  SmallVector<std::pair<const Atom *, int64_t>, 4> open;
+  for (auto term : form.terms)
+    if (!isEqual(term.first))
+      open.push_back(term);
+  if (open.empty())
+    return true;
+  // Or a multiple of what an equation says to be.
+  auto isSaid = [&](const Equation &equation) {
+    if (!equation.isZero() || !equation.first.empty() ||
+        equation.terms.size() != open.size())
+      return false;
+    int64_t ofForm = 0, ofEquation = 0;
+    return llvm::all_of(open, [&](auto term) {
+      auto *it = llvm::find_if(equation.terms, [&](const Term &other) {
+        return other.first.kind == Variable::Difference &&
+               other.first.atom == term.first;
+      });
+      if (it == equation.terms.end())
+        return false;
+      if (ofForm == 0)
+        std::tie(ofForm, ofEquation) = std::pair(term.second, it->second);
+      Number lhs = addScaled(0, term.second, ofEquation);
+      Number rhs = addScaled(0, it->second, ofForm);
+      return lhs && lhs == rhs;
+    });
+  };
+  return llvm::any_of(equations, isSaid);
+}
+
+bool PairEquations::isEqual(const SymbolicCondition &condition) {
+  return isEqual(condition.form) &&
+         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
+           return isEqual(part);
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+bool PairEquations::isOfTables(const Variable &variable) const {
+  return tables && variable.kind != Variable::Rest &&
+         variable.atom->isOfThread && tables->get(variable.atom);
+}
+
+SymbolicRange PairEquations::getRange(const Variable &variable) const {
+  if (variable.kind == Variable::Rest) {
+    int64_t most = remainders[variable.rest].most;
+    return {-most, most};
+  }
+  SymbolicRange first = bounds[0].get(variable.atom);
+  SymbolicRange second = bounds[1].get(variable.atom);
+  if (variable.kind != Variable::Difference)
+    return variable.kind == Variable::First ? first : second;
+  SymbolicRange range;
+  if (first.min && second.max)
+    range.min = addScaled(*first.min, *second.max, -1);
+  if (first.max && second.min)
+    range.max = addScaled(*first.max, *second.min, -1);
+  // The second one is in a later turn.
+  if (variable.atom->kind == Atom::Turn &&
+      variable.atom->loop == relation.carrier && relation.carrier &&
+      relation.threads != PairRelation::OfTwoBlocks) {
+    range.max = std::min(range.max.value_or(0), -relation.least);
+    if (relation.most)
+      range.min = std::max(range.min.value_or(-*relation.most), //
+                           -*relation.most);
+  }
+  return range;
+}
+
+/// The range of the numbers that threads tell; none are possible if it is empty
+/// of them.
+SymbolicRange PairEquations::getTableRange(const Equation &equation) const {
+  if (equation.first.empty())
+    return {0, 0};
+  std::optional<int64_t> ends[2][2]; // by side: the least, the most
+  for (unsigned side = 0; side < 2; ++side) {
+    const Table &table = side == 0 ? equation.first : equation.second;
+    for (unsigned thread = 0; thread < table.size(); ++thread) {
+      if (!mayBe[side][thread])
+        continue;
+      auto &[least, most] = ends[side];
+      least = std::min(least.value_or(table[thread]), table[thread]);
+      most = std::max(most.value_or(table[thread]), table[thread]);
+    }
+    if (!ends[side][0])
+      return {1, 0};
+  }
+  return {*ends[0][0] - *ends[1][1], *ends[0][1] - *ends[1][0]};
+}
+
+/// The range of a sum of `terms` and of the tables; nothing if it has no ends.
+std::optional<std::array<int64_t, 2>>
+PairEquations::getTotalRange(ArrayRef<Term> terms,
+                             const Equation &ofTables) const {
+  SymbolicRange range = getTableRange(ofTables);
+  Number low = range.min, high = range.max;
+  for (const auto &[variable, factor] : terms) {
+    SymbolicRange part = getRange(variable);
+    if (!part.min || !part.max || !low || !high)
+      return std::nullopt;
+    low = addScaled(*low, factor > 0 ? *part.min : *part.max, factor);
+    high = addScaled(*high, factor > 0 ? *part.max : *part.min, factor);
+  }
+  if (!low || !high)
+    return std::nullopt;
+  return std::array{*low, *high};
+}
+
+//===----------------------------------------------------------------------===//
+// Equations
+//===----------------------------------------------------------------------===//
+
+PairEquations::Equation PairEquations::makeEquation(const Form &first,
+                                                    const Form &second) {
+  Equation equation;
+  for (auto [atom, factor] : first.terms) {
+    bool isSame = second.getFactor(atom) == factor;
+    if (isSame && isShared(*atom))
+      continue;
+    equation.terms.push_back(
+        {{isSame ? Variable::Difference : Variable::First, atom}, factor});
+  }
+  for (auto [atom, factor] : second.terms)
+    if (first.getFactor(atom) != factor)
+      equation.terms.push_back({{Variable::Second, atom}, -factor});
+  nameRemainders(equation);
+  return equation;
+}
+
+/// Takes `form`, which is from 0 to `most`, for a number of its own, if there
+/// are no more terms by that.
+bool PairEquations::name(Equation &equation, const Form &form, int64_t most) {
+  auto find = [](Equation &in, const Atom *atom) {
+    return llvm::find_if(in.terms, [&](const Term &term) {
+      return term.first == Variable{Variable::Difference, atom};
+    });
+  };
+  if (form.terms.empty())
+    return false;
+  auto [lead, leadFactor] = form.terms.front();
+  auto *known = find(equation, lead);
+  if (known == equation.terms.end() || known->second % leadFactor != 0)
+    return false;
+  int64_t times = known->second / leadFactor;
+  Equation changed = equation;
+  for (auto [atom, factor] : form.terms) {
+    auto *it = find(changed, atom);
+    if (it == changed.terms.end())
+      it = changed.terms.insert(it, {{Variable::Difference, atom}, 0});
+    Number left = addScaled(it->second, factor, -times);
+    if (!left)
+      return false;
+    it->second = *left;
+    if (*left == 0)
+      changed.terms.erase(it);
+  }
+  if (changed.terms.size() >= equation.terms.size())
+    return false;
+  changed.terms.push_back(
+      {{Variable::Rest, nullptr, unsigned(remainders.size())}, times});
+  remainders.push_back({form, most});
+  equation = std::move(changed);
+  return true;
+}
+
+/// Names a remainder by the divisor of a quotient in the equation.
+bool PairEquations::name(Equation &equation) {
+  // What is made of others has a higher number than these.
+  SmallVector<const Atom *, 4> quotients;
+  for (const auto &[variable, factor] : equation.terms) {
+    if (variable.kind != Variable::Difference || isOfTables(variable))
+      continue;
+    if (variable.atom->kind == Atom::Quotient)
+      quotients.push_back(variable.atom);
+    // A product of a quotient and its divisor.
+    if (variable.atom->kind == Atom::Product)
+      for (const Form &operand : variable.atom->operands)
+        if (operand.terms.size() == 1 &&
+            operand.terms.front().first->kind == Atom::Quotient)
+          quotients.push_back(operand.terms.front().first);
+  }
+  llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
+    return lhs->number > rhs->number;
+  });
+  for (const Atom *quotient : quotients) {
+    const Form &dividend = quotient->operands[0];
+    const Form &divisor = quotient->operands[1];
+    SymbolicRange by = bounds[0].get(divisor), other = bounds[1].get(divisor);
+    if (!by.min || *by.min <= 0 || !by.max || !other.min || *other.min <= 0 ||
+        !other.max)
+      continue;
+    Form self;
+    self.terms.emplace_back(quotient, 1);
+    std::optional<Form> rest = dividend.plus(index.multiply(self, divisor), -1);
+    if (rest && name(equation, *rest, std::max(*by.max, *other.max) - 1))
+      return true;
+    // x / m - n * (x / (m * n)) is from 0 to n - 1, too.
+    for (const Atom *finer : quotients) {
+      if (finer == quotient || !divisor.isConstant() ||
+          !finer->operands[1].isConstant() || finer->operands[0] != dividend ||
+          divisor.constant % finer->operands[1].constant != 0)
+        continue;
+      int64_t times = divisor.constant / finer->operands[1].constant;
+      Form fine;
+      fine.terms.emplace_back(finer, 1);
+      rest = fine.plus(self, -times);
+      if (rest && name(equation, *rest, times - 1))
+        return true;
+    }
+  }
+  return false;
+}
+
+void PairEquations::nameRemainders(Equation &equation) {
+  while (name(equation))
+    ;
+}
+
+/// Leaves out what is equal.
+bool PairEquations::simplify(Equation &equation) {
+  size_t before = equation.terms.size();
+  auto isZero = [](int64_t number) { return number == 0; };
+  if (llvm::all_of(equation.first, isZero) &&
+      llvm::all_of(equation.second, isZero)) {
+    equation.first.clear();
+    equation.second.clear();
+  }
+  llvm::erase_if(equation.terms, [&](const Term &term) {
+    const Variable &variable = term.first;
+    if (variable.kind == Variable::Rest) {
+      Remainder &rest = remainders[variable.rest];
+      return rest.isEqual = rest.isEqual || isEqual(rest.form);
+    }
+    return variable.kind == Variable::Difference && isEqual(variable.atom);
+  });
+  return equation.terms.size() != before;
+}
+
+/// Learns from an equation on one number.
+bool PairEquations::learn(const Equation &equation) {
+  if (!equation.isZero() || !equation.first.empty() ||
+      equation.terms.size() != 1)
+    return false;
+  Variable variable = equation.terms.front().first;
+  if (variable.kind == Variable::Difference)
+    return equal.insert(variable.atom).second;
+  if (variable.kind != Variable::Rest || remainders[variable.rest].isEqual)
+    return false;
+  remainders[variable.rest].isEqual = true;
+  Form form = remainders[variable.rest].form;
+  Equation told;
+  for (auto [atom, factor] : form.terms)
+    told.terms.push_back({{Variable::Difference, atom}, factor});
+  equations.push_back(std::move(told)); // invalidates `equation`
+  return true;
+}
+
+/// Two numbers are equal if their exclusive ors with the same key are: swizzles
+/// take no two elements of a row to one place.
+void PairEquations::learnOperands() {
+  for (const Atom *atom : SmallVector<const Atom *>(equal.begin(), equal.end()))
+    for (unsigned key = 0; key < 2; ++key) {
+      if (!isa_and_nonnull<arith::XOrIOp>(atom->op) ||
+          atom->operands.size() != 2 || !isEqual(atom->operands[key]) ||
+          isEqual(atom->operands[1 - key]) || !opened.insert(atom).second)
+        continue;
+      const Form &number = atom->operands[1 - key];
+      equations.push_back(makeEquation(number, number));
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Digits
+//===----------------------------------------------------------------------===//
+
+/// An equation as `base` times one and another.
+struct PairEquations::Split {
+  Equation upper, lower;
+};
+
+/// Adds the numbers that `terms`, which threads tell, are for each thread.
+bool PairEquations::addTables(Equation &equation, ArrayRef<Term> terms) {
+  for (const auto &[variable, factor] : terms) {
+    const Table &table = *tables->get(variable.atom);
+    equation.first.resize(table.size());
+    equation.second.resize(table.size());
+    for (unsigned thread = 0; thread < table.size(); ++thread) {
+      Number scaled = addScaled(0, table[thread], factor);
+      constexpr int64_t kLimit = int64_t(1) << 48;
+      if (!scaled || std::abs(*scaled) > kLimit)
+        return false;
+      if (variable.kind != Variable::Second)
+        equation.first[thread] += *scaled;
+      if (variable.kind != Variable::First)
+        equation.second[thread] +=
+            variable.kind == Variable::Second ? -*scaled : *scaled;
+    }
+  }
+  return true;
+}
+
+/// Puts the parts in the place of the equation, if the lower one is too small
+/// to make up for a difference of the upper one. They have `base`, which is
+/// more than one, between them.
+bool PairEquations::finish(Equation &equation, Split &parts, int64_t base) {
+  Equation ofTables = parts.lower;
+  SmallVector<Term, 6> others, ofThreads;
+  for (const Term &term : parts.lower.terms)
+    (isOfTables(term.first) ? ofThreads : others).push_back(term);
+  if (!addTables(ofTables, ofThreads))
+    return false;
+  auto range = getTotalRange(others, ofTables);
+  if (!range)
+    return false;
+  Number low = addScaled(equation.low, (*range)[1], -1);
+  Number high = addScaled(equation.high, (*range)[0], -1);
+  if (!low || !high)
+    return false;
+  int64_t least = llvm::divideCeilSigned(*low, base);
+  int64_t most = llvm::divideFloorSigned(*high, base);
+  isImpossible |= least > most;
+  if (least != most)
+    return isImpossible;
+  parts.upper.low = parts.upper.high = least;
+  parts.lower.low = equation.low - least * base;
+  parts.lower.high = equation.high - least * base;
+  equation = std::move(parts.lower);
+  equations.push_back(std::move(parts.upper)); // invalidates `equation`
+  return true;
+}
+
+bool PairEquations::split(Equation &equation, int64_t base) {
+  auto isEmpty = [](const Equation &part) {
+    auto isZero = [](int64_t number) { return number == 0; };
+    return part.terms.empty() && llvm::all_of(part.first, isZero) &&
+           llvm::all_of(part.second, isZero);
+  };
+  auto addDigits = [&](const Equation &from, Split &parts) {
+    for (auto table : {&Equation::first, &Equation::second})
+      for (int64_t number : from.*table) {
+        int64_t times = llvm::divideFloorSigned(number, base);
+        (parts.upper.*table).push_back(times);
+        (parts.lower.*table).push_back(number - times * base);
+      }
+  };
+  // Terms stay terms if they can: then more is known of them.
+  Split parts, numbers;
+  Equation ofThreads;
+  ofThreads.first = equation.first;
+  ofThreads.second = equation.second;
+  SmallVector<Term, 6> told;
+  for (const Term &term : equation.terms) {
+    bool isUpper = term.second % base == 0;
+    Term divided = {term.first, isUpper ? term.second / base : term.second};
+    (isUpper ? parts.upper : parts.lower).terms.push_back(divided);
+    if (isOfTables(term.first))
+      told.push_back(term);
+    else
+      (isUpper ? numbers.upper : numbers.lower).terms.push_back(divided);
+  }
+  addDigits(equation, parts);
+  if (!isEmpty(parts.upper) && finish(equation, parts, base))
+    return true;
+  if (told.empty() || !addTables(ofThreads, told))
+    return false;
+  addDigits(ofThreads, numbers);
+  return !isEmpty(numbers.upper) && finish(equation, numbers, base);
+}
+
+/// What all numbers of two tables are multiples of, beyond a constant.
+static int64_t getStep(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
+  int64_t step = 0;
+  for (ArrayRef<int64_t> table : {first, second})
+    for (int64_t number : table)
+      step = std::gcd(step, number - first.front());
+  return step;
+}
+
+/// Takes an equation of several digits apart.
+bool PairEquations::split(Equation &equation) {
+  if (llvm::all_of(equation.terms,
+                   [&](const Term &term) { return isOfTables(term.first); }))
+    return false; // looked at with all others
+  SmallVector<int64_t, 6> bases;
+  for (const auto &[variable, factor] : equation.terms)
+    if (factor > 1 || factor < -1)
+      bases.push_back(std::abs(factor));
+  if (int64_t step = getStep(equation.first, equation.second); step > 1)
+    bases.push_back(step);
+  llvm::sort(bases);
+  bases.erase(llvm::unique(bases), bases.end());
+  return llvm::any_of(bases,
+                      [&](int64_t base) { return split(equation, base); });
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+/// Goes through all pairs of threads for the equations that say something of
+/// nothing else: whether none is left, or only those of a thread and itself.
+bool PairEquations::lookAtThreads() {
+  if (!tables || isSameThread)
+    return false;
+  ThreadPlaces first, second;
+  unsigned numThreads = tables->getNumThreads();
+  for (ThreadPlaces *places : {&first, &second}) {
+    places->starts.assign(numThreads, 0);
+    places->isPossible = mayBe[places == &second];
+  }
+  bool isKnown = false;
+  for (const Equation &equation : equations) {
+    Equation numbers = equation;
+    bool isUsable = equation.low == equation.high &&
+                    llvm::all_of(equation.terms, [&](const Term &term) {
+                      return isOfTables(term.first);
+                    });
+    if (!isUsable || !addTables(numbers, equation.terms) ||
+        numbers.first.empty())
+      continue;
+    isKnown = true;
+    for (int64_t &number : numbers.second)
+      number += equation.low;
+    first.keys.push_back(std::move(numbers.first));
+    second.keys.push_back(std::move(numbers.second));
+  }
+  if (!isKnown)
+    return false;
+  auto isOther = [&](unsigned lhs, unsigned rhs) {
+    return lhs != rhs && isPair(lhs, rhs);
+  };
+  isImpossible |= findMeetings(first, second, isPair, 1).empty();
+  isSameThread = findMeetings(first, second, isOther, 1).empty();
+  return isImpossible || isSameThread;
+}
+
+/// True if what is equal may not be.
+bool PairEquations::isExcluded() {
+  const BlockShape &shape = index.getShape();
+  if (relation.threads == PairRelation::OfTwoBlocks) {
+    bool isSameBlock = true;
+    for (unsigned dim = 0; dim < 3; ++dim)
+      isSameBlock &=
+          index.getGrid()[dim] == 1 || isEqual(index.getBlockId(dim));
+    return isSameBlock;
+  }
+  if (relation.carrier && relation.least > 0 &&
+      isEqual(index.getTurn(relation.carrier)))
+    return true;
+  if (!isOfOther)
+    return false;
+  bool isSame = true;
+  for (unsigned dim = 0; dim < 3; ++dim)
+    isSame &= shape.sizes[dim] == 1 || isEqual(index.getThreadId(dim));
+  return isSame || isSameThread;
+}
+
+bool PairEquations::isContradiction() {
+  if (equations.empty())
+    return false;
+  bounds[0].propagate();
+  bounds[1].propagate();
+  // Bounds tell more remainders.
+  for (Equation &equation : equations)
+    nameRemainders(equation);
+  constexpr unsigned kMaxRounds = 8, kMaxEquations = 32;
+  for (unsigned round = 0; round < kMaxRounds; ++round) {
+    bool hasChanged = false;
+    size_t numEqual = equal.size(), numEquations = equations.size();
+    looked.clear();
+    for (size_t i = 0; i < equations.size() && i < kMaxEquations; ++i) {
+      hasChanged |= simplify(equations[i]);
+      hasChanged |= learn(equations[i]);
+      while (!isImpossible && equations.size() < kMaxEquations &&
+             split(equations[i]))
+        hasChanged = true;
+    }
+    learnOperands();
+    hasChanged |= equal.size() != numEqual || equations.size() != numEquations;
+    looked.clear();
+    if (isImpossible || isExcluded())
+      return true;
+    if (!hasChanged && !lookAtThreads())
+      return false;
+  }
+  return isImpossible || isExcluded();
+}
+
+} // namespace mlir::workgroup

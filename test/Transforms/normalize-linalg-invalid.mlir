@@ -1,0 +1,24 @@
+// RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(workgroup-normalize-linalg)' -o /dev/null
+
+func.func @copy(%a: tensor<4xcomplex<f32>>, %o: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  // expected-error @+1 {{'linalg.copy' op is on complex numbers, which are not compiled; split them into tensors of their real and imaginary parts}}
+  %0 = linalg.copy ins(%a : tensor<4xcomplex<f32>>) outs(%o : tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+// Not linalg yet, but it would become linalg.
+func.func @splat(%x: complex<f32>) -> tensor<4xcomplex<f32>> {
+  // expected-error @+1 {{'tensor.splat' op is on complex numbers}}
+  %0 = tensor.splat %x : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+func.func @winograd(%f: tensor<2x3x3x2xf32>, %o: tensor<6x6x2x2xf32>) -> tensor<6x6x2x2xf32> {
+  // expected-error @+1 {{'linalg.winograd_filter_transform' op is not compiled; write the convolution itself, such as linalg.conv_2d_nhwc_fhwc}}
+  %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%f : tensor<2x3x3x2xf32>) outs(%o : tensor<6x6x2x2xf32>) -> tensor<6x6x2x2xf32>
+  return %0 : tensor<6x6x2x2xf32>
+}

@@ -1,0 +1,109 @@
+"""The programs of the suite mean the same at every stage on their way to kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from cpu_stages import Native, optimize
+from linalg_programs import PROGRAMS, Program
+
+NORMALIZED = ("workgroup-normalize-linalg", "canonicalize", "cse")
+FORMED = (*NORMALIZED, "workgroup-form-kernels")
+
+# Where the first loop of some kernel is none that blocks share out, or there is no loop at all.
+BLOCKS = {
+    **dict.fromkeys(("add_one", "fills", "sum_all", "dot", "diamond"), ""),
+    **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
+    **dict.fromkeys(("sum_outside", "batch_statistics", "batch_reduce_matmul"), "0,3"),
+    "sum_outer_two": "0,0,3",
+}
+# Sizes that divide no extent, that are too large for all of them, and steps of sums.
+SIZES = {
+    "softmax": ("block=1", "block=5 recompute", "block=1000"),
+    "softmax_dynamic": ("block=1", "block=7 recompute"),
+    "layer_norm": ("block=4", "block=4 recompute"),
+    "layer_norm_and_mean": ("block=2", "block=3 recompute"),
+    "matmul_ragged": ("block=16,8 reduction=16", "block=7,0 reduction=5", "block=0,64"),
+    "matmul_tall": ("block=64,64 reduction=1000",),
+    "matmul_dynamic": ("block=16,8 reduction=16", "reduction=3"),
+    "matmul_without_sum": ("block=4,4 reduction=4",),
+    "matmul_bias_relu": ("block=16,16 reduction=4",),
+    "matmul_bias_relu_dynamic": ("block=5,3 reduction=4",),
+    "matmul_two_results": ("block=5,3 reduction=4", "block=0,5"),
+    "matmul_update": ("block=4,4 reduction=3",),
+    "batch_matmul": ("block=1,5,3 reduction=4",),
+    "split_sum": ("block=4,4 reduction=2,3", "reduction=0,2"),
+    "matmul_bf16_f32": ("block=4,4 reduction=3",),
+    "matmul_i8_i32": ("block=4,4 reduction=3",),
+    "conv_2d_nhwc": ("block=1,2,3",),
+    "conv_2d_nhwc_strided": ("block=1,2,3,2",),
+    "conv_bias_relu": ("block=1,2,3,2",),
+    "pool_max_nhwc": ("block=1,2,3",),
+    "transpose": ("block=8,8",),
+    "pad": ("block=2,3",),
+    "add_dynamic": ("block=4",),
+    "iota": ("block=4",),
+    "unpack": ("block=2",),
+}
+# One of each kind of program, for the stages before the last.
+CHOSEN = (
+    *("add_dynamic", "add_empty", "broadcast", "narrow_f8E5M2", "iota", "arithmetic_on_tensors"),
+    *("sum_columns", "argmax_ties", "softmax_dynamic", "layer_norm_and_mean", "matmul_dynamic"),
+    *("matmul_two_results", "matmul_by_transposition", "mmt4d", "quantized_matmul", "conv_padded"),
+    *("unknown_window", "embedding", "scatter_loop", "slices", "concat", "pack", "unpack"),
+    *("attention_dynamic", "transformer_block", "diamond", "recurrent", "loop_of_two", "branch"),
+    *("calls", "argument_returned"),
+)
+
+BY_NAME = {program.name: program for program in PROGRAMS}
+
+
+def tile(options: str) -> tuple[str, ...]:
+    """Return the passes up to tiled kernels."""
+    return (*FORMED, f"func.func(workgroup-tile-kernel{{{options}}})")
+
+
+def check_stage(program: Program, passes: Sequence[str]) -> None:
+    """Compare all runs of what the passes make of a program with NumPy."""
+    native = Native(optimize(program.text, *passes))
+    for run in range(len(program.runs)):
+        arguments = program.arguments(run)
+        written = [arguments[number] for number in program.written]
+        like = program.expect(run)[len(written) :]
+        returned = native.call(program.entry, arguments, like)
+        program.check(run, [*written, *returned])
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_normalized(name: str) -> None:
+    check_stage(BY_NAME[name], NORMALIZED)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_formed(name: str) -> None:
+    check_stage(BY_NAME[name], FORMED)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, options) for name in SIZES for options in SIZES[name]]
+)
+def test_tiled(name: str, options: str) -> None:
+    check_stage(BY_NAME[name], tile(options))
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_bufferized_of_one_block(name: str) -> None:
+    check_stage(BY_NAME[name], (*tile(""), "workgroup-bufferize"))
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_bufferized(name: str) -> None:
+    program = BY_NAME[name]
+    block = BLOCKS.get(name, "3")
+    options = f"block={block} reduction=2" if block else ""
+    check_stage(program, (*tile(options), "workgroup-bufferize"))
+
+
+def test_names_are_unique() -> None:
+    assert len(BY_NAME) == len(PROGRAMS)

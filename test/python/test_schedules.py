@@ -1,0 +1,284 @@
+"""What is chosen for a kernel by its structure; no compiler is needed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pipeline.schedules import (
+    Contraction,
+    Kernel,
+    Op,
+    Operand,
+    Target,
+    Tile,
+    choose,
+    choose_tile,
+    write_schedule,
+)
+from pipeline.schedules.tile import fill_block
+
+A100 = Target("sm_80", 108, 163 << 10)
+SMALL = Target("sm_75", 40, 64 << 10)
+
+Extents = tuple[int | None, ...]
+
+
+def operand(loops: tuple[int | None, ...], extents: Extents, kind: str = "f32") -> Operand:
+    shape = tuple(None if loop is None else extents[loop] for loop in loops)
+    return Operand(kind, int(kind.strip("fibE")), shape, loops)
+
+
+def pointwise(extents: Extents, *inputs: tuple[int, ...], kind: str = "f32") -> Kernel:
+    """Return a kernel of element-wise work, with the loops along the dimensions of each input."""
+    loops = tuple(range(len(extents)))
+    op = Op(
+        "elementwise",
+        (True,) * len(extents),
+        extents,
+        loops,
+        tuple(operand(places, extents, kind) for places in inputs or (loops,)),
+        (operand(loops, extents, kind),),
+    )
+    return Kernel("main_0", '"main_0"', "elementwise", (op,), (True,) * len(extents))
+
+
+def reduction(extents: Extents, sums: tuple[int, ...], *, combinable: bool = True) -> Kernel:
+    """Return a kernel that reads all extents, contiguous along the last, and sums along `sums`."""
+    loops = tuple(range(len(extents)))
+    parallel = tuple(loop not in sums for loop in loops)
+    kept = tuple(loop for loop in loops if parallel[loop])
+    op = Op(
+        "reduction",
+        parallel,
+        extents,
+        tuple(loop if parallel[loop] else None for loop in loops),
+        (operand(loops, extents),),
+        (operand(kept, extents),),
+        is_combinable=combinable,
+    )
+    return Kernel("main_0", '"main_0"', "reduction", (op,), parallel)
+
+
+def softmax(rows: int | None, columns: int | None) -> Kernel:
+    """Return a kernel of two sums along rows, and of what is element by element between them."""
+    extents = (rows, columns)
+
+    def op(kind: str, result: tuple[int, ...]) -> Op:
+        is_sum = kind == "reduction"
+        return Op(
+            kind,  # type: ignore[arg-type]
+            (True, not is_sum),
+            extents,
+            (0, None),
+            (operand((0, 1), extents),),
+            (operand(result, extents),),
+            is_combinable=is_sum,
+        )
+
+    ops = (
+        op("reduction", (0,)),
+        op("elementwise", (0, 1)),
+        op("reduction", (0,)),
+        op("elementwise", (0, 1)),
+    )
+    return Kernel("main_0", '"main_0"', "reduction", ops, (True, False))
+
+
+def matmul(
+    m: int | None, n: int | None, k: int | None, *, batch: int | None = 1, kind: str = "f32"
+) -> Kernel:
+    """Return a kernel of a matmul; in a batch, if that is not 1."""
+    extents: Extents = (batch, m, n, k)
+    op = Op(
+        "contraction",
+        (True, True, True, False),
+        extents,
+        (0, 1, 2, None),
+        (operand((0, 1, 3), extents, kind), operand((0, 3, 2), extents, kind)),
+        (operand((0, 1, 2), extents, kind),),
+        is_combinable=True,
+        contraction=Contraction((0,), (1,), (2,), (3,)),
+    )
+    return Kernel("main_0", '"main_0"', "contraction", (op,), (True, True, True, False))
+
+
+def points(tile: Tile, kernel: Kernel) -> int:
+    """How many iterations of the loops that are shared out a block does."""
+    sizes = zip(tile.block, kernel.root.extents, kernel.shared, strict=True)
+    return math.prod(size or extent or 1 for size, extent, shared in sizes if shared)
+
+
+# --- element by element ---------------------------------------------------------------------------
+
+
+def test_large_elementwise_work_has_four_vectors_a_thread() -> None:
+    kernel = pointwise((4096, 4096))
+    tile = choose_tile(kernel, A100)
+    assert tile == Tile((4, 1024), 256)
+    assert choose_tile(pointwise((1 << 24,)), A100) == Tile((4096,), 256)
+
+
+@pytest.mark.parametrize(("kind", "vector"), [("f64", 2), ("f32", 4), ("f16", 8), ("i8", 16)])
+def test_small_elementwise_work_has_one_vector_a_thread(kind: str, vector: int) -> None:
+    kernel = pointwise((512, 256), kind=kind)
+    tile = choose_tile(kernel, A100)
+    assert points(tile, kernel) == tile.threads * vector
+
+
+def test_little_work_takes_few_threads() -> None:
+    assert choose_tile(pointwise((7,)), A100) == Tile((7,), 32)
+    assert choose_tile(pointwise(()), A100) == Tile((), 32)
+    assert choose_tile(pointwise((0, 3)), A100).threads == 32
+
+
+def test_unknown_extents_count_as_large() -> None:
+    assert choose_tile(pointwise((None, None)), A100) == Tile((4, 1024), 256)
+    assert choose_tile(pointwise((None,)), A100).threads == 256
+
+
+def test_no_more_loops_are_shared_out_than_there_are_ids() -> None:
+    tile = choose_tile(pointwise((2,) * 14), A100)
+    assert sum(size > 0 for size in tile.block) == 10
+    assert tile.block[:4] == (0, 0, 0, 0)
+
+
+def test_transposition_has_square_tiles() -> None:
+    kernel = pointwise((4096, 4096), (1, 0))
+    assert choose_tile(kernel, A100) == Tile((64, 64), 256)
+    assert choose_tile(pointwise((256, 256), (1, 0)), A100) == Tile((32, 32), 256)
+    assert choose_tile(pointwise((5, 1024, 8, 1024), (3, 2, 1)), A100).block[3] in (32, 64)
+
+
+@pytest.mark.parametrize("inputs", [((0, 1), (1,)), ((0, 1), (0,)), ((0,), (1,))])
+def test_broadcast_is_no_transposition(inputs: tuple[tuple[int, ...], ...]) -> None:
+    assert choose_tile(pointwise((4096, 4096), *inputs), A100) == Tile((4, 1024), 256)
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "threads"),
+    [(20, 128, 128), (100, 1, 32), (1024, 1, 64), (4096, 1, 256), (1 << 20, 1, 1024)],
+)
+def test_rows(columns: int, rows: int, threads: int) -> None:
+    assert choose_tile(reduction((5000, columns), (1,)), A100) == Tile((rows, 0), threads)
+
+
+def test_rows_of_unknown_length() -> None:
+    assert choose_tile(reduction((None, None), (1,)), A100) == Tile((1, 0), 256)
+
+
+def test_what_is_kept_of_rows_fits() -> None:
+    assert choose_tile(softmax(4096, 1024), A100) == Tile((1, 0), 64)
+    assert choose_tile(softmax(4096, 16), A100) == Tile((128, 0), 128)
+    long = choose_tile(softmax(8, 1 << 18), A100)
+    assert long == Tile((1, 0), 1024, (), recompute=True)
+    assert not choose_tile(softmax(8, 16384), A100).recompute
+    assert choose_tile(softmax(8, 16384), SMALL).recompute
+
+
+def test_columns() -> None:
+    assert choose_tile(reduction((1000, 512), (0,)), A100) == Tile((0, 32), 256)
+    assert choose_tile(reduction((1000, 1 << 16), (0,)), A100) == Tile((0, 64), 64)
+    assert choose_tile(reduction((20, 512), (0,)), A100) == Tile((0, 64), 64)
+
+
+def test_everything() -> None:
+    assert choose_tile(reduction((1000, 512), (0, 1)), A100) == Tile((0, 0), 1024)
+    assert choose_tile(reduction((64,), (0,)), A100) == Tile((0,), 32)
+    serial = choose_tile(reduction((1000,), (0,), combinable=False), A100)
+    assert (serial.threads, bool(serial.reason)) == (32, True)
+
+
+def test_what_cannot_be_put_together_is_left_to_one_thread_each() -> None:
+    kernel = reduction((300, 70), (1,), combinable=False)
+    tile = choose_tile(kernel, A100)
+    assert (tile.block, tile.threads) == ((128, 0), 128)
+    (remark,) = choose([kernel], A100, "1").remarks
+    assert (remark.kind, remark.name) == ("missed", "GeneralKernel")
+    assert "cannot be put together" in remark.message
+
+
+# --- sums of products -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(4096, 4096, 4096), (None, None, None), (8192, 1 << 14, 64)])
+def test_large_matmul(sizes: tuple[int | None, ...]) -> None:
+    m, n, k = sizes
+    assert choose_tile(matmul(m, n, k), A100) == Tile((1, 128, 128, 0), 256, (16,))
+
+
+def test_small_matmul_keeps_all_multiprocessors_busy() -> None:
+    tile = choose_tile(matmul(1024, 1024, 1024), A100)
+    assert tile == Tile((1, 64, 64, 0), 64, (16,))
+    assert choose_tile(matmul(64, 64, 64, batch=1000), A100) == Tile((1, 64, 64, 0), 64, (16,))
+
+
+@pytest.mark.parametrize("size", [17, 64, 100, 513, 1024, 4096, None])
+def test_threads_have_eight_by_eight_sums(size: int | None) -> None:
+    tile = choose_tile(matmul(size, size, size), A100)
+    assert tile.block[1] * tile.block[2] == 64 * tile.threads
+
+
+@pytest.mark.parametrize("kind", ["f64", "i64"])
+def test_sums_of_64_bits_take_smaller_tiles(kind: str) -> None:
+    tile = choose_tile(matmul(4096, 4096, 4096, kind=kind), A100)
+    assert tile.block[1] * tile.block[2] <= 32 * tile.threads
+
+
+@pytest.mark.parametrize("sizes", [(1, 4096, 4096), (4096, 1, 4096), (16, 16, 65536)])
+def test_thin_products_are_sums(sizes: tuple[int, ...]) -> None:
+    m, n, k = sizes
+    assert choose_tile(matmul(m, n, k), A100).reduction == ()
+
+
+# --- limits and text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("block", "threads", "message"),
+    [
+        ((1,), 0, "1 to 1024 threads, not 0"),
+        ((1,), 2048, "not 2048"),
+        ((-1,), 32, "positive"),
+        ((1,) * 11, 32, "10 loops at most"),
+    ],
+)
+def test_tiles_that_no_kernel_can_have(block: tuple[int, ...], threads: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Tile(block, threads)
+
+
+def test_blocks_are_never_empty() -> None:
+    for extents in ((1, 1), (0, 5), (3, 0), (2, None)):
+        kernel = pointwise(extents)
+        assert all(size > 0 for size in fill_block(kernel, 4, kernel.shared_loops))
+
+
+def test_text() -> None:
+    kernel = matmul(512, 512, 512)
+    text = write_schedule([kernel], [Tile((1, 64, 64, 0), 64, (16,))], chip="sm_80", version="9")
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[0].startswith("// Chosen by mlir-workgroup 9 for sm_80")
+    assert "// @main_0: contraction 1x512x512x512 f32; 64 blocks of 64 threads" in lines
+    (tiled,) = (line for line in lines if "workgroup-tile-kernel" in line)
+    assert '{"block" = [1, 64, 64, 0], "reduction" = [16]}' in tiled
+    (mapped,) = (line for line in lines if "workgroup-map-to-threads" in line)
+    assert '"threads" = 64' in mapped
+
+
+def test_text_leaves_out_what_is_not_chosen() -> None:
+    text = write_schedule([pointwise(())], [Tile((), 32)], chip="sm_80", version="9")
+    assert '"block"' not in text
+    assert '"recompute"' not in text
+    assert "stage-operands" not in text
+    assert "; 1 block of 32 threads" in text
+
+
+def test_text_without_kernels() -> None:
+    text = write_schedule([], [], chip="sm_80", version="9")
+    assert "workgroup-bufferize" in text
+    assert "func.func" not in text
