@@ -99,9 +99,14 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
 //===----------------------------------------------------------------------===//
 
 /// True if whoever gets `memref`, and is not among `visited`, may write to it.
+/// What a function returns, its callers look at.
 static bool mayBeWritten(Value memref, DenseSet<Value> &visited) {
   if (!visited.insert(memref).second)
     return false;
+  auto isWritten = [&](Value result) {
+    return isa<BaseMemRefType>(result.getType()) &&
+           mayBeWritten(result, visited);
+  };
   return llvm::any_of(memref.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     unsigned number = use.getOperandNumber();
@@ -115,15 +120,21 @@ static bool mayBeWritten(Value memref, DenseSet<Value> &visited) {
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
       return !callee || callee.isDeclaration() ||
-             mayBeWritten(callee.getArgument(number), visited);
+             mayBeWritten(callee.getArgument(number), visited) ||
+             llvm::any_of(call.getResults(), isWritten);
     }
     if (getViewSource(user) == memref ||
         isa<nvgpu::TmaCreateDescriptorOp>(user))
       return llvm::any_of(user->getResults(), [&](Value view) {
         return mayBeWritten(view, visited);
       });
-    if (isa<func::ReturnOp>(user) || isMemoryEffectFree(user))
+    if (isa<func::ReturnOp>(user))
       return false;
+    // Where control flow takes memory is not followed.
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      return true;
+    if (isMemoryEffectFree(user) && user->getNumRegions() == 0)
+      return llvm::any_of(user->getResults(), isWritten);
     auto interface = dyn_cast<MemoryEffectOpInterface>(user);
     SmallVector<MemoryEffects::EffectInstance> effects;
     if (!interface || user->getNumRegions())

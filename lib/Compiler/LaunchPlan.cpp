@@ -46,21 +46,28 @@ int64_t PlanWriter::number(Value value) {
   return numberOf.try_emplace(value, numberOf.size()).first->second;
 }
 
-/// An integer, `["bits", type, integer]` for another constant, or `%n`.
-llvm::json::Value PlanWriter::operand(Value value) {
+/// An integer, or `["bits", type, integer]`; nothing if `value` is no constant
+/// or one that has neither form.
+static std::optional<llvm::json::Value> getConstant(Value value) {
   Attribute constant;
-  if (matchPattern(value, m_Constant(&constant))) {
-    if (auto integer = dyn_cast<IntegerAttr>(constant);
-        integer && integer.getValue().getSignificantBits() <= 64)
-      return value.getType().isInteger(1)
-                 ? static_cast<int64_t>(integer.getValue().getZExtValue())
-                 : integer.getValue().getSExtValue();
-    if (auto real = dyn_cast<FloatAttr>(constant);
-        real && value.getType().getIntOrFloatBitWidth() <= 64) {
-      uint64_t bits = real.getValue().bitcastToAPInt().getZExtValue();
-      return Array{"bits", printType(value.getType()), bits};
-    }
-  }
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  if (auto integer = dyn_cast<IntegerAttr>(constant);
+      integer && integer.getValue().getSignificantBits() <= 64)
+    return value.getType().isInteger(1)
+               ? static_cast<int64_t>(integer.getValue().getZExtValue())
+               : integer.getValue().getSExtValue();
+  auto real = dyn_cast<FloatAttr>(constant);
+  if (!real || value.getType().getIntOrFloatBitWidth() > 64)
+    return std::nullopt;
+  uint64_t bits = real.getValue().bitcastToAPInt().getZExtValue();
+  return Array{"bits", printType(value.getType()), bits};
+}
+
+/// A constant or, for any other value, `%n`.
+llvm::json::Value PlanWriter::operand(Value value) {
+  if (std::optional<llvm::json::Value> constant = getConstant(value))
+    return *constant;
   return "%" + std::to_string(number(value));
 }
 
@@ -341,6 +348,10 @@ bool PlanWriter::writeLaunch(gpu::LaunchFuncOp launch, Array &steps) {
   step["block"] = operands({block.x, block.y, block.z});
   Value bytes = launch.getDynamicSharedMemorySize();
   step["shared"] = bytes ? operand(bytes) : llvm::json::Value(0);
+  if (launch.hasClusterSize()) {
+    gpu::KernelDim3 cluster = launch.getClusterSizeOperandValues();
+    step["cluster"] = operands({cluster.x, cluster.y, cluster.z});
+  }
   step["args"] = operands(launch.getKernelOperands());
   steps.push_back(std::move(step));
   return true;
@@ -366,9 +377,13 @@ bool PlanWriter::writeOp(Operation *op, Array &steps) {
     steps.push_back(std::move(step));
     return true;
   }
-  if (op->hasTrait<OpTrait::ConstantLike>() ||
-      (isMemoryEffectFree(op) && op->use_empty()))
+  if (isMemoryEffectFree(op) && op->use_empty())
     return true;
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return getConstant(op->getResult(0)) ||
+           refuse(op, "'" + op->getName().getStringRef() +
+                          "' op is of a type whose constants a launch plan "
+                          "cannot express; make it in the kernel");
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<gpu::LaunchFuncOp>(
           [&](auto launch) { return writeLaunch(launch, steps); })

@@ -28,7 +28,9 @@ class Value:
     """An argument of a launch: its array, if it is one, and the bytes of a number.
 
     ``array`` is what the kernel works on: ``original``, or a copy of it where the kernel relies on
-    more alignment than it has. ``is_imported`` tells that it came by DLPack.
+    more alignment than it has. ``is_imported`` tells that it came by DLPack. ``offset`` counts the
+    elements from the start of the memory, which is what has the alignment, to the array, where the
+    type leaves it open.
     """
 
     argument: Argument
@@ -36,6 +38,13 @@ class Value:
     array: Array | None
     bytes: bytes = b""
     is_imported: bool = False
+    offset: int = 0
+
+    @property
+    def lead(self) -> int:
+        """The elements from the start of the memory to the array."""
+        fixed = self.argument.offset
+        return self.offset if fixed is None else fixed
 
     @property
     def has_array(self) -> bool:
@@ -201,9 +210,28 @@ def convert_array(argument: Argument, value: Any, index: int) -> Value:
         _check_dtype(argument.element_type, value, index)
     _check_shape(argument, value, index)
     _check_layout(argument, value, index)
-    aligned = value.ctypes.data % argument.alignment == 0 or value.size == 0
-    array = value if aligned else _copy_aligned(value, argument.alignment)
+    lead = (argument.offset or 0) * value.itemsize
+    aligned = (value.ctypes.data - lead) % argument.alignment == 0 or value.size == 0
+    array = value if aligned else _copy_aligned(value, argument.alignment, lead)
     return Value(argument, value, array, is_imported=is_imported)
+
+
+def check_operand(value: Value, argument: Argument, index: int) -> None:
+    """Check memory that the host hands to a kernel as argument number `index`.
+
+    Raises a kind of ArgumentError.
+    """
+    array = value.array
+    assert array is not None
+    _check_shape(argument, array, index)
+    _check_layout(argument, array, index)
+    start = array.ctypes.data - value.lead * array.itemsize
+    if array.size and start % argument.alignment:
+        message = (
+            f"error: argument {index} is of memory that starts at an address that is no multiple "
+            f"of {argument.alignment} bytes"
+        )
+        raise LayoutError(message, index)
 
 
 def _import_array(value: Any, index: int) -> Array:
@@ -309,14 +337,14 @@ def _expected_strides(argument: Argument, shape: tuple[int, ...]) -> list[int | 
     return strides[::-1]
 
 
-def _copy_aligned(array: Array, alignment: int) -> Array:
-    """Return a copy with the same strides whose first element is aligned."""
+def _copy_aligned(array: Array, alignment: int, skipped: int) -> Array:
+    """Return a copy with the same strides; `skipped` bytes before its first element is aligned."""
     import numpy as np
 
     low, high = np.lib.array_utils.byte_bounds(array)
     lead = array.ctypes.data - low
-    memory = np.zeros(high - low + 2 * alignment, np.uint8)
-    start = -(memory.ctypes.data + lead) % alignment
+    memory = np.zeros(high - low + alignment, np.uint8)
+    start = (skipped - memory.ctypes.data - lead) % alignment
     copy: Array = np.ndarray(array.shape, array.dtype, memory, start + lead, array.strides)
     copy[...] = array
     return copy
@@ -369,6 +397,6 @@ def _evaluate_part(value: Value, part: Part) -> int | bytes:
         return int(array.shape[part.dim])
     if part.kind == "stride":
         return int(array.strides[part.dim] // array.itemsize)
-    if part.kind in ("offset", "tensormap"):
+    if part.kind == "tensormap":
         return 0
-    return -(value.argument.offset or 0) * array.itemsize
+    return value.lead if part.kind == "offset" else -value.lead * array.itemsize

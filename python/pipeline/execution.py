@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arguments import Value, convert_array
+from .arguments import Value, check_operand
 from .emulator import Options
-from .errors import UsageError
+from .errors import ArgumentError, UsageError
 from .findings import Dim3, Report
-from .host_memory import Memory, collapse, expand, load, reinterpret, store, subview
-from .host_numbers import compute, evaluate, from_bits, to_bytes
+from .host_memory import Memory, check_place, collapse, expand, reinterpret, store, subview
+from .host_numbers import compute, evaluate, from_bits, to_bytes, wrap
 from .plan import Function, Plan, Region, Step, dtype_of
 from .sizes import LaunchSizes
 
@@ -85,7 +85,7 @@ class Executor:
 
     def data(self, number: int) -> Memory:
         """Return a constant of the plan."""
-        return Memory.of_array(self._plan.data[number].make())
+        return Memory.of_array(self._plan.data[number].make(), "a constant")
 
     def do(self, action: Callable[[], None]) -> None:
         """Do something when all that was to be done before is done."""
@@ -93,20 +93,27 @@ class Executor:
 
     def load(self, memory: Memory, indices: Sequence[int], step: Step) -> Any:
         """Read an element, after all that may write to it."""
+        place = check_place(memory, indices, step.location)
         self._flush()
-        return load(memory, indices, step.location)
+        return memory.element(place)
 
-    def launch(self, number: int, sizes: LaunchSizes, operands: Sequence[Any]) -> None:
+    def launch(self, number: int, sizes: LaunchSizes, operands: Sequence[Any], step: Step) -> None:
         """Check a launch, and keep it for later."""
         if 0 in sizes.grid:
             return
         kernel = self._kernels[self._plan.kernels[number]]
-        values = [
-            _make_value(argument, operand, index)
-            for index, (argument, operand) in enumerate(
-                zip(kernel.arguments, operands, strict=True)
-            )
-        ]
+        try:
+            values = [
+                _make_value(argument, operand, index)
+                for index, (argument, operand) in enumerate(
+                    zip(kernel.arguments, operands, strict=True)
+                )
+            ]
+        except ArgumentError as error:
+            reason = str(error).removeprefix("error: ")
+            raise UsageError(
+                f"{step.location}: error: kernel '{kernel.name}' cannot be launched: {reason}"
+            ) from error
         prepared = kernel._emulation.prepare(kernel, values, sizes, self._options)
 
         def run() -> None:
@@ -126,7 +133,9 @@ def _make_value(argument: Argument, operand: Any, index: int) -> Value:
         return Value(argument, array, array, is_imported=operand.is_imported)
     # An argument of the function is one value for all launches: what one writes to it, the next
     # has to see, whether the array is worked on in place or by a copy.
-    return operand.value or convert_array(argument, operand.array, index)
+    value = operand.value or Value(argument, operand.array, operand.array, offset=operand.offset)
+    check_operand(value, argument, index)
+    return value
 
 
 def _make_scalar(kind: str, number: Any) -> Any:
@@ -159,6 +168,8 @@ class _Frame:
                 results = execute(step) or []
         except ZeroDivisionError:
             raise UsageError(f"{step.location}: error: '{step.op}' op divides by 0") from None
+        except OverflowError as error:
+            raise UsageError(f"{step.location}: error: '{step.op}' op {error}") from None
         self._values.update(zip(step.results, results, strict=True))
 
     def _read(self, operand: Any) -> Any:
@@ -183,7 +194,7 @@ class _Frame:
     def _evaluate(self, step: Step) -> list[int]:
         numbers, form = self._read_all(step.fields["args"]), step.fields["map"]
         dims, symbols = numbers[: form["dims"]], numbers[form["dims"] :]
-        return [evaluate(result, dims, symbols) for result in form["results"]]
+        return [wrap(evaluate(result, dims, symbols), 64) for result in form["results"]]
 
     def _affine_apply(self, step: Step) -> list[Any]:
         return self._evaluate(step)
@@ -218,8 +229,16 @@ class _Frame:
     def _memref_get_global(self, step: Step) -> list[Any]:
         return [self._executor.data(step.fields["data"])]
 
+    def _target(self, step: Step) -> Memory:
+        """Return the memory that a step writes to. Raises UsageError if it must not."""
+        memory = self._read(step.fields["target"])
+        assert isinstance(memory, Memory)
+        if memory.read_only:
+            raise UsageError(f"{step.location}: error: '{step.op}' op writes to {memory.read_only}")
+        return memory
+
     def _memref_copy(self, step: Step) -> None:
-        source, target = self._source(step), self._read(step.fields["target"])
+        source, target = self._source(step), self._target(step)
         if source.array.shape != target.array.shape:
             raise UsageError(
                 f"{step.location}: error: 'memref.copy' op is from shape {source.array.shape} to "
@@ -237,9 +256,9 @@ class _Frame:
 
     def _memref_store(self, step: Step) -> None:
         fields = step.fields
-        value, target = self._read(fields["value"]), self._read(fields["target"])
-        indices = self._read_all(fields["indices"])
-        self._executor.do(lambda: store(target, indices, value, step.location))
+        value, target = self._read(fields["value"]), self._target(step)
+        place = check_place(target, self._read_all(fields["indices"]), step.location)
+        self._executor.do(lambda: store(target, place, value))
 
     def _memref_dim(self, step: Step) -> list[Any]:
         shape, dim = self._source(step).array.shape, self._read(step.fields["dim"])
@@ -304,7 +323,7 @@ class _Frame:
             _dim3(self._read_all(fields["block"])),
             self._read(fields["shared"]),
         )
-        self._executor.launch(fields["kernel"], sizes, self._read_all(fields["args"]))
+        self._executor.launch(fields["kernel"], sizes, self._read_all(fields["args"]), step)
 
 
 def _dim3(sizes: Sequence[int]) -> Dim3:

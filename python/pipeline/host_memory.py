@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .arguments import Value, make_aligned
 from .diagnostics import Location
 from .errors import UsageError
 from .plan import dtype_of
+from .scalars import numpy_dtype
 
 if TYPE_CHECKING:
     from .arguments import Array
@@ -24,25 +25,54 @@ class Memory:
     """A buffer, or a view of one.
 
     ``value`` is the argument of the function that it is, if it is all of it, and ``given`` what the
-    caller knows it by.
+    caller knows it by. ``buffer`` is what it is a view of, or itself, and starts ``lead`` elements
+    behind the start of the memory. ``read_only`` tells what it is if it must not be written.
     """
 
     array: Array
     given: Array
+    buffer: Array
+    lead: int = 0
     value: Value | None = None
     is_imported: bool = False
+    read_only: str = ""
 
     @classmethod
     def of_argument(cls, value: Value) -> Memory:
         """Return the memory of an argument, which is an array."""
         assert value.array is not None
         assert value.original is not None
-        return cls(value.array, value.original, value, value.is_imported)
+        array, dtype = value.array, numpy_dtype(value.argument.element_type)
+        if dtype is not None and array.dtype.itemsize == dtype.itemsize:
+            # Whose numbers the host computes with: unsigned integers and bits of narrow floats are
+            # taken as well.
+            array = array.view(dtype)
+        reason = value.explain_read_only()
+        read_only = f"an argument that {reason}" if reason else ""
+        given, is_imported = value.original, value.is_imported
+        return cls(array, given, array, value.lead, value, is_imported, read_only)
 
     @classmethod
-    def of_array(cls, array: Array) -> Memory:
+    def of_array(cls, array: Array, read_only: str = "") -> Memory:
         """Return an array as memory."""
-        return cls(array, array)
+        return cls(array, array, array, read_only=read_only)
+
+    def view(self, array: Array) -> Memory:
+        """Return part of the same buffer."""
+        return replace(self, array=array, given=array, value=None)
+
+    @property
+    def offset(self) -> int:
+        """The elements from the start of the memory."""
+        if not self.array.size:
+            return self.lead
+        distance = self.array.ctypes.data - self.buffer.ctypes.data
+        return self.lead + distance // self.array.itemsize
+
+    def element(self, place: tuple[int, ...]) -> Any:
+        """Return an element that is there."""
+        element = self.array[place]
+        return int(element) if self.array.dtype.kind in "iub" else element
 
     @classmethod
     def allocate(cls, element_type: str, shape: Sequence[int], location: Location) -> Memory:
@@ -78,7 +108,7 @@ def subview(
     part = array[tuple(index)]
     if dropped:
         part = part.squeeze(tuple(dropped))
-    return Memory.of_array(part)
+    return memory.view(part)
 
 
 def expand(memory: Memory, sizes: Sequence[int], location: Location) -> Memory:
@@ -101,7 +131,7 @@ def _reshape(memory: Memory, sizes: Sequence[int], location: Location) -> Memory
             f"{location}: error: memory of shape {memory.array.shape} cannot be seen in shape "
             f"{tuple(sizes)}"
         ) from error
-    return Memory.of_array(view)
+    return memory.view(view)
 
 
 def reinterpret(
@@ -111,25 +141,29 @@ def reinterpret(
     strides: Sequence[int],
     location: Location,
 ) -> Memory:
-    """Return a view at any place. Raises UsageError if it is not inside of contiguous memory."""
+    """Return a view at any place of a buffer, whatever part of it `memory` is.
+
+    Raises UsageError if it is not inside of contiguous memory.
+    """
     import numpy as np
 
-    array, (offset,) = memory.array, offsets
+    array, offset = memory.buffer, offsets[0] - memory.lead
     last = offset + sum(
         (size - 1) * stride for size, stride in zip(sizes, strides, strict=True) if size
     )
     is_inside = 0 in sizes or (0 <= offset <= last < array.size and min(strides, default=0) >= 0)
     if not array.flags.c_contiguous or not is_inside:
         raise UsageError(
-            f"{location}: error: 'memref.reinterpret_cast' op is to element {offset}, sizes "
+            f"{location}: error: 'memref.reinterpret_cast' op is to element {offsets[0]}, sizes "
             f"{tuple(sizes)} and strides {tuple(strides)} of memory of shape {array.shape}"
         )
     flat = array.reshape(-1)[offset if 0 not in sizes else 0 :]
     bytes_apart = [stride * array.itemsize for stride in strides]
-    return Memory.of_array(np.lib.stride_tricks.as_strided(flat, tuple(sizes), bytes_apart))
+    return memory.view(np.lib.stride_tricks.as_strided(flat, tuple(sizes), bytes_apart))
 
 
-def _check_indices(memory: Memory, indices: Sequence[int], location: Location) -> tuple[int, ...]:
+def check_place(memory: Memory, indices: Sequence[int], location: Location) -> tuple[int, ...]:
+    """Return the place of an element. Raises UsageError if there is none."""
     if any(not 0 <= i < size for i, size in zip(indices, memory.array.shape, strict=True)):
         raise UsageError(
             f"{location}: error: there is no element {tuple(indices)} in memory of shape "
@@ -138,17 +172,10 @@ def _check_indices(memory: Memory, indices: Sequence[int], location: Location) -
     return tuple(indices)
 
 
-def load(memory: Memory, indices: Sequence[int], location: Location) -> Any:
-    """Return an element. Raises UsageError if there is none."""
-    element = memory.array[_check_indices(memory, indices, location)]
-    return int(element) if memory.array.dtype.kind in "iub" else element
-
-
-def store(memory: Memory, indices: Sequence[int], value: Any, location: Location) -> None:
-    """Write an element. Raises UsageError if there is none."""
+def store(memory: Memory, place: tuple[int, ...], value: Any) -> None:
+    """Write an element that is there."""
     import numpy as np
 
-    place = _check_indices(memory, indices, location)
     dtype = memory.array.dtype
     if dtype.kind in "iub":
         value = np.asarray(value % (1 << (8 * dtype.itemsize)), "u8").astype(dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -112,7 +113,8 @@ def compute(
 ) -> Number:
     """Return what operation ``arith.<name>`` with a result of `element_type` makes of `args`.
 
-    `source` is the type of the last argument. Raises ZeroDivisionError.
+    `source` is the type of the last argument. Raises ZeroDivisionError, and OverflowError for a
+    float that the integer type does not hold.
     """
     import numpy as np
 
@@ -172,6 +174,15 @@ def _convert(name: str, element_type: str, source: str, value: Number) -> Number
         value = -value
     if width is None:
         return dtype_of(element_type).type(value)
+    if name in ("fptosi", "fptoui"):
+        return _truncate(float(value), width, element_type, has_sign=name == "fptosi")
+    return wrap(int(value), width)
+
+
+def _truncate(value: float, width: int, element_type: str, *, has_sign: bool) -> int:
+    low, high = (-(1 << (width - 1)), 1 << (width - 1)) if has_sign else (0, 1 << width)
+    if not math.isfinite(value) or not low <= int(value) < high:
+        raise OverflowError(f"is of {value}, which {element_type} does not hold")
     return wrap(int(value), width)
 
 

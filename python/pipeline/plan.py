@@ -90,14 +90,17 @@ class Plan:
     def parse(cls, text: str) -> Plan:
         """Read a document. Raises UsageError if it is none, or of another version."""
         try:
-            document = json.loads(text)
-            name, (major, _), features = (
-                document["format"],
-                document["version"],
-                document["features"],
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"error: this is no launch plan: {error}") from error
+            return cls._read(text)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            if isinstance(error, UsageError):
+                raise
+            raise UsageError(f"error: this is no launch plan: {error!r}") from error
+
+    @classmethod
+    def _read(cls, text: str) -> Plan:
+        document = json.loads(text)
+        name, (major, _) = document["format"], document["version"]
+        features = document["features"]
         if name != _FORMAT or major != _MAJOR or features:
             raise UsageError(
                 f"error: a launch plan of format {name}, version {major} and features {features} "
