@@ -252,6 +252,7 @@ LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
     return success();
   chosen = options.chooseSchedule(functions);
   isEnded = !chosen;
+  result.needsDistinctArguments = true; // the schedules say that they are
   return success();
 }
 
@@ -340,7 +341,7 @@ LogicalResult Compilation::lowerMemory() {
         buildMemoryPipeline(manager, pipeline, &placements);
       })))
     return failure();
-  result.needsDistinctArguments =
+  result.needsDistinctArguments |=
       pipeline.rings.assumeDistinctArguments &&
       (pipeline.rings.slots > 1 || countTensorLoads(*module) > numLoads);
   for (const MemoryPlacement &placement : placements)
