@@ -233,10 +233,13 @@ bool AccessCollector::visitElements(Operation *op) {
 }
 
 /// The shape of an access to the element at `indices` and what follows it, some
-/// of which may be masked off.
-static AccessShape getMaskedShape(ValueRange indices) {
+/// of which may be masked off by `mask`.
+static AccessShape getMaskedShape(ValueRange indices, Value mask) {
   AccessShape shape = AccessShape::ofElement(indices);
   shape.setMasked();
+  if (auto create = mask.getDefiningOp<vector::CreateMaskOp>())
+    if (create.getType().getRank() == 1)
+      shape.kept = create.getOperands().front();
   return shape;
 }
 
@@ -255,12 +258,13 @@ bool AccessCollector::visitVectors(Operation *op) {
       })
       .Case<vector::MaskedLoadOp, vector::ExpandLoadOp>([&](auto load) {
         addVector(AccessKind::Read, load.getBaseMutable(), load.getVectorType(),
-                  getMaskedShape(load.getIndices()));
+                  getMaskedShape(load.getIndices(), load.getMask()));
         return true;
       })
       .Case<vector::MaskedStoreOp, vector::CompressStoreOp>([&](auto store) {
         addVector(AccessKind::Write, store.getBaseMutable(),
-                  store.getVectorType(), getMaskedShape(store.getIndices()));
+                  store.getVectorType(),
+                  getMaskedShape(store.getIndices(), store.getMask()));
         return true;
       })
       .Case<vector::TransferReadOp, vector::TransferWriteOp>(
