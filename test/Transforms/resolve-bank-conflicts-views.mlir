@@ -172,4 +172,16 @@ gpu.module @kernels {
     %0 = vector.load %w[%x, %c0] : memref<32x16xvector<2xf32>, 3>, vector<2xf32>
     gpu.return
   }
+
+  // What has no value is at no place.
+  // CHECK-LABEL: gpu.func @poison
+  // CHECK-SAME:    workgroup(%{{.+}} : memref<32x32xf32, 3>)
+  gpu.func @poison(%f: f32)
+      workgroup(%w: memref<32x32xf32, 3>)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %p = ub.poison : index
+    memref.store %f, %w[%p, %c0] : memref<32x32xf32, 3>
+    gpu.return
+  }
 }
