@@ -46,9 +46,6 @@ static int64_t multiply(int64_t lhs, int64_t rhs) { return capped(lhs * rhs); }
 //===----------------------------------------------------------------------===//
 
 int64_t AlignmentAnalysis::getDivisor(OpFoldResult index) {
-  auto attribute = dyn_cast<Attribute>(index);
-  if (attribute && !isa<IntegerAttr>(attribute))
-    return 1; // poison
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return getConstantDivisor(*constant);
   Value value = cast<Value>(index);

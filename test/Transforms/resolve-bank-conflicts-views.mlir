@@ -175,13 +175,12 @@ gpu.module @kernels {
 
   // What has no value is at no place.
   // CHECK-LABEL: gpu.func @poison
-  // CHECK-SAME:    workgroup(%{{.+}} : memref<32x32xf32, 3>)
+  // CHECK-SAME:    workgroup(%{{.+}} : memref<64xf32, 3>)
   gpu.func @poison(%f: f32)
-      workgroup(%w: memref<32x32xf32, 3>)
+      workgroup(%w: memref<64xf32, 3>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    %c0 = arith.constant 0 : index
     %p = ub.poison : index
-    memref.store %f, %w[%p, %c0] : memref<32x32xf32, 3>
+    memref.store %f, %w[%p] : memref<64xf32, 3>
     gpu.return
   }
 }
