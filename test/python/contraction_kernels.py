@@ -167,4 +167,5 @@ class Kernel:
         if not self.has_bias:
             return np.asarray(result.astype(DTYPES[self.sum]))
         # Integers may have wrapped before they are compared.
-        return np.maximum((result + bias).astype(DTYPES[self.sum]), DTYPES[self.sum].type(0))
+        wrapped = (result + bias).astype(DTYPES[self.sum])
+        return np.asarray(np.maximum(wrapped, DTYPES[self.sum].type(0)))
