@@ -56,7 +56,7 @@ func.func @vector(%a: memref<32x16xf32>, %b: memref<16xf32>, %c: memref<32xf32> 
 
 func.func @unbounded(%a: memref<?x16xf32>, %b: memref<16x32xf32>, %c: memref<?x32xf32> {llvm.noalias}) {
   scf.forall (%i) in (1) {
-    // expected-remark @+1 {{nothing bounds its loop 0; let workgroup-tile-kernel make tiles of it}}
+    // expected-remark @+1 {{nothing keeps its loop 0 small; let workgroup-tile-kernel make tiles of it}}
     linalg.matmul ins(%a, %b : memref<?x16xf32>, memref<16x32xf32>) outs(%c : memref<?x32xf32>)
   } {mapping = [#gpu.block<linear_dim_0>]}
   return
@@ -105,6 +105,38 @@ func.func @bits(%a: memref<32x16xi1>, %b: memref<16x32xi1>, %c: memref<32x32xi1>
   scf.forall (%i) in (1) {
     // expected-remark @+1 {{vectors of i1 are not in memory as its elements}}
     linalg.matmul ins(%a, %b : memref<32x16xi1>, memref<16x32xi1>) outs(%c : memref<32x32xi1>)
+  } {mapping = [#gpu.block<linear_dim_0>]}
+  return
+}
+
+func.func @empty(%a: memref<32x0xf32>, %b: memref<0x32xf32>, %c: memref<32x32xf32> {llvm.noalias}) {
+  scf.forall (%i) in (1) {
+    // expected-remark @+1 {{its loop 2 has no turn}}
+    linalg.matmul ins(%a, %b : memref<32x0xf32>, memref<0x32xf32>) outs(%c : memref<32x32xf32>)
+  } {mapping = [#gpu.block<linear_dim_0>]}
+  return
+}
+
+func.func @no_strides(%a: memref<32x16xf32, affine_map<(i, j) -> (i mod 4, j)>>, %b: memref<16x32xf32>, %c: memref<32x32xf32> {llvm.noalias}) {
+  scf.forall (%i) in (1) {
+    // expected-remark @+1 {{the layout of an operand has no strides}}
+    linalg.matmul ins(%a, %b : memref<32x16xf32, affine_map<(i, j) -> (i mod 4, j)>>, memref<16x32xf32>) outs(%c : memref<32x32xf32>)
+  } {mapping = [#gpu.block<linear_dim_0>]}
+  return
+}
+
+func.func @window(%a: memref<1x8x8x4xf32>, %b: memref<3x3x4x8xf32>, %c: memref<1x6x6x8xf32> {llvm.noalias}) {
+  scf.forall (%i) in (1) {
+    // expected-remark @+1 {{it reads its operands otherwise than element by element}}
+    linalg.conv_2d_nhwc_hwcf ins(%a, %b : memref<1x8x8x4xf32>, memref<3x3x4x8xf32>) outs(%c : memref<1x6x6x8xf32>)
+  } {mapping = [#gpu.block<linear_dim_0>]}
+  return
+}
+
+func.func @huge(%a: memref<9223372036854775807x3xf32>, %b: memref<3x1099511627776xf32>, %c: memref<9223372036854775807x1099511627776xf32> {llvm.noalias}) {
+  scf.forall (%i) in (1) {
+    // expected-remark @+1 {{nothing keeps its loop 0 small}}
+    linalg.matmul ins(%a, %b : memref<9223372036854775807x3xf32>, memref<3x1099511627776xf32>) outs(%c : memref<9223372036854775807x1099511627776xf32>)
   } {mapping = [#gpu.block<linear_dim_0>]}
   return
 }
