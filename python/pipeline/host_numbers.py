@@ -191,10 +191,9 @@ def evaluate(expression: Any, dims: Sequence[int], symbols: Sequence[int]) -> in
     if isinstance(expression, int):
         return expression
     name, *parts = expression
-    if name == "d":
-        return dims[parts[0]]
-    if name == "s":
-        return symbols[parts[0]]
+    if name in ("d", "s"):
+        number: int = (dims if name == "d" else symbols)[parts[0]]
+        return number
     lhs, rhs = (evaluate(part, dims, symbols) for part in parts)
     if name == "+":
         return lhs + rhs

@@ -211,3 +211,44 @@ def test_documents_that_lack_something(missing: str) -> None:
     del document[missing]
     with pytest.raises(pipeline.UsageError, match=f"^error: this is no launch plan: .*{missing}"):
         Plan.parse(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    "line", ["%q = ub.poison : i32", "%q = arith.constant dense<3> : vector<4xi32>"]
+)
+def test_constants_without_a_form(line: str) -> None:
+    kind = line.rsplit(" : ", 1)[1]
+    body = f"  {line}\n{launch('%a', '%i3')}  return %q : {kind}\n"
+    module = host(body, f"%a: {V8}", kind)
+    with pytest.raises(pipeline.UsageError, match=r"^<string>:8:8: error: .*make it in the kernel"):
+        module.run(numbers(8))
+
+
+def test_clusters() -> None:
+    """The plan has the clusters of a launch."""
+    text = """
+    module attributes {gpu.container_module} {
+      func.func @main(%a: memref<8xi32>) {
+        %c1 = arith.constant 1 : index
+        %c2 = arith.constant 2 : index
+        %c8 = arith.constant 8 : index
+        gpu.launch_func @m::@k clusters in (%c2, %c1, %c1) blocks in (%c8, %c1, %c1)
+            threads in (%c1, %c1, %c1) args(%a : memref<8xi32>)
+        return
+      }
+      gpu.module @m {
+        gpu.func @k(%a: memref<8xi32>) kernel {
+          %i = gpu.block_id x
+          %x = arith.constant 3 : i32
+          memref.store %x, %a[%i] : memref<8xi32>
+          gpu.return
+        }
+      }
+    }"""
+    module = pipeline.compile(text, until="llvm", chip="sm_90a")
+    body = module.plan.functions["main"].body
+    assert body is not None
+    assert body.steps[0].fields["cluster"] == [2, 1, 1]
+    a = numbers(8)
+    module.run(a)
+    np.testing.assert_array_equal(a, [3] * 8)
