@@ -16,12 +16,8 @@
 #include "LoopReach.h"
 #include "ParallelLoops.h"
 #include "ProcessorIds.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -54,7 +50,6 @@ private:
   LogicalResult decide(Share &share);
   LogicalResult checkArguments();
   LogicalResult checkReach() const;
-  bool isOfFirstWarp() const;
   LogicalResult checkIndices(const Share &share) const;
   LogicalResult checkBarriers(LoopBarriers &barriers);
   LogicalResult checkPartingBarriers() const;
@@ -202,15 +197,6 @@ LogicalResult LoopDistributor::checkArguments() {
   return success();
 }
 
-static bool isThreadMemory(Value value) {
-  if (!isa<BaseMemRefType>(value.getType()))
-    return false;
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value.getDefiningOp<memref::AllocaOp>() ||
-         getMemorySpace(value) == MemorySpace::Private;
-}
-
 /// Iterations of processors that do not get to the loop would be lost.
 LogicalResult LoopDistributor::checkReach() const {
   for (ProcessorLevel level : {ProcessorLevel::Blocks, ProcessorLevel::Threads,
@@ -228,33 +214,6 @@ LogicalResult LoopDistributor::checkReach() const {
     return error;
   }
   return success();
-}
-
-/// True for lanes of no warp in particular: every warp would do the same, so
-/// the first one does it.
-bool LoopDistributor::isOfFirstWarp() const {
-  constexpr ProcessorLevel level = ProcessorLevel::Warps;
-  Operation *scope = getExecutionScope(loop.op);
-  if (!loop.goesTo(ProcessorLevel::Lanes) || loop.goesTo(level) ||
-      grid.getLinearCount(level) == 1 ||
-      reach.findParting(loop.op, scope, level))
-    return false;
-  for (Operation *op = loop.op->getParentOp(); op != scope;
-       op = op->getParentOp())
-    if (auto around = ParallelLoop::get(op, options);
-        around && around->goesTo(level))
-      return false;
-  SetVector<Value> used;
-  getUsedValuesDefinedAbove(loop.op->getRegions(), used);
-  used.insert_range(loop.op->getOperands());
-  loop.op->walk([&](Operation *op) {
-    if (isa<gpu::ThreadIdOp, gpu::SubgroupIdOp, gpu::GlobalIdOp>(op))
-      used.insert(op->getResult(0));
-  });
-  // What a thread has alone, each warp may need.
-  return llvm::none_of(used, [&](Value value) {
-    return isThreadMemory(value) || reach.isOfProcessor(value, level);
-  });
 }
 
 /// What a processor would execute next, behind its last iteration, is an index
@@ -370,7 +329,8 @@ LogicalResult LoopDistributor::decide(LoopBarriers &barriers) {
   makeShares();
   if (failed(checkArguments()) || failed(checkReach()))
     return failure();
-  isInFirstWarp = isOfFirstWarp();
+  isInFirstWarp =
+      grid.getLinearCount(ProcessorLevel::Warps) != 1 && reach.isOfNoWarp(loop);
   isWorkOfBlock = loop.isWorkOfBlock() && barriers.isUniformIn(loop.op);
   for (Share &share : shares)
     if (!isWorkOfBlock &&

@@ -8,6 +8,10 @@
 
 #include "LoopReach.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -119,6 +123,40 @@ Operation *LoopReach::findParting(Operation *op, Operation *scope,
       return around;
   }
   return nullptr;
+}
+
+/// True for memory of one thread.
+static bool isThreadMemory(Value value) {
+  if (!isa<BaseMemRefType>(value.getType()))
+    return false;
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value.getDefiningOp<memref::AllocaOp>() ||
+         getMemorySpace(value) == MemorySpace::Private;
+}
+
+bool LoopReach::isOfNoWarp(const ParallelLoop &loop) const {
+  constexpr ProcessorLevel level = ProcessorLevel::Warps;
+  Operation *scope = getExecutionScope(loop.op);
+  if (!loop.goesTo(ProcessorLevel::Lanes) || loop.goesTo(level) ||
+      findParting(loop.op, scope, level))
+    return false;
+  for (Operation *op = loop.op->getParentOp(); op != scope;
+       op = op->getParentOp())
+    if (auto around = ParallelLoop::get(op, options);
+        around && around->goesTo(level))
+      return false;
+  SetVector<Value> used;
+  getUsedValuesDefinedAbove(loop.op->getRegions(), used);
+  used.insert_range(loop.op->getOperands());
+  loop.op->walk([&](Operation *op) {
+    if (isa<gpu::ThreadIdOp, gpu::SubgroupIdOp, gpu::GlobalIdOp>(op))
+      used.insert(op->getResult(0));
+  });
+  // What a thread has alone, each warp may need.
+  return llvm::none_of(used, [&](Value value) {
+    return isThreadMemory(value) || isOfProcessor(value, level);
+  });
 }
 
 } // namespace mlir::workgroup

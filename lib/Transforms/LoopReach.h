@@ -34,6 +34,10 @@ public:
   /// True if `value` follows from ids of what is at that level.
   bool isOfProcessor(Value value, ProcessorLevel level) const;
 
+  /// True for a loop over lanes that every warp would execute alike: nothing
+  /// around it or in it tells warps apart.
+  bool isOfNoWarp(const ParallelLoop &loop) const;
+
 private:
   bool isOfProcessor(Value value, ProcessorLevel level,
                      DenseSet<Value> &visited) const;
