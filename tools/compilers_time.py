@@ -21,8 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pipeline
 from compiler_programs import OPERATIONS, PROGRAMS
+
+import pipeline
 from environment import ROOT, SetupError, run, step
 
 VENVS = ROOT / "build" / "compilers"

@@ -2,12 +2,13 @@
 
 Runs in the virtual environment that `bench compilers` makes. Triton takes no linalg: a matmul, with
 the bias, relu and scaling of a layer fused, is written for it by hand, and the network is one
-such kernel for each layer. A compilation begins with Python, which Triton has parsed before, and ends
+such kernel for each layer. A compilation begins with Python that is parsed before, and ends
 with PTX; `ptxas` does not run.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import time
@@ -81,7 +82,7 @@ def compile_program(name: str) -> None:
     if name == "matmul":
         compile_once((1024, 1024, 1024), is_layer=False)
         return
-    for before, width in zip(WIDTHS, WIDTHS[1:], strict=False):
+    for before, width in itertools.pairwise(WIDTHS):
         compile_once((ROWS, width, before), is_layer=True)
 
 
