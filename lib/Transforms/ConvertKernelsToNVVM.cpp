@@ -58,6 +58,27 @@ static void restore(gpu::GPUModuleOp module, const ValueParameter &parameter) {
                       UnitAttr::get(module.getContext()));
 }
 
+/// Keeps ptxas from spilling in small blocks: unless told how many of them are
+/// to share a processor at least, it saves registers for ten blocks of two
+/// warps.
+static void allowRegisters(gpu::GPUModuleOp module) {
+  constexpr int64_t kSmallBlock = 64;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto sizes = function->getAttrOfType<DenseI32ArrayAttr>(
+        NVVM::NVVMDialect::getMaxntidAttrName());
+    StringRef least = NVVM::NVVMDialect::getMinctasmAttrName();
+    if (!sizes || function->hasAttr(least))
+      continue;
+    int64_t threads = 1;
+    for (int32_t size : sizes.asArrayRef())
+      threads *= size;
+    if (threads <= kSmallBlock)
+      function->setAttr(
+          least,
+          IntegerAttr::get(IntegerType::get(module.getContext(), 32), 1));
+  }
+}
+
 namespace {
 struct ConvertKernelsToNVVMPass final
     : impl::ConvertKernelsToNVVMPassBase<ConvertKernelsToNVVMPass> {
@@ -76,6 +97,7 @@ struct ConvertKernelsToNVVMPass final
       return signalPassFailure();
     for (const ValueParameter &parameter : parameters)
       restore(module, parameter);
+    allowRegisters(module);
   }
 
 private:
