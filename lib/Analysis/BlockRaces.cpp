@@ -172,8 +172,8 @@ static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
   return difference;
 }
 
-/// A footprint that contains those with `constants`; nothing if they are too far
-/// apart.
+/// A footprint that contains those with `constants`; nothing if they are too
+/// far apart.
 static std::optional<Footprint>
 getHull(const Footprint &footprint,
         const std::set<SmallVector<int64_t, 2>> &constants) {

@@ -375,8 +375,8 @@ void PairEquations::learnOperands() {
       if (!atom->op || atom->operands.size() != 2 ||
           !isEqual(atom->operands[key]) || isEqual(atom->operands[1 - key]))
         continue;
-      bool isTold = isa<arith::XOrIOp>(atom->op) ||
-                    (key == 1 && hasEqualRest(atom));
+      bool isTold =
+          isa<arith::XOrIOp>(atom->op) || (key == 1 && hasEqualRest(atom));
       if (!isTold || !opened.insert(atom).second)
         continue;
       const Form &number = atom->operands[1 - key];

@@ -434,7 +434,7 @@ bool ThreadConflictQuery::isToldByThreads() const {
 }
 
 bool ThreadConflictQuery::isPossible() {
-  if (isSeparate() || cannotMeet())
+  if (isApart())
     return false;
   if (!meetings.empty() && isToldByThreads())
     return true;
@@ -443,7 +443,7 @@ bool ThreadConflictQuery::isPossible() {
 
 Conflict ThreadConflictQuery::decide() {
   Conflict conflict;
-  if (isSeparate() || cannotMeet() || cannotBeEqual())
+  if (isApart() || cannotBeEqual())
     return conflict;
   // Numbers in the place of ids make small systems: some threads are tried
   // before it is asked for any.

@@ -25,6 +25,8 @@ public:
                       const Footprint &second, const PairRelation &relation);
 
   Conflict decide();
+  /// True if ranges or tables show that there is none.
+  bool isApart() { return isSeparate() || cannotMeet(); }
   /// False if a quick look shows that there is no conflict.
   bool isPossible();
 

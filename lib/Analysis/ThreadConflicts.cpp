@@ -141,6 +141,8 @@ const Conflict &ThreadConflicts::decideTwins(unsigned first, unsigned second,
 bool ThreadConflicts::isPossible(unsigned first, unsigned second,
                                  const PairRelation &relation) {
   std::tie(first, second) = getTwins(first, second);
+  if (areApartAnyTime(first, second, relation))
+    return false;
   auto [it, isNew] =
       possible.try_emplace(getKey(first, second, relation), false);
   if (isNew)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ThreadTables.h"
+#include "ThreadConflictQuery.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -172,6 +172,9 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
     if (footprints[it->second] == made)
       return it->second;
   families.push_back(getFamily(made));
+  Footprint anyTime = made;
+  anyTime.condition = Condition();
+  anyTimeFamilies.push_back(getFamily(std::move(anyTime)));
   footprints.push_back(std::move(made));
   footprintsByHash.emplace(hash, footprints.size() - 1);
   return footprints.size() - 1;
@@ -190,8 +193,35 @@ unsigned ThreadConflicts::getFamily(Footprint footprint) {
     if (it->second.first == footprint)
       return it->second.second;
   unsigned number = familiesByHash.size();
-  familiesByHash.emplace(hash, std::pair(std::move(footprint), number));
+  auto made = familiesByHash.emplace(hash, std::pair(footprint, number));
+  familyFootprints.push_back(&made->second.first);
   return number;
+}
+
+/// True if two accesses are of different bytes whenever they are: one answer
+/// for those of an unrolled loop that each have a condition of their own.
+bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
+                                      const PairRelation &relation) {
+  const Footprint &lhs = footprints[first], &rhs = footprints[second];
+  if (lhs.condition.kind == Condition::True &&
+      rhs.condition.kind == Condition::True)
+    return false;
+  unsigned left = anyTimeFamilies[first], right = anyTimeFamilies[second];
+  Footprint moved = *familyFootprints[left];
+  SmallVector<int64_t, 4> key = {left, right,
+                                 std::get<2>(getKey(first, second, relation))};
+  for (auto [own, other, place] :
+       llvm::zip_equal(lhs.place, rhs.place, moved.place)) {
+    if (llvm::SubOverflow(own.constant, other.constant, place.constant))
+      return false;
+    key.push_back(place.constant);
+  }
+  auto [it, isNew] = apartAnyTime.try_emplace(key, false);
+  if (isNew)
+    it->second =
+        ThreadConflictQuery(*this, moved, *familyFootprints[right], relation)
+            .isApart();
+  return it->second;
 }
 
 /// The first two footprints that were asked for and are as far apart: whether

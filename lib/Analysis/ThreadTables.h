@@ -51,8 +51,8 @@ private:
   DenseMap<const SymbolicAtom *, std::unique_ptr<Table>> tables;
 };
 
-/// Places that threads touch: `keys` says what has to be equal, and they overlap
-/// if those from `start` to `start + run - 1` do.
+/// Places that threads touch: `keys` says what has to be equal, and they
+/// overlap if those from `start` to `start + run - 1` do.
 struct ThreadPlaces {
   /// By thread; of the threads in `isPossible` only.
   std::vector<ThreadTables::Table> keys;

@@ -223,6 +223,8 @@ private:
                          const AccessFootprint &footprint);
   unsigned getFamily(Footprint footprint);
   std::pair<unsigned, unsigned> getTwins(unsigned first, unsigned second);
+  bool areApartAnyTime(unsigned first, unsigned second,
+                       const PairRelation &relation);
   using Key = std::tuple<unsigned, unsigned, unsigned>;
   Key getKey(unsigned first, unsigned second, const PairRelation &relation);
   bool isExcluded(unsigned first, unsigned second,
@@ -266,10 +268,14 @@ private:
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
   /// Of each footprint, the number of those that differ by constants only.
   SmallVector<unsigned, 0> families;
+  /// The same whenever they are, and what is the same of these.
+  SmallVector<unsigned, 0> anyTimeFamilies;
+  std::vector<const Footprint *> familyFootprints;
   std::unordered_multimap<size_t, std::pair<Footprint, unsigned>>
       familiesByHash;
   /// Two footprints by their families and distances.
   std::map<SmallVector<int64_t, 4>, std::pair<unsigned, unsigned>> twins;
+  std::map<SmallVector<int64_t, 4>, bool> apartAnyTime;
   std::map<Key, Conflict> known;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
