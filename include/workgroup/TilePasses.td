@@ -17,8 +17,10 @@ def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
     Bufferization leaves `memref.alloc` without a memory space in the loops over blocks
     (`scf.forall` mapped to `#gpu.block`) for what one operation of a block makes for
     another. Each becomes an allocation in `#gpu.address_space<workgroup>`, with the types of
-    its views; its `memref.dealloc` is erased. Dynamic extents stay: `workgroup-hoist-allocs`
-    takes them at their upper bounds, and refuses those that have none.
+    its views; its `memref.dealloc` is erased. Dynamic extents are taken at their upper
+    bounds (of `affine.min` and such), and what uses the buffer has a `memref.subview` of it, if it
+    takes any layout. Otherwise, and without bounds, they stay: `workgroup-hoist-allocs` finds
+    what they need.
 
     So does a `memref.alloca` that a structured operation of the block is on: the operation goes
     to all threads, and each of them would have a stack of its own.
