@@ -17,8 +17,10 @@ def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
     Bufferization leaves `memref.alloc` without a memory space in the loops over blocks
     (`scf.forall` mapped to `#gpu.block`) for what one operation of a block makes for
     another. Each becomes an allocation in `#gpu.address_space<workgroup>`, with the types of
-    its views; its `memref.dealloc` is erased. Dynamic extents stay: `workgroup-hoist-allocs`
-    takes them at their upper bounds, and refuses those that have none.
+    its views; its `memref.dealloc` is erased. Dynamic extents are taken at their upper
+    bounds (of `affine.min` and such), and what uses the buffer has a `memref.subview` of it, if it
+    takes any layout. Otherwise, and without bounds, they stay: `workgroup-hoist-allocs` finds
+    what they need.
 
     So does a `memref.alloca` that a structured operation of the block is on: the operation goes
     to all threads, and each of them would have a stack of its own.
@@ -99,8 +101,10 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
     - a reduction with fewer results than half the threads is shared out itself, if each
       result comes from one associative operation of arithmetic: each thread adds up a part,
       the threads of a warp exchange theirs, and the slots of the warps in workgroup memory are
-      added up by who needs the sum. Sums of floating-point numbers are reassociated by
-      this; nothing else is;
+      added up by who needs the sum. Where neighbours in memory belong to different results,
+      threads side by side read those, and it is rows of threads that exchange their parts
+      through workgroup memory. Sums of floating-point numbers are reassociated by this; nothing
+      else is;
     - a fill right before a sum is what the sum starts from;
     - a buffer of one element that only such operations use becomes one of each
       thread (`#gpu.address_space<private>`), which all of them compute.
@@ -108,7 +112,10 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
     Left alone are operations on `#gpu.address_space<private>` buffers, and fills and
     copies of workgroup memory, which blocks do together. No barriers are inserted.
 
-    Fails on memory of unknown rank.
+    Of more than ten dimensions that are shared out, the outermost are loops of each thread.
+
+    Fails on memory of unknown rank, and on a `memref.alloca` of a block, of which each thread
+    has its own: `workgroup-place-buffers` takes it to workgroup memory.
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"256",

@@ -106,16 +106,78 @@ static Value createPlaced(RewriterBase &rewriter, AllocOp op) {
                                  op.getAlignmentAttr());
 }
 
+/// True if nothing cares for the layout of `buffer` and its slices.
+static bool takesAnyLayout(Value buffer) {
+  return llvm::all_of(buffer.getUsers(), [](Operation *user) {
+    if (auto slice = dyn_cast<memref::SubViewOp>(user))
+      return takesAnyLayout(slice);
+    return isa<linalg::LinalgOp, memref::CopyOp, memref::LoadOp,
+               memref::StoreOp, memref::DimOp, memref::DeallocOp>(user);
+  });
+}
+
+/// The type of `op` with dynamic extents at their upper bounds; null if there
+/// is none, or nothing to gain.
+static MemRefType getStaticType(memref::AllocOp op) {
+  MemRefType type = op.getType();
+  if (type.hasStaticShape() || !type.getLayout().isIdentity() ||
+      !takesAnyLayout(op))
+    return nullptr;
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : op.getMixedSizes()) {
+    std::optional<int64_t> bound = getUpperBound(size);
+    if (!bound)
+      return nullptr;
+    shape.push_back(std::max<int64_t>(*bound, 1));
+  }
+  return MemRefType::get(shape, type.getElementType(), AffineMap(),
+                         getWorkgroupSpace(op.getContext()));
+}
+
+/// Gives slices of `buffer` the types that follow from its type.
+static void updateSlices(RewriterBase &rewriter, Value buffer) {
+  for (Operation *user : buffer.getUsers()) {
+    auto slice = dyn_cast<memref::SubViewOp>(user);
+    if (!slice)
+      continue;
+    MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+        slice.getType().getShape(), cast<MemRefType>(buffer.getType()),
+        slice.getMixedOffsets(), slice.getMixedSizes(),
+        slice.getMixedStrides());
+    rewriter.modifyOpInPlace(slice, [&] { slice.getResult().setType(type); });
+    updateSlices(rewriter, slice);
+  }
+}
+
+/// Puts `op` into a buffer of the constant size of `type`: its rows are then as
+/// far apart whatever they hold.
+static void placeStatic(IRRewriter &rewriter, memref::AllocOp op,
+                        MemRefType type) {
+  Location loc = op.getLoc();
+  Value whole =
+      memref::AllocOp::create(rewriter, loc, type, op.getAlignmentAttr());
+  SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
+  Value part = memref::SubViewOp::create(rewriter, loc, whole, zeros,
+                                         op.getMixedSizes(), ones);
+  rewriter.replaceAllUsesWith(op, part);
+  rewriter.eraseOp(op);
+  updateSlices(rewriter, part);
+}
+
 static void place(IRRewriter &rewriter, Operation *op) {
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
     if (isa<memref::DeallocOp>(user)) // it lives as long as its block
       rewriter.eraseOp(user);
   rewriter.setInsertionPoint(op);
-  auto alloc = dyn_cast<memref::AllocOp>(op);
-  Value placed = alloc ? createPlaced(rewriter, alloc)
-                       : createPlaced(rewriter, cast<memref::AllocaOp>(op));
   passedRemark(RemarkSource::PlaceBuffers, "PlacedBuffer", op)
       << "a buffer of each block is in workgroup memory";
+  auto alloc = dyn_cast<memref::AllocOp>(op);
+  if (alloc)
+    if (MemRefType type = getStaticType(alloc))
+      return placeStatic(rewriter, alloc, type);
+  Value placed = alloc ? createPlaced(rewriter, alloc)
+                       : createPlaced(rewriter, cast<memref::AllocaOp>(op));
   replaceBuffer(rewriter, op->getResult(0), placed);
   rewriter.eraseOp(op);
 }

@@ -6,9 +6,12 @@
 // CHECK: scf.forall
 // CHECK: %[[A:.*]] = memref.alloc() {alignment = 64 : i64} : memref<8x16xf32, #gpu.address_space<workgroup>>
 // CHECK: memref.subview %[[A]][0, 0] [8, 4] [1, 1] : memref<8x16xf32, #gpu.address_space<workgroup>> to memref<8x4xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
-// CHECK: memref.alloc(%{{.*}}) : memref<?xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[D:.*]] = memref.alloc() : memref<8xf32, #gpu.address_space<workgroup>>
+// CHECK: %[[P:.*]] = memref.subview %[[D]][0] [%{{.*}}] [1] : memref<8xf32, #gpu.address_space<workgroup>> to memref<?xf32, strided<[1]>, #gpu.address_space<workgroup>>
+// CHECK: linalg.fill {{.*}} outs(%[[P]]
 // CHECK: memref.alloc() : memref<4xf32, 3>
-// CHECK: memref.alloca() : memref<4xf32>
+// CHECK: memref.alloc() : memref<4xf32, #gpu.address_space<workgroup>>
+// CHECK-NOT: memref.alloca
 // CHECK-NOT: memref.dealloc %[[A]]
 // CHECK: memref.dealloc %[[HOST]]
 func.func @tile(%x: memref<8xf32>, %n: index, %f: f32) {
