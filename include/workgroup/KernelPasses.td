@@ -136,6 +136,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       reductions of one type in one function share a buffer of an element per
       warp and one more; it is an attribution of a kernel and a private global of
       another function;
+    - `arith.extf` and `arith.truncf` of `f8E4M3FN` and `f8E5M2` become arithmetic of integers
+      and `f32`, exact and rounded to the nearest even number: what is too large is an
+      infinity, or NaN where there is none;
     - structured (linalg) operations that are the work of one thread become
       loops: those of a block with one thread, behind a comparison that lets one
       thread through, and those that write private memory, or a subview whose

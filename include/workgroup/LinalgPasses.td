@@ -29,7 +29,7 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions;
     - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
       generics: a padded element is looked up if it is inside, and is the padding otherwise;
-    - named operations become generics;
+    - named operations become generics; constants that they update are filled in;
     - dimensions of one element are dropped, and operations without iterations;
     - element-wise operations are fused into element-wise users, and into a reduction
       that is the only user; transpositions, broadcasts and other copies also into
@@ -66,7 +66,7 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     Every structured operation on tensors outside of kernels ends in exactly one private function
     `@<function>_<n>_<class>`, which the host calls, in destination-passing style: what
     it reads comes first among the arguments, then, for each result that is no update of
-    what it reads, a tensor to put it into. The result of its last operation, the
+    an argument that nothing else reads, a tensor to put it into. The result of its last operation, the
     root, is the last. Fills, and others that read no tensor, are made
     by each kernel that needs them; slices are taken by the kernel, so that the host copies
     none.

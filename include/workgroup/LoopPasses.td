@@ -45,15 +45,19 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     Dimensions of the grid, the block, or of its warps that no dimension of the loop
     is mapped to do not repeat iterations: only the first of them gets any. Linear ids
     (`linear_dim_0`) are of all of them; several linear dimensions are counted through
-    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32;
-    a loop over lanes is executed by each warp that gets to it, so by all of them unless a loop
-    over warps is around it. Likewise threads that do not get to a loop do nothing of it: a
-    branch around it is taken by all or loses iterations.
+    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32.
+    A loop over lanes is executed by the warp that executes the loop over warps around it, or, if
+    what it does depends on the warp (an id of threads or warps, a branch on one, memory of a thread),
+    by each warp that gets to it; by the first warp of the block otherwise.
+    Threads that do not get to a loop do nothing of it, so a loop in a branch that depends on
+    ids of what the loop goes to is an error; what a branch loads from memory is taken to be the same
+    for all. Each block executes a loop over threads.
     Warps along x (`#gpu.warp<x>`) need a block whose size along x is known to be a
     multiple of 32.
 
     Indices are taken not to overflow: last index plus number of processors times step (times
-    `chunk`) has to be less than 2^63.
+    `chunk`) has to be less than 2^63, and so has the upper bound less the lower one. It is
+    an error if they are known to overflow.
 
     No barriers are inserted. A loop of one iteration in no other loop that does nothing but
     one fill, or one copy between global and workgroup memory, of operands that all threads have
@@ -62,7 +66,9 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     Fails, and changes nothing, where a mapped loop has results, where two dimensions, or a
     loop and one in it or in a function called in it, go to the same processors, where a barrier of the block, a
     `gpu.all_reduce`, or a call of a function with one stands in a loop whose iterations
-    threads do not all execute together, and where ids that are asked for do not exist. What
+    threads do not all execute together, and where ids that are asked for do not exist, where a barrier is
+    under control that depends on the thread, where iterations would be lost or indices overflow
+    (see above). What
     warps or clusters wait for is left to `workgroup-verify-sync`.
 
     Source: thread "Tile/LowerToLoops + Distribute to processors with Linalg ops"; there

@@ -20,9 +20,13 @@ def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
     its views; its `memref.dealloc` is erased. Dynamic extents stay: `workgroup-hoist-allocs`
     takes them at their upper bounds, and refuses those that have none.
 
-    Allocations that have a memory space, and those outside of such loops, are left alone.
-    Fails where the memory goes through a loop, a branch or a call, the types of which
-    would have to change with it.
+    So does a `memref.alloca` that a structured operation of the block is on: the operation goes
+    to all threads, and each of them would have a stack of its own.
+
+    Allocations that have a memory space, and those outside of such loops, are left alone, and
+    so is a `memref.alloca` in loops over threads. Fails where the memory goes through a loop, a
+    branch or a call, the types of which would have to change with it, and for a `memref.alloc` in a
+    loop over threads.
   }];
   let dependentDialects = ["gpu::GPUDialect", "memref::MemRefDialect"];
 }

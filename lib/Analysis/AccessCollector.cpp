@@ -26,6 +26,16 @@ AccessCollector::AccessCollector(Operation *scope,
                                  ThreadAccesses &result)
     : scope(scope), uniformity(uniformity), result(result) {}
 
+/// Adds `entry` and the blocks that control may get to from there.
+static void addReachable(Block *entry, DenseSet<Block *> &reached) {
+  SmallVector<Block *> worklist = {entry};
+  while (!worklist.empty()) {
+    Block *block = worklist.pop_back_val();
+    if (reached.insert(block).second)
+      llvm::append_range(worklist, block->getSuccessors());
+  }
+}
+
 void AccessCollector::collect() {
   Region *body = getBody(scope);
   if (!body)
@@ -38,7 +48,16 @@ void AccessCollector::collect() {
   pointsTo =
       std::make_unique<PointsTo>(scope, uniformity, references, result.roots);
   collectReachable();
-  body->walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+  // No thread gets to a block that no branch goes to.
+  DenseSet<Block *> reached;
+  body->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getBlock()->isEntryBlock())
+      addReachable(op->getBlock(), reached);
+    if (!reached.contains(op->getBlock()))
+      return WalkResult::skip();
+    visit(op);
+    return WalkResult::advance();
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,10 +233,13 @@ bool AccessCollector::visitElements(Operation *op) {
 }
 
 /// The shape of an access to the element at `indices` and what follows it, some
-/// of which may be masked off.
-static AccessShape getMaskedShape(ValueRange indices) {
+/// of which may be masked off by `mask`.
+static AccessShape getMaskedShape(ValueRange indices, Value mask) {
   AccessShape shape = AccessShape::ofElement(indices);
   shape.setMasked();
+  if (auto create = mask.getDefiningOp<vector::CreateMaskOp>())
+    if (create.getType().getRank() == 1)
+      shape.kept = create.getOperands().front();
   return shape;
 }
 
@@ -236,12 +258,13 @@ bool AccessCollector::visitVectors(Operation *op) {
       })
       .Case<vector::MaskedLoadOp, vector::ExpandLoadOp>([&](auto load) {
         addVector(AccessKind::Read, load.getBaseMutable(), load.getVectorType(),
-                  getMaskedShape(load.getIndices()));
+                  getMaskedShape(load.getIndices(), load.getMask()));
         return true;
       })
       .Case<vector::MaskedStoreOp, vector::CompressStoreOp>([&](auto store) {
         addVector(AccessKind::Write, store.getBaseMutable(),
-                  store.getVectorType(), getMaskedShape(store.getIndices()));
+                  store.getVectorType(),
+                  getMaskedShape(store.getIndices(), store.getMask()));
         return true;
       })
       .Case<vector::TransferReadOp, vector::TransferWriteOp>(

@@ -69,6 +69,10 @@ bool AccessShape::setVector(Type vector, MemRefType memref) {
   for (auto [dimension, extent] :
        llvm::zip(llvm::reverse(dimensions), llvm::reverse(type.getShape())))
     dimension.count = builder.getIndexAttr(extent);
+  if (kept) {
+    dimensions.back().count = kept;
+    dimensions.back().limit = type.getShape().back();
+  }
   return true;
 }
 
@@ -119,7 +123,8 @@ AccessFootprint getFootprint(const MemRefPlace &place,
         !llvm::is_contained(footprint.bounds, bound))
       footprint.bounds.push_back(std::move(bound));
     if (at.count)
-      footprint.box.push_back({at.count, along.stride, along.coordinate});
+      footprint.box.push_back(
+          {at.count, along.stride, along.coordinate, at.limit});
   }
   foldRuns(footprint);
   return footprint;

@@ -22,10 +22,14 @@ struct AccessShape {
     OpFoldResult count;
     /// The first one is in the memref if anything is accessed at all.
     bool isInBounds = true;
+    /// Not more than that; 0 if `count` says how many.
+    int64_t limit = 0;
   };
   SmallVector<Dimension, 4> dimensions;
   /// Some of the elements may be left out.
   bool isPartial = false;
+  /// Of the last dimension, only as many; null for all.
+  Value kept;
 
   /// One element.
   static AccessShape ofElement(ValueRange indices);

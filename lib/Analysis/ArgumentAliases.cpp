@@ -73,6 +73,15 @@ static Value getMappedMemory(Value value) {
   return map ? map.getTensor() : value;
 }
 
+/// True if `lhs` was allocated when `rhs`, of the same turn of all loops, was
+/// there already.
+static bool isNewerThan(Value lhs, Value rhs) {
+  Operation *allocation = getRootBuffer(lhs).getDefiningOp<memref::AllocOp>();
+  auto argument = dyn_cast<BlockArgument>(getRootBuffer(rhs));
+  return allocation && argument &&
+         argument.getOwner()->findAncestorOpInBlock(*allocation);
+}
+
 bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
   lhs = getMappedMemory(lhs);
   rhs = getMappedMemory(rhs);
@@ -91,8 +100,10 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
   unsigned first = cast<BlockArgument>(left).getArgNumber();
   unsigned second = cast<BlockArgument>(right).getArgNumber();
   return llvm::any_of(sites->second, [&](gpu::LaunchFuncOp launch) {
-    return mayAlias(launch.getKernelOperand(first),
-                    launch.getKernelOperand(second));
+    Value one = launch.getKernelOperand(first);
+    Value other = launch.getKernelOperand(second);
+    return !isNewerThan(one, other) && !isNewerThan(other, one) &&
+           mayAlias(one, other);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "HazardFinder.h"
 #include "HazardWays.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
 
@@ -143,6 +144,44 @@ void HazardFinder::addBehind(unsigned first, unsigned second,
     addOrdered(first, second, *done.last, loop, left);
   else if (!isWaited)
     addUnordered(first, second, left, /*isExact=*/false);
+}
+
+/// A step may hold loops that each thread turns on its own: there an access
+/// meets a copy of the turns before, none of which was waited for.
+void HazardFinder::visitRepeated(unsigned first, unsigned second,
+                                 ArrayRef<unsigned> around) {
+  auto isCopy = [&](unsigned access) {
+    return accesses[access].isAsync && !isa<CopyOp>(accesses[access].op);
+  };
+  if (tree.getStep(first) != tree.getStep(second) || tree.isOfPart() ||
+      !(isCopy(first) || isCopy(second)))
+    return;
+  PairRelation relation;
+  relation.threads = threads;
+  relation.most = std::nullopt;
+  for (unsigned loop : around)
+    relation.sameTurn.push_back(tree.getLoop(loop));
+  const KernelLoops &loops = conflicts.getIndex().getLoops();
+  const KernelLoop *other = loops.getLoop(accesses[second].op);
+  SmallVector<const KernelLoop *, 3> inside; // the outermost one last
+  for (const KernelLoop *loop = loops.getLoop(accesses[first].op); loop;
+       loop = loop->parent)
+    if (loop->contains(other) && !llvm::is_contained(relation.sameTurn, loop))
+      inside.push_back(loop);
+  auto addLater = [&](unsigned copy, unsigned later) {
+    const AsyncCompletion *done = tree.getCompletion(copy);
+    if (isCopy(copy) && done)
+      addUnordered(copy, later, relation, done->isExact);
+    else if (isCopy(copy))
+      visitUnknown(copy, later);
+  };
+  for (const KernelLoop *loop : llvm::reverse(inside)) {
+    relation.carrier = loop;
+    addLater(first, second);
+    if (first != second)
+      addLater(second, first);
+    relation.sameTurn.push_back(loop);
+  }
 }
 
 /// True if the second access comes behind a wait that misses the first one, in

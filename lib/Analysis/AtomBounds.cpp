@@ -217,7 +217,23 @@ void AtomBounds::derive(const Atom *atom) {
   }
 }
 
+/// Adds sums of two facts in which something cancels: what lies between two
+/// numbers says how far apart they are.
+void AtomBounds::combine() {
+  constexpr size_t kMaxFacts = 16;
+  size_t numFacts = std::min(facts.size(), kMaxFacts);
+  for (size_t i = 0; i < numFacts; ++i)
+    for (size_t j = 0; j < i; ++j) {
+      std::optional<Form> sum = facts[i].plus(facts[j]);
+      if (sum && !sum->terms.empty() &&
+          sum->terms.size() <
+              std::min(facts[i].terms.size(), facts[j].terms.size()))
+        facts.push_back(std::move(*sum));
+    }
+}
+
 void AtomBounds::propagate() {
+  combine();
   constexpr unsigned kMaxRounds = 4;
   hasChanged = !facts.empty();
   for (unsigned round = 0; round < kMaxRounds && hasChanged; ++round) {

@@ -38,6 +38,7 @@ public:
   SymbolicRange get(const SymbolicForm &form) const;
 
 private:
+  void combine();
   void boundBelow(const SymbolicForm &form, int64_t least);
   void boundAbove(const SymbolicForm &form, int64_t most);
   void raise(const SymbolicAtom *atom, int64_t least);

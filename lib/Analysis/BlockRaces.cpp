@@ -8,6 +8,7 @@
 
 #include "workgroup/Analysis/BlockRaces.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -15,8 +16,8 @@ using Footprint = ThreadConflicts::Footprint;
 
 namespace {
 
-/// Accesses with the same footprint but for the constants of the place, and
-/// whenever they are done.
+/// Accesses with the same footprint but for the constants of the place and for
+/// the condition: that of the class holds for all of them.
 struct AccessClass {
   Footprint footprint;
   SmallVector<unsigned, 0> members;
@@ -105,26 +106,48 @@ bool BlockRaceFinder::canRace(unsigned first, unsigned second) const {
          accesses.mayAlias(lhs, rhs);
 }
 
+/// What holds if either condition does.
+static SymbolicCondition getCommon(const SymbolicCondition &lhs,
+                                   const SymbolicCondition &rhs) {
+  auto getParts = [](const SymbolicCondition &condition) {
+    bool isAll = condition.kind == SymbolicCondition::All;
+    return isAll ? condition.parts : std::vector{condition};
+  };
+  std::vector<SymbolicCondition> common, others = getParts(rhs);
+  for (const SymbolicCondition &part : getParts(lhs))
+    if (llvm::is_contained(others, part))
+      common.push_back(part);
+  return SymbolicCondition::join(SymbolicCondition::All, std::move(common));
+}
+
 void BlockRaceFinder::classify() {
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     if (!isOfGrid(access))
       continue;
     AccessClass made;
     made.footprint = conflicts.getFootprint(number);
-    made.footprint.condition = SymbolicCondition();
+    SymbolicCondition condition =
+        std::exchange(made.footprint.condition, SymbolicCondition());
     for (SymbolicForm &coordinate : made.footprint.place)
       coordinate.constant = 0;
     auto isMember = [&](const AccessClass &known) {
       const ThreadAccess &other = accesses.getAccesses()[known.members.front()];
-      return known.footprint == made.footprint && other.roots == access.roots &&
+      Footprint anyTime = known.footprint;
+      anyTime.condition = SymbolicCondition();
+      return anyTime == made.footprint && other.roots == access.roots &&
              other.space == access.space && other.kind == access.kind &&
              isComparable(other) == isComparable(access) &&
              (!access.footprint ||
               other.footprint->basis == access.footprint->basis);
     };
     auto known = llvm::find_if(classes, isMember);
-    if (known == classes.end())
+    if (known == classes.end()) {
       known = classes.insert(classes.end(), std::move(made));
+      known->footprint.condition = std::move(condition);
+    } else {
+      known->footprint.condition =
+          getCommon(known->footprint.condition, condition);
+    }
     known->members.push_back(number);
   }
 }
@@ -149,18 +172,28 @@ static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
   return difference;
 }
 
-/// A footprint that contains those with `constants`, which are the same but for
-/// the last coordinate; else nothing.
+/// A footprint that contains those with `constants`; nothing if they are too far
+/// apart.
 static std::optional<Footprint>
 getHull(const Footprint &footprint,
         const std::set<SmallVector<int64_t, 2>> &constants) {
-  ArrayRef<int64_t> first = *constants.begin(), last = *constants.rbegin();
-  if (first.drop_back() != last.drop_back())
-    return std::nullopt;
+  constexpr int64_t kMaxLength = int64_t(1) << 32;
   Footprint hull = footprint;
-  for (auto [place, constant] : llvm::zip_equal(hull.place, first))
-    place.constant = constant;
-  hull.run += last.back() - first.back();
+  for (auto [number, place] : llvm::enumerate(hull.place)) {
+    int64_t least = (*constants.begin())[number], most = least;
+    for (const SmallVector<int64_t, 2> &constant : constants) {
+      least = std::min(least, constant[number]);
+      most = std::max(most, constant[number]);
+    }
+    int64_t length;
+    if (llvm::SubOverflow(most, least, length) || length > kMaxLength)
+      return std::nullopt;
+    place.constant = least;
+    if (number + 1 == hull.place.size())
+      hull.run += length;
+    else if (length > 0)
+      hull.box.push_back({length + 1, /*stride=*/1, unsigned(number)});
+  }
   return hull;
 }
 

@@ -59,6 +59,8 @@ private:
   void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
                  PairRelation relation);
   bool visitUnknown(unsigned first, unsigned second);
+  void visitRepeated(unsigned first, unsigned second,
+                     ArrayRef<unsigned> around);
   bool visitMissed(unsigned first, unsigned second);
   /// True if where the access is done all threads see it, with no barrier.
   bool isSeen(unsigned access) const {

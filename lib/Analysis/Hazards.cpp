@@ -300,6 +300,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isReverse = from != to && isBefore(to, from);
   if (first != second && !(from == to && !isCarried))
     visitDirection(second, first, around, isReverse);
+  visitRepeated(first, second, around);
   visitProxies(first, second, around, isOrdered, isReverse || isInStep);
 }
 

@@ -234,6 +234,8 @@ Answer IntegerSolver::searchCases(const Rows &rows, const Choices &choices,
       return answer;
     if (answer == Answer::Unknown)
       result = answer;
+    if (answer == Answer::Unknown && isForEmptiness)
+      break;
   }
   return result;
 }

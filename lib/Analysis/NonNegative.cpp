@@ -77,9 +77,12 @@ static bool isWidened(arith::IndexCastUIOp cast) {
 
 /// True if no bit of what `cast` is given is lost.
 static bool isWide(arith::IndexCastUIOp cast) {
-  constexpr unsigned kIndexBits = 64;
+  constexpr unsigned kIndexBits = 64, kIdBits = 32;
+  // The largest grid has 2^31 - 1 blocks.
+  bool isId = isa_and_nonnull<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp,
+                              gpu::GridDimOp>(cast.getIn().getDefiningOp());
   auto to = dyn_cast<IntegerType>(cast.getType());
-  return !to || to.getWidth() >= kIndexBits;
+  return !to || to.getWidth() >= (isId ? kIdBits : kIndexBits);
 }
 
 /// True if `op` is not negative provided that what it adds to the proof is not.

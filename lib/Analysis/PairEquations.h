@@ -99,6 +99,7 @@ private:
   bool name(Equation &equation, const Form &form, int64_t most);
   void nameRemainders(Equation &equation);
   bool learn(const Equation &equation);
+  bool hasEqualRest(const SymbolicAtom *atom) const;
   void learnOperands();
   bool split(Equation &equation);
   bool split(Equation &equation, int64_t base);

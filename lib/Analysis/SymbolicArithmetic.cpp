@@ -240,6 +240,10 @@ SymbolicForm SymbolicIndex::multiply(const SymbolicForm &lhs,
     return add(SymbolicForm(), rhs, lhs.constant, nullptr);
   if (rhs.isConstant())
     return add(SymbolicForm(), lhs, rhs.constant, nullptr);
+  // Powers of sums have no end.
+  constexpr size_t kMaxTerms = 64;
+  if (lhs.terms.size() * rhs.terms.size() > kMaxTerms)
+    return makeOpaque(nullptr);
   SymbolicForm product = add(SymbolicForm(), rhs, lhs.constant, nullptr);
   for (auto [left, leftFactor] : lhs.terms) {
     SymbolicForm part;

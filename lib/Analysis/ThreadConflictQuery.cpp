@@ -71,9 +71,10 @@ static std::optional<int64_t> getReach(const Footprint &footprint,
   for (const Footprint::Extent &extent : footprint.box) {
     if (extent.coordinate != coordinate)
       continue;
-    if (!extent.count.isConstant() || extent.stride < 0)
+    std::optional<int64_t> most = extent.getMost();
+    if (!most || extent.stride < 0)
       return std::nullopt;
-    reach += extent.stride * std::max<int64_t>(0, extent.count.constant - 1);
+    reach += extent.stride * std::max<int64_t>(0, *most - 1);
   }
   return reach;
 }
@@ -198,7 +199,10 @@ System::Row ThreadConflictQuery::addBox(System &system,
   for (const Footprint::Extent &extent : footprint.box) {
     if (extent.coordinate != coordinate)
       continue;
-    System::Row step = system.makeVariable({0, std::nullopt});
+    std::optional<int64_t> last;
+    if (extent.limit != 0)
+      last = extent.limit - 1;
+    System::Row step = system.makeVariable({0, last});
     System::Row left = system.get(extent.count, side);
     left.add(step, -1);
     left.constant -= 1;

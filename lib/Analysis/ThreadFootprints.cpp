@@ -23,7 +23,7 @@ bool Footprint::operator==(const Footprint &other) const {
          llvm::all_of(llvm::zip_equal(box, other.box), [](auto pair) {
            auto &[lhs, rhs] = pair;
            return lhs.count == rhs.count && lhs.stride == rhs.stride &&
-                  lhs.coordinate == rhs.coordinate;
+                  lhs.coordinate == rhs.coordinate && lhs.limit == rhs.limit;
          });
 }
 
@@ -66,9 +66,10 @@ static void mergeRuns(Footprint &footprint) {
 static std::optional<int64_t> getReach(const Footprint &footprint) {
   int64_t reach = footprint.run - 1;
   for (const Footprint::Extent &extent : footprint.box) {
-    if (!extent.count.isConstant() || extent.stride < 0)
+    std::optional<int64_t> most = extent.getMost();
+    if (!most || extent.stride < 0)
       return std::nullopt;
-    reach += extent.stride * std::max<int64_t>(0, extent.count.constant - 1);
+    reach += extent.stride * std::max<int64_t>(0, *most - 1);
   }
   return reach;
 }
@@ -135,8 +136,8 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   for (const LinearIndex &coordinate : footprint.place)
     made.place.push_back(index.getForm(coordinate));
   for (const AccessFootprint::Extent &extent : footprint.box)
-    made.box.push_back(
-        {index.getForm(extent.count), extent.stride, extent.coordinate});
+    made.box.push_back({index.getForm(extent.count), extent.stride,
+                        extent.coordinate, extent.limit});
   made.run = footprint.run;
   turnAround(made);
   mergeRuns(made);

@@ -117,7 +117,8 @@ ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
   relateMixtures();
   if (ranges.size() > kMaxVariables)
     return Answer::Unknown;
-  solver.emplace(ranges.size(), isRational);
+  // A solution of what is not exact is none of threads.
+  solver.emplace(ranges.size(), isRational, /*isForEmptiness=*/!exact);
   return solver->solve(base, choices, envelopes);
 }
 

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -256,6 +257,7 @@ LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
     return success();
   chosen = options.chooseSchedule(functions);
   isEnded = !chosen;
+  result.needsDistinctArguments = true; // the schedules say that they are
   return success();
 }
 
@@ -263,10 +265,11 @@ LogicalResult
 Compilation::runPasses(ModuleOp on, function_ref<void(OpPassManager &)> build) {
   PassManager manager(&context, ModuleOp::getOperationName());
   build(manager);
+  manager.enableVerifier(false); // each time takes longer than most passes
   if (options.keepSnapshots && on == *module)
     recordSnapshots(manager, result.snapshots);
   OwningOpRef<ModuleOp> before = on.clone();
-  if (succeeded(manager.run(on)))
+  if (succeeded(manager.run(on)) && succeeded(verify(on)))
     return success();
   result.reproducer = makeReproducer(*before, manager);
   return failure();
@@ -343,7 +346,7 @@ LogicalResult Compilation::lowerMemory() {
         buildMemoryPipeline(manager, pipeline, &placements);
       })))
     return failure();
-  result.needsDistinctArguments =
+  result.needsDistinctArguments |=
       pipeline.rings.assumeDistinctArguments &&
       (pipeline.rings.slots > 1 || countTensorLoads(*module) > numLoads);
   for (const MemoryPlacement &placement : placements)
@@ -464,24 +467,17 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   initializeProcess();
   std::vector<std::pair<std::string, std::string>> summaries;
-  const StringRef names[] = {"workgroup-attach-target",
-                             "workgroup-convert-kernels-to-nvvm",
-                             "workgroup-flatten-kernel-arguments",
-                             "workgroup-eliminate-barriers",
-                             "workgroup-hoist-allocs",
-                             "workgroup-insert-barriers",
-                             "workgroup-legalize-for-nvvm",
-                             "workgroup-lower-copies",
-                             "workgroup-lower-dynamic-memory",
-                             "workgroup-pack-memory",
-                             "workgroup-resolve-bank-conflicts",
-                             "workgroup-sink-allocs",
-                             "workgroup-verify-kernels",
-                             "workgroup-verify-nvvm",
-                             "workgroup-verify-sync",
-                             "workgroup-memory",
-                             "workgroup-to-nvvm"};
-  for (StringRef name : names) {
+  constexpr StringLiteral names =
+      "attach-target convert-kernels-to-nvvm distribute-loops "
+      "eliminate-barriers flatten-kernel-arguments form-kernels form-launches "
+      "form-rings hoist-allocs hoist-copies infer-launch-sizes insert-barriers "
+      "legalize-for-nvvm lower-contractions lower-copies lower-dynamic-memory "
+      "lower-rings map-to-threads normalize-linalg pack-memory place-buffers "
+      "print-accesses print-uniformity resolve-bank-conflicts sink-allocs "
+      "stage-operands tile-kernel verify-kernels verify-nvvm verify-sync "
+      "bufferize memory pipeline-copies to-nvvm";
+  for (StringRef part : llvm::split(names, ' ')) {
+    std::string name = ("workgroup-" + part).str();
     const PassRegistryEntry *entry = PassInfo::lookup(name);
     if (!entry)
       entry = PassPipelineInfo::lookup(name);

@@ -93,7 +93,9 @@ static KernelOpRecord describeOp(linalg::LinalgOp op,
 }
 
 void addKernelFormation(OpPassManager &pm) {
-  pm.addPass(createNormalizeLinalgPass());
+  NormalizeLinalgPassOptions options;
+  options.assumeDistinctArguments = true; // as the schedules say
+  pm.addPass(createNormalizeLinalgPass(options));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFormKernelsPass());

@@ -324,7 +324,7 @@ bool UseCollector::visitAccess(OpOperand &use, const Alias &source) {
   access.place = source.offset;
   MutableOperandRange indices = getAccessIndices(access);
   for (auto [index, stride] : llvm::zip_equal(indices, source.strides))
-    access.place.add(getAsOpFoldResult(index.get()), stride);
+    access.place.add(index.get(), stride); // a constant may be poison
   access.divisor = getColumnDivisor(access);
   if (access.isOfMatrix())
     access.matrixUnit = getMatrixUnit(access);

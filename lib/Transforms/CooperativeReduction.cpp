@@ -112,7 +112,13 @@ Value CooperativeReduction::combine(OpBuilder &builder, unsigned number,
 
 void CooperativeReduction::createSlots(OpBuilder &builder) {
   SmallVector<int64_t> shape(maxPoints);
-  shape.push_back(threads / kWarpSize);
+  if (columns) {
+    shape.erase(shape.begin() + columns->position);
+    shape.push_back(columns->rows);
+    shape.push_back(columns->lanes * columns->length);
+  } else {
+    shape.push_back(threads / kWarpSize);
+  }
   for (BlockArgument result : op.getRegionOutputArgs()) {
     auto type = MemRefType::get(shape, result.getType(), AffineMap(),
                                 getWorkgroupSpace(op.getContext()));
@@ -120,6 +126,28 @@ void CooperativeReduction::createSlots(OpBuilder &builder) {
         builder, op.getLoc(), type,
         builder.getI64IntegerAttr(kMinBufferAlignment)));
   }
+}
+
+/// The iterations of all loops of the sums.
+OpFoldResult CooperativeReduction::countSerial(OpBuilder &builder) {
+  IndexBuilder index{builder, op.getLoc()};
+  OpFoldResult count = builder.getIndexAttr(1);
+  for (unsigned loop : serial)
+    count = index.mul(count, extents[loop]);
+  return count;
+}
+
+/// Sets the loops of the sums to one of all their iterations.
+void CooperativeReduction::setSerialLoops(OpBuilder &builder,
+                                          PointEmitter &emitter,
+                                          OpFoldResult iteration) {
+  IndexBuilder index{builder, op.getLoc()};
+  for (unsigned number = serial.size(); number-- > 1;) {
+    OpFoldResult extent = extents[serial[number]];
+    emitter.setLoop(serial[number], index.value(index.rem(iteration, extent)));
+    iteration = index.div(iteration, extent);
+  }
+  emitter.setLoop(serial.front(), index.value(iteration));
 }
 
 /// What `thread` sums up by itself.
@@ -137,9 +165,7 @@ CooperativeReduction::emitThread(OpBuilder &builder, Value thread,
                            getConstantIntValue(count), threads, alignment);
   if (vector.hasRest || !vector.conditions.empty())
     vector = ThreadVector();
-  for (unsigned loop : ArrayRef(serial).drop_front())
-    count = index.mul(count, extents[loop]);
-  count = index.div(count, builder.getIndexAttr(vector.length));
+  count = index.div(countSerial(builder), builder.getIndexAttr(vector.length));
 
   SmallVector<Value> sums;
   for (Operation *combiner : combiners)
@@ -153,14 +179,9 @@ CooperativeReduction::emitThread(OpBuilder &builder, Value thread,
   PointEmitter emitter(builder, op, extents, serial.back(), vector.length);
   for (auto [number, value] : llvm::enumerate(ivs))
     emitter.setLoop(shared[number], value);
-  OpFoldResult left =
-      index.mul(loop.getInductionVar(), builder.getIndexAttr(vector.length));
-  for (unsigned number = serial.size(); number-- > 1;) {
-    emitter.setLoop(serial[number],
-                    index.value(index.rem(left, extents[serial[number]])));
-    left = index.div(left, extents[serial[number]]);
-  }
-  emitter.setLoop(serial.front(), index.value(left));
+  setSerialLoops(
+      builder, emitter,
+      index.mul(loop.getInductionVar(), builder.getIndexAttr(vector.length)));
   scf::YieldOp::create(
       builder, loc,
       emitter.emitChain(llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
@@ -193,7 +214,10 @@ void CooperativeReduction::emitPart(OpBuilder &builder, Value thread,
 
 void CooperativeReduction::emitParts(OpBuilder &builder,
                                      AlignmentAnalysis &alignment) {
+  chooseColumns(alignment);
   createSlots(builder);
+  if (columns)
+    return emitColumnParts(builder);
   Location loc = op.getLoc();
   createThreadLoop(
       builder, loc, OpFoldResult(builder.getIndexAttr(threads)),
@@ -209,6 +233,8 @@ void CooperativeReduction::emitParts(OpBuilder &builder,
 
 Value CooperativeReduction::emitTotal(OpBuilder &builder, ArrayRef<Value> ivs,
                                       unsigned number, Value start) {
+  if (columns)
+    return emitColumnTotal(builder, ivs, number, start);
   Location loc = op.getLoc();
   IndexBuilder index{builder, loc};
   Type element = start.getType();

@@ -13,7 +13,14 @@
 //                        stores that to slots[warp]
 //   who needs the result adds up the slots
 //
-// The one barrier that this takes, between the last two, is not inserted here.
+// Where neighbours in memory belong to different results, threads side by side
+// are to read them, so the exchange is between threads that are far apart:
+//
+//   each thread          sums up every R-th part of some neighbours, and stores
+//                        that to slots[row]
+//   who needs the result adds up the slots
+//
+// The one barrier that this takes, before the last step, is not inserted here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,10 +54,30 @@ private:
       : op(op), extents(extents), threads(threads),
         shared(workgroup::getSharedLoops(op)) {}
 
-  bool analyze();
+  /// Threads as rows of `lanes`, each of which has `length` neighbours along
+  /// the shared loop number `position`.
+  struct Columns {
+    unsigned position = 0;
+    int64_t length = 1, lanes = 0, rows = 0;
+    bool isWhole = false; // no lane is beyond the last result
+  };
+
   bool analyzeLoops();
   bool analyzeBody();
+  void chooseColumns(AlignmentAnalysis &alignment);
+  std::optional<unsigned> findColumnLoop() const;
   void createSlots(OpBuilder &builder);
+  void setSerialLoops(OpBuilder &builder, PointEmitter &emitter,
+                      OpFoldResult iteration);
+  OpFoldResult countSerial(OpBuilder &builder);
+  SmallVector<OpFoldResult> getOuterExtents() const;
+  void emitColumnParts(OpBuilder &builder);
+  void emitColumnPart(OpBuilder &builder, Value row, Value first,
+                      ArrayRef<Value> ivs);
+  LaneValues emitColumnSums(OpBuilder &builder, Value row, Value first,
+                            ArrayRef<Value> ivs);
+  Value emitColumnTotal(OpBuilder &builder, ArrayRef<Value> ivs,
+                        unsigned number, Value start);
   void emitPart(OpBuilder &builder, Value thread, ArrayRef<Value> ivs,
                 AlignmentAnalysis &alignment);
   SmallVector<Value> emitThread(OpBuilder &builder, Value thread,
@@ -65,6 +92,7 @@ private:
   SmallVector<int64_t> maxPoints; // along each shared loop
   SmallVector<Operation *> combiners;
   SmallVector<Value> slots;
+  std::optional<Columns> columns;
 };
 
 } // namespace mlir::workgroup

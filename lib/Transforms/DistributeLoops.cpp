@@ -13,24 +13,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopBarriers.h"
+#include "LoopReach.h"
 #include "ParallelLoops.h"
 #include "ProcessorIds.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "mlir/Pass/Pass.h"
-#include "workgroup/Passes.h"
 #include "workgroup/Support/Remarks.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
-#include <limits>
 #include <map>
 #include <set>
 
 namespace mlir::workgroup {
-
-#define GEN_PASS_DEF_DISTRIBUTELOOPSPASS
-#include "workgroup/Passes.h.inc"
 
 namespace {
 
@@ -38,7 +32,7 @@ namespace {
 class LoopDistributor {
 public:
   LoopDistributor(ParallelLoop loop, const DistributeLoopsOptions &options)
-      : loop(std::move(loop)), options(options),
+      : loop(std::move(loop)), options(options), reach(options),
         grid(getExecutionScope(this->loop.op)) {}
 
   LogicalResult decide(LoopBarriers &barriers);
@@ -55,7 +49,10 @@ private:
   void makeShares();
   LogicalResult decide(Share &share);
   LogicalResult checkArguments();
+  LogicalResult checkReach() const;
+  LogicalResult checkIndices(const Share &share) const;
   LogicalResult checkBarriers(LoopBarriers &barriers);
+  LogicalResult checkPartingBarriers() const;
   std::optional<int64_t> getNumIterations(const Share &share) const;
   std::optional<int64_t> getCount(const ProcessorTarget &target) const;
   bool isTogether(const Share &share, LoopBarriers &barriers) const;
@@ -70,9 +67,10 @@ private:
 
   ParallelLoop loop;
   const DistributeLoopsOptions &options;
+  LoopReach reach;
   ProcessorGrid grid;
   SmallVector<Share, 3> shares;
-  bool isWorkOfBlock = false;
+  bool isWorkOfBlock = false, isInFirstWarp = false;
 };
 
 } // namespace
@@ -199,6 +197,51 @@ LogicalResult LoopDistributor::checkArguments() {
   return success();
 }
 
+/// Iterations of processors that do not get to the loop would be lost.
+LogicalResult LoopDistributor::checkReach() const {
+  for (ProcessorLevel level : {ProcessorLevel::Blocks, ProcessorLevel::Threads,
+                               ProcessorLevel::Warps, ProcessorLevel::Lanes}) {
+    if (!loop.goesTo(level))
+      continue;
+    Operation *scope = getExecutionScope(loop.op);
+    Operation *parting = reach.findParting(loop.op, scope, level);
+    if (!parting)
+      continue;
+    InFlightDiagnostic error = loop.op->emitOpError(
+        "is not reached by all processors that it goes to, so that iterations "
+        "are lost; put the condition into the loop");
+    error.attachNote(parting->getLoc()) << "they part here";
+    return error;
+  }
+  return success();
+}
+
+/// What a processor would execute next, behind its last iteration, is an index
+/// as well.
+LogicalResult LoopDistributor::checkIndices(const Share &share) const {
+  int64_t chunk =
+      share.strategy == DistributionStrategy::BlockCyclic ? options.chunk : 1;
+  std::optional<int64_t> processors =
+      share.target ? getCount(*share.target) : std::optional<int64_t>(1);
+  for (unsigned dim : share.dims) {
+    const LoopRange &range = loop.ranges[dim];
+    auto lower = getConstantIntValue(range.lower);
+    auto upper = getConstantIntValue(range.upper);
+    auto step = getConstantIntValue(range.step);
+    int64_t stride, last, extent;
+    bool isWrong =
+        (step && (llvm::MulOverflow(*step, processors.value_or(1), stride) ||
+                  llvm::MulOverflow(stride, chunk, stride) ||
+                  (upper && llvm::AddOverflow(*upper, stride, last)))) ||
+        (lower && upper && llvm::SubOverflow(*upper, *lower, extent));
+    if (isWrong)
+      return loop.op->emitOpError(
+          "has indices that overflow 64 bits when processors share it; count "
+          "from 0 in steps of 1, and compute the indices in the body");
+  }
+  return success();
+}
+
 /// True if all threads that get to the loop execute as many iterations.
 bool LoopDistributor::isTogether(const Share &share,
                                  LoopBarriers &barriers) const {
@@ -240,18 +283,36 @@ ArrayRef<unsigned> LoopDistributor::findOtherArguments() const {
   return ArrayRef(options.ids).drop_front(loop.ranges.size());
 }
 
+/// Barriers in an iteration under control that follows from who executes it.
+LogicalResult LoopDistributor::checkPartingBarriers() const {
+  WalkResult result = loop.op->walk([&](Operation *op) {
+    bool isMeeting = isBlockBarrier(op) || isa<gpu::AllReduceOp>(op);
+    Operation *parting =
+        isMeeting ? reach.findParting(op, loop.op, ProcessorLevel::Threads)
+                  : nullptr;
+    if (!parting)
+      return WalkResult::advance();
+    InFlightDiagnostic error = op->emitError(
+        "barrier that not all threads of the block get to; put it where they "
+        "all are");
+    error.attachNote(parting->getLoc()) << "they part here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult LoopDistributor::checkBarriers(LoopBarriers &barriers) {
   Operation *meeting = LoopBarriers::findMeeting(loop.op);
   if (!meeting)
     return success();
-  bool isGuarded = !findOtherArguments().empty() ||
+  bool isGuarded = isInFirstWarp || !findOtherArguments().empty() ||
                    llvm::any_of(findOthers(), [](auto other) {
                      return other.first != ProcessorLevel::Blocks;
                    });
   if (!isGuarded && llvm::all_of(shares, [&](const Share &share) {
         return isTogether(share, barriers);
       }))
-    return success();
+    return checkPartingBarriers();
   InFlightDiagnostic error =
       meeting->emitError(isa<CallOpInterface>(meeting) ? "call of a function "
                                                          "with a barrier "
@@ -266,11 +327,14 @@ LogicalResult LoopDistributor::decide(LoopBarriers &barriers) {
   if (std::string obstacle = loop.getObstacle(); !obstacle.empty())
     return loop.op->emitOpError(obstacle);
   makeShares();
-  if (failed(checkArguments()))
+  if (failed(checkArguments()) || failed(checkReach()))
     return failure();
+  isInFirstWarp =
+      grid.getLinearCount(ProcessorLevel::Warps) != 1 && reach.isOfNoWarp(loop);
   isWorkOfBlock = loop.isWorkOfBlock() && barriers.isUniformIn(loop.op);
   for (Share &share : shares)
-    if (!isWorkOfBlock && failed(decide(share)))
+    if (!isWorkOfBlock &&
+        (failed(checkIndices(share)) || failed(decide(share))))
       return failure();
   return isWorkOfBlock ? success() : checkBarriers(barriers);
 }
@@ -332,6 +396,9 @@ void LoopDistributor::guardOthers(OpBuilder &builder) const {
         cast<FunctionOpInterface>(getExecutionScope(loop.op)).getArgument(id));
   for (auto [level, dim] : findOthers())
     guardFirst(builder, loc, grid.getId(builder, loc, level, dim));
+  if (isInFirstWarp)
+    guardFirst(builder, loc,
+               grid.getLinear(builder, loc, ProcessorLevel::Warps).id);
 }
 
 void LoopDistributor::apply(RewriterBase &rewriter) {
@@ -358,7 +425,7 @@ void LoopDistributor::apply(RewriterBase &rewriter) {
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// All loops
 //===----------------------------------------------------------------------===//
 
 /// What a processor executes of a loop it executes whole: another loop in it,
@@ -412,71 +479,5 @@ LogicalResult distributeLoops(Operation *root,
     distributor.apply(rewriter);
   return success();
 }
-
-namespace {
-
-std::optional<DistributionStrategy> parseStrategy(StringRef name) {
-  using Result = std::optional<DistributionStrategy>;
-  return llvm::StringSwitch<Result>(name)
-      .Case("cyclic", DistributionStrategy::Cyclic)
-      .Case("guarded", DistributionStrategy::Guarded)
-      .Case("exact", DistributionStrategy::Exact)
-      .Case("block", DistributionStrategy::Block)
-      .Case("block-cyclic", DistributionStrategy::BlockCyclic)
-      .Default(std::nullopt);
-}
-
-struct DistributeLoopsPass final
-    : impl::DistributeLoopsPassBase<DistributeLoopsPass> {
-  using DistributeLoopsPassBase::DistributeLoopsPassBase;
-
-  LogicalResult initializeOptions(
-      StringRef text,
-      function_ref<LogicalResult(const Twine &)> onError) override {
-    if (failed(DistributeLoopsPassBase::initializeOptions(text, onError)))
-      return failure();
-    for (const std::string &name : strategies)
-      if (!parseStrategy(name))
-        return onError("unknown strategy '" + name +
-                       "'; use cyclic, guarded, exact, block or block-cyclic");
-    for (const std::string &name : levels)
-      if (!parseLevel(name))
-        return onError("unknown level '" + name +
-                       "'; use blocks, warps, lanes, threads or arguments");
-    if (chunk < 1 || chunk > std::numeric_limits<int32_t>::max())
-      return onError("chunk is " + Twine(chunk) +
-                     "; it has to be at least 1, and less than 2^31");
-    return checkArguments(onError);
-  }
-
-  LogicalResult
-  checkArguments(function_ref<LogicalResult(const Twine &)> onError) {
-    bool isUsed = llvm::is_contained(levels, "arguments");
-    if (!isUsed && !(ids.empty() && counts.empty()))
-      return onError("options ids and counts are of the level arguments, which "
-                     "levels does not name");
-    if (isUsed && (ids.empty() || ids.size() != counts.size()))
-      return onError("the level arguments needs as many ids as counts, and one "
-                     "of them at least");
-    for (auto [number, id] : llvm::enumerate(ids))
-      if (llvm::is_contained(ArrayRef<unsigned>(ids).take_front(number), id))
-        return onError("ids names argument " + Twine(id) + " twice");
-    return success();
-  }
-
-  void runOnOperation() override {
-    DistributeLoopsOptions options;
-    for (const std::string &name : strategies)
-      options.strategies.push_back(*parseStrategy(name));
-    llvm::append_range(options.levels, levels);
-    options.ids.assign(ids.begin(), ids.end());
-    options.counts.assign(counts.begin(), counts.end());
-    options.chunk = chunk;
-    if (failed(distributeLoops(getOperation(), options)))
-      signalPassFailure();
-  }
-};
-
-} // namespace
 
 } // namespace mlir::workgroup

@@ -15,9 +15,9 @@ namespace mlir::workgroup {
 
 KernelOutliner::KernelOutliner(const KernelGroup &group)
     : group(group), ops(group.getOps()) {
-  collectResults();
   for (linalg::LinalgOp op : ops)
     collectOperands(op);
+  collectResults();
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,23 +59,46 @@ void KernelOutliner::collectOperands(Operation *op) {
     collectOperand(value);
 }
 
-/// The empty tensor that `result` is put into, behind what initialises it; null
-/// if it is an update of another tensor.
-tensor::EmptyOp KernelOutliner::findEmpty(Value result) const {
-  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp())) {
-    if (!group.contains(op) && classify(op) != LinalgClass::Generator)
-      break;
-    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
+/// Where the first of the operations that make `result` one after the other
+/// takes the tensor that they put it into.
+OpOperand &KernelOutliner::findFirstInit(OpResult result) const {
+  for (;;) {
+    auto op = cast<linalg::LinalgOp>(result.getOwner());
+    OpOperand &init = *op.getTiedOpOperand(result);
+    linalg::LinalgOp before = getTensorOp(init.get().getDefiningOp());
+    if (!before ||
+        !(group.contains(before) || classify(before) == LinalgClass::Generator))
+      return init;
+    result = cast<OpResult>(init.get());
   }
-  return result.getDefiningOp<tensor::EmptyOp>();
+}
+
+/// What `result` is put into if this has to be an argument of its own: a new
+/// tensor, a part of one, or one that the kernel reads besides, which it could
+/// not update in place.
+Value KernelOutliner::getNewDestination(OpResult result) const {
+  OpOperand &init = findFirstInit(result);
+  Operation *source = init.get().getDefiningOp();
+  if (source && isMadeInside(source))
+    return init.get();
+  auto isOfKernel = [&](Operation *op) {
+    for (; op; op = op->getParentOp())
+      if (group.contains(op) || cloned.contains(op))
+        return true;
+    return false;
+  };
+  bool isReadBesides = llvm::any_of(init.get().getUses(), [&](OpOperand &use) {
+    return &use != &init && isOfKernel(use.getOwner());
+  });
+  return isReadBesides ? init.get() : Value();
 }
 
 void KernelOutliner::collectResults() {
   for (linalg::LinalgOp op : ops)
-    for (Value result : op->getResults())
+    for (OpResult result : op->getResults())
       if (llvm::any_of(result.getUsers(),
                        [&](Operation *user) { return !group.contains(user); }))
-        destinations.push_back({result, findEmpty(result)});
+        destinations.push_back({result, getNewDestination(result)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,10 +154,27 @@ void KernelOutliner::fillFunction(func::FuncOp kernel) {
   for (const Destination &destination : destinations) {
     Value result = mapping.lookup(destination.result);
     results.push_back(result);
-    if (destination.empty)
+    if (destination.into)
       setDestination(builder, result, entry.getArgument(next++));
   }
   func::ReturnOp::create(builder, kernel.getLoc(), results);
+}
+
+/// Erases what only destinations that were replaced needed, and arguments that
+/// are not used.
+static void eraseUnused(func::FuncOp kernel, SmallVector<Value> &arguments) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(kernel.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  BitVector unused(arguments.size());
+  for (BlockArgument argument : kernel.getArguments())
+    unused[argument.getArgNumber()] = argument.use_empty();
+  if (unused.none() || failed(kernel.eraseArguments(unused)))
+    return;
+  for (unsigned number = arguments.size(); number-- > 0;)
+    if (unused[number])
+      arguments.erase(arguments.begin() + number);
 }
 
 func::FuncOp KernelOutliner::outline(func::FuncOp function, StringRef name) {
@@ -142,10 +182,14 @@ func::FuncOp KernelOutliner::outline(func::FuncOp function, StringRef name) {
   OpBuilder builder(root);
   SmallVector<Value> arguments = llvm::to_vector(captured);
   for (const Destination &destination : destinations)
-    if (tensor::EmptyOp empty = destination.empty)
+    if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(
+            destination.into ? destination.into.getDefiningOp() : nullptr))
       arguments.push_back(builder.clone(*empty)->getResult(0));
+    else if (destination.into)
+      arguments.push_back(destination.into);
   func::FuncOp kernel = createFunction(function, name, arguments);
   fillFunction(kernel);
+  eraseUnused(kernel, arguments);
   auto call = func::CallOp::create(builder, root.getLoc(), kernel, arguments);
   for (auto [destination, result] :
        llvm::zip_equal(destinations, call.getResults()))

@@ -30,14 +30,16 @@ public:
 private:
   struct Destination {
     Value result;
-    /// What the result is put into; null if that is what it updates.
-    tensor::EmptyOp empty;
+    /// What the result is put into; null if that is an argument already, which
+    /// nothing else reads.
+    Value into;
   };
 
   void collectResults();
   void collectOperands(Operation *op);
   void collectOperand(Value value);
-  tensor::EmptyOp findEmpty(Value result) const;
+  OpOperand &findFirstInit(OpResult result) const;
+  Value getNewDestination(OpResult result) const;
   func::FuncOp createFunction(func::FuncOp function, StringRef name,
                               ValueRange arguments);
   void fillFunction(func::FuncOp kernel);

@@ -9,6 +9,7 @@
 #include "BufferTypes.h"
 #include "LaneReducer.h"
 #include "LowerReductions.h"
+#include "NarrowFloats.h"
 #include "ThreadOwnership.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -384,6 +385,7 @@ struct LegalizeForNVVMPass final
     RewritePatternSet patterns(&getContext());
     populateVectorPatterns(patterns);
     populateWarpPatterns(patterns);
+    populateNarrowFloatPatterns(patterns);
     if (failed(apply(scopes, std::move(patterns))) ||
         failed(verifyLegal(root, scopes)))
       return signalPassFailure();

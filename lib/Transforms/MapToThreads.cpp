@@ -31,7 +31,7 @@ static bool isLeftToOthers(Operation *op) {
 static SmallVector<Operation *> collect(scf::ForallOp loop) {
   SmallVector<Operation *> ops;
   loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<scf::ForallOp, scf::ParallelOp>(op)) // is shared out
+    if (isLoopOfThreads(op)) // is shared out
       return WalkResult::skip();
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     bool isCopy = isa<memref::CopyOp>(op);
@@ -43,6 +43,15 @@ static SmallVector<Operation *> collect(scf::ForallOp loop) {
   return ops;
 }
 
+/// The memory on the stack of each thread that `operand` is in; null if it is
+/// elsewhere.
+static Operation *findStack(Value operand) {
+  if (!isa<BaseMemRefType>(operand.getType()))
+    return nullptr;
+  auto stack = getRootBuffer(operand).getDefiningOp<memref::AllocaOp>();
+  return stack && isInBlockLoop(stack) ? stack.getOperation() : nullptr;
+}
+
 static LogicalResult check(Operation *op) {
   auto isRanked = [](Type type) {
     return !isa<BaseMemRefType>(type) || isa<MemRefType>(type);
@@ -50,6 +59,14 @@ static LogicalResult check(Operation *op) {
   if (!llvm::all_of(op->getOperandTypes(), isRanked))
     return op->emitOpError("is on memory of unknown rank, which threads cannot "
                            "share out; cast it to a ranked memref");
+  for (Value operand : op->getOperands())
+    if (Operation *stack = findStack(operand)) {
+      InFlightDiagnostic error = op->emitOpError(
+          "would be shared out to threads, each of which has the memory for "
+          "itself; run workgroup-place-buffers first");
+      error.attachNote(stack->getLoc()) << "the memory";
+      return error;
+    }
   return success();
 }
 

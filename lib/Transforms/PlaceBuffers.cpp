@@ -8,6 +8,7 @@
 
 #include "BufferTypes.h"
 #include "TileLoops.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
@@ -39,41 +40,83 @@ static Operation *findFixedUse(Value buffer) {
   return nullptr;
 }
 
-/// The buffers that a block makes for itself, in no memory space yet.
-static SmallVector<memref::AllocOp> collectBuffers(scf::ForallOp loop) {
-  SmallVector<memref::AllocOp> buffers;
-  loop.walk([&](memref::AllocOp op) {
-    if (!op.getType().getMemorySpace())
+/// True if a structured operation, which is work for all threads, or a copy is
+/// on the memory of `buffer`.
+static bool isSharedOut(Value buffer) {
+  return llvm::any_of(buffer.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<linalg::LinalgOp, memref::CopyOp>(user))
+      return !isInThreadLoop(user);
+    return getViewSource(user) == use.get() &&
+           llvm::any_of(user->getResults(), isSharedOut);
+  });
+}
+
+/// The buffers that a block makes for itself, in no memory space yet. What is
+/// on a thread's stack could not be shared out to threads.
+static SmallVector<Operation *> collectBuffers(scf::ForallOp loop) {
+  SmallVector<Operation *> buffers;
+  loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isLoopOfThreads(op))
+      return WalkResult::skip();
+    bool isOfBlock =
+        isa<memref::AllocOp>(op) ||
+        (isa<memref::AllocaOp>(op) && isSharedOut(op->getResult(0)));
+    if (isOfBlock &&
+        !cast<MemRefType>(op->getResult(0).getType()).getMemorySpace())
       buffers.push_back(op);
+    return WalkResult::advance();
   });
   return buffers;
 }
 
-static LogicalResult check(memref::AllocOp op) {
-  Operation *fixed = findFixedUse(op);
+/// What a thread allocates in a loop cannot be one buffer of the block.
+static LogicalResult checkThreads(Operation *root) {
+  bool isWrong = false;
+  root->walk([&](memref::AllocOp op) {
+    if (op.getType().getMemorySpace() || !isInThreadLoop(op) ||
+        !isInBlockLoop(op))
+      return;
+    isWrong = true;
+    op.emitOpError("is made by each thread, which workgroup memory has no room "
+                   "for; use memref.alloca for what a thread has for itself");
+  });
+  return failure(isWrong);
+}
+
+static LogicalResult check(Operation *op) {
+  Operation *fixed = findFixedUse(op->getResult(0));
   if (!fixed)
     return success();
   InFlightDiagnostic error =
-      op.emitOpError("cannot be put into workgroup memory: its memory is "
-                     "handed on by '")
+      op->emitOpError("cannot be put into workgroup memory: its memory is "
+                      "handed on by '")
       << fixed->getName() << "'; give it a memory space where it is made";
   error.attachNote(fixed->getLoc()) << "here";
   return error;
 }
 
-static void place(IRRewriter &rewriter, memref::AllocOp op) {
+/// An allocation in workgroup memory that is equal to `op`.
+template <typename AllocOp>
+static Value createPlaced(RewriterBase &rewriter, AllocOp op) {
+  auto type = cast<MemRefType>(
+      withMemorySpace(op.getType(), getWorkgroupSpace(op.getContext())));
+  return memref::AllocOp::create(rewriter, op.getLoc(), type,
+                                 op.getDynamicSizes(), op.getSymbolOperands(),
+                                 op.getAlignmentAttr());
+}
+
+static void place(IRRewriter &rewriter, Operation *op) {
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
     if (isa<memref::DeallocOp>(user)) // it lives as long as its block
       rewriter.eraseOp(user);
   rewriter.setInsertionPoint(op);
-  auto type = cast<MemRefType>(
-      withMemorySpace(op.getType(), getWorkgroupSpace(op.getContext())));
-  auto placed =
-      memref::AllocOp::create(rewriter, op.getLoc(), type, op.getDynamicSizes(),
-                              op.getSymbolOperands(), op.getAlignmentAttr());
+  auto alloc = dyn_cast<memref::AllocOp>(op);
+  Value placed = alloc ? createPlaced(rewriter, alloc)
+                       : createPlaced(rewriter, cast<memref::AllocaOp>(op));
   passedRemark(RemarkSource::PlaceBuffers, "PlacedBuffer", op)
       << "a buffer of each block is in workgroup memory";
-  replaceBuffer(rewriter, op, placed);
+  replaceBuffer(rewriter, op->getResult(0), placed);
   rewriter.eraseOp(op);
 }
 
@@ -83,14 +126,16 @@ struct PlaceBuffersPass : impl::PlaceBuffersPassBase<PlaceBuffersPass> {
   using PlaceBuffersPassBase::PlaceBuffersPassBase;
 
   void runOnOperation() override {
-    SmallVector<memref::AllocOp> buffers;
+    SmallVector<Operation *> buffers;
     for (scf::ForallOp loop : collectBlockLoops(getOperation()))
       llvm::append_range(buffers, collectBuffers(loop));
-    for (memref::AllocOp op : buffers)
+    if (failed(checkThreads(getOperation())))
+      return signalPassFailure();
+    for (Operation *op : buffers)
       if (failed(check(op)))
         return signalPassFailure();
     IRRewriter rewriter(&getContext());
-    for (memref::AllocOp op : buffers)
+    for (Operation *op : buffers)
       place(rewriter, op);
   }
 };

@@ -55,6 +55,9 @@ public:
   /// What the body makes of `results` at one point after the other.
   SmallVector<Value> emitChain(ArrayRef<Value> results);
 
+  /// What the body makes of `results` at each of the points.
+  LaneValues emitBody(const LaneValues &results);
+
   /// What the result `number` starts from, at the first point.
   Value getStart(unsigned number);
   /// Stores result `number` of the first point.
@@ -66,7 +69,6 @@ private:
   SmallVector<Value> load(OpOperand &operand);
   LaneValues loadInputs();
   void store(OpOperand &operand, ArrayRef<Value> values);
-  LaneValues emitBody(const LaneValues &results);
   LaneValues emitLoops(ArrayRef<unsigned> loops, const LaneValues &results);
   SmallVector<Value> cloneBody(ArrayRef<Value> arguments, int64_t lane);
   VectorType getVectorType(Type element) const;

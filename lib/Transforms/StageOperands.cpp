@@ -176,12 +176,16 @@ std::string OperandStager::findSizes(Staging &staging) {
         staging.isRagged[loop] = false;
     }
   }
-  for (auto [loop, size] : llvm::enumerate(staging.sizes))
-    if (ShapedType::isDynamic(size) || size <= 0)
-      return llvm::formatv("nothing bounds its loop {0}; let "
+  constexpr int64_t kMaxSize = 1 << 16;
+  for (auto [loop, size] : llvm::enumerate(staging.sizes)) {
+    if (size == 0)
+      return llvm::formatv("its loop {0} has no turn", loop).str();
+    if (ShapedType::isDynamic(size) || size < 0 || size > kMaxSize)
+      return llvm::formatv("nothing keeps its loop {0} small; let "
                            "workgroup-tile-kernel make tiles of it",
                            loop)
           .str();
+  }
   return "";
 }
 
@@ -249,6 +253,10 @@ std::string OperandStager::decide(Staging &staging) {
   if (!why.empty())
     return why;
   Value result = staging.getResult();
+  for (OpOperand *operand :
+       {contraction.lhs, contraction.rhs, contraction.getResult()})
+    if (!cast<MemRefType>(operand->get().getType()).isStrided())
+      return "the layout of an operand has no strides";
   for (OpOperand *operand : {contraction.lhs, contraction.rhs})
     if (aliases.mayAlias(operand->get(), result))
       return "its result may be the memory of an operand; say that arguments "

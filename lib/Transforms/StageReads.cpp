@@ -194,14 +194,30 @@ static void stage(const StagedTile &staged) {
       << " bytes is copied to workgroup memory once: it " << staged.reason;
 }
 
+/// The bytes of what a block of `loop` allocates; nothing if that is not known.
+static std::optional<int64_t> getAllocatedBytes(scf::ForallOp loop) {
+  int64_t total = 0;
+  WalkResult result = loop.walk([&](memref::AllocOp op) {
+    std::optional<int64_t> span = getBufferSpan(op);
+    std::optional<int64_t> bytes =
+        span ? getBytes(op.getType(), *span) : std::nullopt;
+    return WalkResult(
+        success(bytes && !llvm::AddOverflow(total, *bytes, total)));
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  return total;
+}
+
 void stageReads(Operation *scope, const ArgumentAliases &aliases,
                 int64_t maxBytes) {
   for (scf::ForallOp loop : collectBlockLoops(scope)) {
     std::optional<SmallVector<Value>> written = getWritten(loop);
-    if (!written)
+    std::optional<int64_t> allocated = getAllocatedBytes(loop);
+    if (!written || !allocated)
       continue;
     SmallVector<StagedTile> tiles;
-    int64_t left = maxBytes;
+    int64_t left = maxBytes - *allocated;
     for (auto tile : loop.getOps<memref::SubViewOp>())
       if (std::optional<StagedTile> staged =
               findStaged(tile, *written, aliases))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorGenerics.h"
+#include "LinalgClasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -209,12 +210,36 @@ struct GatherToGeneric : OpRewritePattern<tensor::GatherOp> {
   }
 };
 
+/// A constant that is updated is filled in, as kernels put results into tensors
+/// that they are given.
+struct FillConstantInits : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    bool hasChanged = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      SplatElementsAttr constant;
+      if (!isTensorOp(op) || !matchPattern(init.get(), m_Constant(&constant)))
+        continue;
+      Location loc = op.getLoc();
+      Value element = arith::ConstantOp::create(
+          rewriter, loc, constant.getSplatValue<TypedAttr>());
+      Value empty = tensor::EmptyOp::create(
+          rewriter, loc, constant.getType().getShape(), element.getType());
+      auto fill = linalg::FillOp::create(rewriter, loc, element, empty);
+      rewriter.modifyOpInPlace(op, [&] { init.set(fill.getResult(0)); });
+      hasChanged = true;
+    }
+    return success(hasChanged);
+  }
+};
+
 } // namespace
 
 void populateTensorGenericPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<PadToGeneric, GenerateToGeneric, SplatToGeneric, GatherToGeneric>(
-          patterns.getContext());
+  patterns.add<PadToGeneric, GenerateToGeneric, SplatToGeneric, GatherToGeneric,
+               FillConstantInits>(patterns.getContext());
 }
 
 } // namespace mlir::workgroup

@@ -41,7 +41,11 @@ static Value getFillValue(linalg::LinalgOp op) {
 /// The fill of `init` that nothing else of the block sees before `op`; null if
 /// there is none.
 static linalg::LinalgOp findFill(linalg::LinalgOp op, Value init) {
-  if (llvm::count(op->getOperands(), init) != 1)
+  Value root = getRootBuffer(init);
+  if (llvm::count_if(op->getOperands(), [&](Value operand) {
+        return isa<BaseMemRefType>(operand.getType()) &&
+               getRootBuffer(operand) == root;
+      }) != 1)
     return {};
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode()) {

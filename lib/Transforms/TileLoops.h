@@ -31,6 +31,29 @@ inline SmallVector<scf::ForallOp> collectBlockLoops(Operation *root) {
   return loops;
 }
 
+/// True if `op` is in a loop over blocks.
+inline bool isInBlockLoop(Operation *op) {
+  while ((op = op->getParentOp()))
+    if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isMappedToBlocks(loop))
+      return true;
+  return false;
+}
+
+/// True if `op` is a parallel loop in a block: its iterations are not for all
+/// threads.
+inline bool isLoopOfThreads(Operation *op) {
+  return isa<scf::ForallOp, scf::ParallelOp>(op);
+}
+
+/// True if `op`, which is in a loop over blocks, is in another loop there.
+inline bool isInThreadLoop(Operation *op) {
+  do
+    op = op->getParentOp();
+  while (op && !isLoopOfThreads(op));
+  auto loop = dyn_cast_if_present<scf::ForallOp>(op);
+  return op && !(loop && isMappedToBlocks(loop));
+}
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_TILELOOPS_H

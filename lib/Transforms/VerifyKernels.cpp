@@ -12,7 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InlinedProgram.h"
 #include "KernelChecks.h"
+#include "KernelSync.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -53,6 +55,7 @@ private:
   void verifyReturn(Operation *op);
   void verifyMapping(Operation *op, ArrayAttr mapping);
   void verifyBarrier(Operation *op);
+  bool isReachedTogether(Operation *barrier);
   void verifyCopy(Operation *op);
   void verifyGlobals();
 
@@ -64,6 +67,9 @@ private:
   ModuleOp module;
   const VerifyKernelsOptions &options;
   UniformityAnalysis uniformity;
+  /// The kernels that were asked for, with the barriers that all threads of the
+  /// block reach together.
+  DenseMap<Operation *, DenseSet<Operation *>> reached;
   bool hasFailed = false;
 };
 
@@ -196,6 +202,34 @@ void KernelVerifier::verifyMapping(Operation *op, ArrayAttr mapping) {
 // B5: barriers in divergent control flow
 //===----------------------------------------------------------------------===//
 
+/// The barriers of `kernel` that all threads of the block are known to reach
+/// together, as `workgroup-verify-sync` sees them.
+static DenseSet<Operation *> findReached(ModuleOp module, Operation *kernel) {
+  DenseSet<Operation *> reached;
+  InlinedProgram program(module);
+  if (program.getRoot() != module) // there are calls, in a copy
+    return reached;
+  SyncAnalyses analyses(program, {});
+  KernelSync sync(kernel, analyses);
+  SyncTree tree = sync.makeTree(UniformityUnit::Block);
+  if (!tree.getUnstructured())
+    for (unsigned node : tree.getBarriers())
+      reached.insert(tree.getBarrier(node));
+  return reached;
+}
+
+/// True if arithmetic, or where branches meet again, shows that all threads of
+/// the block reach `barrier` together.
+bool KernelVerifier::isReachedTogether(Operation *barrier) {
+  Operation *scope = getExecutionScope(barrier);
+  if (!isKernel(scope))
+    return false;
+  auto [known, isNew] = reached.try_emplace(scope);
+  if (isNew)
+    known->second = findReached(module, scope);
+  return known->second.contains(barrier);
+}
+
 void KernelVerifier::verifyBarrier(Operation *op) {
   if (!options.verifyBarriers ||
       !(isBlockBarrier(op) || isa<gpu::AllReduceOp>(op)))
@@ -207,7 +241,7 @@ void KernelVerifier::verifyBarrier(Operation *op) {
       isa<LLVM::LLVMFuncOp>(scope))
     return;
   std::optional<Divergence> why = uniformity.getDivergence(op);
-  if (!why)
+  if (!why || isReachedTogether(op))
     return;
   hasFailed = true;
   InFlightDiagnostic diagnostic =

@@ -237,3 +237,100 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Threads 16 and up would lose their iterations.
+gpu.module @m {
+  gpu.func @half(%m: memref<64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c16 = arith.constant 16 : index
+    %t = gpu.thread_id x
+    %first = arith.cmpi ult, %t, %c16 : index
+    // expected-note @+1 {{they part here}}
+    scf.if %first {
+      // expected-error @+1 {{is not reached by all processors that it goes to, so that iterations are lost; put the condition into the loop}}
+      scf.forall (%i) in (64) {
+        memref.store %x, %m[%i] : memref<64xf32>
+      } {mapping = [#gpu.thread<linear_dim_0>]}
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @lanes_in_half(%m: memref<64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %lane = gpu.lane_id
+    // expected-note @+1 {{they part here}}
+    scf.for %k = %c0 to %lane step %c1 {
+      // expected-error @+1 {{is not reached by all processors that it goes to}}
+      scf.forall (%i) in (64) {
+        memref.store %x, %m[%i] : memref<64xf32>
+      } {mapping = [#gpu.lane<linear_dim_0>]}
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @blocks(%m: memref<64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %b = gpu.block_id x
+    %first = arith.cmpi eq, %b, %c0 : index
+    // expected-note @+1 {{they part here}}
+    scf.if %first {
+      // expected-error @+1 {{is not reached by all processors that it goes to}}
+      scf.forall (%i) in (64) {
+        memref.store %x, %m[%i] : memref<64xf32>
+      } {mapping = [#gpu.block<x>]}
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Each thread executes one iteration, but not as many turns in it.
+gpu.module @m {
+  gpu.func @turns(%m: memref<64xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.forall (%i) in (64) {
+      // expected-note @+1 {{they part here}}
+      scf.for %k = %c0 to %i step %c1 {
+        // expected-error @+1 {{barrier that not all threads of the block get to; put it where they all are}}
+        gpu.barrier
+      }
+    } {mapping = [#gpu.thread<linear_dim_0>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @far(%m: memref<?xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @+1 {{has indices that overflow 64 bits when processors share it; count from 0 in steps of 1, and compute the indices in the body}}
+    scf.forall (%i) = (0) to (9223372036854775800) step (1) {
+      memref.store %x, %m[%i] : memref<?xf32>
+    } {mapping = [#gpu.thread<linear_dim_0>]}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @wide(%m: memref<?xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @+1 {{has indices that overflow 64 bits}}
+    scf.forall (%i) = (-9223372036854775800) to (1000) step (1) {
+      memref.store %x, %m[%i] : memref<?xf32>
+    } {mapping = [#gpu.thread<linear_dim_0>]}
+    gpu.return
+  }
+}

@@ -62,6 +62,28 @@ func.func @update(%x: tensor<?xf32>, %y: tensor<?xf32> {bufferization.writable =
   return %0 : tensor<?xf32>
 }
 
+// What it updates, and reads besides, is passed twice: bufferization copies it for the update.
+// CHECK-LABEL: func.func private @update_of_read_0_contraction(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32>) -> tensor<8x8xf32> {
+// CHECK:         linalg.matmul ins(%arg0, %arg0 : {{.+}}) outs(%arg1 :
+// CHECK-LABEL: func.func @update_of_read(
+// CHECK:         call @update_of_read_0_contraction(%arg0, %arg0)
+func.func @update_of_read(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// A part that is updated is no part of an argument.
+// CHECK-LABEL: func.func private @update_of_slice_0_reduction(%arg0: tensor<64x8xf32>, %arg1: tensor<64xf32>) -> tensor<64xf32> {
+// CHECK-NEXT:    linalg.reduce {{.+}} outs(%arg1 :
+// CHECK-LABEL: func.func @update_of_slice(
+// CHECK:         %[[S:.+]] = tensor.extract_slice %arg1
+// CHECK:         call @update_of_slice_0_reduction(%arg0, %[[S]])
+func.func @update_of_slice(%x: tensor<64x8xf32>, %s: tensor<96xf32>) -> tensor<64xf32> {
+  %e = tensor.extract_slice %s[32] [64] [1] : tensor<96xf32> to tensor<64xf32>
+  %0 = linalg.reduce { arith.addf } ins(%x : tensor<64x8xf32>) outs(%e : tensor<64xf32>) dimensions = [1]
+  return %0 : tensor<64xf32>
+}
+
 // Two results of one kernel, that of the root last.
 // CHECK-LABEL: func.func private @several_0_reduction(
 // CHECK-SAME:    %arg0: tensor<4x8xf32>, %arg1: tensor<4x8xf32>, %arg2: tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
@@ -116,10 +138,10 @@ func.func @nested(%x: tensor<8xf32>, %n: index, %ok: i1) -> tensor<8xf32> {
 }
 
 // A fill that the host needs is a kernel.
-// CHECK-LABEL: func.func private @fill_only_0_fill(%arg0: index, %arg1: tensor<?xf32>) -> tensor<?xf32> {
-// CHECK:         linalg.fill {{.+}} outs(%arg1 :
+// CHECK-LABEL: func.func private @fill_only_0_fill(%arg0: tensor<?xf32>) -> tensor<?xf32> {
+// CHECK:         linalg.fill {{.+}} outs(%arg0 :
 // CHECK-LABEL: func.func @fill_only(
-// CHECK:         call @fill_only_0_fill(%arg0, %{{.+}})
+// CHECK:         call @fill_only_0_fill(%{{.+}})
 func.func @fill_only(%n: index) -> tensor<?xf32> {
   %cst = arith.constant 1.0 : f32
   %e = tensor.empty(%n) : tensor<?xf32>

@@ -180,6 +180,19 @@ func.func @empty_sum(%a: tensor<8x0xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
+// A constant that is updated: as if somebody had filled it in.
+// CHECK-LABEL: func.func @constant_init(
+// CHECK-DAG:     %[[ONE:.+]] = arith.constant 1.000000e+00 : f32
+// CHECK-DAG:     %[[E:.+]] = tensor.empty() : tensor<8xf32>
+// CHECK:         %[[ONES:.+]] = linalg.generic {{.+}} outs(%[[E]] : tensor<8xf32>)
+// CHECK:           linalg.yield %[[ONE]]
+// CHECK:         linalg.generic {{.+}} ins(%arg0 : {{.+}}) outs(%[[ONES]] :
+func.func @constant_init(%a: tensor<8x4xf32>) -> tensor<8xf32> {
+  %c = arith.constant dense<1.0> : tensor<8xf32>
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x4xf32>) outs(%c : tensor<8xf32>) dimensions = [1]
+  return %0 : tensor<8xf32>
+}
+
 // A reshape between two element-wise operations goes behind both.
 // CHECK-LABEL: func.func @reshape_between(
 // CHECK:         %[[BOTH:.+]] = linalg.generic {{.+}} ins(%arg0 : tensor<4x?xf32>)

@@ -172,4 +172,15 @@ gpu.module @kernels {
     %0 = vector.load %w[%x, %c0] : memref<32x16xvector<2xf32>, 3>, vector<2xf32>
     gpu.return
   }
+
+  // What has no value is at no place.
+  // CHECK-LABEL: gpu.func @poison
+  // CHECK-SAME:    workgroup(%{{.+}} : memref<64xf32, 3>)
+  gpu.func @poison(%f: f32)
+      workgroup(%w: memref<64xf32, 3>)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %p = ub.poison : index
+    memref.store %f, %w[%p] : memref<64xf32, 3>
+    gpu.return
+  }
 }

@@ -251,3 +251,32 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// A power of a sum has more parts than there is time for.
+gpu.module @m {
+  gpu.func @power(%n: index) workgroup(%S: memref<64xindex, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %a0 = arith.addi %n, %t : index
+    %a1 = arith.muli %a0, %a0 : index
+    %a2 = arith.muli %a1, %a1 : index
+    %a3 = arith.muli %a2, %a2 : index
+    %a4 = arith.muli %a3, %a3 : index
+    %a5 = arith.muli %a4, %a4 : index
+    %a6 = arith.muli %a5, %a5 : index
+    %a7 = arith.muli %a6, %a6 : index
+    %a8 = arith.muli %a7, %a7 : index
+    %a9 = arith.muli %a8, %a8 : index
+    %a10 = arith.muli %a9, %a9 : index
+    %a11 = arith.muli %a10, %a10 : index
+    %a12 = arith.muli %a11, %a11 : index
+    %i = arith.remui %a12, %c64 : index
+    // expected-warning @+2 {{possible data race on workgroup memory %arg1}}
+    // expected-note @+1 {{the other access}}
+    memref.store %t, %S[%i] : memref<64xindex, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}

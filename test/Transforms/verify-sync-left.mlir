@@ -76,3 +76,27 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// To blocks that no branch goes to no thread gets.
+gpu.module @m {
+  gpu.func @unreachable(%x: f32, %out: memref<64xf32> {llvm.noalias}) workgroup(%S: memref<64xf32, 3>)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c63 = arith.constant 63 : index
+    %true = arith.constant true
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    memref.store %x, %S[%t] : memref<64xf32, 3>
+    cf.br ^end
+  ^loop:
+    scf.if %true {
+      memref.store %x, %S[%u] : memref<64xf32, 3>
+    }
+    cf.cond_br %true, ^loop, ^end
+  ^end:
+    %v = memref.load %S[%t] : memref<64xf32, 3>
+    memref.store %v, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}

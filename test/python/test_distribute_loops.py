@@ -187,3 +187,105 @@ def test_nested_levels(threads: int) -> None:
         expected = np.zeros_like(out)
         expected[ORIGIN : ORIGIN + 220] = 1
         np.testing.assert_array_equal(out, expected)
+
+
+GRID = """
+scf.{kind} (%i, %j) {range} {{
+  %width = arith.constant 8 : index
+  %row = arith.muli %i, %width : index
+  %k = arith.addi %row, %j : index
+  {count}
+}} {mapping}
+"""
+
+
+@pytest.mark.parametrize("strategy", ["cyclic", "block", "block-cyclic", "guarded", "exact"])
+def test_linear_dimensions(strategy: str) -> None:
+    """Two dimensions that are counted together: all products up to 40, by all processors."""
+    bounds = "in (%rows, %columns)"
+    mapping = "{mapping = [#gpu.thread<linear_dim_1>, #gpu.thread<linear_dim_0>]}"
+    body = GRID.format(kind="forall", range=bounds, count=count_at("%k"), mapping=mapping)
+    text = kernel("count", body).replace("%lb: index, %ub: index", "%rows: index, %columns: index")
+    module = distribute([text], f"strategy={strategy} chunk=3")
+    for threads in PROCESSORS:
+        for columns in range(1, 9):
+            for rows in range(1, 40 // columns + 1):
+                number = rows * columns
+                if (strategy == "guarded" and number > threads) or (
+                    strategy == "exact" and number != threads
+                ):
+                    continue
+                check_grid(module, (threads, 1, 1), rows, columns)
+
+
+@pytest.mark.parametrize("strategy", ["cyclic", "block", "block-cyclic", "cyclic,block"])
+def test_dimensions(strategy: str) -> None:
+    """Each dimension by itself: rows by threads along y, columns by those along x."""
+    mapping = "{mapping = [#gpu.thread<y>, #gpu.thread<x>]}"
+    body = GRID.format(
+        kind="forall", range="in (%rows, %columns)", count=count_at("%k"), mapping=mapping
+    )
+    text = kernel("count", body).replace("%lb: index, %ub: index", "%rows: index, %columns: index")
+    module = distribute([text], f"strategy={strategy} chunk=2")
+    for shape in [(1, 1, 1), (3, 1, 1), (1, 4, 1), (2, 3, 1), (3, 3, 2), (9, 1, 1), (5, 2, 1)]:
+        for columns in range(1, 9):
+            for rows in range(1, 9):
+                check_grid(module, shape, rows, columns)
+
+
+@pytest.mark.parametrize("strategy", ["cyclic", "block", "block-cyclic"])
+def test_nested_counts(strategy: str) -> None:
+    """Blocks around threads: all counts by 1 to 9 processors of the two levels together."""
+    body = (
+        "%one_ = arith.constant 1 : index\n%zero = arith.constant 0 : index\n"
+        "scf.parallel (%i) = (%zero) to (%rows) step (%one_) {\n"
+        "scf.parallel (%j) = (%zero) to (%columns) step (%one_) {\n"
+        "%width = arith.constant 8 : index\n%row = arith.muli %i, %width : index\n"
+        "%k = arith.addi %row, %j : index\n" + count_at("%k") + "}\n}\n"
+    )
+    text = kernel("count", body).replace("%lb: index, %ub: index", "%rows: index, %columns: index")
+    module = distribute([text], f"levels=blocks,threads strategy={strategy} chunk=2")
+    for blocks, threads in [(1, 1), (2, 1), (1, 3), (2, 2), (5, 1), (2, 3), (7, 1), (4, 2), (3, 3)]:
+        for columns in range(1, 9):
+            for rows in range(1, 40 // columns + 1):
+                check_grid(module, (threads, 1, 1), rows, columns, blocks)
+
+
+def check_grid(
+    module: pipeline.Module, shape: tuple[int, int, int], rows: int, columns: int, blocks: int = 1
+) -> None:
+    """Run a kernel that counts in rows of eight."""
+    out = np.zeros(512, np.int32)
+    report = module.kernels["count"].run(
+        out, rows, columns, 1, grid=(blocks, 1, 1), block=shape, **EMULATED
+    )
+    assert not report.findings, (shape, rows, columns, blocks)
+    expected = np.zeros_like(out)
+    for row in range(rows):
+        expected[ORIGIN + 8 * row : ORIGIN + 8 * row + columns] = 1
+    np.testing.assert_array_equal(out, expected, err_msg=f"{shape} {rows} {columns} {blocks}")
+
+
+@pytest.mark.parametrize("strategy", ["cyclic", "guarded", "exact", "block", "block-cyclic"])
+def test_bounds(strategy: str) -> None:
+    """All small bounds and steps, of which steps overshoot: none is lost or added."""
+    module = distribute([kernel("count", PARALLEL)], f"levels=threads strategy={strategy} chunk=2")
+    for lower in (-7, 0, 3):
+        for extent in range(0, 10):
+            for step in (1, 2, 3, 7):
+                number = -(-extent // step)
+                threads = number if strategy == "exact" else 3
+                if threads == 0 or (strategy == "guarded" and number > threads):
+                    continue
+                check(module, "count", threads, (lower, lower + extent, step))
+
+
+@pytest.mark.parametrize("threads", [8, 32, 40, 96])
+def test_lanes_alone(threads: int) -> None:
+    """Lanes of no warp in particular do each iteration once, however many warps there are."""
+    body = (
+        "scf.forall (%i) in (37) {\n" + count_at("%i") + "} {mapping = [#gpu.lane<linear_dim_0>]}\n"
+    )
+    for known in (None, threads):
+        module = distribute([kernel("count", body, known)])
+        check(module, "count", threads, (0, 37, 1))

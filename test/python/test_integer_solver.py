@@ -132,6 +132,35 @@ def test_agrees_with_enumeration(chunk: int) -> None:
     assert min(counts[True], counts[False]) > SYSTEMS // CHUNKS // 10
 
 
+def test_factors_far_apart() -> None:
+    """Terms that cannot make up for a step of larger ones are told apart, and others are not."""
+    counts = Counter[bool]()
+    for seed in range(1500):
+        random = Random(seed)
+        size = random.randrange(2, 6)
+        leasts = [random.choice([0, 0, -1, -4, 2]) for _ in range(size)]
+        mosts = [least + random.choice([0, 1, 3, 4, 7]) for least in leasts]
+        constraints: list[Constraint] = []
+        for variable in range(size):
+            constraints += bound(size, variable, leasts[variable], mosts[variable])
+        for _ in range(random.randrange(1, 3)):
+            steps = [1, 2, 4, 8, 16, 24, 64, 96, 256, 1024]
+            factors = [random.choice([-1, 1]) * random.choice(steps) for _ in range(size)]
+            constant = random.choice([0, random.randrange(-40, 40), 64 * random.randrange(-9, 9)])
+            width = random.choice([0, 1, 3, 15, 40])
+            opposite = [-factor for factor in factors]
+            constraints.append((factors, constant + width, False))
+            constraints.append((opposite, width - constant, False))
+        random.shuffle(constraints)
+        system = System(constraints, [], leasts, mosts)
+        is_solvable = system.is_solvable()
+        answer, sample = system.solve()
+        assert answer == (IntegerAnswer.SOLVED if is_solvable else IntegerAnswer.EMPTY), system
+        assert not is_solvable or system.holds(np.array([sample])).all(), system
+        counts[is_solvable] += 1
+    assert min(counts.values()) > 150
+
+
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_ranges_without_an_end(chunk: int) -> None:
     """Without some of the bounds there is a solution where there was one; samples are solutions."""

@@ -51,8 +51,11 @@ public:
   /// Unknown where that takes too long.
   enum class Answer { Empty, Solved, Unknown };
 
-  explicit IntegerSolver(unsigned numVariables, bool isRational = false)
-      : numVariables(numVariables), isRational(isRational) {}
+  /// If only emptiness is asked for, it is given up where that is not found.
+  explicit IntegerSolver(unsigned numVariables, bool isRational = false,
+                         bool isForEmptiness = false)
+      : numVariables(numVariables), isRational(isRational),
+        isForEmptiness(isForEmptiness) {}
 
   /// Solves `rows` and one case of each of `choices` in integers; or in
   /// rationals only, which takes a small part of the time, and then there is no
@@ -81,7 +84,7 @@ private:
   void setSample(const RowReduction &reduction, ArrayRef<int64_t> values);
 
   unsigned numVariables, numImplied = 0;
-  bool isRational;
+  bool isRational, isForEmptiness;
   SmallVector<int64_t> sample;
   unsigned numChecks = 0, numTries = 0;
   uint64_t effort = 0;

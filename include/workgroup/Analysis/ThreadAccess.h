@@ -67,11 +67,13 @@ struct AccessFootprint {
   /// cannot be compared (`ThreadAccesses::areComparable`).
   Value basis;
   SmallVector<LinearIndex, 1> place;
-  /// `count` places, `stride` units apart in coordinate `coordinate`.
+  /// `count` places, `stride` units apart in coordinate `coordinate`; `limit`
+  /// at most, if that is not 0.
   struct Extent {
     OpFoldResult count;
     int64_t stride = 1;
     unsigned coordinate = 0;
+    int64_t limit = 0;
   };
   SmallVector<Extent, 0> box;
   int64_t run = 1;

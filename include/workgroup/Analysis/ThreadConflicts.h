@@ -198,6 +198,15 @@ public:
       SymbolicForm count;
       int64_t stride = 1;
       unsigned coordinate = 0;
+      /// There are not more; 0 if that is not known.
+      int64_t limit = 0;
+
+      /// How many there are at most; nothing if that is not known.
+      std::optional<int64_t> getMost() const {
+        if (count.isConstant())
+          return count.constant;
+        return limit != 0 ? std::optional(limit) : std::nullopt;
+      }
     };
     SmallVector<SymbolicForm, 2> place;
     SmallVector<Extent, 1> box;

@@ -20,15 +20,9 @@ def write_schedule(
 ) -> str:
     """Return the schedule that gives each kernel its tile: a whole module, to be edited."""
     writer = _Writer()
-    program = writer.apply_all(
-        "%program",
-        (
-            "workgroup-normalize-linalg",
-            "canonicalize",
-            "cse",
-            "workgroup-form-kernels",
-        ),
-    )
+    # Bufferization does not pass the same memory twice, and launches check what callers do.
+    program = writer.apply("workgroup-normalize-linalg", "%program", assume_distinct_arguments=True)
+    program = writer.apply_all(program, ("canonicalize", "cse", "workgroup-form-kernels"))
     pairs = list(zip(kernels, tiles, strict=True))
     for kernel, tile in pairs:
         writer.add_comment(describe(kernel, tile))
@@ -40,11 +34,9 @@ def write_schedule(
     program = writer.apply_all(program, ("workgroup-bufferize",))
     for kernel, tile in pairs:
         function = writer.match(kernel, program)
-        if tile.reduction:
-            # Bufferization does not pass the same memory twice, and launches check what callers do.
-            function = writer.apply(
-                "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
-            )
+        function = writer.apply(
+            "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
+        )
         function = writer.apply("workgroup-place-buffers", function)
         function = writer.apply(
             "workgroup-map-to-threads",

@@ -1,0 +1,61 @@
+// RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-verify-sync)' --verify-diagnostics
+
+// Of rows of 37 elements, the last vector has one: the mask leaves it, and
+// nothing of the next row.
+
+gpu.module @kernels {
+  gpu.func @rows(%out: memref<8x37xf32>, %v: vector<4xf32>) kernel attributes {known_block_size = array<i32: 80, 1, 1>} {
+    %c4 = arith.constant 4 : index
+    %c10 = arith.constant 10 : index
+    %c37 = arith.constant 37 : index
+    %t = gpu.thread_id x
+    %row = arith.divui %t, %c10 : index
+    %part = arith.remui %t, %c10 : index
+    %column = arith.muli %part, %c4 : index
+    %left = arith.subi %c37, %column : index
+    %mask = vector.create_mask %left : vector<4xi1>
+    vector.maskedstore %out[%row, %column], %mask, %v : memref<8x37xf32>, vector<4xi1>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// One element too many.
+
+gpu.module @kernels {
+  gpu.func @beyond(%out: memref<9x37xf32>, %v: vector<4xf32>) kernel attributes {known_block_size = array<i32: 80, 1, 1>} {
+    %c4 = arith.constant 4 : index
+    %c10 = arith.constant 10 : index
+    %c38 = arith.constant 38 : index
+    %t = gpu.thread_id x
+    %row = arith.divui %t, %c10 : index
+    %part = arith.remui %t, %c10 : index
+    %column = arith.muli %part, %c4 : index
+    %left = arith.subi %c38, %column : index
+    %mask = vector.create_mask %left : vector<4xi1>
+    // expected-warning @below {{possible data race on global memory}}
+    // expected-note @below {{}}
+    vector.maskedstore %out[%row, %column], %mask, %v : memref<9x37xf32>, vector<4xi1>, vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// A mask that nothing is known of leaves any elements.
+
+gpu.module @kernels {
+  gpu.func @unknown(%out: memref<9x37xf32>, %v: vector<4xf32>, %mask: vector<4xi1>) kernel attributes {known_block_size = array<i32: 80, 1, 1>} {
+    %c4 = arith.constant 4 : index
+    %c10 = arith.constant 10 : index
+    %t = gpu.thread_id x
+    %row = arith.divui %t, %c10 : index
+    %part = arith.remui %t, %c10 : index
+    %column = arith.muli %part, %c4 : index
+    // expected-warning @below {{possible data race on global memory}}
+    // expected-note @below {{}}
+    vector.maskedstore %out[%row, %column], %mask, %v : memref<9x37xf32>, vector<4xi1>, vector<4xf32>
+    gpu.return
+  }
+}
