@@ -11,6 +11,7 @@
 #include "KernelFunctions.h"
 #include "LaunchPlan.h"
 #include "Records.h"
+#include "Requirements.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -127,6 +128,7 @@ private:
   OwningOpRef<ModuleOp> module;
   SmallVector<KernelSignature> signatures;
   std::optional<LaunchPlan> plan;
+  llvm::StringMap<std::vector<Requirement>> requirements;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   /// The one who chooses schedules does not want more.
@@ -186,7 +188,10 @@ OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
 
 LogicalResult Compilation::parse() {
   module = parseText(source);
-  return success(static_cast<bool>(module));
+  if (!module)
+    return failure();
+  requirements = findRequirements(*module);
+  return success();
 }
 
 LogicalResult Compilation::schedule() {
@@ -351,7 +356,7 @@ LogicalResult Compilation::lowerMemory() {
       result.chip = target.getChip().str();
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
-  plan.emplace(*module);
+  plan.emplace(*module, requirements);
   result.plan = plan->print(result.chip);
   return checkHasKernel();
 }

@@ -441,11 +441,16 @@ static void visitFunctions(ModuleOp module,
       visit(function);
 }
 
-LaunchPlan::LaunchPlan(ModuleOp module) {
+LaunchPlan::LaunchPlan(
+    ModuleOp module,
+    const llvm::StringMap<std::vector<Requirement>> &requirements) {
   DenseMap<StringAttr, int64_t> dataOf;
   unsigned numLaunches = 0;
   visitFunctions(module, [&](func::FuncOp function) {
-    functions.push_back(PlanWriter(data, dataOf, numLaunches).write(function));
+    Object record = PlanWriter(data, dataOf, numLaunches).write(function);
+    record["require"] =
+        describeRequirements(function, requirements.lookup(function.getName()));
+    functions.push_back(std::move(record));
   });
   nameKernels(module);
 }

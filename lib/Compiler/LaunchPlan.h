@@ -15,6 +15,7 @@
 #ifndef WORKGROUP_LIB_COMPILER_LAUNCHPLAN_H
 #define WORKGROUP_LIB_COMPILER_LAUNCHPLAN_H
 
+#include "Requirements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/JSON.h"
@@ -25,8 +26,10 @@ namespace mlir::workgroup {
 /// launches of the host, as lowering may rename kernels.
 class LaunchPlan {
 public:
-  /// Takes the plan from the outlined `module`.
-  explicit LaunchPlan(ModuleOp module);
+  /// Takes the plan from the outlined `module`; its functions have these
+  /// requirements.
+  LaunchPlan(ModuleOp module,
+             const llvm::StringMap<std::vector<Requirement>> &requirements);
 
   /// Gives the kernels the names that they have in `module` by now.
   void nameKernels(ModuleOp module);

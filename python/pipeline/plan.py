@@ -44,11 +44,24 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """What the extent of an argument, by its number and dimension, has to be equal to.
+
+    That is the extent of another, or a number. ``location`` is of the operation because of which.
+    """
+
+    extent: tuple[int, int]
+    equals: tuple[int, int] | int
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A host function: what it does or, in ``refusal``, why a plan cannot say, and where."""
 
     name: str
     results: tuple[str, ...]
+    require: tuple[Requirement, ...]
     body: Region | None
     refusal: str
     location: Location
@@ -130,10 +143,20 @@ def _make_function(item: Mapping[str, Any]) -> Function:
     return Function(
         item["name"],
         tuple(item["results"]),
+        tuple(_make_requirement(requirement) for requirement in item["require"]),
         _make_region(item["body"]) if "body" in item else None,
         refusal.get("reason", ""),
         Location(*refusal.get("loc", item["loc"])),
     )
+
+
+def _make_requirement(item: Mapping[str, Any]) -> Requirement:
+    argument, dim = item["extent"]
+    equals = item["equals"]
+    if not isinstance(equals, int):
+        other, other_dim = equals
+        equals = (other, other_dim)
+    return Requirement((argument, dim), equals, Location(*item["loc"]))
 
 
 def _make_region(item: Mapping[str, Any]) -> Region:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arguments import check_distinct, convert
+from .arguments import Value, check_distinct, convert
 from .emulator import Options
-from .errors import UsageError
+from .errors import ShapeError, UsageError
 from .execution import Executor, Outcome
 from .plan import Function, Plan
 
@@ -74,6 +74,28 @@ def _point_to_kernels(reason: str, kernels: Mapping[str, Kernel]) -> UsageError:
     return UsageError(start + ", ".join(calls), start + ", ".join(options))
 
 
+def _check_extents(function: Function, values: Sequence[Value]) -> None:
+    """Raise ShapeError if arguments do not suit each other."""
+
+    def extent_of(argument: int, dim: int) -> int:
+        array = values[argument].array
+        assert array is not None
+        return int(array.shape[dim])
+
+    for requirement in function.require:
+        (argument, dim), equals = requirement.extent, requirement.equals
+        extent, reason = extent_of(argument, dim), ""
+        if isinstance(equals, tuple):
+            reason = f", as dimension {equals[1]} of argument {equals[0]}"
+            equals = extent_of(*equals)
+        if extent != equals:
+            raise ShapeError(
+                f"{requirement.location}: error: dimension {dim} of argument {argument} is "
+                f"{extent}, but must be {equals}{reason}",
+                argument,
+            )
+
+
 def execute(
     entry: Entry,
     plan: Plan,
@@ -86,6 +108,7 @@ def execute(
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
     converted = convert(entry.name, entry.arguments, values)
+    _check_extents(plan.functions[entry.name], converted)
     if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):
         check_distinct(converted, entry.written)
     return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)

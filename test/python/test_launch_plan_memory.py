@@ -141,17 +141,30 @@ def test_nothing_runs_before_what_cannot() -> None:
 
 @pytest.mark.parametrize("size", [5, 20])
 def test_casts_that_do_not_hold(size: int) -> None:
+    """Those of arguments are known before; for others, a kernel tells what it takes."""
     module = host(
         f"  %s = memref.cast %a : memref<?xi32> to {V8}\n{launch('%s', '%i3')}  return\n",
         "%a: memref<?xi32>",
     )
-    with pytest.raises(pipeline.UsageError) as caught:
+    with pytest.raises(pipeline.ShapeError) as caught:
         module.run(numbers(size))
     assert str(caught.value) == (
-        "<string>:9:3: error: kernel 'main_kernel' cannot be launched: argument 0 has shape "
-        f"({size},), but dimension 0 must be 8"
+        f"<string>:8:8: error: dimension 0 of argument 0 is {size}, but must be 8"
     )
     module.run(numbers(8))
+    module = host(
+        f"""  %t = memref.alloc(%n) : memref<?xi32>
+  %s = memref.cast %t : memref<?xi32> to {V8}
+{launch("%s", "%i3")}  return
+""",
+        "%n: index",
+    )
+    with pytest.raises(pipeline.UsageError) as refused:
+        module.run(size)
+    assert str(refused.value) == (
+        "<string>:10:3: error: kernel 'main_kernel' cannot be launched: argument 0 has shape "
+        f"({size},), but dimension 0 must be 8"
+    )
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 2.0**31, -(2.0**31) - 1024])
