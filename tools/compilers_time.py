@@ -4,6 +4,7 @@ Each contender runs in a process and environment of its own; IREE and Triton are
 below build/compilers first (0.4 GB and 1 GB on disk). One that cannot be installed, or fails, is
 told and left out. They take turns, so that a drift of the machine hits all of them. The first
 compilation of a process, which loads what is needed, is not counted; processes are counted whole.
+Time of processors, of all threads, says less than that which passes, but holds on a busy machine.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -46,7 +48,7 @@ class Contender:
 
     name: str
     requirements: tuple[str, ...] = ()
-    samples: dict[str, list[float]] = field(default_factory=dict)
+    samples: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     failure: str = ""
 
     @property
@@ -81,19 +83,28 @@ class Contender:
             for program in PROGRAMS:
                 # The first one is warming up.
                 self._note(program, self._warm(folder, program, rounds + 1)[1:])
-            start = time.perf_counter()
+            start, processor = time.perf_counter(), _children_seconds()
             _run(self._once(folder))
-            self._note("process", [(time.perf_counter() - start) * 1e3])
+            spent = time.perf_counter() - start, _children_seconds() - processor
+            self._note("process", [spent])
         except subprocess.CalledProcessError as error:
             lines = (error.stderr or error.stdout or "").strip().splitlines() or ["no message"]
             self.failure = f"fails: {lines[-1]}"
         except subprocess.TimeoutExpired:
             self.failure = f"fails: more than {PATIENCE:.0f} s"
 
-    def _note(self, column: str, values: Sequence[float]) -> None:
-        self.samples.setdefault(column, []).extend(values)
+    def _note(self, column: str, spent: Sequence[tuple[float, float]]) -> None:
+        self.samples.setdefault(column, []).extend(spent)
 
-    def _warm(self, folder: Path, program: str, rounds: int) -> list[float]:
+    def median(self, column: str) -> tuple[float, float] | None:
+        """Return the milliseconds that passed, and those of processors."""
+        values = self.samples.get(column)
+        if not values:
+            return None
+        wall, processor = zip(*values, strict=True)
+        return statistics.median(wall) * 1e3, statistics.median(processor) * 1e3
+
+    def _warm(self, folder: Path, program: str, rounds: int) -> list[tuple[float, float]]:
         if not self.requirements:
             command = [self.python, __file__, "--own", str(folder / f"{program}.mlir")]
             command += ["--rounds", str(rounds)]
@@ -102,7 +113,7 @@ class Contender:
             script = TOOLS / f"compilers_{self.name.lower()}.py"
             command = [self.python, str(script), str(rounds), inputs]
         lines = [line for line in _run(command).splitlines() if line.startswith("{")]
-        return [float(json.loads(line)["milliseconds"]) for line in lines]
+        return [(wall, processor) for wall, processor in (json.loads(x)["seconds"] for x in lines)]
 
     def _once(self, folder: Path) -> list[str]:
         """Return what a user would run."""
@@ -117,6 +128,11 @@ class Contender:
         return [*command, "--chip", CHIP, "-o", target]
 
 
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def _run(command: Sequence[str]) -> str:
     variables = {**os.environ, "PYTHONWARNINGS": "ignore"}
     return subprocess.run(
@@ -125,33 +141,35 @@ def _run(command: Sequence[str]) -> str:
 
 
 def measure_own(path: Path, rounds: int) -> None:
-    """Print the milliseconds of compilations in this process."""
+    """Print the seconds of compilations in this process."""
     text = path.read_text(encoding="utf-8")
     for _ in range(rounds):
-        start = time.perf_counter()
+        start, processor = time.perf_counter(), time.process_time()
         module = pipeline.compile(text, chip=CHIP)
-        seconds = time.perf_counter() - start
+        spent = time.perf_counter() - start, time.process_time() - processor
         if not module.ptx:
             sys.exit("there is no PTX")
-        print(json.dumps({"program": path.stem, "milliseconds": seconds * 1e3}), flush=True)
+        print(json.dumps({"program": path.stem, "seconds": spent}), flush=True)
 
 
 def show(contenders: Sequence[Contender]) -> None:
     """Print medians, and how many times as long as ours they are."""
     own = contenders[0]
-    print(f"linalg to PTX for {CHIP}, medians in milliseconds, and the fastest:")
+    print(f"linalg to PTX for {CHIP}: medians, and how many times as long as ours")
     for column, title in COLUMNS.items():
-        ours = own.samples.get(column)
-        limit = f" (wanted: {LIMITS[column]:.0f})"
-        print(f"\n{title}{limit}")
+        ours = own.median(column)
+        print(f"\n{title} (wanted: {LIMITS[column]:.0f} ms)")
+        print(f"{'':12}{'passed, ms':>12}{'':10}{'of processors, ms':>20}")
         for contender in contenders:
-            values = contender.samples.get(column)
-            if not values:
-                print(f"  {contender.name:<10}{'-':>10}")
+            middle = contender.median(column)
+            if not middle:
+                print(f"  {contender.name:<10}{'-':>12}")
                 continue
-            middle = statistics.median(values)
-            ratio = f"{middle / statistics.median(ours):8.1f} x" if ours else ""
-            print(f"  {contender.name:<10}{middle:10.1f}{min(values):10.1f}{ratio}")
+            cells = [
+                f"{value:12.1f}" + (f"{value / base:8.1f} x" if ours else "")
+                for value, base in zip(middle, ours or middle, strict=True)
+            ]
+            print(f"  {contender.name:<10}{''.join(cells)}")
     for contender in contenders:
         if contender.failure:
             print(f"\n{contender.name} {contender.failure}")
@@ -161,12 +179,12 @@ def is_met(contenders: Sequence[Contender]) -> bool:
     """Return whether we are as fast as wanted."""
     own, *peers = contenders
     for column, limit in LIMITS.items():
-        ours = own.samples.get(column)
-        if not ours or statistics.median(ours) > limit:
+        ours = own.median(column)
+        if not ours or ours[0] > limit:
             return False
         for peer in peers:
-            theirs = peer.samples.get(column)
-            if theirs and statistics.median(theirs) < WANTED_RATIO * statistics.median(ours):
+            theirs = peer.median(column)
+            if theirs and theirs[0] < WANTED_RATIO * ours[0]:
                 return False
     return True
 

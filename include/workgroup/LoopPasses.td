@@ -28,7 +28,8 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     the function, of the numbers `ids` and `counts`, the first dimension first; of
     processors along further ones only the first does something. No
     `gpu.launch` is needed. What is on the host of a function that launches kernels is
-    left alone, but for what is in the launches.
+    left alone, but for what is in the launches, and so are functions that are called there and by no
+    kernel.
 
     `strategy` says, for each dimension, or the last one for all further dimensions, who
     does what, of processor p of n:
@@ -112,7 +113,8 @@ def FormLaunchesPass : Pass<"workgroup-form-launches"> {
 
     A block has as many threads as `threads` tells, or else as the loops over threads in
     the body have iterations: along x, y and z as many as the largest, 1,024 in all at
-    most (loops over warps count 32 for each); 256 where that is not known, or nothing is
+    most (loops over warps count 32 for each; linear dimensions are rounded up to whole warps, unless a
+    barrier is in the loop); 256 where that is not known, or nothing is
     mapped to threads. A remark tells.
 
     What follows a loop over blocks sees what all of them have done, for launches of one

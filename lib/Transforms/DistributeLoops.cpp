@@ -193,7 +193,9 @@ LogicalResult LoopDistributor::checkArguments() {
         !isa<IndexType>(function.getArgument(number).getType()))
       return loop.op->emitOpError("goes to processors that arguments tell, but "
                                   "number ")
-             << number << " is no argument of the function of type index";
+             << number
+             << " is no argument of the function of type index; name one that "
+                "is";
   return success();
 }
 
@@ -459,10 +461,11 @@ LogicalResult distributeLoops(Operation *root,
   std::vector<LoopDistributor> distributors;
   llvm::MapVector<Operation *, ParallelLoop> loops;
   LoopBarriers barriers(root);
+  DenseSet<Operation *> hostFunctions = findHostFunctions(root);
   bool isFailed = false;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     std::optional<ParallelLoop> loop = ParallelLoop::get(op, options);
-    if (!loop)
+    if (!loop || hostFunctions.contains(getExecutionScope(op)))
       return;
     distributors.emplace_back(*loop, options);
     isFailed |= failed(distributors.back().decide(barriers));

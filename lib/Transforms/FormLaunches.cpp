@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchGrid.h"
+#include "LoopBarriers.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -81,6 +82,8 @@ WantedThreads::WantedThreads(Operation *blocks) {
 void WantedThreads::add(const ParallelLoop &loop) {
   hasAny = true;
   int64_t product = 1;
+  // Threads that no iteration is for do no harm, but would miss a barrier.
+  bool hasBarrier = LoopBarriers::findMeeting(loop.op) != nullptr;
   for (auto [range, target] : llvm::zip_equal(loop.ranges, loop.targets)) {
     if (!target)
       continue;
@@ -90,7 +93,8 @@ void WantedThreads::add(const ParallelLoop &loop) {
     bool isOfWarps = target->level == ProcessorLevel::Warps;
     if (target->isLinear) {
       product = std::min(product * std::max<int64_t>(size, 1), kMaxThreads);
-      product = isOfWarps ? product : llvm::alignTo(product, kWarpSize);
+      if (!isOfWarps && !hasBarrier)
+        product = llvm::alignTo(product, kWarpSize);
       linear = std::max(linear, isOfWarps ? product * kWarpSize : product);
     } else {
       bool isOfRow = isOfWarps && target->dim == 0;

@@ -9,11 +9,39 @@
 #include "LoopReach.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
+
+DenseSet<Operation *> findHostFunctions(Operation *root) {
+  SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
+  DenseSet<Operation *> device, host;
+  for (Operation *scope : collectDeviceScopes(root, &calls))
+    device.insert(scope);
+  for (auto [call, function] : calls)
+    device.insert(function);
+  SmallVector<Operation *> pending;
+  root->walk([&](Operation *op) {
+    if (isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op))
+      if (auto function = op->getParentOfType<FunctionOpInterface>())
+        pending.push_back(function);
+  });
+  while (!pending.empty()) {
+    pending.pop_back_val()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<gpu::LaunchOp>(op))
+        return WalkResult::skip();
+      auto call = dyn_cast<CallOpInterface>(op);
+      Operation *callee = call ? call.resolveCallable() : nullptr;
+      if (callee && !device.contains(callee) && host.insert(callee).second)
+        pending.push_back(callee);
+      return WalkResult::advance();
+    });
+  }
+  return host;
+}
 
 static bool isOfBlock(ProcessorLevel level) {
   return level == ProcessorLevel::Threads || level == ProcessorLevel::Warps ||

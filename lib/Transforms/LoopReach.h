@@ -21,6 +21,10 @@
 
 namespace mlir::workgroup {
 
+/// The functions inside of `root` that only the host executes, as those tell
+/// that launch kernels: they are called there, and by no kernel.
+DenseSet<Operation *> findHostFunctions(Operation *root);
+
 /// Follows values to the ids that they are made of.
 class LoopReach {
 public:

@@ -199,9 +199,11 @@ std::string ParallelLoop::getObstacle() const {
   // Left as it is, it would be a loop in no other one in another run.
   if (!getMapping(op) &&
       llvm::none_of(targets, [](auto &t) { return bool(t); }))
-    return ranges.empty() ? "has no dimension that processors could share"
-                          : "is in as many loops as there are levels; name one "
-                            "more level, or make it an scf.for";
+    return ranges.empty()
+               ? "has no dimension that processors could share; put its "
+                 "body in its place"
+               : "is in as many loops as there are levels; name one "
+                 "more level, or make it an scf.for";
   for (auto [dim, target] : llvm::enumerate(targets))
     for (const auto &other : ArrayRef(targets).take_front(dim))
       if (target && other && overlaps(*target, *other))

@@ -69,3 +69,34 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// What the host calls has no threads, unless a kernel calls it as well.
+// CHECK-LABEL: func.func private @of_host(
+// CHECK-NOT:     gpu.thread_id
+// CHECK:         scf.forall
+func.func private @of_host(%m: memref<64xf32>, %x: f32) {
+  scf.forall (%i) in (64) {
+    memref.store %x, %m[%i] : memref<64xf32>
+  } {mapping = [#gpu.thread<x>]}
+  return
+}
+// CHECK-LABEL: func.func private @of_both(
+// CHECK:         gpu.thread_id
+// CHECK-NOT:     scf.forall
+func.func private @of_both(%m: memref<64xf32>, %x: f32) {
+  scf.forall (%i) in (64) {
+    memref.store %x, %m[%i] : memref<64xf32>
+  } {mapping = [#gpu.thread<x>]}
+  return
+}
+// CHECK-LABEL: func.func @host(
+func.func @host(%m: memref<64xf32>, %x: f32) {
+  %c1 = arith.constant 1 : index
+  call @of_host(%m, %x) : (memref<64xf32>, f32) -> ()
+  call @of_both(%m, %x) : (memref<64xf32>, f32) -> ()
+  gpu.launch blocks(%a, %b, %c) in (%d = %c1, %e = %c1, %f = %c1) threads(%g, %h, %i) in (%j = %c1, %k = %c1, %l = %c1) {
+    func.call @of_both(%m, %x) : (memref<64xf32>, f32) -> ()
+    gpu.terminator
+  }
+  return
+}

@@ -235,3 +235,16 @@ func.func @stack_of_threads(%x: f32) {
   } {mapping = [#gpu.block<x>]}
   return
 }
+// A block has no threads that would miss the barrier.
+// CHECK-LABEL: func.func @meeting_threads(
+// WANTED-DAG:    %[[X:.*]] = arith.constant 40 : index
+// WANTED:        gpu.launch {{.*}} threads({{.*}} = %[[X]], {{.*}})
+func.func @meeting_threads(%m: memref<8x40xf32>, %x: f32) {
+  scf.forall (%i) in (8) {
+    scf.forall (%t) in (40) {
+      memref.store %x, %m[%i, %t] : memref<8x40xf32>
+      gpu.barrier
+    } {mapping = [#gpu.thread<linear_dim_0>]}
+  } {mapping = [#gpu.block<x>]}
+  return
+}
