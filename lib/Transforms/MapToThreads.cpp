@@ -88,7 +88,8 @@ struct MapToThreadsPass : impl::MapToThreadsPassBase<MapToThreadsPass> {
   void runOnOperation() override {
     if (threads < 1 || threads > kMaxThreads) {
       getOperation()->emitError("'threads' is ")
-          << threads.getValue() << ", but a block has from 1 to " << kMaxThreads;
+          << threads.getValue() << ", but a block has from 1 to "
+          << kMaxThreads;
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());

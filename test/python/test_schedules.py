@@ -274,7 +274,6 @@ def test_text_leaves_out_what_is_not_chosen() -> None:
     text = write_schedule([pointwise(())], [Tile((), 32)], chip="sm_80", version="9")
     assert '"block"' not in text
     assert '"recompute"' not in text
-    assert "stage-operands" not in text
     assert "; 1 block of 32 threads" in text
 
 
