@@ -19,7 +19,9 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
 
     - operations on buffers become operations on tensors. What one leaves in a buffer,
       the next one takes as a tensor; it is put into memory
-      (`bufferization.materialize_in_destination`) before anything else may read it. A buffer
+      (`bufferization.materialize_in_destination`) before anything else touches memory. What is
+      before and behind that is kept apart by `scf.execute_region no_inline`: tensors do not
+      show that memory is between them. A buffer
       that may overlap another one is written by copies. Different arguments may overlap,
       unless they are `llvm.noalias`, or `assume-distinct-arguments` is set and nothing in
       the module calls the function. Left as they are:
@@ -41,8 +43,9 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     `cf.assert` in the body of an operation is dropped, with a remark, unless
     `keep-assertions` is set.
 
-    Fails where an operation is on complex numbers, and where a Winograd transformation
-    is asked for.
+    Fails where an operation is on complex numbers, where a Winograd transformation is asked
+    for, and where an operation does not write each element of its result once, by parallel
+    loops of its own: what it leaves out would be lost.
 
     Source: peers take operations by name, and miss those that a front end spells otherwise;
     `linalg-specialize-generic-ops` of MLIR 22 takes A * B^T for A * B.

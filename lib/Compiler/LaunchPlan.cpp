@@ -357,6 +357,17 @@ bool PlanWriter::writeLaunch(gpu::LaunchFuncOp launch, Array &steps) {
   return true;
 }
 
+/// Writes what a region without results does.
+bool PlanWriter::writeInline(scf::ExecuteRegionOp op, Array &steps) {
+  if (op.getNumResults() || !op.getRegion().hasOneBlock())
+    return refuse(op, "'scf.execute_region' op has results or branches, which "
+                      "a launch plan cannot express");
+  if (!writeBlock(op.getRegion().front(), steps))
+    return false;
+  steps.pop_back(); // hands on nothing
+  return true;
+}
+
 bool PlanWriter::writeCall(func::CallOp call, Array &steps) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getCalleeAttr());
@@ -388,6 +399,8 @@ bool PlanWriter::writeOp(Operation *op, Array &steps) {
       .Case<gpu::LaunchFuncOp>(
           [&](auto launch) { return writeLaunch(launch, steps); })
       .Case<func::CallOp>([&](auto call) { return writeCall(call, steps); })
+      .Case<scf::ExecuteRegionOp>(
+          [&](auto region) { return writeInline(region, steps); })
       .Case<scf::ForOp, scf::IfOp, scf::WhileOp>(
           [&](auto) { return writeControl(op, steps); })
       .Case<memref::AllocOp, memref::AllocaOp, gpu::AllocOp, memref::DeallocOp,

@@ -18,6 +18,7 @@
 #include "Requirements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::workgroup {
@@ -61,6 +62,7 @@ private:
   bool writeScalar(Operation *op, Array &steps);
   bool writeLaunch(gpu::LaunchFuncOp launch, Array &steps);
   bool writeCall(func::CallOp call, Array &steps);
+  bool writeInline(scf::ExecuteRegionOp op, Array &steps);
   bool writeData(Operation *op, Array &steps);
   bool writeRegion(Region &region, Object &step, StringRef name);
   void writeFrees(Operation *op, Array &steps);

@@ -99,9 +99,9 @@ LogicalResult formKernels(ModuleOp module) {
       if (llvm::any_of(*block, [](Operation &op) { return getTensorOp(&op); }))
         blocks.push_back(block);
     });
+    protectArguments(function);
     if (blocks.empty())
       continue;
-    protectArguments(function);
     unsigned next = 0;
     for (Block *block : blocks)
       formKernels(function, *block, next);

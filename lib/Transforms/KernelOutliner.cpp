@@ -26,21 +26,23 @@ KernelOutliner::KernelOutliner(const KernelGroup &group)
 
 /// True if the kernel makes what `op` makes for itself rather than take it as
 /// an argument: it is cheap, or a part that the host would have to copy.
-static bool isMadeInside(Operation *op) {
+static bool isMadeInside(Operation *op, bool isDirect) {
   if (isa<tensor::EmptyOp, tensor::ExtractSliceOp>(op))
     return true;
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return !isa<ShapedType>(constant.getType()) ||
            isa<SplatElementsAttr>(constant.getValue());
   linalg::LinalgOp generator = getTensorOp(op);
-  return generator && classify(generator) == LinalgClass::Generator;
+  // What reads it in another way could not be tiled along with it.
+  return isDirect && generator && classify(generator) == LinalgClass::Generator;
 }
 
-void KernelOutliner::collectOperand(Value value) {
+/// Takes what `value` is made of. `isDirect` if it is an operand of linalg.
+void KernelOutliner::collectOperand(Value value, bool isDirect) {
   Operation *op = value.getDefiningOp();
   if (op && group.contains(op))
     return;
-  if (!op || !isMadeInside(op)) {
+  if (!op || !isMadeInside(op, isDirect)) {
     captured.insert(value);
     return;
   }
@@ -52,11 +54,11 @@ void KernelOutliner::collectOperand(Value value) {
 
 void KernelOutliner::collectOperands(Operation *op) {
   for (Value operand : op->getOperands())
-    collectOperand(operand);
+    collectOperand(operand, static_cast<bool>(getTensorOp(op)));
   llvm::SetVector<Value> above;
   getUsedValuesDefinedAbove(op->getRegions(), above);
   for (Value value : above)
-    collectOperand(value);
+    collectOperand(value, /*isDirect=*/false);
 }
 
 /// Where the first of the operations that make `result` one after the other
@@ -79,7 +81,7 @@ OpOperand &KernelOutliner::findFirstInit(OpResult result) const {
 Value KernelOutliner::getNewDestination(OpResult result) const {
   OpOperand &init = findFirstInit(result);
   Operation *source = init.get().getDefiningOp();
-  if (source && isMadeInside(source))
+  if (source && isMadeInside(source, /*isDirect=*/true))
     return init.get();
   auto isOfKernel = [&](Operation *op) {
     for (; op; op = op->getParentOp())

@@ -37,7 +37,7 @@ private:
 
   void collectResults();
   void collectOperands(Operation *op);
-  void collectOperand(Value value);
+  void collectOperand(Value value, bool isDirect);
   OpOperand &findFirstInit(OpResult result) const;
   Value getNewDestination(OpResult result) const;
   func::FuncOp createFunction(func::FuncOp function, StringRef name,

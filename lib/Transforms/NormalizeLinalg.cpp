@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgClasses.h"
+#include "LinalgMaps.h"
 #include "RaiseLinalg.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -53,7 +54,8 @@ static LogicalResult checkOperation(Operation *op) {
       return op->emitOpError(
           "is on complex numbers, which are not compiled; split them into "
           "tensors of their real and imaginary parts");
-  return success();
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp ? checkResultMaps(linalgOp) : success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,6 +132,13 @@ static LogicalResult generalize(func::FuncOp function) {
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
       return op->emitOpError("has no form as linalg.generic; write it as one");
   }
+  SmallVector<linalg::GenericOp> generics;
+  function.walk([&](linalg::GenericOp op) {
+    if (isTensorOp(op))
+      generics.push_back(op);
+  });
+  for (linalg::GenericOp op : generics)
+    lookUpOddInputs(rewriter, op);
   return success();
 }
 

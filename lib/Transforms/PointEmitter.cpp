@@ -214,7 +214,7 @@ SmallVector<Value> PointEmitter::emitChain(ArrayRef<Value> results) {
 LaneValues PointEmitter::emitLoops(ArrayRef<unsigned> loops,
                                    const LaneValues &results) {
   if (loops.empty())
-    return emitBody(results);
+    return emitTurn(results);
   auto toValue = [&](OpFoldResult index) {
     return getValueOrCreateConstantIndexOp(builder, getLoc(), index);
   };
@@ -239,8 +239,19 @@ LaneValues PointEmitter::emitLoops(ArrayRef<unsigned> loops,
   SmallVector<Value> yielded;
   for (const SmallVector<Value> &values : after)
     llvm::append_range(yielded, values);
-  scf::YieldOp::create(builder, getLoc(), yielded);
+  if (!yielded.empty()) // else there is one already
+    scf::YieldOp::create(builder, getLoc(), yielded);
   return unflatten(loop.getResults());
+}
+
+/// True if result `number` is one element for all turns of the loops that have
+/// no value yet.
+bool PointEmitter::isCarried(unsigned number) {
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(number));
+  for (auto [loop, value] : llvm::enumerate(ivs))
+    if (!value && map.isFunctionOfDim(loop))
+      return false;
+  return true;
 }
 
 void PointEmitter::emit() {
@@ -249,15 +260,43 @@ void PointEmitter::emit() {
     if (!value)
       serial.push_back(loop);
   LaneValues results;
+  inner.assign(op.getNumDpsInits(), false);
   for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (!isCarried(number)) {
+      inner[number] = true;
+      continue;
+    }
     bool isRead = !serial.empty() || op.payloadUsesValueFromOperand(&init);
     results.push_back(isRead && !starts[number]
                           ? load(init)
                           : SmallVector<Value>(length, starts[number]));
   }
   results = emitLoops(serial, results);
-  for (auto [init, values] : llvm::zip_equal(op.getDpsInitsMutable(), results))
-    store(init, values);
+  unsigned next = 0;
+  for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable()))
+    if (!inner[number])
+      store(init, results[next++]);
+}
+
+/// What the body makes of the carried `results`. The others are loaded and
+/// stored here.
+LaneValues PointEmitter::emitTurn(const LaneValues &results) {
+  LaneValues all, carried;
+  unsigned next = 0;
+  for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    bool isRead = op.payloadUsesValueFromOperand(&init);
+    all.push_back(!inner[number] ? results[next++]
+                  : isRead       ? load(init)
+                                 : SmallVector<Value>(length));
+  }
+  all = emitBody(all);
+  for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (inner[number])
+      store(init, all[number]);
+    else
+      carried.push_back(all[number]);
+  }
+  return carried;
 }
 
 } // namespace mlir::workgroup

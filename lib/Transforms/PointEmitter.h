@@ -57,6 +57,8 @@ public:
 
   /// What the body makes of `results` at each of the points.
   LaneValues emitBody(const LaneValues &results);
+  LaneValues emitTurn(const LaneValues &results);
+  bool isCarried(unsigned number);
 
   /// What the result `number` starts from, at the first point.
   Value getStart(unsigned number);
@@ -81,6 +83,8 @@ private:
   int64_t length;
   SmallVector<Value> ivs;
   SmallVector<Value> starts;
+  /// Results that the loops without a value go along.
+  SmallVector<bool> inner;
 };
 
 } // namespace mlir::workgroup

@@ -50,11 +50,23 @@ static bool onlyLoadsInside(Operation *op) {
             }).wasInterrupted();
 }
 
+/// True for a copy that changes no element: as tensors, source and target would
+/// be one, and what is written to either would go to both.
+static bool isPlainCopy(Operation *op) {
+  auto copy = dyn_cast<linalg::CopyOp>(op);
+  return copy && copy.hasPureBufferSemantics() &&
+         llvm::all_of(copy->getOperands(), isRaisable) &&
+         getElementTypeOrSelf(copy.getInputs()[0]) ==
+             getElementTypeOrSelf(copy.getOutputs()[0]);
+}
+
 bool isLinalgOnBuffers(Operation *op) {
   if (!isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
       isInDeviceCode(op))
     return false;
   auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+  if (isPlainCopy(op))
+    return false;
   return destination && destination.hasPureBufferSemantics() &&
          !op->getParentOfType<scf::ForallOp>() &&
          !op->getParentOfType<scf::ParallelOp>() &&
@@ -63,11 +75,16 @@ bool isLinalgOnBuffers(Operation *op) {
 
 namespace {
 
-class BlockRaiser {
+class BlockRaiser : public OpBuilder::Listener {
 public:
   BlockRaiser(FunctionOpInterface function, const ArgumentAliases &aliases);
 
   void raise(Block &block);
+  void notifyOperationInserted(Operation *op,
+                               OpBuilder::InsertPoint previous) override {
+    if (op->getBlock() == raised)
+      segment.push_back(op);
+  }
 
 private:
   struct Content {
@@ -81,45 +98,82 @@ private:
   void raise(DestinationStyleOpInterface op);
   void raiseLoads(Operation *op);
   void store(Value buffer, Content &content);
-  void pass(Operation *op);
-  void storeBefore(Operation *op, Value buffer = {});
-  void forget(Value buffer = {});
+  bool writesShared(Operation *op) const;
+  bool isScratch(Value buffer) const;
+  void close(Operation *op);
 
   const ArgumentAliases &aliases;
   OpBuilder builder;
   DenseSet<Value> overlapping; // with another buffer
   DenseSet<Value> scratch;     // seen by nothing but linalg of one block
   llvm::MapVector<Value, Content> contents;
+  Block *raised = nullptr;
+  /// What has been made since memory was last touched by anything else.
+  SmallVector<Operation *> segment;
+  bool hasSegments = false;
 };
 
 } // namespace
 
-static bool isScratch(Value buffer) {
+/// True if `op`, which is not raised, may do more to memory than allocate it.
+static bool touchesMemory(Operation *op) {
+  if (isMemoryEffectFree(op))
+    return false;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface || op->getNumRegions())
+    return true;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  return !llvm::all_of(
+      effects, [](const MemoryEffects::EffectInstance &effect) {
+        return isa<MemoryEffects::Allocate>(effect.getEffect());
+      });
+}
+
+/// True if `op` writes to a buffer that overlaps another one.
+bool BlockRaiser::writesShared(Operation *op) const {
+  return llvm::any_of(cast<DestinationStyleOpInterface>(op).getDpsInits(),
+                      [&](Value init) { return overlapping.contains(init); });
+}
+
+/// True if nothing but linalg sees the memory of `buffer`, and nothing else
+/// touches memory between.
+bool BlockRaiser::isScratch(Value buffer) const {
   Operation *allocation = buffer.getDefiningOp<memref::AllocOp>();
-  return allocation && llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-           return user->getBlock() == allocation->getBlock() &&
-                  (isLinalgOnBuffers(user) ||
-                   isa<memref::DeallocOp, memref::DimOp>(user));
-         });
+  if (!allocation)
+    return false;
+  Operation *last = allocation;
+  for (Operation *user : buffer.getUsers()) {
+    if (user->getBlock() != allocation->getBlock() ||
+        !(isLinalgOnBuffers(user) ||
+          isa<memref::DeallocOp, memref::DimOp>(user)))
+      return false;
+    if (isLinalgOnBuffers(user) && last->isBeforeInBlock(user))
+      last = user;
+  }
+  for (Operation *op = allocation; op != last; op = op->getNextNode())
+    if (isLinalgOnBuffers(op) ? writesShared(op) : touchesMemory(op))
+      return false;
+  return true;
 }
 
 BlockRaiser::BlockRaiser(FunctionOpInterface function,
                          const ArgumentAliases &aliases)
-    : aliases(aliases), builder(function) {
+    : aliases(aliases), builder(function->getContext(), this) {
   llvm::SetVector<Value> buffers;
   function.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (isa<BaseMemRefType>(operand.getType()))
         buffers.insert(operand);
   });
-  for (Value buffer : buffers) {
+  for (Value buffer : buffers)
     if (llvm::any_of(buffers, [&](Value other) {
           return other != buffer && aliases.mayAlias(buffer, other);
         }))
       overlapping.insert(buffer);
-    else if (isScratch(buffer))
+  for (Value buffer : buffers)
+    if (!overlapping.contains(buffer) && isScratch(buffer))
       scratch.insert(buffer);
-  }
 }
 
 /// What `buffer` holds here.
@@ -192,15 +246,15 @@ void BlockRaiser::raise(DestinationStyleOpInterface op) {
   Operation *onTensors = clone(builder, op, results, operands);
   for (auto [init, result] :
        llvm::zip_equal(op.getDpsInits(), onTensors->getResults())) {
-    if (overlapping.contains(init))
-      forget(init);
     Content &content = contents[init];
     content.tensor = result;
     content.isInMemory = scratch.contains(init);
-    if (overlapping.contains(init))
-      store(init, content);
   }
+  bool isShared = writesShared(op);
+  Operation *next = op->getNextNode();
   op->erase();
+  if (isShared)
+    close(next);
 }
 
 /// Puts into memory what `buffer` holds.
@@ -222,55 +276,62 @@ void BlockRaiser::store(Value buffer, Content &content) {
   content.isInMemory = true;
 }
 
-void BlockRaiser::storeBefore(Operation *op, Value buffer) {
+/// Puts all results into memory before `op`, and forgets what memory holds.
+/// What has been made up to here gets a region of its own, so that nobody moves
+/// it past `op`, or takes equal operations before and behind it for one: of
+/// tensors, it does not show that memory is between them.
+void BlockRaiser::close(Operation *op) {
   builder.setInsertionPoint(op);
-  for (auto &[other, content] : contents)
-    if (!buffer || other == buffer || aliases.mayAlias(buffer, other))
-      store(other, content);
-}
-
-void BlockRaiser::forget(Value buffer) {
-  for (auto &[other, content] : contents)
-    if (!buffer || other == buffer || aliases.mayAlias(buffer, other))
-      content = Content();
-}
-
-/// Goes over an operation that is not raised.
-void BlockRaiser::pass(Operation *op) {
-  if (isMemoryEffectFree(op) && !op->hasTrait<OpTrait::IsTerminator>())
-    return;
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface || op->getNumRegions()) {
-    storeBefore(op);
-    return forget();
-  }
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    bool isOnBuffer =
-        effect.getValue() && isa<MemRefType>(effect.getValue().getType());
-    Value buffer = isOnBuffer ? effect.getValue() : Value();
-    if (isa<MemoryEffects::Allocate>(effect.getEffect()))
-      continue;
-    storeBefore(op, buffer);
-    if (!isa<MemoryEffects::Read>(effect.getEffect()))
-      forget(buffer);
-  }
+  for (auto &[buffer, content] : contents)
+    store(buffer, content);
+  contents.clear();
+  bool isOnlyOne = op == raised->getTerminator() && !hasSegments;
+  hasSegments = true;
+  if (segment.empty() || isOnlyOne)
+    return segment.clear();
+  SmallVector<Operation *> ops = std::move(segment);
+  segment.clear();
+  auto region = scf::ExecuteRegionOp::create(builder, op->getLoc(), TypeRange(),
+                                             /*no_inline=*/true);
+  segment.clear();
+  Block *body = &region.getRegion().emplaceBlock();
+  for (Operation *inner : ops)
+    inner->moveBefore(body, body->end());
+  OpBuilder inside = OpBuilder::atBlockEnd(body);
+  scf::YieldOp::create(inside, op->getLoc());
 }
 
 void BlockRaiser::raise(Block &block) {
   contents.clear();
+  raised = &block;
+  hasSegments = false;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isLinalgOnBuffers(&op))
       raise(cast<DestinationStyleOpInterface>(&op));
-    else if (block.mightHaveTerminator() && &op == block.getTerminator())
-      storeBefore(&op);
-    else
-      pass(&op);
+    else if (&op == block.getTerminator() || touchesMemory(&op))
+      close(&op);
+  }
+}
+
+/// Turns copies of the host that are linalg into ones that are not.
+static void replaceCopies(FunctionOpInterface function) {
+  SmallVector<linalg::CopyOp> copies;
+  function.walk([&](linalg::CopyOp op) {
+    if (isPlainCopy(op) && !isInDeviceCode(op) &&
+        !op->getParentOfType<scf::ForallOp>() &&
+        !op->getParentOfType<scf::ParallelOp>())
+      copies.push_back(op);
+  });
+  for (linalg::CopyOp op : copies) {
+    OpBuilder builder(op);
+    memref::CopyOp::create(builder, op.getLoc(), op.getInputs()[0],
+                           op.getOutputs()[0]);
+    op.erase();
   }
 }
 
 void raiseLinalg(FunctionOpInterface function, const ArgumentAliases &aliases) {
+  replaceCopies(function);
   SmallVector<Block *> blocks;
   function.walk([&](Block *block) {
     if (llvm::any_of(*block,

@@ -32,6 +32,11 @@ def unsigned(value: int, width: int) -> int:
     return value & ((1 << width) - 1)
 
 
+def _signed(value: int, width: int) -> int:
+    """Return an integer with a sign: what an i1 holds is 0 or -1 then."""
+    return -value if width == 1 else value
+
+
 def from_bits(element_type: str, bits: int) -> Number:
     """Return the number of a type that has these bits."""
     import numpy as np
@@ -121,7 +126,8 @@ def compute(
     width = width_of(element_type)
     if name in _SIGNED:
         assert width is not None
-        return wrap(_SIGNED[name](args[0], args[1]), width)
+        lhs, rhs = (_signed(arg, width) for arg in args)
+        return wrap(_SIGNED[name](lhs, rhs), width)
     if name in _UNSIGNED:
         assert width is not None
         lhs, rhs = (unsigned(arg, width) for arg in args)
@@ -146,8 +152,8 @@ def compute(
 def _compare_integers(predicate: str, args: Sequence[int], source: str) -> int:
     width = width_of(source)
     assert width is not None
-    if predicate.startswith("u"):
-        args = [unsigned(arg, width) for arg in args]
+    is_unsigned = predicate.startswith("u")
+    args = [unsigned(arg, width) if is_unsigned else _signed(arg, width) for arg in args]
     name = predicate if predicate in _COMPARISONS else predicate[1:]
     return int(_COMPARISONS[name](args[0], args[1]))
 

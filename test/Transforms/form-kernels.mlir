@@ -181,7 +181,7 @@ func.func private @not_public(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // No operation on tensors, nothing changes.
-// CHECK-LABEL: func.func @nothing(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+// CHECK-LABEL: func.func @nothing(%arg0: tensor<8xf32> {bufferization.writable = false}) -> tensor<8xf32> {
 // CHECK-NEXT:    call @not_public(%arg0)
 func.func @nothing(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = call @not_public(%x) : (tensor<8xf32>) -> tensor<8xf32>

@@ -22,3 +22,28 @@ func.func @winograd(%f: tensor<2x3x3x2xf32>, %o: tensor<6x6x2x2xf32>) -> tensor<
   %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%f : tensor<2x3x3x2xf32>) outs(%o : tensor<6x6x2x2xf32>) -> tensor<6x6x2x2xf32>
   return %0 : tensor<6x6x2x2xf32>
 }
+
+// -----
+
+func.func @diagonal(%x: tensor<8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{does not write each element of its result by parallel loops of its own, which is not compiled; write all elements, by a condition in the body, or loop over the result and read by tensor.extract}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, i)>],
+                       iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%y : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @column(%y: memref<8x3xf32>, %f: f32) {
+  // expected-error@+1 {{does not write each element of its result}}
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i, 1)>], iterator_types = ["parallel"]}
+      outs(%y : memref<8x3xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %f : f32
+  }
+  return
+}

@@ -17,6 +17,7 @@ _MODULES = (
     "host",
     "memrefs",
     "buffers",
+    "lookups",
     "updates",
 )
 

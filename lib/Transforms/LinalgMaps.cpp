@@ -1,0 +1,115 @@
+//===- LinalgMaps.cpp - How operations index what they access -------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgMaps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace mlir::workgroup {
+
+/// True if `map` goes through all of a result of `shape`, by loops of their
+/// own.
+static bool coversResult(AffineMap map, ArrayRef<int64_t> shape,
+                         ArrayRef<utils::IteratorType> kinds) {
+  llvm::SmallBitVector seen(map.getNumDims());
+  for (auto [index, extent] : llvm::zip_equal(map.getResults(), shape)) {
+    auto constant = dyn_cast<AffineConstantExpr>(index);
+    if (constant && constant.getValue() == 0 && extent == 1)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(index);
+    if (!dim || seen.test(dim.getPosition()) ||
+        kinds[dim.getPosition()] != utils::IteratorType::parallel)
+      return false;
+    seen.set(dim.getPosition());
+  }
+  return true;
+}
+
+LogicalResult checkResultMaps(linalg::LinalgOp op) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!coversResult(op.getMatchingIndexingMap(&init), op.getShape(&init),
+                      kinds))
+      return op->emitOpError(
+          "does not write each element of its result by parallel loops of its "
+          "own, which is not compiled; write all elements, by a condition in "
+          "the body, or loop over the result and read by tensor.extract");
+  return success();
+}
+
+/// True if a tile of the loops reads a slice by `index`: it is linear, and
+/// never falls.
+static bool isSliced(AffineExpr index) {
+  bool isLinear = true;
+  index.walk([&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!binary)
+      return;
+    auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    isLinear &= part.getKind() == AffineExprKind::Add ||
+                (part.getKind() == AffineExprKind::Mul && factor &&
+                 factor.getValue() >= 0);
+  });
+  return isLinear;
+}
+
+/// The values of the loops of `op`, made where `builder` stands in its body.
+static SmallVector<OpFoldResult> makeIndices(OpBuilder &builder,
+                                             linalg::GenericOp op) {
+  SmallVector<OpFoldResult> indices;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    indices.push_back(
+        linalg::IndexOp::create(builder, op.getLoc(), loop).getResult());
+  return indices;
+}
+
+void lookUpOddInputs(RewriterBase &rewriter, linalg::GenericOp op) {
+  SmallVector<Value> inputs, lookedUp;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray(), kept;
+  SmallVector<AffineMap> odd;
+  SmallVector<BlockArgument> arguments;
+  for (auto [number, input] : llvm::enumerate(op.getInputs())) {
+    bool isTensor = isa<RankedTensorType>(input.getType());
+    if (!isTensor || llvm::all_of(maps[number].getResults(), isSliced)) {
+      inputs.push_back(input);
+      kept.push_back(maps[number]);
+      continue;
+    }
+    lookedUp.push_back(input);
+    odd.push_back(maps[number]);
+    arguments.push_back(op.getBody()->getArgument(number));
+  }
+  if (lookedUp.empty())
+    return;
+  llvm::append_range(kept, ArrayRef(maps).drop_front(op.getInputs().size()));
+  rewriter.setInsertionPointToStart(op.getBody());
+  SmallVector<OpFoldResult> loops = makeIndices(rewriter, op);
+  for (auto [input, map, argument] :
+       llvm::zip_equal(lookedUp, odd, arguments)) {
+    SmallVector<Value> indices;
+    for (AffineExpr index : map.getResults())
+      indices.push_back(affine::AffineApplyOp::create(
+          rewriter, op.getLoc(), AffineMap::get(map.getNumDims(), 0, index),
+          getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), loops)));
+    Value element =
+        tensor::ExtractOp::create(rewriter, op.getLoc(), input, indices);
+    rewriter.replaceAllUsesWith(argument, element);
+  }
+  for (BlockArgument argument : llvm::reverse(arguments))
+    op.getBody()->eraseArgument(argument.getArgNumber());
+  rewriter.setInsertionPoint(op);
+  auto replacement = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), kept,
+      op.getIteratorTypesArray());
+  replacement.getRegion().takeBody(op.getRegion());
+  rewriter.replaceOp(op, replacement.getResults());
+}
+
+} // namespace mlir::workgroup
