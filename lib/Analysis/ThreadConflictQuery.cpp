@@ -419,11 +419,6 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   return isEmpty;
 }
 
-static bool isOfThread(const SymbolicCondition &condition) {
-  return areOfThread(condition.form) &&
-         llvm::all_of(condition.parts, isOfThread);
-}
-
 /// True if the threads alone tell where and when both accesses are, so that
 /// those found in tables meet.
 bool ThreadConflictQuery::isToldByThreads() const {

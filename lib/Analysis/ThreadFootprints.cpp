@@ -152,9 +152,10 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
     conditions.push_back(isBelow(index, index.getForm(bound.index),
                                  index.getForm(bound.extent)));
   made.condition = Condition::join(Condition::All, std::move(conditions));
-  // What holds for all threads of the block would make all questions longer.
+  // What holds for all threads of the block would make all questions longer. A
+  // bound of a loop is not left out, though: it tells which turn is the last.
   auto isAlways = [&](const Condition &part) {
-    return tables && tables->isAlways(part);
+    return tables && isOfThread(part) && tables->isAlways(part);
   };
   if (made.condition.kind == Condition::All)
     llvm::erase_if(made.condition.parts, isAlways);

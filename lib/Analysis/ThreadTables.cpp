@@ -156,6 +156,12 @@ ThreadTables::getPossible(const SymbolicCondition &condition) {
   return possible;
 }
 
+bool isOfThread(const SymbolicCondition &condition) {
+  return llvm::all_of(condition.form.terms,
+                      [](auto term) { return term.first->isOfThread; }) &&
+         llvm::all_of(condition.parts, isOfThread);
+}
+
 bool ThreadTables::isAlways(const SymbolicCondition &condition) {
   return llvm::all_of(evaluate(condition),
                       [](Truth truth) { return truth == Truth::Yes; });

@@ -18,6 +18,9 @@
 
 namespace mlir::workgroup {
 
+/// True if the thread alone tells whether `condition` holds.
+bool isOfThread(const SymbolicCondition &condition);
+
 class ThreadTables {
 public:
   using Table = std::vector<int64_t>;
