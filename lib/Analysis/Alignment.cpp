@@ -17,6 +17,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "workgroup/Support/BlockLoops.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -296,10 +297,8 @@ int64_t AlignmentAnalysis::getRootAlignment(Value root) {
 static bool hasBlockLoops(Operation *function) {
   return function
       ->walk([](scf::ForallOp loop) {
-        std::optional<ArrayAttr> mapping = loop.getMapping();
-        bool isOfBlocks = mapping && !mapping->empty() &&
-                          isa<gpu::GPUBlockMappingAttr>((*mapping)[0]);
-        return isOfBlocks ? WalkResult::interrupt() : WalkResult::advance();
+        return isMappedToBlocks(loop) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
       })
       .wasInterrupted();
 }

@@ -116,7 +116,7 @@ private:
                           function_ref<void(OpPassManager &)> build);
   LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
   OwningOpRef<ModuleOp> parseText(const SourceText &text);
-  LogicalResult checkHasKernel();
+  LogicalResult checkHasKernel(StringRef otherwise);
   void keepText(Stage stage, std::string text);
 
   const SourceText &source;
@@ -285,8 +285,9 @@ static bool isEmpty(gpu::GPUModuleOp module) {
   return module.getBody()->empty();
 }
 
-/// A program without a kernel is most often one that lacks its schedule.
-LogicalResult Compilation::checkHasKernel() {
+/// A program without a kernel is most often one that lacks its schedule;
+/// `otherwise` tells what else there is to do.
+LogicalResult Compilation::checkHasKernel(StringRef otherwise) {
   bool hasKernel = false;
   module->walk(
       [&](gpu::GPUFuncOp function) { hasKernel |= function.isKernel(); });
@@ -306,9 +307,8 @@ LogicalResult Compilation::checkHasKernel() {
                               "are not compiled; compile each by itself");
   return emitError(module->getLoc())
          << "the module has no kernel to compile: neither a gpu.launch nor a "
-            "gpu.func; give it a schedule that makes one by --schedule FILE, "
-            "or "
-            "have one chosen by --schedule auto";
+            "gpu.func; give it a schedule that makes one by --schedule FILE"
+         << otherwise;
 }
 
 /// What is known of the kernels as the program and its schedule have them.
@@ -319,7 +319,11 @@ LogicalResult Compilation::checkSync() {
   (void)verifySync(*module, options, &reports);
   for (const SyncReport &report : reports)
     result.sync.push_back(describeSync(report));
-  return reports.empty() ? checkHasKernel() : success();
+  return reports.empty()
+             ? checkHasKernel("; none is chosen, for what that makes has no "
+                              "barriers yet: compiling proves those that it "
+                              "inserts")
+             : success();
 }
 
 static int64_t countTensorLoads(ModuleOp module) {
@@ -358,7 +362,7 @@ LogicalResult Compilation::lowerMemory() {
   result.entries = describeEntries(*module, options.assumeAlignment);
   plan.emplace(*module, requirements);
   result.plan = plan->print(result.chip);
-  return checkHasKernel();
+  return checkHasKernel(", or have one chosen by --schedule auto");
 }
 
 LogicalResult Compilation::lowerToNVVM() {

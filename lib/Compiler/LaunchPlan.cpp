@@ -250,34 +250,9 @@ bool PlanWriter::writeMemory(Operation *op, Array &steps) {
   return true;
 }
 
-/// Finds what each allocation of `block` is last used for.
-void PlanWriter::findLifetimes(Block &block) {
-  for (auto alloc : block.getOps<memref::AllocOp>()) {
-    if (llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>))
-      continue;
-    DenseSet<Value> aliases = {alloc};
-    Operation *last = alloc;
-    bool escapes = false;
-    for (Operation *op = alloc->getNextNode(); op; op = op->getNextNode()) {
-      bool isUsed = false;
-      op->walk([&](Operation *inner) {
-        isUsed |= llvm::any_of(inner->getOperands(), [&](Value value) {
-          return aliases.contains(value);
-        });
-        // What is inside has names of its own.
-        if (isUsed)
-          aliases.insert_range(inner->getResults());
-      });
-      if (!isUsed)
-        continue;
-      last = op;
-      aliases.insert_range(op->getResults());
-      escapes |= op->hasTrait<OpTrait::IsTerminator>();
-    }
-    if (!escapes)
-      freesAfter[last].push_back(alloc);
-  }
-}
+//===----------------------------------------------------------------------===//
+// Control flow and launches
+//===----------------------------------------------------------------------===//
 
 void PlanWriter::writeFrees(Operation *op, Array &steps) {
   for (Value buffer : freesAfter.lookup(op))
@@ -286,10 +261,6 @@ void PlanWriter::writeFrees(Operation *op, Array &steps) {
                            {"source", operand(buffer)},
                            {"loc", getLocation(op)}});
 }
-
-//===----------------------------------------------------------------------===//
-// Control flow and launches
-//===----------------------------------------------------------------------===//
 
 /// Writes `region` as what `step` does under `name`.
 bool PlanWriter::writeRegion(Region &region, Object &step, StringRef name) {
@@ -437,7 +408,12 @@ Object PlanWriter::write(func::FuncOp function) {
                 {"loc", getLocation(function)},
                 {"results", std::move(results)}};
   unsigned first = numLaunches;
-  writeRegion(function.getBody(), record, "body");
+  if (recursive.contains(function))
+    refuse(function, "'" + function.getName() +
+                         "' calls itself, which a launch plan cannot express; "
+                         "use scf.for or scf.while");
+  else
+    writeRegion(function.getBody(), record, "body");
   if (refusal.empty())
     return record;
   record.erase("body");
@@ -459,8 +435,10 @@ LaunchPlan::LaunchPlan(
     const llvm::StringMap<std::vector<Requirement>> &requirements) {
   DenseMap<StringAttr, int64_t> dataOf;
   unsigned numLaunches = 0;
+  DenseSet<Operation *> recursive = findRecursiveFunctions(module);
   visitFunctions(module, [&](func::FuncOp function) {
-    Object record = PlanWriter(data, dataOf, numLaunches).write(function);
+    Object record =
+        PlanWriter(data, dataOf, recursive, numLaunches).write(function);
     record["require"] =
         describeRequirements(function, requirements.lookup(function.getName()));
     functions.push_back(std::move(record));

@@ -45,8 +45,9 @@ private:
 class PlanWriter {
 public:
   PlanWriter(llvm::json::Array &data, DenseMap<StringAttr, int64_t> &dataOf,
-             unsigned &numLaunches)
-      : data(data), dataOf(dataOf), numLaunches(numLaunches) {}
+             const DenseSet<Operation *> &recursive, unsigned &numLaunches)
+      : data(data), dataOf(dataOf), recursive(recursive),
+        numLaunches(numLaunches) {}
 
   llvm::json::Object write(func::FuncOp function);
 
@@ -78,6 +79,7 @@ private:
 
   llvm::json::Array &data;
   DenseMap<StringAttr, int64_t> &dataOf;
+  const DenseSet<Operation *> &recursive;
   unsigned &numLaunches;
   DenseMap<Value, int64_t> numberOf;
   /// Allocations that nobody needs behind an operation.

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "workgroup/Support/Effects.h"
 
 namespace mlir::workgroup {
 
@@ -249,18 +250,7 @@ bool BlockGrouping::comesBehind(linalg::LinalgOp op, unsigned group) const {
 
 /// True if `op` may do more to memory than read it.
 static bool mayWrite(Operation *op) {
-  if (isMemoryEffectFree(op))
-    return false;
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface || op->getNumRegions())
-    return true;
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  return !llvm::all_of(
-      effects, [](const MemoryEffects::EffectInstance &effect) {
-        return isa<MemoryEffects::Read, MemoryEffects::Allocate>(
-            effect.getEffect());
-      });
+  return hasOtherEffects<MemoryEffects::Read, MemoryEffects::Allocate>(op);
 }
 
 BlockGrouping::BlockGrouping(Block &block) : block(block) {

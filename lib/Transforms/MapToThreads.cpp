@@ -92,6 +92,11 @@ struct MapToThreadsPass : impl::MapToThreadsPassBase<MapToThreadsPass> {
           << kMaxThreads;
       return signalPassFailure();
     }
+    if (!llvm::isPowerOf2_64(assumeAlignment)) {
+      getOperation()->emitError("assume-alignment must be a power of two, not ")
+          << assumeAlignment.getValue();
+      return signalPassFailure();
+    }
     IRRewriter rewriter(&getContext());
     for (scf::ForallOp loop : collectBlockLoops(getOperation())) {
       SmallVector<Operation *> ops = collect(loop);

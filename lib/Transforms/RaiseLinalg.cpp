@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A block is walked from its begin, with the tensor known that each buffer
-// holds. An operation of linalg reads and makes such tensors. Anything else
-// that may read a buffer needs it in memory, and what it may write is no longer
-// known. A buffer that may overlap another one is written by copies only:
-// whoever fuses or bufferizes the tensors cannot see that the memory is the
-// same.
+// holds. An operation of linalg reads and makes such tensors, until anything
+// else touches memory: then all of them are put there, and nothing is known of
+// them any more. A buffer that may overlap another one is written by copies
+// only: whoever fuses or bufferizes the tensors cannot see that the memory is
+// the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Support/Effects.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -117,17 +117,7 @@ private:
 
 /// True if `op`, which is not raised, may do more to memory than allocate it.
 static bool touchesMemory(Operation *op) {
-  if (isMemoryEffectFree(op))
-    return false;
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface || op->getNumRegions())
-    return true;
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
-  return !llvm::all_of(
-      effects, [](const MemoryEffects::EffectInstance &effect) {
-        return isa<MemoryEffects::Allocate>(effect.getEffect());
-      });
+  return hasOtherEffects<MemoryEffects::Allocate>(op);
 }
 
 /// True if `op` writes to a buffer that overlaps another one.

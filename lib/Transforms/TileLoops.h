@@ -9,17 +9,9 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_TILELOOPS_H
 #define WORKGROUP_LIB_TRANSFORMS_TILELOOPS_H
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Support/BlockLoops.h"
 
 namespace mlir::workgroup {
-
-/// True if the iterations of `loop` are blocks.
-inline bool isMappedToBlocks(scf::ForallOp loop) {
-  std::optional<ArrayAttr> mapping = loop.getMapping();
-  return mapping && !mapping->empty() &&
-         isa<gpu::GPUBlockMappingAttr>((*mapping)[0]);
-}
 
 /// The loops inside `root` the iterations of which are blocks.
 inline SmallVector<scf::ForallOp> collectBlockLoops(Operation *root) {

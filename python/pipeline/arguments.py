@@ -316,6 +316,10 @@ def _check_layout(argument: Argument, array: Array, index: int) -> None:
         raise LayoutError(message, index)
     strides = tuple(stride // size for stride in array.strides)
     wanted = _expected_strides(argument, array.shape)
+    if len(wanted) != array.ndim:
+        raise KindError(
+            f"error: argument {index} is of {argument.type}, which has no strides", index
+        )
     for dim, (stride, must) in enumerate(zip(strides, wanted, strict=True)):
         if must is not None and stride != must and array.shape[dim] > 1:
             message = (

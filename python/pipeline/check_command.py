@@ -30,7 +30,9 @@ def add_parser(
         "check", help="prove that kernels do not race, or tell which accesses do"
     )
     parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
-    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument(
+        "--schedule", metavar="auto|none|FILE", help="as for compile, but none is chosen"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
     parser.add_argument(
         "--dynamic",

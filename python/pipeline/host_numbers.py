@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .plan import dtype_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Number = Any
 """An integer of Python, which a type with a sign holds, or a float of NumPy."""
@@ -136,8 +139,7 @@ def compute(
         if name in _FLOAT:
             return dtype_of(element_type).type(_FLOAT[name](args[0], args[1]))
         if name in _FLOAT_UFUNCS:
-            result = getattr(np, _FLOAT_UFUNCS[name])(args[0], args[1])
-            return dtype_of(element_type).type(result)
+            return dtype_of(element_type).type(_choose(name, args[0], args[1]))
         if name == "negf":
             return -args[0]
         if name == "select":
@@ -179,10 +181,41 @@ def _convert(name: str, element_type: str, source: str, value: Number) -> Number
     elif name in ("extsi", "index_cast", "sitofp") and from_width == 1:
         value = -value
     if width is None:
-        return dtype_of(element_type).type(value)
+        return _round(value, dtype_of(element_type))
     if name in ("fptosi", "fptoui"):
         return _truncate(float(value), width, element_type, has_sign=name == "fptosi")
     return wrap(int(value), width)
+
+
+def _choose(name: str, lhs: Any, rhs: Any) -> Any:
+    """Return the larger or smaller number; of two zeros, 0 is larger than -0."""
+    import numpy as np
+
+    if lhs == 0 and rhs == 0:
+        return lhs + rhs if name.startswith("max") else -(-lhs - rhs)
+    return getattr(np, _FLOAT_UFUNCS[name])(lhs, rhs)
+
+
+def _round(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the nearest number of a type, rounded once.
+
+    What is in between is rounded to odd: a last bit that is set tells of what was cut off.
+    """
+    import numpy as np
+
+    if isinstance(value, int) and dtype.itemsize == 8:
+        return dtype.type(float(value))
+    if isinstance(value, int):
+        excess = max(abs(value).bit_length() - 53, 0)
+        kept = abs(value) >> excess
+        kept |= int(kept << excess != abs(value))
+        value = np.float64(math.copysign(math.ldexp(kept, excess), value))
+    if dtype.itemsize < 4 and value.dtype.itemsize > 4 and np.isfinite(value):
+        single = np.float32(value)
+        if single != value and single.view(np.uint32) % 2 == 0:
+            single = np.nextafter(single, np.float32(np.inf if value > single else -np.inf))
+        value = single
+    return dtype.type(value)
 
 
 def _truncate(value: float, width: int, element_type: str, *, has_sign: bool) -> int:

@@ -10,6 +10,7 @@ import pytest
 from kernels_case import Array
 
 import pipeline
+from pipeline.host_numbers import compute
 from pipeline.plan import Plan
 
 # Adds the number at %p to the elements of %m.
@@ -285,3 +286,43 @@ def test_refusals(line: str, name: str) -> None:
     assert module.plan.functions["main"].refusal.startswith(f"'{name}' op is work of the host")
     with pytest.raises(pipeline.UsageError, match=r"^<string>:8:8: error: function 'main' cannot"):
         module.run(numbers(8))
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "source", "args", "expected"),
+    [
+        ("sitofp", "bf16", "i64", (16842753,), 16908288.0),
+        ("uitofp", "bf16", "i64", (-1,), 2.0**64),
+        ("sitofp", "f32", "i64", (-((1 << 54) + (1 << 30) + 1),), -float((1 << 54) + (1 << 31))),
+        ("sitofp", "f64", "i64", ((1 << 53) + 1,), float(1 << 53)),
+        ("truncf", "bf16", "f64", (np.float64(1.0039062500001),), 1.0078125),
+        ("truncf", "f16", "f64", (np.float64(-1e9),), -np.inf),
+        ("maximumf", "f32", "f32", (np.float32(-0.0), np.float32(0.0)), 0.0),
+        ("minimumf", "f32", "f32", (np.float32(0.0), np.float32(-0.0)), -0.0),
+        ("maxsi", "i1", "i1", (1, 0), 0),
+    ],
+)
+def test_numbers_are_rounded_once(
+    op: str, kind: str, source: str, args: tuple[Any, ...], expected: float
+) -> None:
+    result = float(compute(op, kind, source, "", args))
+    assert (result, np.signbit(result)) == (expected, np.signbit(expected))
+
+
+def test_truth_values_have_a_sign() -> None:
+    """True is -1 to a comparison of numbers with a sign."""
+    assert compute("cmpi", "i1", "i1", "slt", (1, 0)) == 1
+    assert compute("cmpi", "i1", "i1", "ult", (1, 0)) == 0
+
+
+def test_recursion() -> None:
+    module = host(f"{launch('%a', '%i3')}  call @main(%a) : ({V8}) -> ()\n  return\n", f"%a: {V8}")
+    with pytest.raises(pipeline.UsageError, match=r"^<string>:2:1: error: .*'main' calls itself"):
+        module.run(numbers(8))
+
+
+def test_layout_without_strides() -> None:
+    kind = "memref<4x6xi32, affine_map<(i, j) -> (i + j, j)>>"
+    body = f"  %e = memref.load %m[%c0, %c0] : {kind}\n{launch('%a', '%e')}  return\n"
+    with pytest.raises(pipeline.Error, match=r"strides|layout"):
+        host(body, f"%a: {V8}, %m: {kind}").run(numbers(8), numbers(4, 6))

@@ -1,0 +1,47 @@
+//===- PlanLifetimes.cpp - How long buffers of the host live --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchPlan.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::workgroup {
+
+/// Finds what each allocation of `block` is last used for.
+void PlanWriter::findLifetimes(Block &block) {
+  // The allocations that a value may be of, and where they are last used.
+  DenseMap<Value, llvm::SmallSetVector<Operation *, 2>> memoryOf;
+  llvm::MapVector<Operation *, Operation *> lastUses;
+  DenseSet<Operation *> escaping;
+  for (Operation &op : block) {
+    llvm::SmallSetVector<Operation *, 2> used;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (auto it = memoryOf.find(operand); it != memoryOf.end())
+          used.insert_range(it->second);
+    });
+    for (Operation *alloc : used) {
+      lastUses[alloc] = &op;
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        escaping.insert(alloc);
+    }
+    if (!used.empty())
+      for (Value result : op.getResults())
+        memoryOf[result] = used;
+    if (isa<memref::AllocOp>(op) &&
+        llvm::none_of(op.getUsers(), llvm::IsaPred<memref::DeallocOp>)) {
+      memoryOf[op.getResult(0)].insert(&op);
+      lastUses[&op] = &op;
+    }
+  }
+  for (auto [alloc, last] : lastUses)
+    if (!escaping.contains(alloc))
+      freesAfter[last].push_back(alloc->getResult(0));
+}
+
+} // namespace mlir::workgroup
