@@ -115,18 +115,28 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     `reduction` gives the steps for the sums of a contraction, in the order of its loops; 0, or
     none, for no loop.
 
+    `split` lets blocks share the sums of the one reduction, or contraction, of the kernel: it gives
+    the size of the tiles for each loop of it, the parallel ones and the sums; 0, or none, is for all.
+    A loop over blocks makes a partial result of each tile, along with what it is
+    computed from, starting from the neutral element; their tensor has a dimension for each sum
+    before those of the result. A second loop, that for the root, puts them together and does the
+    rest. The order in which floating-point numbers are added up changes with the sizes, not from run to run.
+
     What an element-wise operation makes for several others stays in a tile, unless the size of
     this is not known, or `recompute` is set: then each of them computes it for itself.
 
     Functions without structured operations on tensors, or with more than one block of code,
-    are left alone. Fails if the function is more than one kernel, and if `block` names a
-    loop that blocks cannot share out.
+    are left alone. Fails if the function is more than one kernel, if `block` names a
+    loop that blocks cannot share out, and if `split` is given without just one reduction the partial
+    results of which can be put together.
   }];
   let options = [
     ListOption<"block", "block", "int64_t",
                "Sizes of tiles along the loops of the root; 0 for all">,
     ListOption<"reduction", "reduction", "int64_t",
                "Steps along the sums of contractions; 0 for all at once">,
+    ListOption<"split", "split", "int64_t",
+               "Sizes of tiles along the loops of a reduction that blocks share; 0 for all">,
     Option<"recompute", "recompute", "bool", /*default=*/"false",
            "Keep no element-wise intermediate results">,
   ];

@@ -89,6 +89,9 @@ struct TileKernelOptions {
   SmallVector<int64_t> block;
   /// Iterations of the loops over sums that are done at a time; 0 for all.
   SmallVector<int64_t> reduction;
+  /// Iterations of each loop of the one reduction that a block does, if blocks
+  /// share its sums; 0 for all.
+  SmallVector<int64_t> split;
   /// Whether every user of an element-wise result computes it for itself.
   bool recompute = false;
 };

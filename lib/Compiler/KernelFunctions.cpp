@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFunctions.h"
-#include "../Transforms/KernelGroups.h"
+#include "../Transforms/SplitReduction.h"
 #include "Records.h"
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
 #include "workgroup/Passes.h"
@@ -58,18 +56,6 @@ describeContraction(linalg::LinalgOp op) {
                            copy(dims->k)};
 }
 
-/// True if threads can each do a part of a reduction and put the parts
-/// together.
-static bool isCombinable(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
-      op.hasIndexSemantics())
-    return false;
-  SmallVector<Operation *> combiners;
-  return matchReduction(op.getRegionOutputArgs(), 0, combiners) &&
-         combiners.size() == 1 &&
-         arith::getNeutralElement(combiners.front()).has_value();
-}
-
 static KernelOpRecord describeOp(linalg::LinalgOp op,
                                  const KernelGroup &group) {
   KernelOpRecord record;
@@ -87,7 +73,8 @@ static KernelOpRecord describeOp(linalg::LinalgOp op,
     record.results.push_back(describeOperand(op, init));
   record.numBodyOps = llvm::range_size(op.getBlock()->without_terminator());
   record.isCopy = isCopyLike(op);
-  record.isCombinable = isCombinable(op);
+  record.isCombinable = getCombiner(op) != nullptr;
+  record.isSplittable = op == getSplittable(group);
   record.contraction = describeContraction(op);
   return record;
 }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelGroups.h"
+#include "BlockTiles.h"
+#include "SplitReduction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
@@ -39,6 +39,7 @@ private:
   LogicalResult checkOptions(const KernelGroup &group);
   bool needsRecomputation(const KernelGroup &group) const;
   LogicalResult recompute(const KernelGroup &group);
+  LogicalResult split();
   linalg::LinalgOp getRoot();
   Operation *getReturn() { return function.front().getTerminator(); }
 
@@ -53,17 +54,6 @@ private:
 };
 
 } // namespace
-
-/// Which block does what: the last dimension goes on from block to block.
-static ArrayAttr makeMapping(Builder &builder, unsigned numDims) {
-  SmallVector<Attribute> mapping;
-  for (unsigned dim = numDims; dim-- > 0;)
-    mapping.push_back(gpu::GPUBlockMappingAttr::get(
-        builder.getContext(),
-        static_cast<gpu::MappingId>(
-            static_cast<unsigned>(gpu::MappingId::LinearDim0) + dim)));
-  return builder.getArrayAttr(mapping);
-}
 
 linalg::LinalgOp KernelTiler::getRoot() {
   Operation *end = getReturn();
@@ -80,11 +70,10 @@ LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
     return root.emitOpError("has ")
            << root.getNumLoops() << " loops, but 'block' gives "
            << options.block.size() << " sizes; give one for each loop at most";
-  constexpr unsigned kMaxDims = 10; // as many ids are there
   if (llvm::count_if(options.block, [](int64_t size) { return size != 0; }) >
-      kMaxDims)
+      kMaxBlockDims)
     return root.emitOpError("would be shared out along more than ")
-           << kMaxDims << " loops; give some the size 0 in 'block'";
+           << kMaxBlockDims << " loops; give some the size 0 in 'block'";
   for (auto [loop, size] : llvm::enumerate(options.block)) {
     if (size < 0)
       return root.emitOpError("cannot be in tiles of ")
@@ -193,6 +182,43 @@ LogicalResult KernelTiler::recompute(const KernelGroup &group) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sums that blocks share
+//===----------------------------------------------------------------------===//
+
+/// True if the kernel has nothing to do but to return what it starts from.
+static bool isEmpty(const KernelGroup &group) {
+  return llvm::any_of(group.getOps(), [](linalg::LinalgOp op) {
+    return llvm::is_contained(op.getStaticLoopRanges(), 0);
+  });
+}
+
+LogicalResult KernelTiler::split() {
+  KernelGroup group = groupOps(function.front()).front();
+  if (llvm::all_of(options.split, [](int64_t size) { return size == 0; }) ||
+      isEmpty(group))
+    return success();
+  linalg::LinalgOp sum = getSplittable(group);
+  if (!sum)
+    return group.getRoot().emitOpError(
+        "belongs to a kernel that cannot be split: it has none or several "
+        "sums, or one of which partial results cannot be put together, or of "
+        "something that the kernel returns; give no 'split'");
+  if (options.split.size() > sum.getNumLoops())
+    return sum.emitOpError("has ")
+           << sum.getNumLoops() << " loops, but 'split' gives "
+           << options.split.size() << " sizes; give one for each loop at most";
+  if (llvm::count_if(options.split, [](int64_t size) { return size != 0; }) >
+      kMaxBlockDims)
+    return sum.emitOpError("would be shared out along more than ")
+           << kMaxBlockDims << " loops; give some the size 0 in 'split'";
+  for (int64_t size : options.split)
+    if (size < 0)
+      return sum.emitOpError("cannot be in tiles of ")
+             << size << "; sizes in 'split' are positive, or 0 for all";
+  return splitReduction(rewriter, sum, options.split);
+}
+
+//===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
 
@@ -209,7 +235,7 @@ void KernelTiler::makeOneBlock() {
   rewriter.setInsertionPoint(end);
   auto blocks = scf::ForallOp::create(
       rewriter, loc, ArrayRef<OpFoldResult>{rewriter.getIndexAttr(1)},
-      destinations, makeMapping(rewriter, 1));
+      destinations, makeBlockMapping(rewriter, 1));
   for (Operation *op : ops)
     op->moveBefore(blocks.getTerminator());
   for (auto [destination, argument] :
@@ -268,18 +294,14 @@ LogicalResult KernelTiler::makeBlocks() {
         rewriter.getIndexAttr(isKnown ? std::min(size, extent) : size);
     numTiled += size != 0;
   }
-  bool hasWork = llvm::none_of(
-      groupOps(function.front()).front().getOps(), [](linalg::LinalgOp op) {
-        return llvm::is_contained(op.getStaticLoopRanges(), 0);
-      });
-  if (numTiled == 0 || !hasWork) {
+  if (numTiled == 0 || isEmpty(groupOps(function.front()).front())) {
     makeOneBlock();
     return success();
   }
   scf::SCFTilingOptions tiling;
   tiling.setTileSizes(sizes)
       .setLoopType(scf::SCFTilingOptions::LoopType::ForallOp)
-      .setMapping(llvm::to_vector(makeMapping(rewriter, numTiled)));
+      .setMapping(llvm::to_vector(makeBlockMapping(rewriter, numTiled)));
   Operation *end = getReturn();
   scf::SCFTileAndFuseOptions fusion;
   fusion.setTilingOptions(tiling);
@@ -360,7 +382,7 @@ LogicalResult KernelTiler::run() {
         "workgroup-form-kernels make it");
   if (failed(checkOptions(group)) ||
       (needsRecomputation(group) && failed(recompute(group))) ||
-      failed(makeBlocks()))
+      failed(split()) || failed(makeBlocks()))
     return failure();
   eraseDeadOps();
   DominanceInfo dominance;
@@ -382,6 +404,7 @@ struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
     TileKernelOptions options;
     llvm::append_range(options.block, block);
     llvm::append_range(options.reduction, reduction);
+    llvm::append_range(options.split, split);
     options.recompute = recompute;
     if (failed(tileKernel(getOperation(), options)))
       signalPassFailure();

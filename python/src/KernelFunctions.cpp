@@ -41,6 +41,7 @@ void bindKernelFunctions(nb::module_ &m) {
       .def_ro("num_body_ops", &KernelOpRecord::numBodyOps)
       .def_ro("is_copy", &KernelOpRecord::isCopy)
       .def_ro("is_combinable", &KernelOpRecord::isCombinable)
+      .def_ro("is_splittable", &KernelOpRecord::isSplittable)
       .def_ro("contraction", &KernelOpRecord::contraction);
   nb::class_<KernelFunctionRecord>(m, "KernelFunction")
       .def_ro("name", &KernelFunctionRecord::name)

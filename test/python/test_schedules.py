@@ -57,6 +57,7 @@ def reduction(extents: Extents, sums: tuple[int, ...], *, combinable: bool = Tru
         (operand(loops, extents),),
         (operand(kept, extents),),
         is_combinable=combinable,
+        is_splittable=combinable,
     )
     return Kernel("main_0", '"main_0"', "reduction", (op,), parallel)
 
@@ -99,6 +100,7 @@ def matmul(
         (operand((0, 1, 3), extents, kind), operand((0, 3, 2), extents, kind)),
         (operand((0, 1, 2), extents, kind),),
         is_combinable=True,
+        is_splittable=True,
         contraction=Contraction((0,), (1,), (2,), (3,)),
     )
     return Kernel("main_0", '"main_0"', "contraction", (op,), (True, True, True, False))
@@ -181,16 +183,49 @@ def test_what_is_kept_of_rows_fits() -> None:
 
 
 def test_columns() -> None:
-    assert choose_tile(reduction((1000, 512), (0,)), A100) == Tile((0, 32), 256)
+    assert choose_tile(reduction((1000, 4096), (0,)), A100) == Tile((0, 32), 256)
     assert choose_tile(reduction((1000, 1 << 16), (0,)), A100) == Tile((0, 64), 64)
     assert choose_tile(reduction((20, 512), (0,)), A100) == Tile((0, 64), 64)
 
 
 def test_everything() -> None:
-    assert choose_tile(reduction((1000, 512), (0, 1)), A100) == Tile((0, 0), 1024)
+    assert choose_tile(reduction((16, 512), (0, 1)), A100) == Tile((0, 0), 512)
     assert choose_tile(reduction((64,), (0,)), A100) == Tile((0,), 32)
     serial = choose_tile(reduction((1000,), (0,), combinable=False), A100)
     assert (serial.threads, bool(serial.reason)) == (32, True)
+
+
+@pytest.mark.parametrize(
+    ("extents", "sums", "block", "split"),
+    [
+        ((1 << 24,), (0,), (0,), (38840,)),  # four blocks for each multiprocessor
+        ((1 << 16,), (0,), (0,), (4096,)),  # 16 elements for each of 256 threads
+        ((4096, 1000), (0, 1), (0, 0), (10, 0)),  # some rows each
+        ((4, 100_000), (1,), (1, 0), (1, 4168)),
+        ((100_000, 64), (0,), (0, 32), (463, 32)),
+        ((None,), (0,), (0,), (16384,)),
+        ((3, None), (1,), (1, 0), (1, 16384)),
+    ],
+)
+def test_blocks_share_long_sums(
+    extents: Extents, sums: tuple[int, ...], block: tuple[int, ...], split: tuple[int, ...]
+) -> None:
+    tile = choose_tile(reduction(extents, sums), A100)
+    assert (tile.block, tile.threads, tile.split) == (block, 256, split)
+
+
+@pytest.mark.parametrize(
+    ("extents", "sums"),
+    [
+        ((20_000,), (0,)),  # too short
+        ((500, 100_000), (1,)),  # blocks enough
+        ((None, 100_000), (1,)),
+        ((0, 100_000), (1,)),
+        ((4, 0), (1,)),
+    ],
+)
+def test_sums_that_one_block_does(extents: Extents, sums: tuple[int, ...]) -> None:
+    assert choose_tile(reduction(extents, sums), A100).split == ()
 
 
 def test_what_cannot_be_put_together_is_left_to_one_thread_each() -> None:
@@ -235,6 +270,25 @@ def test_thin_products_are_sums(sizes: tuple[int, ...]) -> None:
     assert choose_tile(matmul(m, n, k), A100).reduction == ()
 
 
+@pytest.mark.parametrize("size", [64, 100, 256])
+def test_blocks_share_long_products(size: int) -> None:
+    kernel = matmul(size, size, 1 << 16)
+    tile = choose_tile(kernel, A100)
+    assert tile.split[1:3] == (64, 64)
+    assert tile.split[3] % tile.reduction[0] == 0
+    blocks = (-(-size // 64)) ** 2 * -(-(1 << 16) // tile.split[3])
+    assert 108 <= blocks <= 216
+    assert points(tile, kernel) == tile.threads
+
+
+@pytest.mark.parametrize(
+    "sizes", [(64, 64, 1024), (1024, 1024, 1 << 16), (64, 64, None), (0, 64, 1 << 16)]
+)
+def test_products_that_one_block_does(sizes: tuple[int | None, ...]) -> None:
+    m, n, k = sizes
+    assert choose_tile(matmul(m, n, k), A100).split == ()
+
+
 # --- limits and text ------------------------------------------------------------------------------
 
 
@@ -268,6 +322,14 @@ def test_text() -> None:
     assert '{"block" = [1, 64, 64, 0], "reduction" = [16]}' in tiled
     (mapped,) = (line for line in lines if "workgroup-map-to-threads" in line)
     assert '"threads" = 64' in mapped
+
+
+def test_text_of_a_sum_that_blocks_share() -> None:
+    kernel = reduction((4, 100_000), (1,))
+    text = write_schedule([kernel], [choose_tile(kernel, A100)], chip="sm_80", version="9")
+    assert '"block" = [1, 0], "split" = [1, 4168]' in text
+    blocks = "96 blocks of 256 threads for parts of the sum, then 4 blocks of 256 threads"
+    assert f"// @main_0: reduction 4x100000 f32; {blocks}" in text
 
 
 def test_text_leaves_out_what_is_not_chosen() -> None:

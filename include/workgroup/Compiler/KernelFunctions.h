@@ -62,6 +62,8 @@ struct KernelOpRecord {
   /// Whether partial results can be combined: one result by a known operation,
   /// and nothing that depends on the number of the iteration.
   bool isCombinable = false;
+  /// Whether blocks can share its sums: the only ones of the kernel.
+  bool isSplittable = false;
   /// Of a contraction.
   std::optional<ContractionRecord> contraction;
 };

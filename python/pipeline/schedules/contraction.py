@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .kernel import Kernel, Op, Target
-from .tile import Tile
+from .split import PRODUCTS, Split
+from .tile import Tile, count_tiles, fill_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,15 @@ class Staged:
     """Tiles of both operands go through workgroup memory.
 
     Of the candidates, that which all multiprocessors are done with first. Results of fewer than
-    ``least`` rows or columns are no use: most of a tile would be empty.
+    ``least`` rows or columns are no use: most of a tile would be empty. Blocks share sums of
+    ``long`` products if there are not enough tiles for them.
     """
 
     candidates: tuple[Candidate, ...] = _CANDIDATES
     wide_candidates: tuple[Candidate, ...] = _WIDE_CANDIDATES
     least: int = 16
+    long: int = 4096
+    split: Split = PRODUCTS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         if kernel.kind != "contraction":
@@ -70,7 +74,25 @@ class Staged:
         reduction = [1] * len(op.sums)
         step = op.sums.index(op.contraction.k[-1])
         reduction[step] = best.k
-        return Tile(tuple(block), best.threads, tuple(reduction))
+        return self._split(Tile(tuple(block), best.threads, tuple(reduction)), kernel, target)
+
+    def _split(self, tile: Tile, kernel: Kernel, target: Target) -> Tile:
+        """Return `tile`, with long sums of few results split."""
+        op, blocks = kernel.main, count_tiles(kernel.root, tile.block)
+        last = op.sums[-1]
+        extent = op.extents[last]
+        if not op.is_splittable or extent is None or extent < self.long or blocks == 0:
+            return tile
+        if 2 * blocks > target.multiprocessors:
+            return tile
+        part = self.split.part_of(op, 32 * tile.reduction[-1], blocks, target)
+        if not part:
+            return tile
+        step = tile.reduction[-1]
+        sizes = [0 if row is None else tile.block[row] for row in op.rows]
+        sizes[last] = -(-part // step) * step
+        block = fill_block(kernel, tile.threads, kernel.shared_loops)
+        return replace(tile, block=block, split=tuple(sizes))
 
     def _candidates(self, op: Op) -> tuple[Candidate, ...]:
         return self.wide_candidates if op.results[0].bits > 32 else self.candidates

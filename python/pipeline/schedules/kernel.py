@@ -85,7 +85,8 @@ class Op:
     """A structured operation of a kernel.
 
     ``rows``: for each loop, the loop of the root that blocks share out and that goes along with
-    it. ``is_combinable``: partial results can be put together.
+    it. ``is_combinable``: partial results can be put together. ``is_splittable``: and this is the
+    only sum of its kernel, so that blocks can share it.
     """
 
     kind: Kind
@@ -97,6 +98,7 @@ class Op:
     body_ops: int = 1
     is_copy: bool = False
     is_combinable: bool = False
+    is_splittable: bool = False
     contraction: Contraction | None = None
     location: Location = Location("")  # noqa: RUF009 (it is immutable)
 
@@ -147,6 +149,11 @@ class Kernel:
         return next(op for op in self.ops if op.kind == self.kind)
 
     @property
+    def sum(self) -> Op | None:
+        """The operation whose sums blocks can share, if there is one."""
+        return next((op for op in self.ops if op.is_splittable), None)
+
+    @property
     def fastest_loop(self) -> int | None:
         """The loop of the root along the contiguous dimension of its first result."""
         return self.root.results[0].fastest_loop
@@ -190,6 +197,7 @@ def _make_op(native: _native.KernelOp) -> Op:
         native.num_body_ops,
         native.is_copy,
         native.is_combinable,
+        native.is_splittable,
         _make_contraction(native.contraction),
         location_from_native(native.location),
     )

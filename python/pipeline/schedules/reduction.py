@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from .kernel import Kernel, Op, Operand, Target
+from .split import SUMS, Split
 from .tile import Tile, clamp_threads, fill_block
 
 
@@ -42,9 +43,10 @@ def kept_bytes(kernel: Kernel) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Nothing to share out: one block, as large as the sum is long."""
+    """One result: a block as large as the sum is long, or several that share it."""
 
     elements_per_thread: int = 16
+    split: Split = SUMS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         return bool(_reductions(kernel)) and not any(kernel.shared)
@@ -54,7 +56,7 @@ class Whole:
         if not all(op.is_combinable for op in _reductions(kernel)):
             return Tile(block, 32, reason="partial results cannot be put together")
         threads = clamp_threads(_length(kernel) // self.elements_per_thread, 32, 1024)
-        return Tile(block, threads)
+        return self.split.apply(Tile(block, threads), kernel, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Rows:
     rows: int = 128
     vectors: int = 4
     threads: int = 1024
+    split: Split = SUMS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         sums = _reductions(kernel)
@@ -85,7 +88,8 @@ class Rows:
         recompute = kept > target.row_bytes
         if kept and not recompute:
             rows = max(1, min(rows, target.row_bytes // kept))
-        return Tile(fill_block(kernel, rows, kernel.shared_loops), threads, (), recompute)
+        tile = Tile(fill_block(kernel, rows, kernel.shared_loops), threads, (), recompute)
+        return self.split.apply(tile, kernel, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ class Columns:
     threads: int = 256
     many: int = 1 << 14
     serial: int = 64
+    split: Split = SUMS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         sums = _reductions(kernel)
@@ -112,7 +117,8 @@ class Columns:
         if _length(kernel) <= self.serial or kernel.count(order) >= self.many:
             columns, threads = 2 * self.columns, 2 * self.columns
         recompute = kept_bytes(kernel) * columns > target.row_bytes
-        return Tile(fill_block(kernel, columns, order), threads, (), recompute)
+        tile = Tile(fill_block(kernel, columns, order), threads, (), recompute)
+        return self.split.apply(tile, kernel, target)
 
     @staticmethod
     def _order(kernel: Kernel) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .kernel import Kernel, Op
-from .tile import Tile, count_blocks
+from .tile import Tile, count_tiles
 
 _TYPE = "(!any) -> !any"
 
@@ -27,7 +27,10 @@ def write_schedule(
     for kernel, tile in pairs:
         writer.add_comment(describe(kernel, tile))
         options = _leave_out_defaults(
-            block=tile.block, reduction=tile.reduction, recompute=tile.recompute
+            block=tile.block,
+            reduction=tile.reduction,
+            recompute=tile.recompute,
+            split=tile.split,
         )
         writer.apply("workgroup-tile-kernel", writer.match(kernel, program), **options)
     writer.add_comment("tensors become buffers, then each kernel is shared out to threads")
@@ -118,12 +121,19 @@ def _leave_out_defaults(**options: Option) -> dict[str, Option]:
 def describe(kernel: Kernel, tile: Tile) -> str:
     """Return a line for people: what a kernel does, in which blocks."""
     work = ", ".join(_describe_op(op) for op in kernel.ops)
-    extents = [kernel.root.extents[loop] for loop, size in enumerate(tile.block) if size]
     name = kernel.name if kernel.symbol == f'"{kernel.name}"' else kernel.symbol
-    blocks = str(count_blocks(kernel, tile.block)) if None not in extents else "as many as needed,"
-    if blocks == "1":
-        return f"@{name}: {work}; 1 block of {tile.threads} threads"
-    return f"@{name}: {work}; {blocks} blocks of {tile.threads} threads"
+    blocks = _describe_blocks(kernel.root, tile.block, tile.threads)
+    if tile.split and kernel.sum is not None:
+        parts = _describe_blocks(kernel.sum, tile.split, tile.threads)
+        blocks = f"{parts} for parts of the sum, then {blocks}"
+    return f"@{name}: {work}; {blocks}"
+
+
+def _describe_blocks(op: Op, sizes: tuple[int, ...], threads: int) -> str:
+    if any(size and op.extents[loop] is None for loop, size in enumerate(sizes)):
+        return f"as many as needed, blocks of {threads} threads"
+    blocks = count_tiles(op, sizes)
+    return f"{blocks} block{'' if blocks == 1 else 's'} of {threads} threads"
 
 
 def _describe_op(op: Op) -> str:

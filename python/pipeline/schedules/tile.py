@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .kernel import Kernel, Target
+from .kernel import Kernel, Op, Target
 
 MAX_THREADS = 1024
 MAX_TILED_LOOPS = 10  # as many ids of blocks has a loop over blocks
@@ -18,23 +18,26 @@ class Tile:
 
     ``block``: what a block does of each loop of the root; 0 for all of it. ``reduction``: the steps
     of a contraction along its sums; none if it goes through them at once. ``threads``: of a block.
-    ``recompute``: no element-wise intermediate result is kept. ``reason``: why this is the general
-    form and none for its kind; empty if it is not.
+    ``split``: what a block does of each loop of the kernel's sum, if several blocks share it; none
+    if they do not. ``recompute``: no element-wise intermediate result is kept. ``reason``: why this
+    is the general form and none for its kind; empty if it is not.
     """
 
     block: tuple[int, ...]
     threads: int
     reduction: tuple[int, ...] = ()
     recompute: bool = False
+    split: tuple[int, ...] = ()
     reason: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for sizes that no kernel can have."""
         if not 1 <= self.threads <= MAX_THREADS:
             raise ValueError(f"a block has 1 to {MAX_THREADS} threads, not {self.threads}")
-        if any(size < 0 for size in (*self.block, *self.reduction)):
+        if any(size < 0 for size in (*self.block, *self.reduction, *self.split)):
             raise ValueError("sizes of tiles are positive, or 0 for all")
-        if sum(size > 0 for size in self.block) > MAX_TILED_LOOPS:
+        tiled = max(len([*filter(None, sizes)]) for sizes in (self.block, self.split))
+        if tiled > MAX_TILED_LOOPS:
             raise ValueError(f"blocks share out {MAX_TILED_LOOPS} loops at most")
 
 
@@ -76,10 +79,10 @@ def fill_block(
     return tuple(block)
 
 
-def count_blocks(kernel: Kernel, block: Iterable[int]) -> int:
-    """Return how many blocks there are, sizes that are not known counted as usual."""
-    blocks = 1
-    for loop, size in enumerate(block):
+def count_tiles(op: Op, sizes: Iterable[int]) -> int:
+    """Return how many tiles an operation has, extents that are not known counted as usual."""
+    tiles = 1
+    for loop, size in enumerate(sizes):
         if size:
-            blocks *= -(-kernel.root.extent(loop) // size)
-    return blocks
+            tiles *= -(-op.extent(loop) // size)
+    return tiles

@@ -9,6 +9,7 @@ from .program import Program
 _MODULES = (
     "elementwise",
     "reductions",
+    "splits",
     "contractions",
     "contraction_types",
     "windows",
