@@ -121,10 +121,12 @@ void AccessCollector::add(ThreadAccess access, OpOperand &operand,
   if (shape && llvm::any_of(shape->dimensions, isNothing))
     return;
   if (shape && target.place &&
-      shape->dimensions.size() == target.place->dimensions.size())
-    access.footprint = getFootprint(*target.place, *shape);
-  if (access.footprint && isa<vector::MaskOp>(access.op->getParentOp()))
-    access.footprint->isPartial = true;
+      shape->dimensions.size() == target.place->dimensions.size()) {
+    AccessShape touched = *shape;
+    if (isa<vector::MaskOp>(access.op->getParentOp()))
+      touched.setMasked();
+    access.footprint = getFootprint(*target.place, touched);
+  }
   result.accesses.push_back(std::move(access));
 }
 

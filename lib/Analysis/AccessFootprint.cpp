@@ -54,7 +54,8 @@ AccessShape AccessShape::ofTransfer(VectorTransferOpInterface transfer) {
     dimension.isInBounds = transfer.isDimInBounds(number);
     shape.isPartial |= !dimension.isInBounds;
   }
-  shape.isPartial |= transfer.getMaskType() != nullptr;
+  if (transfer.getMaskType())
+    shape.setMasked();
   return shape;
 }
 
@@ -83,8 +84,8 @@ void AccessShape::setRun(int64_t count, MLIRContext *context) {
 
 void AccessShape::setMasked() {
   isPartial = true;
-  if (!dimensions.empty())
-    dimensions.back().isInBounds = false;
+  for (Dimension &dimension : dimensions)
+    dimension.isInBounds = false; // what is masked off may be anywhere
 }
 
 //===----------------------------------------------------------------------===//

@@ -143,8 +143,15 @@ std::optional<unsigned> AsyncGroups::visitItem(unsigned node) {
     return std::nullopt;
   }
   younger += isCommit(op);
-  std::optional<int64_t> left = getNumLeft(op);
-  return left && younger >= *left ? std::optional(node) : std::nullopt;
+  std::optional<int64_t> under = getNumLeft(op);
+  if (!under)
+    return std::nullopt;
+  if (younger >= *under)
+    return node;
+  // Of what a loop left, the copies of its first turns are done sooner.
+  if (left && younger + left->commits * (left->turns - 1) >= *under)
+    completion.isExact = false;
+  return std::nullopt;
 }
 
 /// How many groups each turn of `loop` commits, at least.
@@ -159,8 +166,9 @@ int64_t AsyncGroups::countCommits(unsigned loop) const {
 /// Finds the turn of `loop`, which comes behind the copy, in which it is done.
 void AsyncGroups::enterLoop(unsigned loop) {
   int64_t commits = countCommits(loop), before = younger;
-  // From the copy of the first turn on, each is done one turn later.
-  bool isInStep = left && left->commits == commits;
+  // From the copy of the first turn on, each is done one turn later, or sooner
+  // if there are more groups in a turn than there were.
+  bool isInStep = left && left->commits <= commits;
   if (isInStep)
     before += left->commits * (left->turns - 1);
   std::optional<int64_t> least;
@@ -182,6 +190,8 @@ void AsyncGroups::enterLoop(unsigned loop) {
     completion.inLoop = {node, loop, turn, /*isAround=*/false, std::nullopt};
     if (isInStep)
       completion.inLoop->before = left->loop;
+    if (left && left->commits != commits)
+      completion.isExact = false;
   }
   if (program.nodes[loop].hasTurn)
     younger += commits;

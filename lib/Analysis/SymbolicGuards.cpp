@@ -205,14 +205,68 @@ SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {
   return {};
 }
 
-/// What holds since `from` went to `block`, its only successor or one of two.
-static Condition getEdgeCondition(SymbolicIndex &index, Block *from,
-                                  Block *block) {
-  auto branch = dyn_cast<cf::CondBranchOp>(from->getTerminator());
-  if (!branch || branch.getTrueDest() == branch.getFalseDest())
+/// When the switch between blocks `op` goes to `block`.
+static Condition getCase(SymbolicIndex &index, cf::SwitchOp op, Block *block) {
+  Form flag = index.getForm(op.getFlag());
+  std::vector<Condition> isOther, isHere;
+  std::optional<DenseIntElementsAttr> values = op.getCaseValues();
+  for (auto [number, successor] : llvm::enumerate(op.getCaseDestinations())) {
+    APInt value = values->getValues<APInt>()[number];
+    std::optional<Form> difference =
+        value.isSignedIntN(64) ? flag.plus(Form(value.getSExtValue()), -1)
+                               : std::nullopt;
+    Condition isCase = difference ? Condition::of(Condition::Zero, *difference)
+                                  : index.getUnknown();
+    isOther.push_back(isCase.negate());
+    if (successor == block)
+      isHere.push_back(std::move(isCase));
+  }
+  if (op.getDefaultDestination() == block)
+    isHere.push_back(Condition::join(Condition::All, std::move(isOther)));
+  return Condition::join(Condition::Any, std::move(isHere));
+}
+
+/// When `from` goes to `block`, one of its successors.
+SymbolicCondition SymbolicIndex::getEdgeCondition(Block *from, Block *block) {
+  if (llvm::all_equal(from->getSuccessors()))
     return {};
-  Condition condition = index.getCondition(branch.getCondition());
-  return branch.getTrueDest() == block ? condition : condition.negate();
+  if (auto branch = dyn_cast<cf::CondBranchOp>(from->getTerminator())) {
+    Condition condition = getCondition(branch.getCondition());
+    return branch.getTrueDest() == block ? condition : condition.negate();
+  }
+  if (auto choice = dyn_cast<cf::SwitchOp>(from->getTerminator()))
+    return getCase(*this, choice, block);
+  return getUnknown();
+}
+
+/// When control that gets to `dominator` goes on to `block`, the edges back to
+/// which do not count. Nothing is left out: conflicts found where this holds
+/// are reported as certain.
+SymbolicCondition SymbolicIndex::getEdgesCondition(Block *block,
+                                                   Block *dominator) {
+  constexpr size_t kMaxEdges = 4;
+  constexpr unsigned kMaxDepth = 8;
+  if (block->getUniquePredecessor() == dominator)
+    return getEdgeCondition(dominator, block);
+  if (postDominance.postDominates(block, dominator))
+    return {};
+  std::vector<Condition> ways;
+  for (Block *from : llvm::SmallSetVector<Block *, 4>(block->pred_begin(),
+                                                      block->pred_end())) {
+    if (dominance.dominates(block, from) ||
+        !dominance.isReachableFromEntry(from))
+      continue;
+    if (ways.size() == kMaxEdges || depth == kMaxDepth)
+      return getUnknown();
+    Condition edge = getEdgeCondition(from, block);
+    if (from != dominator) {
+      ++depth;
+      edge = Condition::join(Condition::All, {getGuard(from), edge});
+      --depth;
+    }
+    ways.push_back(std::move(edge));
+  }
+  return Condition::join(Condition::Any, std::move(ways));
 }
 
 std::optional<SymbolicCondition> SymbolicIndex::getDecision(Operation *branch,
@@ -248,13 +302,11 @@ SymbolicCondition SymbolicIndex::computeGuard(Block *block) {
   if (!node || !node->getIDom())
     return {};
   Block *dominator = node->getIDom()->getBlock();
-  Condition around = getGuard(dominator);
+  std::vector<Condition> parts = {getGuard(dominator),
+                                  getEdgesCondition(block, dominator)};
   if (const KernelLoop *loop = loops.getLoopAt(block))
-    return Condition::join(Condition::All, {around, getReached(loop)});
-  if (block->getUniquePredecessor() != dominator)
-    return around;
-  return Condition::join(Condition::All,
-                         {around, getEdgeCondition(*this, dominator, block)});
+    parts.push_back(getReached(loop));
+  return Condition::join(Condition::All, std::move(parts));
 }
 
 SymbolicCondition SymbolicIndex::getGuard(Block *block) {

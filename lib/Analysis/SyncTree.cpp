@@ -381,7 +381,7 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
   SmallVector<Block *> blocks = findBetween(block, join);
   if (llvm::none_of(blocks, [&](Block *inner) { return hasRelevant(inner); }))
     return join;
-  if (point && loop->latch) {
+  if (loop->latch) {
     if (!goesOnTogether(loop, blocks)) {
       visitDivergentBlocks(sequence, block, join, point);
       return join;

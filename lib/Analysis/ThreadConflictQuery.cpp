@@ -363,31 +363,57 @@ std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
   return mixture;
 }
 
+/// The threads that `may` be there, by what they have in `table`.
+static std::map<int64_t, std::vector<unsigned>>
+groupThreads(const ThreadTables::Table &table, const std::vector<bool> &may) {
+  std::map<int64_t, std::vector<unsigned>> groups;
+  for (unsigned thread = 0; thread < table.size(); ++thread)
+    if (may[thread])
+      groups[table[thread]].push_back(thread);
+  return groups;
+}
+
+/// Two threads of these that are a pair, the first ones if there are several.
+std::optional<std::pair<unsigned, unsigned>>
+ThreadConflictQuery::findPair(ArrayRef<unsigned> lhs, ArrayRef<unsigned> rhs) {
+  constexpr unsigned kPairsOfAStep = 16; // this many cost as much as one
+  unsigned numPairs = 0;
+  for (unsigned i : lhs)
+    for (unsigned j : rhs) {
+      conflicts.effort += ++numPairs % kPairsOfAStep == 0;
+      if (isPair(i, j))
+        return std::pair(i, j);
+    }
+  return std::nullopt;
+}
+
 /// Goes through all pairs of threads of a mixture: true if they are separate
 /// for what is known of the differences between them, their range and how close
 /// they get to zero. Finds pairs that may meet, of different differences.
 bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   constexpr size_t kMaxMeetings = 16;
+  if (conflicts.isExhausted())
+    return false;
   std::optional<int64_t> least, most, closest;
   std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> found;
-  for (unsigned i = 0; i < mixture.first.size(); ++i) {
-    for (unsigned j = 0; j < mixture.second.size() && mixture.mayFirst[i];
-         ++j) {
-      if (!mixture.maySecond[j] || !isPair(i, j))
+  auto lhs = groupThreads(mixture.first, mixture.mayFirst);
+  auto rhs = groupThreads(mixture.second, mixture.maySecond);
+  for (auto &[left, firstThreads] : lhs) {
+    for (auto &[right, secondThreads] : rhs) {
+      auto pair = findPair(firstThreads, secondThreads);
+      if (!pair)
         continue;
-      int64_t difference = mixture.first[i] - mixture.second[j];
+      int64_t difference = left - right;
       least = std::min(least.value_or(difference), difference);
       most = std::max(most.value_or(difference), difference);
       closest = std::min(closest.value_or(std::abs(difference)),
                          std::abs(difference));
       if (mixture.canMeet(difference))
-        found.try_emplace({std::abs(difference), difference}, i, j);
+        found.try_emplace({std::abs(difference), difference}, *pair);
     }
   }
   if (found.empty())
     return true;
-  if (conflicts.isExhausted())
-    return false;
   meetings.clear();
   for (auto &[_, meeting] : found)
     if (meetings.size() < kMaxMeetings)

@@ -46,6 +46,8 @@ private:
   std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
                                         ArrayRef<Form> own);
   bool isPair(unsigned first, unsigned second) const;
+  std::optional<std::pair<unsigned, unsigned>> findPair(ArrayRef<unsigned> lhs,
+                                                        ArrayRef<unsigned> rhs);
   System::Row addBox(System &system, const Footprint &footprint,
                      unsigned coordinate, System::Row place, System::Side side);
   Conflict::Witness makeWitness(System &system, ArrayRef<System::Row> place);

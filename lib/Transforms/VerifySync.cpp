@@ -27,32 +27,34 @@ static void addUnstructured(const SyncTree &tree, SyncFinding &finding) {
       "meet again, so that nothing is known of the order of accesses";
 }
 
+static void addFindings(KernelSync &kernel, const SyncTree &tree,
+                        UniformityUnit unit, SyncFindings &findings) {
+  findings.addDivergent(tree, unit);
+  findings.addRaces(
+      tree, kernel.findHazards(tree, unit, HazardUse::Verification), unit);
+}
+
 static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
   SyncFindings findings(kernel);
+  std::vector<SyncFinding> unknown;
   SyncTree block = kernel.makeTree(UniformityUnit::Block);
   if (block.getUnstructured()) {
-    std::vector<SyncFinding> result(1);
-    addUnstructured(block, result.front());
-    return result;
+    addUnstructured(block, unknown.emplace_back());
+    return unknown;
   }
-  findings.addDivergent(block, UniformityUnit::Block);
-  findings.addRaces(
-      block,
-      kernel.findHazards(block, UniformityUnit::Block, HazardUse::Verification),
-      UniformityUnit::Block);
+  addFindings(kernel, block, UniformityUnit::Block, findings);
   findings.addParts();
   if (kernel.hasWarps()) {
     SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
-    if (!warp.getUnstructured()) {
-      findings.addDivergent(warp, UniformityUnit::Warp);
-      findings.addRaces(warp,
-                        kernel.findHazards(warp, UniformityUnit::Warp,
-                                           HazardUse::Verification),
-                        UniformityUnit::Warp);
-    }
+    if (warp.getUnstructured())
+      addUnstructured(warp, unknown.emplace_back());
+    else
+      addFindings(kernel, warp, UniformityUnit::Warp, findings);
   }
   findings.addBlockRaces();
-  return findings.take();
+  std::vector<SyncFinding> found = findings.take();
+  llvm::append_range(found, std::move(unknown));
+  return found;
 }
 
 /// Says which accesses race, but harmlessly: they write the same value.

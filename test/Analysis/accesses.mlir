@@ -76,13 +76,13 @@ gpu.module @vectors {
   gpu.func @masks(%a: memref<64x32xf32>, %mask: vector<4xi1>, %pass: vector<4xf32>,
                   %indices: vector<4xindex>) kernel {
     %x = gpu.thread_id x
-    // expected-remark @+1 {{thread reads global memory of %arg0 at 132*%thread_id_x, 16 long; 0 <= %thread_id_x < 64}}
+    // expected-remark @+1 {{thread reads global memory of %arg0 at 132*%thread_id_x, 16 long}}
     %v = vector.maskedload %a[%x, %x], %mask, %pass : memref<64x32xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
-    // expected-remark @+1 {{thread writes global memory of %arg0 at 132*%thread_id_x, 16 long; 0 <= %thread_id_x < 64}}
+    // expected-remark @+1 {{thread writes global memory of %arg0 at 132*%thread_id_x, 16 long}}
     vector.maskedstore %a[%x, %x], %mask, %v : memref<64x32xf32>, vector<4xi1>, vector<4xf32>
-    // expected-remark @+1 {{thread reads global memory of %arg0 at 132*%thread_id_x, 16 long; 0 <= %thread_id_x < 64}}
+    // expected-remark @+1 {{thread reads global memory of %arg0 at 132*%thread_id_x, 16 long}}
     %w = vector.expandload %a[%x, %x], %mask, %pass : memref<64x32xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
-    // expected-remark @+1 {{thread writes global memory of %arg0 at 132*%thread_id_x, 16 long; 0 <= %thread_id_x < 64}}
+    // expected-remark @+1 {{thread writes global memory of %arg0 at 132*%thread_id_x, 16 long}}
     vector.compressstore %a[%x, %x], %mask, %w : memref<64x32xf32>, vector<4xi1>, vector<4xf32>
     // expected-remark @+1 {{thread reads global memory of %arg0 somewhere}}
     %g = vector.gather %a[%x, %x] [%indices], %mask, %pass : memref<64x32xf32>, vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>

@@ -59,3 +59,42 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// What is masked off may be out of bounds, so that "in bounds" says nothing of where the vector
+// starts: threads 0 and 1 both write the first two elements.
+
+gpu.module @kernels {
+  gpu.func @before_the_start(%v: vector<4xi32>) workgroup(%B: memref<64xi32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c2 = arith.constant 2 : index
+    %t = gpu.thread_id x
+    %mask = arith.constant dense<[false, false, true, true]> : vector<4xi1>
+    %i = arith.subi %t, %c2 : index
+    %isFirst = arith.cmpi ult, %t, %c2 : index
+    scf.if %isFirst {
+      // expected-warning @below {{possible data race on workgroup memory}}
+      // expected-note @below {{}}
+      vector.transfer_write %v, %B[%i], %mask {in_bounds = [true]} : vector<4xi32>, memref<64xi32, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @before_the_start_of_a_masked_region(%v: vector<4xi32>) workgroup(%B: memref<64xi32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c2 = arith.constant 2 : index
+    %t = gpu.thread_id x
+    %mask = arith.constant dense<[false, false, true, true]> : vector<4xi1>
+    %i = arith.subi %t, %c2 : index
+    %isFirst = arith.cmpi ult, %t, %c2 : index
+    scf.if %isFirst {
+      // expected-warning @below {{possible data race on workgroup memory}}
+      // expected-note @below {{}}
+      vector.mask %mask { vector.transfer_write %v, %B[%i] {in_bounds = [true]} : vector<4xi32>, memref<64xi32, #gpu.address_space<workgroup>> } : vector<4xi1>
+    }
+    gpu.return
+  }
+}

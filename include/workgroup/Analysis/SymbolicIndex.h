@@ -271,6 +271,8 @@ private:
   getFailure(const KernelLoop *loop, const SymbolicForm &first, int64_t count);
   SymbolicCondition getReached(const KernelLoop *loop);
   SymbolicCondition computeGuard(Block *block);
+  SymbolicCondition getEdgesCondition(Block *block, Block *dominator);
+  SymbolicCondition getEdgeCondition(Block *from, Block *block);
   SymbolicCondition getEntryCondition(Block *block);
 
   Operation *scope;
@@ -290,6 +292,7 @@ private:
   DenseMap<const SymbolicAtom *, int64_t> neededSizes;
   DenseMap<Block *, SymbolicCondition> guards;
   DominanceInfo dominance;
+  PostDominanceInfo postDominance;
   unsigned depth = 0;
 };
 
