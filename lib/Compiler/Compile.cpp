@@ -362,7 +362,11 @@ LogicalResult Compilation::lowerMemory() {
   result.entries = describeEntries(*module, options.assumeAlignment);
   plan.emplace(*module, requirements);
   result.plan = plan->print(result.chip);
-  return checkHasKernel(", or have one chosen by --schedule auto");
+  return checkHasKernel(
+      options.chooseSchedule
+          ? "; none was chosen, for there is no linalg operation; loops become "
+            "kernels when they are mapped to blocks and threads"
+          : ", or have one chosen by --schedule auto");
 }
 
 LogicalResult Compilation::lowerToNVVM() {

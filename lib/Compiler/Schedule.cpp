@@ -96,9 +96,20 @@ LogicalResult checkAllScheduled(ModuleOp module) {
     if (isInDeviceCode(op))
       return WalkResult::advance();
     auto function = op->getParentOfType<FunctionOpInterface>();
-    op.emitOpError("is in no kernel: the schedule does not tile and launch '@")
-        << (function ? function.getName() : StringRef("?"))
-        << "', or no kernel is formed of this, as of what works on buffers";
+    auto isSpecial = [](Value operand) {
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      return type && type.getMemorySpace();
+    };
+    if (llvm::any_of(op->getOperands(), isSpecial))
+      op.emitOpError("is in no kernel, and none is formed of what works on "
+                     "memory with a memory space; leave it out of the types of "
+                     "the function: arguments of kernels are global memory");
+    else
+      op.emitOpError("is in no kernel: the schedule neither tiles nor launches "
+                     "what is in '@")
+          << (function ? function.getName() : StringRef("?"))
+          << "', or workgroup-form-kernels can make no kernel of it; write it "
+             "on tensors, or launch it by scf.forall mapped to blocks";
     return WalkResult::interrupt();
   };
   return failure(module.walk(check).wasInterrupted());

@@ -88,12 +88,31 @@ static void protectArguments(func::FuncOp function) {
                           BoolAttr::get(function.getContext(), false));
 }
 
+/// What works on tensors and never will on buffers is refused by its name here;
+/// bufferization only tells that there is something.
+static LogicalResult checkBufferizable(func::FuncOp function) {
+  auto check = [](Operation *op) {
+    auto isTensor = [](Type type) { return isa<TensorType>(type); };
+    if (isa<bufferization::BufferizableOpInterface>(op) ||
+        (llvm::none_of(op->getOperandTypes(), isTensor) &&
+         llvm::none_of(op->getResultTypes(), isTensor)))
+      return WalkResult::advance();
+    op->emitOpError("works on tensors, and there is no form of it that works "
+                    "on buffers; lower it to operations of the linalg "
+                    "dialect before");
+    return WalkResult::interrupt();
+  };
+  return failure(function.walk(check).wasInterrupted());
+}
+
 LogicalResult formKernels(ModuleOp module) {
   SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isDeclaration() && !isFormed(function))
       functions.push_back(function);
   for (func::FuncOp function : functions) {
+    if (failed(checkBufferizable(function)))
+      return failure();
     SmallVector<Block *> blocks;
     function.walk([&](Block *block) {
       if (llvm::any_of(*block, [](Operation &op) { return getTensorOp(&op); }))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
+#include "ExpandMath.h"
 #include "LaneReducer.h"
 #include "LowerReductions.h"
 #include "NarrowFloats.h"
@@ -204,6 +205,25 @@ struct ExtendDotProduct final : OpRewritePattern<vector::ContractionOp> {
   }
 };
 
+/// Takes memory of any space as generic: the intrinsics that pack elements, and
+/// unpack them, are there for no other.
+template <typename OpTy>
+struct PackInGenericMemory final : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<MemRefType>(op.getBase().getType());
+    if (!type.getMemorySpace())
+      return failure();
+    MemRefType generic = MemRefType::Builder(type).setMemorySpace(Attribute());
+    Value base = memref::MemorySpaceCastOp::create(rewriter, op.getLoc(),
+                                                   generic, op.getBase());
+    rewriter.modifyOpInPlace(op, [&] { op.getBaseMutable().assign(base); });
+    return success();
+  }
+};
+
 } // namespace
 
 /// Vector operations of any rank become those with an LLVM form, accesses to
@@ -233,6 +253,8 @@ static void populateVectorPatterns(RewritePatternSet &patterns) {
   populateVectorRankReducingFMAPattern(patterns);
   populateVectorInsertExtractStridedSliceTransforms(patterns);
   patterns.add<LowerDynamicExtract, LowerDynamicInsert>(patterns.getContext());
+  patterns.add<PackInGenericMemory<CompressStoreOp>,
+               PackInGenericMemory<ExpandLoadOp>>(patterns.getContext());
   patterns.add<ExtendDotProduct>(patterns.getContext(), /*benefit=*/10);
 }
 
@@ -386,6 +408,7 @@ struct LegalizeForNVVMPass final
     populateVectorPatterns(patterns);
     populateWarpPatterns(patterns);
     populateNarrowFloatPatterns(patterns);
+    populateExpandMathPatterns(patterns);
     if (failed(apply(scopes, std::move(patterns))) ||
         failed(verifyLegal(root, scopes)))
       return signalPassFailure();

@@ -244,10 +244,48 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Takes the way through a float that holds all those integers that the narrow
+/// one can tell apart.
+template <typename OpTy>
+struct ExpandFromInteger final : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (!getFormat(op.getType()))
+      return failure();
+    LaneBuilder lanes{rewriter, op.getLoc(), op.getType()};
+    Type wide = lanes.type(rewriter.getF64Type());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(
+        op, op.getType(), lanes.convert<OpTy>(wide, op.getIn()));
+    return success();
+  }
+};
+
+/// Takes the way through `f32`, which holds all numbers of the narrow one.
+template <typename OpTy>
+struct ExpandToInteger final : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (!getFormat(op.getIn().getType()))
+      return failure();
+    LaneBuilder lanes{rewriter, op.getLoc(), op.getIn().getType()};
+    rewriter.replaceOpWithNewOp<OpTy>(
+        op, op.getType(),
+        lanes.convert<arith::ExtFOp>(lanes.f32(), op.getIn()));
+    return success();
+  }
+};
+
 } // namespace
 
 void populateNarrowFloatPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandExtension, ExpandTruncation>(patterns.getContext());
+  patterns.add<
+      ExpandExtension, ExpandTruncation, ExpandFromInteger<arith::SIToFPOp>,
+      ExpandFromInteger<arith::UIToFPOp>, ExpandToInteger<arith::FPToSIOp>,
+      ExpandToInteger<arith::FPToUIOp>>(patterns.getContext());
 }
 
 } // namespace mlir::workgroup

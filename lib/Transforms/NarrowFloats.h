@@ -13,8 +13,9 @@
 
 namespace mlir::workgroup {
 
-/// Conversions between `f8E4M3FN` or `f8E5M2` and wider floats become
-/// arithmetic of integers and `f32`: most chips have no instruction for them.
+/// Conversions between `f8E4M3FN` or `f8E5M2` and wider floats or integers
+/// become arithmetic of integers and `f32`: most chips have no instruction for
+/// them.
 void populateNarrowFloatPatterns(RewritePatternSet &patterns);
 
 } // namespace mlir::workgroup

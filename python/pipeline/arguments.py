@@ -322,9 +322,11 @@ def _check_layout(argument: Argument, array: Array, index: int) -> None:
         )
     for dim, (stride, must) in enumerate(zip(strides, wanted, strict=True)):
         if must is not None and stride != must and array.shape[dim] > 1:
+            is_contiguous = bool(array.flags.c_contiguous)
+            remedy = "a view with those of its type" if is_contiguous else "a contiguous copy"
             message = (
                 f"error: argument {index} has strides {strides} in elements, but dimension {dim} "
-                f"must have {must}: pass a contiguous copy"
+                f"must have {must}: pass {remedy}"
             )
             raise LayoutError(message, index)
 

@@ -68,6 +68,8 @@ def _reachable(plan: Plan, name: str) -> list[Function]:
 
 
 def _point_to_kernels(reason: str, kernels: Mapping[str, Kernel]) -> UsageError:
+    if not kernels:
+        return UsageError(reason, reason)
     start = f"{reason}; run its kernels by themselves: "
     calls = [f"kernels['{name}'].run(...)" for name in kernels]
     options = [f"--kernel {name}" for name in kernels]

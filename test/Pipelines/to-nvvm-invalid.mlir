@@ -3,10 +3,10 @@
 // What cannot be lowered is named where it stands.
 
 gpu.module @kernels {
-  gpu.func @no_instruction(%a: memref<8xi32>, %x: i32, %i: index) kernel {
-    // expected-error @+1 {{'math.ipowi' op cannot be lowered to NVVM}}
-    %y = math.ipowi %x, %x : i32
-    memref.store %y, %a[%i] : memref<8xi32>
+  gpu.func @no_instruction(%a: memref<8xf32>, %x: f32, %i: index) kernel {
+    // expected-error @+1 {{'math.clampf' op cannot be lowered to NVVM}}
+    %y = math.clampf %x to [%x, %x] : f32
+    memref.store %y, %a[%i] : memref<8xf32>
     gpu.return
   }
 }

@@ -306,6 +306,19 @@ gpu.module @blocks {
     gpu.return
   }
 
+  // LLVM packs elements in generic memory only.
+  // CHECK-LABEL: gpu.func @packed
+  // CHECK-SAME:    workgroup(%[[A:.+]] : memref<64xi32, #gpu.address_space<workgroup>> {{.*}})
+  // CHECK:         %[[G:.+]] = memref.memory_space_cast %[[A]] : memref<64xi32, #gpu.address_space<workgroup>> to memref<64xi32>
+  // CHECK:         vector.compressstore %[[G]]
+  // CHECK:         vector.expandload %{{.+}}[%{{.+}}], {{.+}} : memref<64xi32>
+  gpu.func @packed(%mask: vector<4xi1>, %v: vector<4xi32>, %i: index, %out: memref<64xi32>) workgroup(%a: memref<64xi32, #gpu.address_space<workgroup>>) kernel {
+    vector.compressstore %a[%i], %mask, %v : memref<64xi32, #gpu.address_space<workgroup>>, vector<4xi1>, vector<4xi32>
+    %w = vector.expandload %a[%i], %mask, %v : memref<64xi32, #gpu.address_space<workgroup>>, vector<4xi1>, vector<4xi32> into vector<4xi32>
+    vector.store %w, %out[%i] : memref<64xi32>, vector<4xi32>
+    gpu.return
+  }
+
   // Globals are aligned like attributions.
   // CHECK-LABEL: gpu.func @other
   gpu.func @other() kernel {
