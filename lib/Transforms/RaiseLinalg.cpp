@@ -260,7 +260,9 @@ void BlockRaiser::store(Value buffer, Content &content) {
                          .getResult();
   auto put = bufferization::MaterializeInDestinationOp::create(
       builder, loc, /*result=*/Type(), content.tensor, buffer);
-  put.setRestrict(true);
+  // Nothing is computed in memory that others of the block read by another
+  // name.
+  put.setRestrict(!overlapping.contains(buffer));
   put.setWritable(true);
   content.inMemory = content.tensor;
   content.isInMemory = true;

@@ -310,7 +310,7 @@ LogicalResult KernelTiler::makeBlocks() {
       [&](tensor::ExtractSliceOp, OpResult producer, bool) {
         scf::SCFTileAndFuseOptions::ControlFnResult fused;
         fused.yieldProducerReplacement =
-            llvm::is_contained(producer.getUsers(), end) &&
+            llvm::is_contained(producer.getOwner()->getUsers(), end) &&
             yielded.insert(producer.getOwner()).second;
         return std::optional(fused);
       });

@@ -56,6 +56,94 @@ func.func @main(%x: !x, %s: !s) -> (!s, !x) {
 """
 
 
+# The memory that is written to in place is read through a view, in another order.
+_VIEW = """
+#id = affine_map<(i, j) -> (i, j)>
+!m = memref<40x40xf32>
+!v = {view}
+func.func @main(%a: !m) {{
+  %c = arith.constant 0.75 : f32
+  %t = memref.alloc() : !m
+  {make}
+  linalg.transpose ins(%v : !v) outs(%t : !m) permutation = [1, 0]
+  linalg.generic {{indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}}
+      ins(%t : !m) outs(%a : !m) {{
+  ^bb0(%p: f32, %o: f32):
+    %h = arith.mulf %p, %c : f32
+    %s = arith.subf %o, %h : f32
+    linalg.yield %s : f32
+  }}
+  return
+}}
+"""
+
+_SUBVIEW = _VIEW.format(
+    view="memref<40x40xf32, strided<[40, 1]>>",
+    make="%v = memref.subview %a[0, 0] [40, 40] [1, 1] : !m to !v",
+)
+_CAST = _VIEW.format(
+    view="!m",
+    make="""%l = memref.cast %a : !m to memref<?x?xf32>
+  %v = memref.cast %l : memref<?x?xf32> to !v""",
+)
+_EXPANDED = _VIEW.format(
+    view="memref<40x40xf32>",
+    make="""%l = memref.collapse_shape %a [[0, 1]] : !m into memref<1600xf32>
+  %v = memref.expand_shape %l [[0, 1]] output_shape [40, 40] : memref<1600xf32> into !v""",
+)
+
+# Two results of one operation: one is returned, the other goes into what is computed next.
+_TWO_RESULTS = """
+#id = affine_map<(i, j) -> (i, j)>
+!t = tensor<{m}x{n}xf32>
+func.func @main(%x: !t) -> ({types}) {{
+  %e = tensor.empty() : !t
+  %v:2 = linalg.generic {{indexing_maps = [#id, #id, #id],
+                         iterator_types = ["parallel", "parallel"]}}
+      ins(%x : !t) outs(%e, %e : !t, !t) {{
+  ^bb0(%a: f32, %o: f32, %p: f32):
+    %0 = arith.addf %a, %a : f32
+    %1 = math.tanh %a : f32
+    linalg.yield %0, %1 : f32, f32
+  }} -> (!t, !t)
+  {rest}
+}}
+"""
+
+_TWO_SUM = _TWO_RESULTS.format(
+    m=30,
+    n=70,
+    types="!t, tensor<30xf32>",
+    rest="""%c = arith.constant dense<0.5> : tensor<30xf32>
+  %r = linalg.reduce { arith.addf } ins(%v#1 : !t) outs(%c : tensor<30xf32>) dimensions = [1]
+  return %v#0, %r : !t, tensor<30xf32>""",
+)
+_TWO_SOFTMAX = _TWO_RESULTS.format(
+    m=5,
+    n=17,
+    types="!t, !t",
+    rest="""%r = linalg.softmax dimension(0) ins(%v#0 : !t) outs(%e : !t) -> !t
+  return %v#1, %r : !t, !t""",
+)
+_TWO_TRANSPOSED = _TWO_RESULTS.format(
+    m=20,
+    n=33,
+    types="!t, tensor<33x20xf32>",
+    rest="""%f = tensor.empty() : tensor<33x20xf32>
+  %r = linalg.transpose ins(%v#1 : !t) outs(%f : tensor<33x20xf32>) permutation = [1, 0]
+  return %v#0, %r : !t, tensor<33x20xf32>""",
+)
+
+
+def _less_transposed(a: Array) -> Array:
+    return np.asarray(a - np.float32(0.75) * a.T)
+
+
+def _softmax_of_twice(x: Array) -> tuple[Array, Array]:
+    e = np.exp(2 * x)
+    return np.tanh(x), e / e.sum(0)
+
+
 def _square(x: Array) -> Array:
     y = x + x @ x
     return np.asarray(y + y @ y)
@@ -82,5 +170,23 @@ PROGRAMS = (
         tuple((floats(m, 8), floats(m)) for m in (37, 1, 0)),
         _read_besides,
         1e-4,
+    ),
+    *(
+        Program(f"update_through_{name}", text, ((floats(40, 40),),), _less_transposed, 1e-5, (0,))
+        for name, text in (("subview", _SUBVIEW), ("cast", _CAST), ("expanded", _EXPANDED))
+    ),
+    Program(
+        "two_results_sum",
+        _TWO_SUM,
+        ((floats(30, 70),),),
+        lambda x: (x + x, 0.5 + np.tanh(x).sum(1, dtype="f4")),
+        1e-4,
+    ),
+    Program("two_results_softmax", _TWO_SOFTMAX, ((floats(5, 17),),), _softmax_of_twice, 1e-4),
+    Program(
+        "two_results_transposed",
+        _TWO_TRANSPOSED,
+        ((floats(20, 33),),),
+        lambda x: (x + x, np.tanh(x).T),
     ),
 )
