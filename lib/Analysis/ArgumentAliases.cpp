@@ -77,9 +77,21 @@ static Value getMappedMemory(Value value) {
 /// there already.
 static bool isNewerThan(Value lhs, Value rhs) {
   Operation *allocation = getRootBuffer(lhs).getDefiningOp<memref::AllocOp>();
-  auto argument = dyn_cast<BlockArgument>(getRootBuffer(rhs));
-  return allocation && argument &&
-         argument.getOwner()->findAncestorOpInBlock(*allocation);
+  if (!allocation)
+    return false;
+  Value older = getRootBuffer(rhs);
+  Operation *at = older.getParentBlock()->findAncestorOpInBlock(*allocation);
+  Operation *op = older.getDefiningOp();
+  return at && (!op || (op != at && op->isBeforeInBlock(at)));
+}
+
+/// True for a constant, the memory of which nobody writes to by any name.
+static bool isConstant(Value value) {
+  auto get = getRootBuffer(value).getDefiningOp<memref::GetGlobalOp>();
+  auto global = get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+                          get, get.getNameAttr())
+                    : nullptr;
+  return global && global.getConstant();
 }
 
 bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
@@ -103,7 +115,7 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
     Value one = launch.getKernelOperand(first);
     Value other = launch.getKernelOperand(second);
     return !isNewerThan(one, other) && !isNewerThan(other, one) &&
-           mayAlias(one, other);
+           !isConstant(one) && !isConstant(other) && mayAlias(one, other);
   });
 }
 

@@ -259,3 +259,89 @@ gpu.module @twice {
   }
 }
 }
+
+// -----
+
+// What was allocated later is no other buffer that was there before, wherever that comes from.
+module attributes {gpu.container_module} {
+func.func @main(%a: memref<128xf32>, %from: i1) {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %b = scf.if %from -> memref<128xf32> {
+    %new = memref.alloc() : memref<128xf32>
+    scf.yield %new : memref<128xf32>
+  } else {
+    scf.yield %a : memref<128xf32>
+  }
+  %c = memref.alloc() : memref<128xf32>
+  gpu.launch_func @newer::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%b : memref<128xf32>, %c : memref<128xf32>)
+  return
+}
+gpu.module @newer {
+  gpu.func @k(%a: memref<128xf32>, %b: memref<128xf32>) kernel {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %v = memref.load %a[%u] : memref<128xf32>
+    memref.store %v, %b[%t] : memref<128xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// One that was allocated before may be it.
+module attributes {gpu.container_module} {
+func.func @main(%a: memref<128xf32>, %from: i1) {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %c = memref.alloc() : memref<128xf32>
+  %b = scf.if %from -> memref<128xf32> {
+    scf.yield %c : memref<128xf32>
+  } else {
+    scf.yield %a : memref<128xf32>
+  }
+  gpu.launch_func @older::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%b : memref<128xf32>, %c : memref<128xf32>)
+  return
+}
+gpu.module @older {
+  gpu.func @k(%a: memref<128xf32>, %b: memref<128xf32>) kernel {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %a[%u] : memref<128xf32>
+    // expected-warning @+1 {{possible data race on global memory}}
+    memref.store %v, %b[%t] : memref<128xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// Nobody writes to a constant by another name.
+module attributes {gpu.container_module} {
+memref.global "private" constant @table : memref<128xf32> = dense<1.0>
+func.func @main(%a: memref<128xf32>) {
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %b = memref.get_global @table : memref<128xf32>
+  gpu.launch_func @constant::@k blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+    args(%b : memref<128xf32>, %a : memref<128xf32>)
+  return
+}
+gpu.module @constant {
+  gpu.func @k(%a: memref<128xf32>, %b: memref<128xf32>) kernel {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %v = memref.load %a[%u] : memref<128xf32>
+    memref.store %v, %b[%t] : memref<128xf32>
+    gpu.return
+  }
+}
+}
