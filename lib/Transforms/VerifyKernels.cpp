@@ -207,14 +207,20 @@ void KernelVerifier::verifyMapping(Operation *op, ArrayAttr mapping) {
 static DenseSet<Operation *> findReached(ModuleOp module, Operation *kernel) {
   DenseSet<Operation *> reached;
   InlinedProgram program(module);
-  if (program.getRoot() != module) // there are calls, in a copy
-    return reached;
+  Operation *scope = kernel;
+  if (program.getRoot() != module) { // there are calls
+    program.getRoot()->walk([&](Operation *op) {
+      bool isCopy = op != kernel && program.getOriginal(op) == kernel;
+      scope = isCopy ? op : scope;
+    });
+    program.inlineInto(scope);
+  }
   SyncAnalyses analyses(program, {});
-  KernelSync sync(kernel, analyses);
+  KernelSync sync(scope, analyses);
   SyncTree tree = sync.makeTree(UniformityUnit::Block);
   if (!tree.getUnstructured())
     for (unsigned node : tree.getBarriers())
-      reached.insert(tree.getBarrier(node));
+      reached.insert(program.getOriginal(tree.getBarrier(node)));
   return reached;
 }
 

@@ -54,3 +54,30 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// What is called elsewhere, or in the kernel, does not matter.
+func.func private @host()
+
+func.func @calls_host() {
+  call @host() : () -> ()
+  return
+}
+
+gpu.module @with_calls {
+  func.func @device() {
+    return
+  }
+
+  gpu.func @always() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c33 = arith.constant 33 : index
+    %c2 = arith.constant 2 : index
+    %t = gpu.thread_id x
+    %half = arith.divui %t, %c2 : index
+    %below = arith.cmpi ult, %half, %c33 : index
+    func.call @device() : () -> ()
+    scf.if %below {
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
