@@ -196,9 +196,11 @@ SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {
   if (auto branch = dyn_cast<scf::IndexSwitchOp>(parent))
     return getCase(*this, branch, region);
   if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-    if (region == &loop.getAfter())
-      return getCondition(loop.getConditionOp().getCondition());
-    return getReached(loops.getLoopOf(parent));
+    Condition reached = getReached(loops.getLoopOf(parent));
+    if (region == &loop.getBefore())
+      return reached;
+    Condition test = getCondition(loop.getConditionOp().getCondition());
+    return Condition::join(Condition::All, {reached, test});
   }
   if (const KernelLoop *loop = loops.getLoopOf(parent))
     return getBounds(loop);

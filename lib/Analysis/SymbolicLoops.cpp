@@ -73,22 +73,69 @@ SymbolicIndex::getTest(const KernelLoop *loop) {
   return test;
 }
 
-/// What holds before the test of `loop`: in all turns but the first one, the
-/// test was passed in the turn before.
+/// True if `test` of `loop` never holds again once it does not: what it asks
+/// for only gets less from turn to turn.
+static bool isFalling(const SymbolicCondition &test, const KernelLoop *loop) {
+  return test.kind == SymbolicCondition::NonNegative &&
+         llvm::all_of(test.form.terms, [&](auto term) {
+           auto [atom, factor] = term;
+           if (atom->kind == SymbolicAtom::Turn && atom->loop == loop)
+             return factor <= 0;
+           return !atom->isUnsteady && !llvm::is_contained(atom->loops, loop);
+         });
+}
+
+/// In which turn the test `!=` of `loop` fails, counted from 0; nothing if it
+/// is no such test, or that is not known.
+static std::optional<int64_t> getHit(const SymbolicCondition &test,
+                                     const KernelLoop *loop) {
+  using Condition = SymbolicCondition;
+  auto isSide = [](const Condition &part) {
+    return part.kind == Condition::NonNegative;
+  };
+  if (test.kind != Condition::Any || test.parts.size() != 2 ||
+      !llvm::all_of(test.parts, isSide))
+    return std::nullopt;
+  // Above zero or below.
+  Form above = test.parts[1].form;
+  above.constant += 1;
+  Condition zero = Condition::of(Condition::Zero, above);
+  if (!(zero.negate() == test) || above.terms.size() != 1)
+    return std::nullopt;
+  auto [atom, step] = above.terms.front();
+  bool isTurn = atom->kind == SymbolicAtom::Turn && atom->loop == loop;
+  if (!isTurn || above.constant % step != 0 || -above.constant / step < 0)
+    return std::nullopt;
+  return -above.constant / step;
+}
+
+/// When the test of `loop` was passed in all turns before this one.
 SymbolicCondition SymbolicIndex::getReached(const KernelLoop *loop) {
   using Condition = SymbolicCondition;
-  Form turn = getTurn(loop);
+  Form turn = getTurn(loop), before = add(turn, Form(-1), 1, nullptr);
   std::optional<Condition> test = getTest(loop);
-  Condition passed = getUnknown();
   if (test && test->kind == Condition::True)
     return {};
-  if (test &&
-      (test->kind == Condition::NonNegative || test->kind == Condition::Zero))
-    if (std::optional<Form> before = SymbolicTranslator(*this).substitute(
-            test->form, loop, add(turn, Form(-1), 1, nullptr)))
-      passed = Condition::of(test->kind, *before);
-  return Condition::join(Condition::Any,
-                         {Condition::of(Condition::Zero, turn), passed});
+  if (std::optional<int64_t> hit = test ? getHit(*test, loop) : std::nullopt)
+    return Condition::of(Condition::NonNegative,
+                         add(Form(*hit), turn, -1, nullptr));
+  Condition isFirst = Condition::of(Condition::Zero, turn);
+  SymbolicTranslator translator(*this);
+  std::optional<Condition> last, first;
+  if (test) {
+    last = translator.substitute(*test, loop, before);
+    first = translator.substitute(*test, loop, Form(0));
+  }
+  if (!last || !first)
+    return Condition::join(Condition::Any, {isFirst, getUnknown()});
+  if (isFalling(*test, loop))
+    return Condition::join(Condition::Any, {isFirst, *last});
+  // Between the first and the last one it may have failed.
+  Condition isSecond = Condition::of(Condition::Zero, before);
+  Condition between = Condition::join(Condition::Any, {isSecond, getUnknown()});
+  return Condition::join(
+      Condition::Any,
+      {isFirst, Condition::join(Condition::All, {*first, *last, between})});
 }
 
 bool SymbolicIndex::isSteady(const KernelLoop *loop) {

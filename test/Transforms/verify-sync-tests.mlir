@@ -1,0 +1,124 @@
+// RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(workgroup-verify-sync)' -o /dev/null
+
+// Loops end when their test fails, whether it would hold again behind that or not. 64 threads; t is the
+// thread, u = 63 - t.
+
+// Rows 0 to 3 are written, not 5.
+!m = memref<512xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @not_equal(%x: i32, %out: memref<64xi32> {llvm.noalias}) workgroup(%F: !m) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %c320 = arith.constant 320 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %h = arith.addi %u, %c320 : index
+    %v = memref.load %F[%h] : !m
+    memref.store %v, %out[%t] : memref<64xi32>
+    scf.while (%a = %c0) : (index) -> index {
+      %more = arith.cmpi ne, %a, %c4 : index
+      scf.condition(%more) %a : index
+    } do {
+    ^bb0(%b: index):
+      %row = arith.muli %b, %c64 : index
+      %i = arith.addi %row, %t : index
+      memref.store %x, %F[%i] : !m
+      %next = arith.addi %b, %c1 : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// And row 3.
+!m = memref<512xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @not_equal_yet(%x: i32, %out: memref<64xi32> {llvm.noalias}) workgroup(%F: !m) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %c192 = arith.constant 192 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %h = arith.addi %u, %c192 : index
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %F[%h] : !m
+    memref.store %v, %out[%t] : memref<64xi32>
+    cf.br ^head(%c0 : index)
+  ^head(%a: index):
+    %more = arith.cmpi ne, %a, %c4 : index
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    %row = arith.muli %a, %c64 : index
+    %i = arith.addi %row, %t : index
+    // expected-error @+1 {{data race on workgroup memory}}
+    memref.store %x, %F[%i] : !m
+    %next = arith.addi %a, %c1 : index
+    cf.br ^head(%next : index)
+  ^end:
+    gpu.return
+  }
+}
+
+// -----
+
+// 0 > 0 does not hold. Behind it, -1 > 0 as unsigned numbers would.
+gpu.module @m {
+  gpu.func @never(%x: i32) workgroup(%A: memref<64xi32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.while (%a = %c0) : (index) -> index {
+      %more = arith.cmpi ugt, %a, %c0 : index
+      scf.condition(%more) %a : index
+    } do {
+    ^bb0(%b: index):
+      memref.store %x, %A[%c0] : memref<64xi32, #gpu.address_space<workgroup>>
+      %next = arith.subi %b, %c1 : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Less than 2 of three: holds in turns 3 and 4 again, which there are not. So it is not certain.
+!m = memref<512xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @again(%x: i32, %out: memref<64xi32> {llvm.noalias}) workgroup(%F: !m) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %c256 = arith.constant 256 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %h = arith.addi %u, %c256 : index
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %F[%h] : !m
+    memref.store %v, %out[%t] : memref<64xi32>
+    scf.while (%a = %c0) : (index) -> index {
+      %part = arith.remui %a, %c3 : index
+      %more = arith.cmpi slt, %part, %c2 : index
+      scf.condition(%more) %a : index
+    } do {
+    ^bb0(%b: index):
+      %row = arith.muli %b, %c64 : index
+      %i = arith.addi %row, %t : index
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      memref.store %x, %F[%i] : !m
+      %next = arith.addi %b, %c1 : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+}
