@@ -119,11 +119,14 @@ AsyncGroups::findCommit(Operation *commit, unsigned step) const {
   return std::nullopt;
 }
 
-/// True if the loop around may be left between `at` and the end of its body.
+/// True if the loop around may be left between `at` and the end of its body, so
+/// that something there is left out.
 bool AsyncGroups::isBeforeTest(Position at) const {
-  std::optional<unsigned> parent = program.sequences[at.sequence].parent;
-  return parent && program.nodes[*parent].kind == SyncNode::Loop &&
-         at.index <= program.nodes[*parent].exit;
+  const SyncSequence &body = program.sequences[at.sequence];
+  if (!body.parent || program.nodes[*body.parent].kind != SyncNode::Loop)
+    return false;
+  unsigned exit = program.nodes[*body.parent].exit;
+  return at.index <= exit && exit < body.items.size();
 }
 
 /// What follows for certain in the sequence.

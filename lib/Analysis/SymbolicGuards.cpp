@@ -177,7 +177,7 @@ SmallVector<SymbolicForm> SymbolicIndex::getDecisive(Operation *op) {
   std::optional<Span> span = loop ? getSpan(loop) : std::nullopt;
   if (!span)
     return {makeOpaque(nullptr)};
-  return {span->lower, span->length, span->step};
+  return {span->length, span->step};
 }
 
 /// What holds besides when control enters `block`, the first one of a region of

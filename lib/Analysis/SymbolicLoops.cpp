@@ -158,8 +158,25 @@ bool SymbolicIndex::isSteady(const KernelLoop *loop) {
          isFixed(test->form);
 }
 
+/// How often `test` of `loop` holds before it fails for the first time, if it
+/// depends on the turn only.
+static std::optional<int64_t> countPassed(const SymbolicCondition &test,
+                                          const KernelLoop *loop) {
+  if (std::optional<int64_t> hit = getHit(test, loop))
+    return hit;
+  if (!isFalling(test, loop) || test.form.terms.size() != 1)
+    return std::nullopt;
+  auto [atom, step] = test.form.terms.front();
+  if (atom->kind != SymbolicAtom::Turn || atom->loop != loop || step == 0)
+    return std::nullopt;
+  int64_t first = test.form.constant;
+  return first < 0 ? 0 : first / -step + 1;
+}
+
 std::optional<int64_t> SymbolicIndex::getNumTurns(const KernelLoop *loop) {
   std::optional<Span> span = getSpan(loop);
+  if (std::optional<SymbolicCondition> test = getTest(loop); !span && test)
+    return countPassed(*test, loop);
   if (!span || !span->length.isConstant() || !span->step.isConstant() ||
       span->step.constant <= 0)
     return std::nullopt;

@@ -8,7 +8,6 @@
 
 #include "workgroup/Analysis/SyncTree.h"
 #include "AsyncCopies.h"
-#include "AsyncPhases.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -104,39 +103,6 @@ unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
 void SyncTree::addAccesses(unsigned node, Operation *op) {
   for (unsigned access : accessesOf.lookup(op))
     stepOf[access] = node;
-}
-
-/// Finds where asynchronous accesses are done.
-void SyncTree::findCompletions(Operation *scope,
-                               const ThreadAccesses &accesses) {
-  auto getNumTurns = [&](unsigned loop) {
-    return sync.getNumTurns(getLoop(loop));
-  };
-  if (unstructured)
-    return;
-  auto makeGroups = [&](GroupKind kind) {
-    return AsyncGroups(kind, program, groupSteps, hidingSteps, getNumTurns);
-  };
-  AsyncGroups copies = makeGroups(GroupKind::Copies);
-  AsyncGroups stores = makeGroups(GroupKind::Stores);
-  AsyncGroups reads = makeGroups(GroupKind::StoreReads);
-  DenseMap<Operation *, unsigned> loopNodes;
-  for (auto [node, loop] : loopOf)
-    if (loop->op)
-      loopNodes[loop->op] = node;
-  AsyncPhases phases(scope, sync, phaseSteps, loopNodes);
-  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
-    if (!contains(access))
-      continue;
-    std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
-    for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads})
-      if (!done && access.isAsync)
-        done = groups->findCompletion(access.op, stepOf[number], scope);
-    if (done)
-      completionOf[number] = *done;
-    if (const MissedPhase *missed = phases.findMissed(access.op))
-      missedOf[number] = *missed;
-  }
 }
 
 /// Makes all of `op` and in it part of the step `node`.

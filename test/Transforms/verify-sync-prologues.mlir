@@ -104,3 +104,86 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// However the first loop is written.
+!R = memref<4x128xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @while(%in: memref<1024xi32> {llvm.noalias}, %out: memref<1024xi32> {llvm.noalias}) workgroup(%R: !R) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %tx = gpu.thread_id x
+    scf.while (%p = %c0) : (index) -> index {
+      %more = arith.cmpi slt, %p, %c3 : index
+      scf.condition(%more) %p : index
+    } do {
+    ^bb0(%p: index):
+      %t = nvgpu.device_async_copy %in[%tx], %R[%p, %tx], 1 : memref<1024xi32> to !R
+      nvvm.cp.async.commit.group
+      %next = arith.addi %p, %c1 : index
+      scf.yield %next : index
+    }
+    scf.for %i = %c0 to %c3 step %c1 {
+      nvvm.cp.async.wait.group 2
+      %v = memref.load %R[%i, %tx] : !R
+      memref.store %v, %out[%tx] : memref<1024xi32>
+      nvvm.cp.async.commit.group
+    }
+    gpu.return
+  }
+
+  gpu.func @blocks(%in: memref<1024xi32> {llvm.noalias}, %out: memref<1024xi32> {llvm.noalias}) workgroup(%R: !R) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %tx = gpu.thread_id x
+    cf.br ^prologue(%c0 : index)
+  ^prologue(%p: index):
+    %t = nvgpu.device_async_copy %in[%tx], %R[%p, %tx], 1 : memref<1024xi32> to !R
+    nvvm.cp.async.commit.group
+    %next = arith.addi %p, %c1 : index
+    %more = arith.cmpi slt, %next, %c3 : index
+    cf.cond_br %more, ^prologue(%next : index), ^main
+  ^main:
+    scf.for %i = %c0 to %c3 step %c1 {
+      nvvm.cp.async.wait.group 2
+      %v = memref.load %R[%i, %tx] : !R
+      memref.store %v, %out[%tx] : memref<1024xi32>
+      nvvm.cp.async.commit.group
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// With one turn more, of which the group is waited for too late.
+!R = memref<4x128xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @blocks_late(%in: memref<1024xi32> {llvm.noalias}, %out: memref<1024xi32> {llvm.noalias}) workgroup(%R: !R) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %tx = gpu.thread_id x
+    cf.br ^prologue(%c0 : index)
+  ^prologue(%p: index):
+    // expected-note @+1 {{the other access}}
+    %t = nvgpu.device_async_copy %in[%tx], %R[%p, %tx], 1 : memref<1024xi32> to !R
+    nvvm.cp.async.commit.group
+    %next = arith.addi %p, %c1 : index
+    %more = arith.cmpi slt, %next, %c2 : index
+    cf.cond_br %more, ^prologue(%next : index), ^main
+  ^main:
+    scf.for %i = %c0 to %c3 step %c1 {
+      nvvm.cp.async.wait.group 2
+      // expected-error @+1 {{cannot synchronize}}
+      %v = memref.load %R[%i, %tx] : !R
+      memref.store %v, %out[%tx] : memref<1024xi32>
+      nvvm.cp.async.commit.group
+    }
+    gpu.return
+  }
+}

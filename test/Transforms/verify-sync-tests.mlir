@@ -122,3 +122,40 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Each thread counts from where it stands; how often is the same for all.
+gpu.module @m {
+  gpu.func @from_own_place(%x: i32, %n: index, %out: memref<?xi32> {llvm.noalias}) workgroup(%A: memref<64xi32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c63 = arith.constant 63 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %first = arith.addi %t, %c1 : index
+    %last = arith.addi %t, %n : index
+    scf.for %i = %first to %last step %c1 {
+      memref.store %x, %A[%t] : memref<64xi32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %v = memref.load %A[%u] : memref<64xi32, #gpu.address_space<workgroup>>
+      memref.store %v, %out[%t] : memref<?xi32>
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Not so if only the end is the same.
+gpu.module @m {
+  gpu.func @to_one_place(%n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    scf.for %i = %t to %n step %c1 {
+      // expected-error @+1 {{barrier in divergent control flow}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}

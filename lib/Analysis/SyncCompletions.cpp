@@ -1,0 +1,54 @@
+//===- SyncCompletions.cpp - Where asynchronous accesses are done ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AsyncCopies.h"
+#include "AsyncPhases.h"
+#include "workgroup/Analysis/SyncTree.h"
+
+namespace mlir::workgroup {
+
+/// Finds where asynchronous accesses are done.
+void SyncTree::findCompletions(Operation *scope,
+                               const ThreadAccesses &accesses) {
+  auto getNumTurns = [&](unsigned number) -> std::optional<int64_t> {
+    const SyncNode &loop = program.nodes[number];
+    std::optional<int64_t> turns = sync.getNumTurns(getLoop(number));
+    if (!turns || loop.exit == 0)
+      return turns;
+    // What stands before the test is done once more than it is passed.
+    bool isBefore = program.sequences[loop.parts[0]].items.size() == loop.exit;
+    return isBefore ? std::optional(*turns + 1) : std::nullopt;
+  };
+  if (unstructured)
+    return;
+  auto makeGroups = [&](GroupKind kind) {
+    return AsyncGroups(kind, program, groupSteps, hidingSteps, getNumTurns);
+  };
+  AsyncGroups copies = makeGroups(GroupKind::Copies);
+  AsyncGroups stores = makeGroups(GroupKind::Stores);
+  AsyncGroups reads = makeGroups(GroupKind::StoreReads);
+  DenseMap<Operation *, unsigned> loopNodes;
+  for (auto [node, loop] : loopOf)
+    if (loop->op)
+      loopNodes[loop->op] = node;
+  AsyncPhases phases(scope, sync, phaseSteps, loopNodes);
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    if (!contains(access))
+      continue;
+    std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
+    for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads})
+      if (!done && access.isAsync)
+        done = groups->findCompletion(access.op, stepOf[number], scope);
+    if (done)
+      completionOf[number] = *done;
+    if (const MissedPhase *missed = phases.findMissed(access.op))
+      missedOf[number] = *missed;
+  }
+}
+
+} // namespace mlir::workgroup
