@@ -34,7 +34,10 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     The result has the fewest barriers in the deepest loops, among those the fewest
     one level out, and so on (Darte and Schreiber, "A linear-time algorithm for
     optimal barrier placement", PPoPP 2005); a barrier stands as late as it can, and
-    only where all threads pass. A second run changes nothing.
+    only where all threads pass. A second run changes nothing. The remarks
+    `InsertedBarrier` and `ExplainedBarrier` say which accesses a barrier orders; in
+    a kernel of more than 64 accesses only those that no others are between which
+    have to be ordered, too.
 
     Collective operations (copies, fills and other linalg operations that all
     threads execute with the same operands) are taken for the work of the block:

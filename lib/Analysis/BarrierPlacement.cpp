@@ -32,6 +32,14 @@ public:
   bool isCut(const SyncHazard &hazard) const {
     return isMet([&](const SyncWays &ways) { ways.walk(hazard); });
   }
+  /// The same for who passes a barrier, or a branch from its start to its end.
+  bool cuts(unsigned number) const {
+    const SyncNode &node = program.nodes[number];
+    return node.kind == SyncNode::Barrier ||
+           (!node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
+             return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
+           }));
+  }
 
 private:
   bool isMet(function_ref<void(const SyncWays &)> walk) const {
@@ -46,14 +54,6 @@ private:
     return result;
   }
 
-  bool cuts(unsigned number) const {
-    const SyncNode &node = program.nodes[number];
-    return node.kind == SyncNode::Barrier ||
-           (!node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
-             return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
-           }));
-  }
-
   const SyncProgram &program;
   SmallVector<SyncGap> gaps;
 };
@@ -63,6 +63,126 @@ private:
 bool isCut(const SyncProgram &program, const SyncHazard &hazard,
            ArrayRef<SyncGap> gaps) {
   return GivenGaps(program, gaps).isCut(hazard);
+}
+
+SmallVector<unsigned> findOpen(const SyncProgram &program,
+                               ArrayRef<SyncHazard> hazards) {
+  BarrierCounts counts(program);
+  SmallVector<unsigned> open;
+  for (auto [number, hazard] : enumerate(hazards))
+    if (!counts.isCut(hazard))
+      open.push_back(number);
+  return open;
+}
+
+std::vector<SmallVector<unsigned, 0>> findCut(const SyncProgram &program,
+                                              ArrayRef<SyncHazard> hazards,
+                                              ArrayRef<SyncGap> gaps) {
+  DenseMap<std::pair<unsigned, unsigned>, unsigned> numbers;
+  // The branches that a gap cuts by itself: other arms have barriers.
+  DenseMap<unsigned, SmallVector<unsigned>> inside;
+  for (auto [number, gap] : enumerate(gaps)) {
+    numbers[{gap.sequence, gap.index}] = number;
+    GivenGaps given(program, gap);
+    for (auto node = program.sequences[gap.sequence].parent; node;
+         node = program.sequences[program.nodes[*node].sequence].parent)
+      if (program.nodes[*node].kind == SyncNode::Branch && given.cuts(*node))
+        inside[*node].push_back(number);
+  }
+  std::vector<SmallVector<unsigned, 0>> cut(gaps.size());
+  for (unsigned number : findOpen(program, hazards)) {
+    SmallDenseSet<unsigned> cutting;
+    auto addGap = [&](SyncGap gap) {
+      auto it = numbers.find({gap.sequence, gap.index});
+      if (it != numbers.end())
+        cutting.insert(it->second);
+    };
+    auto addNode = [&](unsigned node, const SyncTurn &) {
+      if (auto it = inside.find(node); it != inside.end())
+        cutting.insert_range(it->second);
+    };
+    SyncWays(program, {addGap, addNode}).walk(hazards[number]);
+    for (unsigned gap : cutting)
+      cut[gap].push_back(number);
+  }
+  return cut;
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers that could be
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Tells whether barriers could cut at all, with as little work for long ways
+/// as for short ones.
+class PossibleCuts {
+public:
+  PossibleCuts(const SyncProgram &program, ArrayRef<SyncHazard> hazards);
+
+  bool isPossible(const SyncHazard &hazard) {
+    return isMet([&](const SyncWays &ways) { ways.walk(hazard); });
+  }
+
+private:
+  bool isMet(function_ref<void(const SyncWays &)> walk);
+  bool cuts(unsigned node);
+
+  const SyncProgram &program;
+  /// Of each sequence, how many candidates are before a gap.
+  SmallVector<SmallVector<unsigned, 0>, 0> before;
+  DenseMap<unsigned, bool> cutting;
+};
+
+} // namespace
+
+PossibleCuts::PossibleCuts(const SyncProgram &program,
+                           ArrayRef<SyncHazard> hazards)
+    : program(program) {
+  PlacementCandidates candidates(program, hazards, Existing::Keep);
+  for (auto [number, sequence] : enumerate(program.sequences)) {
+    SmallVector<unsigned, 0> &counts = before.emplace_back();
+    counts.push_back(0);
+    for (unsigned index = 0; index <= sequence.items.size(); ++index)
+      counts.push_back(counts.back() +
+                       candidates.contains({unsigned(number), index}));
+  }
+}
+
+bool PossibleCuts::isMet(function_ref<void(const SyncWays &)> walk) {
+  bool result = false;
+  auto ignore = [](SyncGap) {};
+  auto addNode = [&](unsigned node, const SyncTurn &) {
+    result = result || cuts(node);
+  };
+  auto addRange = [&](unsigned sequence, unsigned first, unsigned last) {
+    result |= before[sequence][first] != before[sequence][last + 1];
+    return result;
+  };
+  walk(SyncWays(program, {ignore, addNode, nullptr, addRange}));
+  return result;
+}
+
+bool PossibleCuts::cuts(unsigned number) {
+  const SyncNode &node = program.nodes[number];
+  if (node.kind == SyncNode::Barrier)
+    return true;
+  if (auto it = cutting.find(number); it != cutting.end())
+    return it->second;
+  bool result = !node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
+    return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
+  });
+  return cutting[number] = result;
+}
+
+SmallVector<unsigned> findUncut(const SyncProgram &program,
+                                ArrayRef<SyncHazard> hazards) {
+  PossibleCuts cuts(program, hazards);
+  SmallVector<unsigned> uncut;
+  for (auto [number, hazard] : enumerate(hazards))
+    if (!cuts.isPossible(hazard))
+      uncut.push_back(number);
+  return uncut;
 }
 
 //===----------------------------------------------------------------------===//

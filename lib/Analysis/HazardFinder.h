@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_HAZARDFINDER_H
 #define WORKGROUP_LIB_ANALYSIS_HAZARDFINDER_H
 
+#include "ImpliedOrders.h"
 #include "SyncWays.h"
 #include "workgroup/Analysis/Hazards.h"
 
@@ -20,11 +21,15 @@ public:
   HazardFinder(const ThreadAccesses &accesses, const SyncTree &tree,
                ThreadConflicts &conflicts, PairRelation::Threads threads,
                HazardUse use,
-               llvm::function_ref<bool(unsigned, unsigned)> isElsewhere)
+               llvm::function_ref<bool(unsigned, unsigned)> isElsewhere,
+               bool isComplete)
       : memory(accesses), accesses(accesses.getAccesses()), tree(tree),
         program(tree.getProgram()), counts(program), conflicts(conflicts),
         threads(threads), use(use), isOpenOnly(use != HazardUse::Elimination),
-        hasBarriers(!tree.getBarriers().empty()), isElsewhere(isElsewhere) {
+        hasBarriers(!tree.getBarriers().empty()), isElsewhere(isElsewhere),
+        isLeadingOnly(use != HazardUse::Verification && !isComplete &&
+                      this->accesses.size() > kMaxComplete),
+        implied(program) {
     findSyncNodes();
   }
 
@@ -32,6 +37,17 @@ public:
 
 private:
   void findSyncNodes();
+  bool isPlain(unsigned access) const;
+  void findKinds();
+  bool areApart(unsigned first, unsigned second);
+  bool isSettled(unsigned first, unsigned second);
+  void findLeading();
+  void findLeading(ArrayRef<unsigned> steps);
+  void findLeading(unsigned loop, ArrayRef<unsigned> steps);
+  void findLeading(unsigned from, unsigned to, std::optional<unsigned> loop);
+  bool addLeading(unsigned first, unsigned second,
+                  std::optional<unsigned> loop);
+  SmallVector<unsigned, 3> getCommonLoops(unsigned from, unsigned to);
   bool canRace(unsigned first, unsigned second) const;
   PairRelation getAnyTime(unsigned first, unsigned second) const;
   void visit(unsigned first, unsigned second);
@@ -39,6 +55,7 @@ private:
                                  ArrayRef<unsigned> around);
   void visitDirection(unsigned first, unsigned second,
                       ArrayRef<unsigned> around, bool isOrdered);
+  bool isStraight(const SyncHazard &order) const;
   bool addHazard(Hazard hazard);
   Conflict::Kind add(unsigned first, unsigned second, SyncHazard order,
                      const PairRelation &relation);
@@ -90,10 +107,38 @@ private:
   DenseSet<unsigned> syncNodes;
   DenseMap<unsigned, SmallVector<unsigned, 3>> loopsAround;
   std::vector<Hazard> hazards;
-  unsigned numNarrowed = 0;
+  unsigned numNarrowed = 0, numTried = 0;
+  /// Of each sequence, how many loops and branches are before a place.
+  SmallVector<SmallVector<unsigned, 0>, 0> partedBefore;
   /// Asynchronous accesses that were reported for lack of a wait.
   DenseSet<unsigned> unknown;
   std::map<MemorySpace, SyncProgram> fenced;
+
+  /// Whether what leading hazards imply is left out; otherwise it is marked.
+  bool isLeadingOnly;
+  /// What barriers cut that are there, if that is not asked for; and what
+  /// leading hazards imply.
+  ImpliedOrders implied;
+  /// Which accesses are done when their threads go on; and those of each step.
+  std::vector<bool> plain;
+  /// Of each access, the number of those about which questions have the same
+  /// answers; and of two such numbers, if there are not too many, whether there
+  /// is anything to ask.
+  SmallVector<unsigned, 0> kinds;
+  unsigned numKinds = 0;
+  enum class Meeting : uint8_t { Unknown, Never, Asked };
+  std::vector<Meeting> meetings;
+  DenseMap<unsigned, SmallVector<unsigned, 2>> plainAt;
+  /// Leading hazards, by the pair, the later access first; with what was
+  /// answered when they were asked for.
+  struct Leading {
+    Hazard hazard;
+    Conflict::Kind kind;
+    bool isAdded = false;
+  };
+  std::multimap<std::pair<unsigned, unsigned>, Leading> leading;
+
+  Leading *getLeading(unsigned first, unsigned second, const SyncHazard &order);
 };
 
 } // namespace mlir::workgroup

@@ -349,8 +349,9 @@ DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,
                                    const SyncTree &tree,
                                    ThreadConflicts &conflicts) {
   DenseSet<Block *> blocks;
+  BarrierCounts counts(tree.getProgram());
   for (const Hazard &hazard : hazards)
-    if (hasWay(hazard.order) && !isCut(tree.getProgram(), hazard.order, {}))
+    if (hasWay(hazard.order) && !counts.isCut(hazard.order))
       blocks.insert_range(OpenWays(tree, conflicts, hazard, {}).findInvolved());
   DenseSet<unsigned> involved;
   for (unsigned node : tree.getBarriers())
@@ -371,9 +372,12 @@ bool isOrdered(Hazard &hazard, const SyncTree &tree, ThreadConflicts &conflicts,
 SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
                                    const SyncTree &tree) {
   SmallVector<SyncHazard> ordered;
+  BarrierCounts counts(tree.getProgram());
   for (const Hazard &hazard : hazards) {
+    if (hazard.isImplied)
+      continue;
     const SyncHazard &order = hazard.order;
-    if (isCut(tree.getProgram(), order, {})) {
+    if (counts.isCut(order)) {
       ordered.push_back(order);
       continue;
     }

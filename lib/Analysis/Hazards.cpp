@@ -22,6 +22,21 @@ const SmallVector<unsigned, 3> &HazardFinder::getLoopsAround(unsigned step) {
   return it->second;
 }
 
+/// The loops around both steps, outermost first.
+SmallVector<unsigned, 3> HazardFinder::getCommonLoops(unsigned from,
+                                                      unsigned to) {
+  SmallVector<unsigned, 3> around;
+  // The one may make the other move.
+  getLoopsAround(from);
+  getLoopsAround(to);
+  for (auto [lhs, rhs] : llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
+    if (lhs != rhs)
+      break;
+    around.push_back(lhs);
+  }
+  return around;
+}
+
 /// True if threads that do the one and the other at the same time are wrong.
 bool HazardFinder::canRace(unsigned first, unsigned second) const {
   const ThreadAccess &lhs = accesses[first], &rhs = accesses[second];
@@ -86,6 +101,27 @@ void HazardFinder::findSyncNodes() {
   };
   llvm::for_each(tree.getBarriers(), add);
   llvm::for_each(tree.getFences(), add);
+  for (const SyncSequence &sequence : program.sequences) {
+    SmallVector<unsigned, 0> &counts = partedBefore.emplace_back(1, 0);
+    for (unsigned item : sequence.items)
+      counts.push_back(counts.back() + !program.nodes[item].parts.empty());
+  }
+}
+
+/// True if no loop and no branch lies between, so that there is only one way.
+bool HazardFinder::isStraight(const SyncHazard &order) const {
+  const SyncNode &from = program.nodes[order.from];
+  const SyncNode &to = program.nodes[order.to];
+  const SmallVector<unsigned, 0> &parted = partedBefore[from.sequence];
+  auto isFree = [&](unsigned first, unsigned last) {
+    return parted[first] == parted[last];
+  };
+  if (from.sequence != to.sequence || order.isFar)
+    return false;
+  if (!order.loop)
+    return from.index < to.index && isFree(from.index, to.index);
+  return program.sequences[from.sequence].parent == order.loop &&
+         isFree(from.index, parted.size() - 1) && isFree(0, to.index);
 }
 
 /// Adds a hazard, but for what barriers order. True if what has no fewer places
@@ -94,7 +130,7 @@ bool HazardFinder::addHazard(Hazard hazard) {
   constexpr unsigned kMaxNarrowed = 1 << 10;
   bool isSettled = hazard.conflict.kind == Conflict::Certain &&
                    (isOpenOnly || counts.isCut(hazard.order));
-  bool isNarrowing = ++numNarrowed <= kMaxNarrowed;
+  bool isNarrowing = !isStraight(hazard.order) && ++numNarrowed <= kMaxNarrowed;
   auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
   std::vector<Hazard> parts{hazard};
   if (isNarrowing)
@@ -119,8 +155,16 @@ bool HazardFinder::addHazard(Hazard hazard) {
 Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
                                  SyncHazard order,
                                  const PairRelation &relation) {
+  if (Leading *known = getLeading(first, second, order)) {
+    known->isAdded = true;
+    hazards.push_back(known->hazard);
+    return known->kind;
+  }
   // Then what contains no fewer places is cut, too.
   if (isOpenOnly && hasBarriers && counts.isCut(order))
+    return Conflict::Certain;
+  bool isImplied = implied.isImplied(order);
+  if (isLeadingOnly && isImplied)
     return Conflict::Certain;
   // At the second of two operations of a warp, all its lanes have what they
   // have read by the first (PTX ISA, wmma: `.sync`).
@@ -140,9 +184,9 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
     return Conflict::None;
   if (!conflict)
     return Conflict::None;
-  return addHazard({first, second, order, relation, conflict})
-             ? Conflict::Certain
-             : Conflict::Possible;
+  Hazard hazard{first, second, order, relation, conflict};
+  hazard.isImplied = isImplied;
+  return addHazard(std::move(hazard)) ? Conflict::Certain : Conflict::Possible;
 }
 
 /// Adds what no barrier separates, because the first access may happen at any
@@ -271,12 +315,7 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isTogether = isSame && (accesses[first].agent == AccessAgent::Block ||
                                (accesses[first].agent == AccessAgent::Warp &&
                                 threads == PairRelation::OfOneWarp));
-  SmallVector<unsigned, 3> around;
-  for (auto [lhs, rhs] : llvm::zip(getLoopsAround(from), getLoopsAround(to))) {
-    if (lhs != rhs)
-      break;
-    around.push_back(lhs);
-  }
+  SmallVector<unsigned, 3> around = getCommonLoops(from, to);
   // Started again in a later turn, an operation meets itself.
   bool isCarried = !getCarriers(first, second, around).empty();
   if (visitMissed(first, second) || visitMissed(second, first))
@@ -305,19 +344,37 @@ void HazardFinder::visit(unsigned first, unsigned second) {
 }
 
 std::vector<Hazard> HazardFinder::find() {
+  for (unsigned access = 0; access < accesses.size(); ++access)
+    plain.push_back(isPlain(access));
+  findKinds();
+  if (isOpenOnly)
+    implied.addBarriers();
+  if (use != HazardUse::Verification)
+    findLeading();
+  auto next = leading.begin();
   for (unsigned second = 0; second < accesses.size(); ++second)
-    for (unsigned first = 0; first <= second; ++first)
-      if (tree.contains(accesses[first]) && tree.contains(accesses[second]))
+    for (unsigned first = 0; first <= second; ++first) {
+      bool isLeading = false;
+      for (; next != leading.end() && next->first == std::pair(second, first);
+           ++next)
+        isLeading = true;
+      if (isLeading ||
+          (!isSettled(first, second) && tree.contains(accesses[first]) &&
+           tree.contains(accesses[second])))
         visit(first, second);
+    }
+  for (auto &[_, other] : leading)
+    if (!other.isAdded)
+      hazards.push_back(std::move(other.hazard));
   return std::move(hazards);
 }
 
-std::vector<Hazard>
-findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
-            ThreadConflicts &conflicts, PairRelation::Threads threads,
-            HazardUse use,
-            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere) {
-  return HazardFinder(accesses, tree, conflicts, threads, use, isElsewhere)
+std::vector<Hazard> findHazards(
+    const ThreadAccesses &accesses, const SyncTree &tree,
+    ThreadConflicts &conflicts, PairRelation::Threads threads, HazardUse use,
+    llvm::function_ref<bool(unsigned, unsigned)> isElsewhere, bool isComplete) {
+  return HazardFinder(accesses, tree, conflicts, threads, use, isElsewhere,
+                      isComplete)
       .find();
 }
 

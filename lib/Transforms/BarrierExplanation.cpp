@@ -90,23 +90,25 @@ llvm::json::Object PairPrinter::toJSON(const Hazard &hazard) const {
   return object;
 }
 
-/// Which of `hazards`, by number, barriers at `gaps` order, and those at
-/// `others` do not.
-static SmallVector<unsigned> findOrdered(const SyncProgram &program,
-                                         ArrayRef<SyncGap> gaps,
-                                         ArrayRef<SyncGap> others,
-                                         ArrayRef<Hazard> hazards) {
-  SmallVector<unsigned> ordered;
+/// Which hazards, by number, the barrier at a gap of the placement orders: by
+/// itself or, if there are none of these, with a barrier in each other arm,
+/// say.
+SmallVector<unsigned, 0> BarrierExplainer::findOrdered(unsigned gap) {
+  if (orderedBy.empty())
+    orderedBy = findCut(tree.getProgram(), getOrders(hazards), placement.gaps);
+  SmallVector<unsigned, 0> found = orderedBy[gap];
+  if (!found.empty())
+    return found;
+  SmallVector<SyncGap> others = placement.gaps;
+  others.erase(others.begin() + gap);
   for (auto [number, hazard] : llvm::enumerate(hazards))
-    if (isCut(program, hazard.order, gaps) &&
-        !isCut(program, hazard.order, others))
-      ordered.push_back(number);
-  return ordered;
+    if (isCut(tree.getProgram(), hazard.order, placement.gaps) &&
+        !isCut(tree.getProgram(), hazard.order, others))
+      found.push_back(number);
+  return found;
 }
 
-void explainBarrier(Operation *barrier, const KernelSync &kernel,
-                    const SyncTree &tree, SyncGap gap, ArrayRef<Hazard> hazards,
-                    const SyncPlacement &placement) {
+void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
   auto told =
       passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier);
   auto explained =
@@ -115,13 +117,7 @@ void explainBarrier(Operation *barrier, const KernelSync &kernel,
     return;
   PairPrinter printer(kernel);
   constexpr size_t kMaxTold = 4, kMaxPairs = 256;
-  SmallVector<unsigned> ordered =
-      findOrdered(tree.getProgram(), gap, {}, hazards);
-  if (ordered.empty()) { // with a barrier in each other arm, say
-    SmallVector<SyncGap> others = llvm::filter_to_vector(
-        placement.gaps, [&](SyncGap other) { return !(other == gap); });
-    ordered = findOrdered(tree.getProgram(), placement.gaps, others, hazards);
-  }
+  SmallVector<unsigned, 0> ordered = findOrdered(gap);
   SmallVector<std::string> texts;
   llvm::json::Array pairs;
   for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs)) {
@@ -131,7 +127,7 @@ void explainBarrier(Operation *barrier, const KernelSync &kernel,
   }
   // No other barrier helps against that.
   auto *needed = llvm::find_if(ordered, [&](unsigned number) {
-    return llvm::is_contained(placement.certificate, number);
+    return llvm::binary_search(placement.certificate, number);
   });
   std::string message =
       "barrier orders " + (texts.empty() ? "what those do who go this way"

@@ -39,6 +39,7 @@ private:
                          const ThreadPart *part = nullptr);
   LogicalResult report(Operation *op, const Twine &message);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
+  SyncPlacement placeAll(const SyncTree &tree, ArrayRef<Hazard> hazards);
   Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
                            Operation *before);
   void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
@@ -73,20 +74,29 @@ Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
   return inserted;
 }
 
+/// The fewest barriers of one kind.
+SyncPlacement BarrierEditor::placeAll(const SyncTree &tree,
+                                      ArrayRef<Hazard> hazards) {
+  LeadingOrders leading(hazards);
+  return leading.restore(placeBarriers(tree.getProgram(), leading.orders));
+}
+
 /// The best places for `hazards`, given that barriers of warps come on top.
 SyncPlacement BarrierEditor::place(const SyncTree &tree,
                                    ArrayRef<Hazard> hazards) {
-  constexpr size_t kMaxHazards = 1000;
+  constexpr size_t kMaxHazards = 1 << 13;
   const SyncProgram &program = tree.getProgram();
-  SmallVector<SyncHazard> orders = getOrders(hazards);
-  SyncPlacement best = placeBarriers(program, orders);
-  if (!kernel.hasWarps() || best.gaps.empty() || hazards.size() > kMaxHazards)
+  LeadingOrders leading(hazards);
+  ArrayRef<SyncHazard> orders = leading.orders;
+  SyncPlacement best = placeAll(tree, hazards);
+  if (!kernel.hasWarps() || best.gaps.empty() || orders.size() > kMaxHazards)
     return best;
   SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
   if (warps.getUnstructured())
     return best;
-  SmallVector<SyncHazard> ofWarps = getOrders(
+  LeadingOrders leadingOfWarps(
       kernel.findHazards(warps, UniformityUnit::Warp, HazardUse::Insertion));
+  ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
   SyncTree::GapMap gaps = tree.matchGaps(warps);
   auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
     auto it = gaps.find({gap.sequence, gap.index});
@@ -105,7 +115,7 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
     return best;
   SyncPlacement both =
       placeBarriers(program, orders, {warps.getProgram(), ofWarps, getGap});
-  return both.isOptimal ? both : best;
+  return both.isOptimal ? leading.restore(std::move(both)) : best;
 }
 
 /// Leaves out what stands behind places where threads wait for others: it might
@@ -155,12 +165,13 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   if (unit == UniformityUnit::Block && options.hasNamedBarriers)
     kernel.addParts(tree);
 
+  // Where waits are in the way, all is told that is left unordered.
   std::vector<Hazard> hazards =
-      kernel.findHazards(tree, unit, HazardUse::Insertion);
-  SyncPlacement placement =
-      unit == UniformityUnit::Block
-          ? place(tree, hazards)
-          : placeBarriers(tree.getProgram(), getOrders(hazards));
+      kernel.findHazards(tree, unit, HazardUse::Insertion,
+                         /*isComplete=*/!kernel.findWaits().empty());
+  SyncPlacement placement = unit == UniformityUnit::Block
+                                ? place(tree, hazards)
+                                : placeAll(tree, hazards);
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
@@ -186,9 +197,9 @@ LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
                     "have to stand on; split it, or use structured control "
                     "flow");
   }
-  for (auto [gap, point] : llvm::zip_equal(placement.gaps, points))
-    explainBarrier(insertBarrier(unit, part, point), kernel, tree, gap, hazards,
-                   placement);
+  BarrierExplainer explainer(kernel, tree, hazards, placement);
+  for (auto [gap, point] : llvm::enumerate(points))
+    explainer.explain(insertBarrier(unit, part, point), gap);
   return success();
 }
 
@@ -203,7 +214,7 @@ LogicalResult BarrierEditor::insert(const ThreadPart &part) {
     placement.uncut.push_back(number);
   if (options.hasNamedBarriers && !hazards.empty() &&
       kernel.allocateBarrier(part))
-    placement = placeBarriers(tree.getProgram(), getOrders(hazards));
+    placement = placeAll(tree, hazards);
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);

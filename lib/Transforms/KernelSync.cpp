@@ -145,8 +145,8 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
 }
 
 std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
-                                            UniformityUnit unit,
-                                            HazardUse use) {
+                                            UniformityUnit unit, HazardUse use,
+                                            bool isComplete) {
   // What a part does in one turn its own barriers order.
   bool isOfAll = unit == UniformityUnit::Block && !tree.isOfPart();
   auto isOfPart = [&](unsigned first, unsigned second) {
@@ -157,7 +157,7 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
       accesses, tree, conflicts,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
-      use, isOfPart);
+      use, isOfPart, isComplete || tree.isOfPart());
   for (Hazard &hazard : hazards)
     weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers());
   return hazards;
@@ -200,6 +200,23 @@ Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards) {
   return llvm::map_to_vector(hazards,
                              [](const Hazard &hazard) { return hazard.order; });
+}
+
+LeadingOrders::LeadingOrders(ArrayRef<Hazard> hazards) {
+  for (auto [number, hazard] : llvm::enumerate(hazards)) {
+    if (hazard.isImplied)
+      continue;
+    orders.push_back(hazard.order);
+    numbers.push_back(number);
+  }
+}
+
+SyncPlacement LeadingOrders::restore(SyncPlacement placement) const {
+  for (unsigned &number : placement.uncut)
+    number = numbers[number];
+  for (unsigned &number : placement.certificate)
+    number = numbers[number];
+  return placement;
 }
 
 } // namespace mlir::workgroup

@@ -49,9 +49,10 @@ public:
   void addParts(const SyncTree &block);
   /// Gives `part` a barrier if it has none; false if none is left.
   bool allocateBarrier(const ThreadPart &part) { return parts.allocate(part); }
-  /// What barriers have to order.
+  /// What barriers have to order; of a part of the block, or if `isComplete`,
+  /// all of it.
   std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
-                                  HazardUse use);
+                                  HazardUse use, bool isComplete = false);
   /// Whether barriers of warps can be told from those of the block.
   bool hasWarps() const {
     return conflicts.getIndex().getShape().getNumThreads().has_value();
@@ -98,15 +99,43 @@ std::string printIds(StringRef what, const std::array<int64_t, 3> &ids);
 Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
                          const ThreadPart *part, Operation *before);
 
-/// Says by remarks which of `hazards` a `barrier` of `placement`, at `gap`,
-/// orders, and which of them show that as many barriers are needed: one for
-/// people, one that is JSON (docs/synchronization.md).
-void explainBarrier(Operation *barrier, const KernelSync &kernel,
-                    const SyncTree &tree, SyncGap gap, ArrayRef<Hazard> hazards,
-                    const SyncPlacement &placement);
+/// Says by remarks why barriers of a placement are there: which hazards they
+/// order, and which of these show that as many barriers are needed. One remark
+/// is for people, one is JSON (docs/synchronization.md).
+class BarrierExplainer {
+public:
+  BarrierExplainer(const KernelSync &kernel, const SyncTree &tree,
+                   ArrayRef<Hazard> hazards, const SyncPlacement &placement)
+      : kernel(kernel), tree(tree), hazards(hazards), placement(placement) {}
+
+  /// Explains a `barrier` at a gap of the placement, by number.
+  void explain(Operation *barrier, unsigned gap);
+
+private:
+  SmallVector<unsigned, 0> findOrdered(unsigned gap);
+
+  const KernelSync &kernel;
+  const SyncTree &tree;
+  ArrayRef<Hazard> hazards;
+  const SyncPlacement &placement;
+  /// What each gap orders by itself; empty until somebody asks.
+  std::vector<SmallVector<unsigned, 0>> orderedBy;
+};
 
 /// The orders that hazards ask for.
 SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards);
+
+/// Those that do not follow from others.
+struct LeadingOrders {
+  explicit LeadingOrders(ArrayRef<Hazard> hazards);
+
+  /// Makes what a placement says of them say it of the hazards.
+  SyncPlacement restore(SyncPlacement placement) const;
+
+  SmallVector<SyncHazard> orders;
+  /// The hazard that each is of.
+  SmallVector<unsigned> numbers;
+};
 
 /// What is wrong with the synchronisation of a kernel.
 class SyncFindings {

@@ -166,21 +166,21 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
 
 void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
                             UniformityUnit unit, Operation *wait) {
-  SmallVector<Hazard, 0> open;
-  for (const Hazard &hazard : hazards)
-    if (!isCut(tree.getProgram(), hazard.order, {}))
-      open.push_back(hazard);
+  SmallVector<SyncHazard> orders = getOrders(hazards);
+  SmallVector<unsigned> open = findOpen(tree.getProgram(), orders);
   if (open.empty())
     return;
-  SyncPlacement placement = placeBarriers(tree.getProgram(), getOrders(open));
-  // What is certain first: of one pair of operations only the first is told.
-  llvm::BitVector isFixable(open.size(), true);
-  for (unsigned number : placement.uncut)
-    isFixable.reset(number);
+  SmallVector<SyncHazard> openOrders = llvm::map_to_vector(
+      open, [&](unsigned number) { return orders[number]; });
+  llvm::BitVector isFixable(hazards.size(), true);
+  for (unsigned uncut : findUncut(tree.getProgram(), openOrders))
+    isFixable.reset(open[uncut]);
   if (tree.isOfPart()) // not without leave
     isFixable.reset();
+  // What is certain first: of one pair of operations only the first is told.
   for (Conflict::Kind kind : {Conflict::Certain, Conflict::Possible})
-    for (auto [number, hazard] : llvm::enumerate(open)) {
+    for (unsigned number : open) {
+      const Hazard &hazard = hazards[number];
       Operation *first = kernel.getAccess(hazard.first).op;
       Operation *second = kernel.getAccess(hazard.second).op;
       if (second < first)

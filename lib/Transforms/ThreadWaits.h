@@ -29,6 +29,8 @@ public:
               const KernelLoops &loops,
               llvm::function_ref<bool(Operation *)> isMet);
 
+  /// True if there is none.
+  bool empty() const { return !first; }
   /// A wait after which control may get to right before `point`; null if there
   /// is none.
   Operation *findBefore(Operation *point) const {

@@ -24,6 +24,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 #include <tuple>
+#include <vector>
 
 namespace mlir::workgroup {
 
@@ -144,6 +145,21 @@ struct SyncPlacement {
 SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
+
+/// Of `hazards`, by number, those that barriers among the nodes do not cut.
+llvm::SmallVector<unsigned> findOpen(const SyncProgram &program,
+                                     llvm::ArrayRef<SyncHazard> hazards);
+
+/// Of `hazards`, by number, those that no barrier can cut, beside those among
+/// the nodes: what is `uncut` in their placement.
+llvm::SmallVector<unsigned> findUncut(const SyncProgram &program,
+                                      llvm::ArrayRef<SyncHazard> hazards);
+
+/// Of each of `gaps`, by number, the `hazards` that a barrier there cuts,
+/// beside those among the nodes, and that these do not cut.
+std::vector<llvm::SmallVector<unsigned, 0>>
+findCut(const SyncProgram &program, llvm::ArrayRef<SyncHazard> hazards,
+        llvm::ArrayRef<SyncGap> gaps);
 
 /// What barriers of warps, or of the block, have to cut, in a program that
 /// takes branches apart which warps take on their own.

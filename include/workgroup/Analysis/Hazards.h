@@ -30,6 +30,8 @@ struct Hazard {
   bool isUntimed = false;
   /// The wait between that misses the first one; null for none.
   const MissedPhase *missed = nullptr;
+  /// What barriers cut of the others cuts this one, too.
+  bool isImplied = false;
 };
 
 /// What hazards are looked for: to choose among the barriers that are there; to
@@ -47,7 +49,9 @@ std::vector<Hazard>
 findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             ThreadConflicts &conflicts, PairRelation::Threads threads,
             HazardUse use = HazardUse::Elimination,
-            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr);
+            llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr,
+            bool isComplete = false);
+constexpr size_t kMaxComplete = 64;
 
 /// True if the barriers of `tree`, and those at `gaps`, order `hazard`: also if
 /// some way from the one access to the other has none. A barrier in each turn

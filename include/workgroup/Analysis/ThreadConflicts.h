@@ -176,6 +176,11 @@ public:
   const Footprint &getFootprint(unsigned access) const {
     return footprints[footprintOf[access]];
   }
+  /// The same numbers for accesses with the same footprint, done in the same
+  /// conditions.
+  std::pair<unsigned, unsigned> getFootprintNumbers(unsigned access) const {
+    return {footprintOf[access], whenOf[access]};
+  }
   /// False if a quick look shows that threads, as `relation` tells, touch
   /// different bytes by two footprints of one basis.
   bool mayMeet(const Footprint &first, const Footprint &second,
