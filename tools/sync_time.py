@@ -1,9 +1,12 @@
 """Measure how long the synchronisation passes take by the number of accesses.
 
-Straight-line kernels, as unrolling leaves them: accesses to places of their own, pairs of a store
-and a load by another thread, and stores in loops to slots of a ring. Times are processor seconds of
-`mlir-opt`, less what it takes to read and print the module, and as a ratio to `canonicalize,cse` on
-the same module. Fails if 100 accesses take more than 0.3 seconds, or 4,096 more than 5.
+Straight-line kernels, as unrolling leaves them: accesses to places of their own (apart), pairs of a
+store and a load by another thread, and stores in loops to slots of a ring; stores and loads in turn
+of one place, each of which needs a barrier, in a chain, and in a loop (turns); and half of them
+stores, the others loads of one place, which need one barrier (halves). Eliminated and verified is
+what insertion made right. Times are processor seconds of `mlir-opt`, less what it takes to read
+and print the module, and as a ratio to `canonicalize,cse` on the same module. Fails if 100
+accesses take more than 0.3 seconds, or 4,096 more than 5.
 """
 
 from __future__ import annotations
@@ -17,11 +20,13 @@ from collections.abc import Sequence
 import pipeline
 from pipeline.toolchain import find_mlir_opt
 
+KINDS = ("apart", "pairs", "loop", "chain", "turns", "halves")
 COUNTS = (100, 256, 1024, 4096)
 LIMITS = {100: 0.3, 4096: 5.0}
 REPETITIONS = 3
 THREADS = 128
-PASSES = ("workgroup-insert-barriers", "workgroup-verify-sync")
+INSERT = "workgroup-insert-barriers"
+PASSES = (INSERT, "workgroup-eliminate-barriers", "workgroup-verify-sync")
 REFERENCE = "canonicalize,cse"
 
 
@@ -31,27 +36,36 @@ def print_kernel(kind: str, count: int) -> str:
     memory = f"memref<{size}xf32, 3>"
     lines = [
         "gpu.module @kernels {",
-        f"gpu.func @kernel(%x: f32, %n: index) workgroup(%S: {memory}) kernel",
-        f"attributes {{known_block_size = array<i32: {THREADS}, 1, 1>}} {{",
+        f"gpu.func @kernel(%x: f32, %n: index, %out: memref<{THREADS}xf32> {{llvm.noalias}})",
+        f"workgroup(%S: {memory}) kernel",
+        f"attributes {{known_block_size = array<i32: {THREADS}, 1, 1>,",
+        "known_grid_size = array<i32: 1, 1, 1>} {",
         "%c0 = arith.constant 0 : index",
         "%c1 = arith.constant 1 : index",
         f"%last = arith.constant {THREADS - 1} : index",
         "%t = gpu.thread_id x",
         "%u = arith.subi %last, %t : index",
     ]
-    if kind == "loop":
+    if kind in ("loop", "turns"):
         lines.append("scf.for %i = %c0 to %n step %c1 {")
+    total = "%x"  # of what is loaded: nothing is superfluous
     for number in range(count):
-        is_load = kind == "pairs" and number % 2 == 1
+        is_alternate = kind in ("pairs", "chain", "turns")
+        is_load = number % 2 == 1 if is_alternate else kind == "halves" and number >= count // 2
         thread = "%u" if is_load else "%t"
         row = number - 1 if is_load else number
+        if kind in ("chain", "turns", "halves"):
+            row = 0
         lines.append(f"%k{number} = arith.constant {THREADS * row} : index")
         lines.append(f"%i{number} = arith.addi {thread}, %k{number} : index")
         if is_load:
             lines.append(f"%v{number} = memref.load %S[%i{number}] : {memory}")
+            lines.append(f"%s{number} = arith.addf {total}, %v{number} : f32")
+            total = f"%s{number}"
         else:
             lines.append(f"memref.store %x, %S[%i{number}] : {memory}")
-    lines += ["}"] if kind == "loop" else []
+    lines.append(f"memref.store {total}, %out[%t] : memref<{THREADS}xf32>")
+    lines += ["}"] if kind in ("loop", "turns") else []
     return "\n".join([*lines, "gpu.return", "}", "}"])
 
 
@@ -78,20 +92,22 @@ def main(arguments: Sequence[str]) -> int:
     """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--counts", type=int, nargs="+", default=COUNTS, metavar="N")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, metavar="KIND")
     options = parser.parse_args(arguments)
     is_slow = False
     print(f"{'kernel':8} {'accesses':>8} {REFERENCE:>17}" + "".join(f"{p:>34}" for p in PASSES))
-    for kind in ("apart", "pairs", "loop"):
+    for kind in options.kinds:
         for count in options.counts:
             text = print_kernel(kind, count)
             idle = measure(text, "")
             reference = max(measure(text, REFERENCE) - idle, 1e-4)
             line = f"{kind:8} {count:8} {reference:16.3f}s"
+            inserted = measure(text, INSERT)
             for passes in PASSES:
-                # Verification is of what insertion made right.
-                both = passes == "workgroup-verify-sync"
-                before = measure(text, PASSES[0]) if both else idle
-                seconds = measure(text, ",".join(PASSES) if both else passes) - before
+                if passes == INSERT:
+                    seconds = inserted - idle
+                else:
+                    seconds = measure(text, f"{INSERT},{passes}") - inserted
                 is_slow |= seconds > LIMITS.get(count, float("inf"))
                 line += f"{seconds:24.3f}s {seconds / reference:7.1f}x"
             print(line, flush=True)
