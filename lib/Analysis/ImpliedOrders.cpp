@@ -77,6 +77,8 @@ void ImpliedOrders::addBarriers() {
 }
 
 void ImpliedOrders::add(const SyncHazard &order) {
+  assert(canLead(order.from, order.to, order.loop) &&
+         "what leads is of one region");
   unsigned from = positions[order.from], to = positions[order.to];
   if (!order.loop)
     add(getRegion(order.from), endsOf[getRegion(order.from)], from, to);
