@@ -19,10 +19,9 @@ from .diagnostics import (
     remark_from_native,
     snapshot_from_native,
 )
-from .emulator import Emulation, SharedBuffer
+from .emulation import Emulation, SharedBuffer
 from .errors import CompileError, InternalError, ResourceError, ToolError, UsageError
 from .files import is_text, read_source
-from .findings import Dim3
 from .memory import memory_from_native
 from .module import (
     Argument,
@@ -31,15 +30,16 @@ from .module import (
     Module,
     Parameter,
     Part,
+    PlanText,
     TensorMap,
     index_by_name,
 )
-from .plan import Plan
 from .program import Entry
 from .toolchain import find_libdevice, load_native
 
 if TYPE_CHECKING:
     from . import _native
+    from .findings import Dim3
     from .schedules import Choice
 
 Sync = Literal["insert", "keep", "minimize"]
@@ -330,7 +330,7 @@ def _make_module(result: _native.CompileResult, request: Request, choice: Choice
         seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
         entries={entry.name: _make_entry(entry) for entry in result.entries},
-        plan=Plan.parse(result.plan) if result.plan else Plan((), (), {}, ""),
+        _plan=PlanText(result.plan),
         workgroup_memory=tuple(memory_from_native(item) for item in result.memory),
         _assembly=assembly,
     )

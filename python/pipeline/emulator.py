@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .arguments import Value, evaluate, tensor_layout
-from .diagnostics import Location, diagnostic_from_native
+from .diagnostics import diagnostic_from_native
+from .emulation import STEP_LIMIT, Emulation, SharedBuffer
 from .errors import (
     CheckError,
     CompileError,
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 Check = Literal["none", "races", "all"]
 Order = Literal["forward", "reverse", "seeded"]
 AsyncMode = Literal["on_wait", "eager", "seeded"]
-
-STEP_LIMIT = 1 << 30
-"""Turns of its loops after which a thread counts as stuck, if nothing else is said."""
 
 _MAX_NUMBER = 2**32 - 1
 _BAR_DELAY = 2.0
@@ -126,24 +123,6 @@ def _read_number(name: str, value: Any) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedBuffer:
-    """A buffer in workgroup memory: bytes of a symbol that other buffers may have in turns.
-
-    Offset and size are in bytes, strides count elements.
-    """
-
-    symbol: str
-    offset: int
-    bytes: int
-    name: str
-    element_type: str
-    element_bytes: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
 class Prepared:
     """A launch that is ready to run."""
 
@@ -154,75 +133,59 @@ class Prepared:
     options: Options
 
 
-@dataclass(slots=True)
-class Emulation:
-    """The kernels of a module for the emulator, translated when they are first run."""
+def prepare(
+    emulation: Emulation,
+    kernel: Kernel,
+    values: Sequence[Value],
+    sizes: LaunchSizes,
+    options: Options,
+) -> Prepared:
+    """Check everything about a launch that can be checked before it; see ``Emulation``."""
+    sizes.check(kernel.name, kernel.known_grid, kernel.known_block)
+    request = _make_request(kernel, values, sizes, options)
+    with emulation.lock:
+        native = emulation._translate(kernel.name, options)
+    if refusal := native.refuse(request):
+        raise UsageError(f"error: kernel '{kernel.name}' is launched with {refusal}")
+    return Prepared(kernel.name, values, request, native, options)
 
-    bitcode: bytes
-    chip: str
-    sources: tuple[tuple[str, str], ...]
-    shared_buffers: tuple[SharedBuffer, ...]
-    needs_distinct_arguments: bool
-    _kernels: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle what kernels are translated from."""
-        fields = (self.bitcode, self.chip, self.sources, self.shared_buffers)
-        return Emulation, (*fields, self.needs_distinct_arguments)
+def launch(emulation: Emulation, prepared: Prepared) -> Report:
+    """Run a kernel in place. Raises InternalError."""
+    request = prepared.request
+    with emulation.lock:
+        start = time.perf_counter()
+        bar = _make_progress_bar(prepared.kernel, request)
+        result = prepared.native.launch(request, bar)
+        seconds = time.perf_counter() - start
+    if result.crash is not None:
+        raise InternalError(f"error: the emulator crashed: {result.crash}", "")
+    for value in prepared.values:
+        value.finish()
+    check, hints = prepared.options.check, _make_hints(result, prepared.values)
+    return report_from_native(result, prepared.kernel, check, seconds, hints)
 
-    def prepare(
-        self, kernel: Kernel, values: Sequence[Value], sizes: LaunchSizes, options: Options
-    ) -> Prepared:
-        """Check everything about a launch that can be checked before it.
 
-        Raises ArgumentError, UsageError, CompileError.
-        """
-        sizes.check(kernel.name, kernel.known_grid, kernel.known_block)
-        request = _make_request(kernel, values, sizes, options)
-        with self._lock:
-            native = self._translate(kernel.name, options)
-        if refusal := native.refuse(request):
-            raise UsageError(f"error: kernel '{kernel.name}' is launched with {refusal}")
-        return Prepared(kernel.name, values, request, native, options)
+def translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
+    """Make a kernel ready to run. Raises CompileError if it holds what is not emulated."""
+    from . import _native
 
-    def launch(self, prepared: Prepared) -> Report:
-        """Run a kernel in place. Raises InternalError."""
-        request = prepared.request
-        with self._lock:
-            start = time.perf_counter()
-            bar = _make_progress_bar(prepared.kernel, request)
-            result = prepared.native.launch(request, bar)
-            seconds = time.perf_counter() - start
-        if result.crash is not None:
-            raise InternalError(f"error: the emulator crashed: {result.crash}", "")
-        for value in prepared.values:
-            value.finish()
-        check, hints = prepared.options.check, _make_hints(result, prepared.values)
-        return report_from_native(result, prepared.kernel, check, seconds, hints)
-
-    def _translate(self, name: str, options: Options) -> _native.EmulatedKernel:
-        from . import _native
-
-        key = (name, options.check, options.statistics)
-        if key not in self._kernels:
-            native_options = _native.EmulatorOptions()
-            native_options.check = _native.Check[options.check.upper()]
-            native_options.statistics = options.statistics
-            native_options.chip = self.chip
-            result = _native.emulate(
-                self.bitcode,
-                name,
-                native_options,
-                [_native.SourceText(text, file) for text, file in self.sources],
-                [_shared_buffer(buffer) for buffer in self.shared_buffers],
-            )
-            if isinstance(result, list):
-                diagnostics = [diagnostic_from_native(item) for item in result]
-                text = "\n".join(str(item) for item in diagnostics)
-                raise CompileError(text, diagnostics, stage="emulate")
-            self._kernels[key] = result
-        return self._kernels[key]
+    native_options = _native.EmulatorOptions()
+    native_options.check = _native.Check[options.check.upper()]
+    native_options.statistics = options.statistics
+    native_options.chip = emulation.chip
+    result = _native.emulate(
+        emulation.bitcode,
+        name,
+        native_options,
+        [_native.SourceText(text, file) for text, file in emulation.sources],
+        [_shared_buffer(buffer) for buffer in emulation.shared_buffers],
+    )
+    if isinstance(result, list):
+        diagnostics = [diagnostic_from_native(item) for item in result]
+        text = "\n".join(str(item) for item in diagnostics)
+        raise CompileError(text, diagnostics, stage="emulate")
+    return result
 
 
 def _shared_buffer(buffer: SharedBuffer) -> _native.SharedBuffer:
@@ -366,4 +329,4 @@ def raise_findings(report: Report) -> None:
         raise error
 
 
-__all__ = ["Emulation", "Options", "raise_findings"]
+__all__ = ["STEP_LIMIT", "Emulation", "Options", "raise_findings"]

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import re
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from .arguments import check_distinct, convert
-from .diagnostics import Diagnostic, Location, Remark, Snapshot
-from .emulator import (
-    STEP_LIMIT,
-    AsyncMode,
-    Check,
-    Emulation,
-    Options,
-    Order,
-    raise_findings,
-)
-from .errors import CompileError, ToolError, UsageError
-from .execution import Outcome
-from .findings import Dim3, Report
+from .diagnostics import Diagnostic, Remark, Snapshot
+from .emulation import STEP_LIMIT, Emulation
+from .errors import UsageError
 from .memory import WorkgroupMemory
-from .plan import Plan
 from .program import Entry, choose, execute
-from .sizes import LaunchSizes, Sizes, read_bytes, read_sizes
-from .toolchain import find_ptxas
+
+if TYPE_CHECKING:
+    from .assembler import Resources
+    from .emulator import AsyncMode, Check, Options, Order
+    from .execution import Outcome
+    from .findings import Dim3, Report
+    from .plan import Plan
+    from .sizes import Sizes
 
 Backend = Literal["auto", "emulator", "cuda"]
 
@@ -88,17 +77,6 @@ class Parameter:
     """
 
     parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What ptxas says that a kernel takes: registers per thread, the rest in bytes."""
-
-    registers: int
-    static_shared_bytes: int
-    stack_bytes: int
-    spill_store_bytes: int
-    spill_load_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +141,8 @@ class Kernel:
         CheckError, for what is found; ArgumentError and UsageError before anything runs;
         CompileError if the kernel holds something that is not emulated.
         """
+        from .emulator import raise_findings
+
         report = self.emulate(
             *args,
             grid=grid,
@@ -192,6 +172,10 @@ class Kernel:
         options: Options | None = None,
     ) -> Report:
         """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
+        from .arguments import check_distinct, convert
+        from .emulator import Options
+        from .sizes import LaunchSizes, read_bytes
+
         if dynamic_shared_bytes is None:
             dynamic_shared_bytes = self.dynamic_shared_bytes or 0
         sizes = LaunchSizes(
@@ -206,6 +190,8 @@ class Kernel:
         return self._emulation.launch(prepared)
 
     def _read_sizes(self, name: str, given: Sizes | None, known: Dim3 | None) -> Dim3:
+        from .sizes import read_sizes
+
         if given is not None:
             return read_sizes(name, given)
         if known is None:
@@ -229,6 +215,8 @@ class Kernel:
 
 
 def _make_options(backend: str, **options: Any) -> Options:
+    from .emulator import Options
+
     if backend == "cuda":
         raise UsageError("error: backend 'cuda' is not built yet; use emulator")
     if backend not in ("auto", "emulator"):
@@ -248,6 +236,8 @@ class Assembly:
     @property
     def cubin(self) -> bytes:
         """The machine code; see ``Module.cubin``."""
+        from .assembler import assemble
+
         if not self._ptx:
             raise UsageError("error: the module has no PTX: an earlier stage was asked for")
         if self._cubin is None:
@@ -263,50 +253,29 @@ class Assembly:
     @property
     def resources(self) -> Mapping[str, Resources]:
         """What each kernel takes."""
+        from .assembler import parse_resources
+
         return parse_resources(self.log)
 
 
-def assemble(ptx: str, chip: str) -> tuple[bytes, str]:
-    """Assemble `ptx` for `chip`; return the cubin and what ``ptxas -v`` printed.
+class PlanText:
+    """The text of a launch plan, empty if there is none, and from the first use on the plan."""
 
-    Raises ToolError without ptxas, CompileError if ptxas refuses.
-    """
-    ptxas = find_ptxas()
-    with tempfile.TemporaryDirectory(prefix="pipeline-") as folder:
-        source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
-        source.write_text(ptx, encoding="utf-8")
-        command = [str(ptxas), "-v", f"-arch={chip}", str(source), "-o", str(target)]
-        try:
-            result = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise ToolError(f"error: {ptxas} does not run: {error.strerror}") from error
-        log = (result.stdout + result.stderr).replace(str(source), "kernels.ptx")
-        if result.returncode != 0:
-            diagnostic = Diagnostic("error", f"ptxas: {log.strip()}", Location("kernels.ptx"))
-            raise CompileError(str(diagnostic), [diagnostic], stage="cubin")
-        return target.read_bytes(), log
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._plan: Plan | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, PlanText) else NotImplemented
 
-_ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']+)'")
-_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_USED = re.compile(r"Used (\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
+    @property
+    def plan(self) -> Plan:
+        """What the text says."""
+        from .plan import Plan
 
-
-def parse_resources(log: str) -> Mapping[str, Resources]:
-    """Return what each kernel takes from the output of ``ptxas -v``."""
-    resources: dict[str, Resources] = {}
-    name, frame = "", (0, 0, 0)
-    for line in log.splitlines():
-        if match := _ENTRY.search(line):
-            name = match["name"]
-        elif match := _FRAME.search(line):
-            frame = (int(match[1]), int(match[2]), int(match[3]))
-        elif name and (match := _USED.search(line)):
-            shared = _SHARED.search(line)
-            resources[name] = Resources(int(match[1]), int(shared[1]) if shared else 0, *frame)
-            name = ""
-    return resources
+        if self._plan is None:
+            self._plan = Plan.parse(self._text) if self._text else Plan((), (), {}, "")
+        return self._plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +296,7 @@ class Module:
     seconds: Mapping[str, float] = field(compare=False)
     rendered: str = field(repr=False)
     entries: Mapping[str, Entry]
-    plan: Plan = field(repr=False)
+    _plan: PlanText = field(repr=False)
     workgroup_memory: tuple[WorkgroupMemory, ...]
     schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
@@ -355,6 +324,8 @@ class Module:
         say what it does: UsageError says what is in the way, and which kernels can be run by
         themselves.
         """
+        from .emulator import raise_findings
+
         options = _make_options(
             backend,
             check=check,
@@ -374,6 +345,8 @@ class Module:
         self, *arrays: Any, entry: str | None = None, options: Options | None = None
     ) -> Outcome:
         """Run as ``run`` does, and return reports and results; findings do not raise."""
+        from .emulator import Options
+
         chosen = self.entry(entry)
         return execute(chosen, self.plan, self.kernels, arrays, options or Options())
 
@@ -388,6 +361,11 @@ class Module:
         return choose(self.entries, self.plan, self.kernels, name)
 
     @property
+    def plan(self) -> Plan:
+        """What the host functions do."""
+        return self._plan.plan
+
+    @property
     def barriers(self) -> tuple[dict[str, Any], ...]:
         """Why there is each barrier that was inserted, from stage ``gpu`` on.
 
@@ -396,6 +374,8 @@ class Module:
         ``certificate``: the one of those that this barrier orders, if any, ``optimal``: that no
         fewer barriers would do. docs/synchronization.md has the fields of a pair.
         """
+        import json
+
         return tuple(
             json.loads(remark.message)
             for remark in self.remarks

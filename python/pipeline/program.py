@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .arguments import Value, check_distinct, convert
-from .emulator import Options
 from .errors import ShapeError, UsageError
-from .execution import Executor, Outcome
-from .plan import Function, Plan
 
 if TYPE_CHECKING:
+    from .arguments import Value
+    from .emulator import Options
+    from .execution import Outcome
     from .module import Argument, Kernel
+    from .plan import Function, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,9 @@ def execute(
 
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
+    from .arguments import check_distinct, convert
+    from .execution import Executor
+
     converted = convert(entry.name, entry.arguments, values)
     _check_extents(plan.functions[entry.name], converted)
     if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -73,6 +72,8 @@ def _is_llvm_22(program: Path) -> bool:
 
 
 def _output(*command: str) -> str:
+    import subprocess
+
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     return result.stdout.strip()
 
