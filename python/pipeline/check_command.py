@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable
@@ -14,32 +13,14 @@ from .findings import Report, to_json
 from .run_command import make_random, summarize
 
 if TYPE_CHECKING:
+    import argparse
+
     from .checking import SyncReport
     from .module import Module
 
 SEED = 0
 # For what has no random values.
 REMEDY = "try the program on some by `python -m pipeline run` with --arg and --check races"
-
-
-def add_parser(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-) -> argparse.ArgumentParser:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "check", help="prove that kernels do not race, or tell which accesses do"
-    )
-    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
-    parser.add_argument(
-        "--schedule", metavar="auto|none|FILE", help="as for compile, but none is chosen"
-    )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
-    parser.add_argument(
-        "--dynamic",
-        action="store_true",
-        help="also run the program on the emulator, on random arguments, and look for races",
-    )
-    return parser
 
 
 def run(

@@ -6,36 +6,30 @@ refused, 2 wrong usage, 69 a tool is missing, 70 internal error, 130 interrupted
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
-import subprocess
 import sys
-import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from . import check_command, run_command
-from .checking import check
 from .compiler import STAGES, Stage, choose_schedule, compile
 from .diagnostics import Remark
-from .doctor import examine
 from .errors import CompileError, Error, InternalError, UsageError
 from .files import write_file
 from .module import Module
+from .parser import NOT_BUILT, make_parser
 from .toolchain import find_mlir_opt, plugin_path
+
+if TYPE_CHECKING:
+    import argparse
 
 T = TypeVar("T")
 
 _SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
 _PACKING = "workgroup-pack-memory"
-_EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
-_NOT_BUILT = {
-    "explain": "the report is not built yet",
-}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,21 +37,20 @@ def main(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] == "opt":
         # Everything after the word is mlir-opt's, which argparse cannot promise.
         return _guard(lambda: _opt(arguments[1:]))
-    if arguments and arguments[0] in _NOT_BUILT:
-        words = _NOT_BUILT[arguments[0]]
+    if arguments and arguments[0] in NOT_BUILT:
+        words = NOT_BUILT[arguments[0]]
         return _guard(lambda: _not_built(words))
     return _guard(lambda: _parse_and_run(arguments))
 
 
 def _parse_and_run(arguments: Sequence[str]) -> int:
     try:
-        options = _make_parser().parse_args(arguments)
+        options = make_parser().parse_args(arguments)
     except SystemExit:
         if sys.stdout is not None:
             sys.stdout.flush()
         raise
-    command: Callable[[argparse.Namespace], int] = options.run
-    return command(options)
+    return _COMMANDS[options.command](options)
 
 
 def _guard(command: Callable[[], int]) -> int:
@@ -97,95 +90,13 @@ def _drop_output() -> None:
 
 
 def _save_reproducer(error: InternalError) -> str:
+    import tempfile
+
     with tempfile.NamedTemporaryFile(
         "w", prefix="pipeline-", suffix=".mlir", delete=False, encoding="utf-8"
     ) as stream:
         stream.write(error.reproducer)
         return stream.name
-
-
-# --- the parser -----------------------------------------------------------------------------------
-
-
-def _make_parser() -> argparse.ArgumentParser:
-    from . import __version__
-
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline",
-        description="From linalg to PTX with plain upstream MLIR.",
-        epilog="Exit codes: 0 done, 1 program refused, 2 wrong usage, 69 tool missing, "
-        "70 internal error, 130 interrupted.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"mlir-workgroup {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    _add_compile(commands)
-    run_command.add_parser(commands).set_defaults(run=_run)
-    check_command.add_parser(commands).set_defaults(run=_check)
-    opt = commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
-    opt.set_defaults(run=lambda _: _opt([]))
-    path = commands.add_parser("plugin-path", help="print the path of the pass plugin")
-    path.set_defaults(run=_plugin_path)
-    doctor = commands.add_parser("doctor", help="tell what is installed and what is missing")
-    doctor.set_defaults(run=_doctor)
-    for name, words in _NOT_BUILT.items():
-        commands.add_parser(name, help=f"({words})", add_help=False)
-    return parser
-
-
-def _add_compile(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-) -> None:
-    parser = commands.add_parser(
-        "compile", help="compile a program to PTX or machine code", allow_abbrev=False
-    )
-    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
-    )
-    parser.add_argument(
-        "--emit", choices=_EMITS, default="ptx", help="what to write (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--chip", metavar="CHIP", help="as sm_90a (default: the program's target, else sm_80)"
-    )
-    parser.add_argument(
-        "--schedule",
-        metavar="auto|none|FILE",
-        help="transform dialect schedule to apply (default: auto, the program's own or, if it has "
-        "neither one nor kernels, one that is chosen, which --emit schedule prints)",
-    )
-    parser.add_argument(
-        "--sync",
-        metavar="insert|keep|minimize",
-        default="insert",
-        help="barriers: add the fewest that are missing, leave them as they are, or also remove "
-        "those that order nothing (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--no-verify",
-        action="store_true",
-        help="accept data races, and barriers in divergent control flow",
-    )
-    parser.add_argument(
-        "--memory-options",
-        metavar="OPTIONS",
-        default="",
-        help="further options of the pipeline workgroup-memory, as mlir-opt takes them: "
-        "'reuse=never resolve-bank-conflicts=false'",
-    )
-    parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
-    parser.add_argument("--timing", action="store_true", help="print the time of each stage")
-    parser.add_argument(
-        "--remarks",
-        metavar="REGEX",
-        help="print the remarks of the passes that match, or of all: .; if workgroup-pack-memory "
-        "does, also where each kernel's workgroup buffers are",
-    )
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
-    )
-    parser.set_defaults(run=_compile)
 
 
 # --- commands -------------------------------------------------------------------------------------
@@ -250,15 +161,25 @@ def _warn_of(options: argparse.Namespace) -> None:
 
 
 def _wait_for(function: Callable[[], T]) -> T:
-    """Call a function that may take long, so that Ctrl-C is heard at once.
+    """Call a function that may take long in a thread, so that Ctrl-C is heard at once.
 
-    The executor outlives the waiting: in its finalizer an interrupt would be lost.
+    That ends the process, by ``_guard``, whatever the thread is at.
     """
-    with ThreadPoolExecutor(1) as executor:
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def call() -> None:
         try:
-            return executor.submit(function).result()
-        except KeyboardInterrupt:
-            os._exit(130)
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors.pop()
+    return results.pop()
 
 
 def _source(given: str) -> str | Path:
@@ -339,6 +260,8 @@ def _write(output: str, data: bytes, *, is_binary: bool) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from . import run_command
+
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
     _warn_of(options)
@@ -363,6 +286,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from . import check_command
+    from .checking import check
+
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
     if options.dynamic and options.input == "-":
@@ -390,6 +316,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _opt(arguments: Sequence[str]) -> int:
+    import subprocess
+
     command = [str(find_mlir_opt()), f"--load-pass-plugin={plugin_path()}", *arguments]
     code = subprocess.run(command, check=False).returncode
     return 128 - code if code < 0 else code
@@ -401,6 +329,8 @@ def _plugin_path(_: argparse.Namespace) -> int:
 
 
 def _doctor(_: argparse.Namespace) -> int:
+    from .doctor import examine
+
     findings = examine()
     for finding in findings:
         print(finding)
@@ -409,6 +339,16 @@ def _doctor(_: argparse.Namespace) -> int:
 
 def _not_built(words: str) -> int:
     raise UsageError(f"error: {words}")
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "compile": _compile,
+    "run": _run,
+    "check": _check,
+    "opt": lambda _: _opt([]),
+    "plugin-path": _plugin_path,
+    "doctor": _doctor,
+}
 
 
 __all__ = ["CompileError", "main"]

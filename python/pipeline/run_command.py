@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
@@ -10,84 +9,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .emulator import STEP_LIMIT, Check, Options
+from .emulator import Check, Options
 from .errors import CheckError, UsageError
 from .files import write_file
 from .findings import Report, Statistics, to_json
 from .scalars import describe_value, numpy_dtype
 
 if TYPE_CHECKING:
+    import argparse
+
     import numpy as np
 
     from .module import Argument, Module
-
-
-def add_parser(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-) -> argparse.ArgumentParser:
-    """Add the command and its options."""
-    parser = commands.add_parser(
-        "run", help="run a program, or one kernel, on the CPU emulator", allow_abbrev=False
-    )
-    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
-    parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
-    parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
-    parser.add_argument(
-        "--arg",
-        action="append",
-        default=[],
-        metavar="A.npy|N",
-        help="the next argument: an array's file, or a number",
-    )
-    parser.add_argument(
-        "--random", type=int, metavar="SEED", help="random values for arguments that are not given"
-    )
-    parser.add_argument(
-        "--out", metavar="DIR", help="write argN.npy of what changed, and resultN.npy"
-    )
-    parser.add_argument(
-        "--backend", choices=("auto", "cuda", "emulator"), default="auto", help="where to run"
-    )
-    for name, words in (("grid", "blocks"), ("block", "threads per block")):
-        parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}, with --kernel")
-    parser.add_argument(
-        "--dynamic-shared-bytes", type=int, metavar="N", help="dynamic memory, with --kernel"
-    )
-    _add_check_options(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
-    parser.add_argument("--chip", metavar="CHIP", help="as for compile")
-    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
-    parser.add_argument(
-        "--sync", metavar="insert|keep|minimize", default="insert", help="as for compile"
-    )
-    parser.add_argument("--no-verify", action="store_true", help="as for compile")
-    return parser
-
-
-def _add_check_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--check", choices=("none", "races", "all"), default=None, help="default: none"
-    )
-    parser.add_argument("--check-races", action="store_true", help="the same as --check races")
-    parser.add_argument("--stats", action="store_true", help="tell what accesses cost")
-    parser.add_argument(
-        "--order", default="forward", metavar="forward|reverse|SEED", help="who runs first"
-    )
-    parser.add_argument(
-        "--async-mode",
-        default="on_wait",
-        metavar="on_wait|eager|SEED",
-        help="when the bytes of asynchronous copies arrive",
-    )
-    parser.add_argument(
-        "--step-limit",
-        type=int,
-        default=STEP_LIMIT,
-        metavar="N",
-        help="loop iterations after which a thread counts as stuck (default: %(default)s)",
-    )
-    parser.add_argument("--workers", type=int, default=0, metavar="N", help="host threads to use")
-    parser.add_argument("--blocks", type=int, default=0, metavar="N", help="run only N blocks")
 
 
 def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> int:
