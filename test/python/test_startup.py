@@ -1,0 +1,95 @@
+"""What a process loads: what it takes to start, every compilation by the command line takes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import programs
+import pytest
+from command_line import run
+
+import pipeline
+
+# Whatever was loaded for the interpreter itself, by the files of site-packages too, is not ours.
+TELL_LOADED = """
+import runpy, sys
+before = set(sys.modules)
+try:
+{body}
+finally:
+    print("\\n", *sorted(set(sys.modules) - before))
+"""
+RUN = 'runpy.run_module("pipeline", run_name="__main__", alter_sys=True)'
+
+ADD = """\
+!t = tensor<64x128xf32>
+func.func @main(%a: !t, %b: !t, %e: !t) -> !t {
+  %r = linalg.add ins(%a, %b : !t, !t) outs(%e : !t) -> !t
+  return %r : !t
+}
+"""
+
+SLOW = {
+    *("concurrent.futures", "ctypes", "json", "logging", "numpy", "platform", "random"),
+    *("socket", "subprocess", "tempfile", "tqdm"),
+}
+"""Modules of others that take milliseconds, and compilations do without."""
+
+OF_COMPILATIONS = {
+    *("pipeline", "pipeline.compiler", "pipeline.diagnostics", "pipeline.emulation"),
+    *("pipeline.errors", "pipeline.files", "pipeline.memory", "pipeline.module"),
+    *("pipeline.program", "pipeline.toolchain"),
+}
+"""The modules of this package that the function ``compile`` is made of."""
+
+OF_COMMANDS = OF_COMPILATIONS | {"pipeline.cli", "pipeline.parser"}
+
+
+def loaded_by(body: str, *arguments: str | Path) -> set[str]:
+    """Return the modules that a statement loads in an interpreter of its own."""
+    code = TELL_LOADED.format(body=f"    {body}")
+    outcome = run("-c", code, *arguments, command=(sys.executable,))
+    assert (outcome.code, outcome.words) == (0, "")
+    return set(outcome.text.splitlines()[-1].split())
+
+
+def of_this_package(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] == "pipeline"}
+
+
+def test_import() -> None:
+    modules = loaded_by("import pipeline")
+    assert of_this_package(modules) == OF_COMPILATIONS
+    assert not modules & SLOW
+
+
+@pytest.mark.parametrize("text", [programs.STORE, ADD], ids=["kernels", "linalg"])
+def test_compile(text: str, tmp_path: Path) -> None:
+    """Neither what only runs kernels, checks or examines, nor schedules for who brings kernels."""
+    source = tmp_path / "program.mlir"
+    source.write_text(text)
+    modules = loaded_by(RUN, "compile", source, "-o", tmp_path / "program.ptx")
+    ours = {name for name in of_this_package(modules) if not name.startswith("pipeline.schedules.")}
+    chooser = {"pipeline.schedules"} if text == ADD else set()
+    assert ours == OF_COMMANDS | {"pipeline._native"} | chooser
+    assert not modules & SLOW
+    assert (tmp_path / "program.ptx").read_text()
+
+
+def test_names_that_are_loaded_later() -> None:
+    names = ", ".join(set(pipeline.__all__) - {"__version__"})
+    modules = loaded_by(f"from pipeline import {names}")
+    assert modules >= {"pipeline.checking", "pipeline.findings", "pipeline.plan"}
+    assert not modules & {"numpy", "pipeline._native"}
+    assert set(dir(pipeline)) >= set(pipeline.__all__)
+
+
+def test_modules_that_are_loaded_later() -> None:
+    """After ``import pipeline`` alone, as the documentation writes it."""
+    assert "pipeline.findings" in loaded_by("import pipeline; pipeline.findings.to_json")
+
+
+def test_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="module 'pipeline' has no attribute 'compiel'"):
+        _ = pipeline.compiel  # type: ignore[attr-defined]
