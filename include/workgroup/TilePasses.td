@@ -49,6 +49,11 @@ def StageOperandsPass : Pass<"workgroup-stage-operands"> {
     instead; if one of them writes the result in place, or nobody else needs it, it is
     not written before, else it is a copy of the private buffer.
 
+    A block may keep the result in a buffer of its own, for a sum along rows or another
+    contraction. That buffer gets room for the whole tile, which is stored without asking where
+    it ends, and rows far enough apart for threads that store two at once. A second contraction
+    that reads such rows is given them where they are, with zeros behind the last sum.
+
     A contraction is left alone, with a remark, if sizes have no constant bounds; if one
     operand or the result has a single column; if tiles have more than one turn
     of a loop that goes along the result and both operands; if the body is not one that

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockBuffers.h"
 #include "BufferTypes.h"
 #include "TileLoops.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -106,16 +107,6 @@ static Value createPlaced(RewriterBase &rewriter, AllocOp op) {
                                  op.getAlignmentAttr());
 }
 
-/// True if nothing cares for the layout of `buffer` and its slices.
-static bool takesAnyLayout(Value buffer) {
-  return llvm::all_of(buffer.getUsers(), [](Operation *user) {
-    if (auto slice = dyn_cast<memref::SubViewOp>(user))
-      return takesAnyLayout(slice);
-    return isa<linalg::LinalgOp, memref::CopyOp, memref::LoadOp,
-               memref::StoreOp, memref::DimOp, memref::DeallocOp>(user);
-  });
-}
-
 /// The type of `op` with dynamic extents at their upper bounds; null if there
 /// is none, or nothing to gain.
 static MemRefType getStaticType(memref::AllocOp op) {
@@ -132,21 +123,6 @@ static MemRefType getStaticType(memref::AllocOp op) {
   }
   return MemRefType::get(shape, type.getElementType(), AffineMap(),
                          getWorkgroupSpace(op.getContext()));
-}
-
-/// Gives slices of `buffer` the types that follow from its type.
-static void updateSlices(RewriterBase &rewriter, Value buffer) {
-  for (Operation *user : buffer.getUsers()) {
-    auto slice = dyn_cast<memref::SubViewOp>(user);
-    if (!slice)
-      continue;
-    MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-        slice.getType().getShape(), cast<MemRefType>(buffer.getType()),
-        slice.getMixedOffsets(), slice.getMixedSizes(),
-        slice.getMixedStrides());
-    rewriter.modifyOpInPlace(slice, [&] { slice.getResult().setType(type); });
-    updateSlices(rewriter, slice);
-  }
 }
 
 /// Puts `op` into a buffer of the constant size of `type`: its rows are then as

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionShape.h"
+#include "KeptBuffers.h"
 #include "KernelBuffers.h"
 #include "ParallelLoops.h"
 #include "StageReads.h"
@@ -64,7 +65,8 @@ private:
   std::string decide(Staging &staging);
   std::string findSizes(Staging &staging);
   std::string checkTiles(Staging &staging);
-  void apply(Staging &staging, StagedResult &result);
+  Value keepWhole(Staging &staging, MemRefType type);
+  void apply(Staging &staging);
   MemRefType getTileType(Staging &staging, OpOperand *operand,
                          gpu::AddressSpace space);
   void stage(Staging &staging, OpOperand *operand);
@@ -74,6 +76,8 @@ private:
   int64_t maxBytes;
   ArgumentAliases aliases;
   IRRewriter rewriter;
+  /// What blocks keep whole tiles in.
+  KeptBuffers kept;
 };
 
 } // namespace
@@ -281,10 +285,16 @@ MemRefType OperandStager::getTileType(Staging &staging, OpOperand *operand,
 }
 
 /// Has the contraction read `operand` from a tile in workgroup memory, to which
-/// it is copied before.
+/// it is copied before unless the block keeps it there.
 void OperandStager::stage(Staging &staging, OpOperand *operand) {
   Location loc = staging.contraction.op.getLoc();
   MemRefType type = getTileType(staging, operand, gpu::AddressSpace::Workgroup);
+  if (Value tile = kept.findTile(rewriter, staging.contraction, operand,
+                                 type.getShape(), staging.root)) {
+    rewriter.modifyOpInPlace(staging.contraction.op,
+                             [&] { operand->set(tile); });
+    return;
+  }
   rewriter.setInsertionPoint(staging.root);
   Value tile = memref::AllocOp::create(
       rewriter, loc, type, rewriter.getI64IntegerAttr(kSlotAlignment));
@@ -329,7 +339,19 @@ static void eraseDead(Value memref, RewriterBase &rewriter) {
   }
 }
 
-void OperandStager::apply(Staging &staging, StagedResult &result) {
+/// Makes the buffer that a block keeps the result in so large that the whole
+/// tile of it can be stored, in vectors, without asking for edges. Returns
+/// where it is stored; null if the block keeps it elsewhere, or not at all.
+Value OperandStager::keepWhole(Staging &staging, MemRefType type) {
+  StagedResult result(staging.getResult(), staging.root, aliases);
+  result.analyze();
+  if (!result.isKept())
+    return nullptr;
+  return kept.makeTile(rewriter, staging.getResult(), type.getShape(),
+                       staging.root);
+}
+
+void OperandStager::apply(Staging &staging) {
   linalg::LinalgOp op = staging.contraction.op;
   Contraction &contraction = staging.contraction;
   MemRefType type =
@@ -341,12 +363,19 @@ void OperandStager::apply(Staging &staging, StagedResult &result) {
                                       contraction.columns.getSize(),
                                       contraction.sums.getSize())
                             .str());
-  auto old = cast<MemRefType>(staging.getResult().getType());
+  auto make = [&]() -> Value {
+    return memref::AllocaOp::create(rewriter, op.getLoc(), type);
+  };
+  Value tile = keepWhole(staging, type);
   Value view = staging.getResult();
-  Value buffer = result.redirect(
-      rewriter, /*isPadded=*/old.getShape() != type.getShape(), [&]() -> Value {
-        return memref::AllocaOp::create(rewriter, op.getLoc(), type);
-      });
+  StagedResult result(view, staging.root, aliases);
+  result.analyze();
+  bool isPadded =
+      cast<MemRefType>(view.getType()).getShape() != type.getShape();
+  Value buffer = tile && isPadded ? result.redirectTo(rewriter, tile, make)
+                                  : result.redirect(rewriter, isPadded, make);
+  if (tile && tile.use_empty())
+    rewriter.eraseOp(tile.getDefiningOp());
   stage(staging, contraction.lhs);
   stage(staging, contraction.rhs);
   rewriter.modifyOpInPlace(op, [&] {
@@ -363,10 +392,8 @@ void OperandStager::run() {
   for (linalg::LinalgOp op : collect()) {
     Staging staging{Contraction{op}};
     std::string why = decide(staging);
-    StagedResult result(staging.getResult(), staging.root, aliases);
     if (why.empty()) {
-      result.analyze();
-      apply(staging, result);
+      apply(staging);
       continue;
     }
     missedRemark(RemarkSource::StageOperands, "NotStaged", op)

@@ -234,6 +234,28 @@ void StagedResult::replaceInPlace(RewriterBase &rewriter, Value part) {
   inPlace = changed;
 }
 
+/// True if `init` writes the same constant everywhere, padding included.
+static bool isConstantFill(OpOperand *init) {
+  auto fill = dyn_cast<linalg::LinalgOp>(init->getOwner());
+  return fill && llvm::none_of(fill.getDpsInputs(), [](Value input) {
+           return isa<MemRefType>(input.getType());
+         });
+}
+
+bool StagedResult::isKept() const {
+  return init && isConstantFill(init) && (isNeeded || inPlace);
+}
+
+Value StagedResult::redirectTo(RewriterBase &rewriter, Value tile,
+                               function_ref<Value()> make) {
+  rewriter.setInsertionPoint(init->getOwner());
+  Value buffer = make();
+  rewriter.modifyOpInPlace(init->getOwner(), [&] { init->set(buffer); });
+  rewriter.setInsertionPointAfter(root);
+  memref::CopyOp::create(rewriter, root->getLoc(), buffer, tile);
+  return buffer;
+}
+
 Value StagedResult::redirect(RewriterBase &rewriter, bool isPadded,
                              function_ref<Value()> make) {
   Location loc = root->getLoc();
@@ -251,11 +273,7 @@ Value StagedResult::redirect(RewriterBase &rewriter, bool isPadded,
   }
   if (init) {
     // A constant may as well go to the padding, which is never used.
-    auto fill = dyn_cast<linalg::LinalgOp>(init->getOwner());
-    bool isConstant =
-        fill && llvm::none_of(fill.getDpsInputs(), [](Value input) {
-          return isa<MemRefType>(input.getType());
-        });
+    bool isConstant = isConstantFill(init);
     rewriter.modifyOpInPlace(init->getOwner(),
                              [&] { init->set(isConstant ? buffer : part); });
   } else {

@@ -39,6 +39,15 @@ public:
   Value redirect(RewriterBase &rewriter, bool isPadded,
                  function_ref<Value()> make);
 
+  /// True if a constant fills the view before, and others find in it afterwards
+  /// what the contraction, or an operation in place, puts there.
+  bool isKept() const;
+
+  /// Has what fills the view, and the contraction, use the buffer that `make`
+  /// makes, and copies it to `tile`, which begins with the view, afterwards.
+  Value redirectTo(RewriterBase &rewriter, Value tile,
+                   function_ref<Value()> make);
+
 private:
   bool mayTouch(Operation *op) const;
   bool isWhole(OpOperand &use) const { return isSameView(use.get(), view); }

@@ -150,9 +150,11 @@ func.func @update(%a: memref<20x10xf32>, %b: memref<10x50xf32>, %c: memref<20x50
   return
 }
 
-// What reads otherwise than element by element finds the result in memory.
+// What reads otherwise than element by element finds the result in memory, the rows of which are
+// moved apart.
 // CHECK-LABEL: func private @reduced
-// CHECK:           %[[BUFFER:.+]] = memref.alloc() : memref<32x32xf32>
+// CHECK:           %[[ALLOC:.+]] = memref.alloc() : memref<32x48xf32>
+// CHECK:           %[[BUFFER:.+]] = memref.subview %[[ALLOC]][0, 0] [32, 32] [1, 1]
 // CHECK:           %[[SUM:.+]] = memref.alloca() : memref<32x32xf32, #gpu.address_space<private>>
 // CHECK:           linalg.matmul
 // CHECK-NEXT:      memref.copy %[[SUM]], %[[BUFFER]]
