@@ -233,7 +233,7 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     only.
 
     With `swizzle=auto`, as in the pipeline, padding by up to a quarter of a row is
-    preferred to swizzling, and in loops of more than 64 turns the arithmetic of a
+    preferred to swizzling, which has to save a 32nd of all wavefronts, and in loops of more than 64 turns the arithmetic of a
     swizzle counts as a wavefront for each access of less than 16 bytes.
 
     Accesses through views (`memref.subview`, `cast`, `memory_space_cast`,

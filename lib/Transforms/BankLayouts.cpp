@@ -276,6 +276,12 @@ static bool isWorthwhile(uint64_t before, uint64_t after, uint64_t least) {
   return after < before && before - after >= (before - least) / kPart;
 }
 
+/// True if swizzled rows save more than the arithmetic of each access costs.
+static bool paysForArithmetic(uint64_t before, uint64_t after) {
+  constexpr uint64_t kPart = 32;
+  return after < before && before - after >= before / kPart;
+}
+
 /// What `samples` cost in `layout` at the least, `least` being the weighted
 /// wavefronts without conflicts.
 static uint64_t getCostFloor(ArrayRef<SampledAccess> samples,
@@ -331,7 +337,9 @@ LayoutChoice chooseLayout(const BankBuffer &buffer,
       findCheapest(thin(samples), buffer, candidates.list(), swizzle);
   choice.isHindered = candidates.isHindered;
   uint64_t after = countWavefrontsOf(samples, buffer, found);
-  if (isWorthwhile(choice.before, after, choice.least)) {
+  bool pays = swizzle == Swizzle::Always || !found.isSwizzled() ||
+              paysForArithmetic(choice.before, after);
+  if (pays && isWorthwhile(choice.before, after, choice.least)) {
     choice.after = after;
     choice.layout = found;
   }
