@@ -83,11 +83,21 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
       to be computed by several blocks. Reductions of a kernel have the same rows; the
       first one to join makes them those of the kernel;
     - there is one contraction or window at most, with nothing but element-wise
-      operations behind it;
+      operations behind it, or two contractions that are a chain;
     - of what others need as well, no two blocks make the same;
     - the host writes to no memory before the kernel that the operation may read.
 
     Otherwise a remark says what kept it out.
+
+    Two contractions are a chain if the second multiplies what element-wise operations, and sums
+    along rows, make of the result of the first, as attention does, and if nothing of that is for
+    others. Results are contiguous along their columns, and what the second one reads along its
+    sums. They become one kernel, which keeps some rows in workgroup memory in between,
+    with `chain-bytes` of this memory for 16 rows and the tiles that are multiplied. The columns
+    of the first result, those of the second, and the sums of the first are of constant extents,
+    the last two of 256 at most: what is computed with an element of the row is then less than what
+    it costs to have it in global memory. There are at least 16 rows, and
+    `chain-blocks` times as many if there is much to do for each 16 of them.
 
     The tensors that callers pass to public functions with operations on tensors become
     `bufferization.writable = false`, unless they say otherwise: bufferization would write
@@ -97,6 +107,13 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     (https://iree.dev/developers/design-docs/), with kernels as functions instead of an
     operation of their own.
   }];
+  let options = [
+    Option<"chainBytes", "chain-bytes", "int64_t", /*default=*/"0",
+           "Bytes of workgroup memory that a chain of two contractions may take; 0 for "
+           "kernels of one">,
+    Option<"chainBlocks", "chain-blocks", "int64_t", /*default=*/"0",
+           "Blocks that a chain of much work has at least">,
+  ];
   let dependentDialects = ["bufferization::BufferizationDialect",
                            "func::FuncDialect", "linalg::LinalgDialect",
                            "tensor::TensorDialect"];
@@ -122,13 +139,17 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     before those of the result. A second loop, that for the root, puts them together and does the
     rest. The order in which floating-point numbers are added up changes with the sizes, not from run to run.
 
+    Of a chain of two contractions, `columns` is the number of columns of the first that a block
+    makes at a time, along with what element-wise operations make of them; 0, or none, is for all.
+    Both go through their sums in the steps of `reduction`.
+
     What an element-wise operation makes for several others stays in a tile, unless the size of
     this is not known, or `recompute` is set: then each of them computes it for itself.
 
     Functions without structured operations on tensors, or with more than one block of code,
     are left alone. Fails if the function is more than one kernel, if `block` names a
-    loop that blocks cannot share out, and if `split` is given without just one reduction the partial
-    results of which can be put together.
+    loop that blocks cannot share out, if `split` is given without just one reduction the partial
+    results of which can be put together, and if `columns` is given without a chain.
   }];
   let options = [
     ListOption<"block", "block", "int64_t",
@@ -137,6 +158,8 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
                "Steps along the sums of contractions; 0 for all at once">,
     ListOption<"split", "split", "int64_t",
                "Sizes of tiles along the loops of a reduction that blocks share; 0 for all">,
+    Option<"columns", "columns", "int64_t", /*default=*/"0",
+           "Columns of the first of two contractions that are made at a time; 0 for all">,
     Option<"recompute", "recompute", "bool", /*default=*/"false",
            "Keep no element-wise intermediate results">,
   ];

@@ -79,9 +79,20 @@ struct NormalizeLinalgOptions {
 LogicalResult normalizeLinalg(ModuleOp module,
                               const NormalizeLinalgOptions &options = {});
 
+/// Which chains of contractions become one kernel: see pass
+/// `workgroup-form-kernels`.
+struct FormKernelsOptions {
+  /// Workgroup memory for the rows that a block keeps between contractions, and
+  /// tiles of what it multiplies; 0 for a kernel of each contraction.
+  int64_t chainBytes = 0;
+  /// The least number of blocks that are worth it, if each has much to do.
+  int64_t chainBlocks = 0;
+};
+
 /// Makes private functions, which become kernels, of the operations on tensors
 /// in `module`. See pass `workgroup-form-kernels`.
-LogicalResult formKernels(ModuleOp module);
+LogicalResult formKernels(ModuleOp module,
+                          const FormKernelsOptions &options = {});
 
 /// Tiles of a kernel: see pass `workgroup-tile-kernel`.
 struct TileKernelOptions {
@@ -92,6 +103,9 @@ struct TileKernelOptions {
   /// Iterations of each loop of the one reduction that a block does, if blocks
   /// share its sums; 0 for all.
   SmallVector<int64_t> split;
+  /// Columns of the first of two chained contractions that are made at a time;
+  /// 0 for all.
+  int64_t columns = 0;
   /// Whether every user of an element-wise result computes it for itself.
   bool recompute = false;
 };

@@ -237,7 +237,10 @@ LogicalResult Compilation::formKernelFunctions(ModuleOp copy) {
   size_t numDiagnostics = result.diagnostics.size();
   size_t numRemarks = result.remarks.size();
   size_t numLetters = result.rendered.size();
-  if (failed(runPasses(copy, addKernelFormation)))
+  auto build = [&](OpPassManager &pm) {
+    addKernelFormation(pm, {options.chainBytes, options.chainBlocks});
+  };
+  if (failed(runPasses(copy, build)))
     return failure();
   result.diagnostics.resize(numDiagnostics);
   result.remarks.resize(numRemarks);

@@ -79,13 +79,28 @@ static KernelOpRecord describeOp(linalg::LinalgOp op,
   return record;
 }
 
-void addKernelFormation(OpPassManager &pm) {
+static std::optional<KernelChainRecord>
+describeChain(const KernelGroup &group) {
+  const std::optional<ContractionChain> &chain = group.getChain();
+  if (!chain)
+    return std::nullopt;
+  SmallVector<linalg::LinalgOp> ops = group.getOps();
+  auto find = [&](linalg::LinalgOp op) -> unsigned {
+    return llvm::find(ops, op) - ops.begin();
+  };
+  ChainBytes bytes = getBytes(*chain);
+  return KernelChainRecord{find(chain->first), find(chain->second),
+                           *group.getRowOf(chain->second)[chain->row],
+                           bytes.perRow, bytes.ofTiles};
+}
+
+void addKernelFormation(OpPassManager &pm, const FormKernelsOptions &limits) {
   NormalizeLinalgPassOptions options;
   options.assumeDistinctArguments = true; // as the schedules say
   pm.addPass(createNormalizeLinalgPass(options));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createFormKernelsPass());
+  pm.addPass(createFormKernelsPass({limits.chainBytes, limits.chainBlocks}));
 }
 
 std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module) {
@@ -105,6 +120,7 @@ std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module) {
       record.ops.push_back(describeOp(op, group));
     for (unsigned loop : llvm::seq(group.getRoot().getNumLoops()))
       record.isShared.push_back(group.getRows()[loop]);
+    record.chain = describeChain(group);
   }
   return records;
 }

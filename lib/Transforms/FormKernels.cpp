@@ -28,12 +28,12 @@ static bool hasDestination(Value result) {
 
 /// True for what this pass makes: a private function of nothing but one group
 /// and what it reads, whose results are put into arguments.
-static bool isFormed(func::FuncOp function) {
+static bool isFormed(func::FuncOp function, const FormKernelsOptions &options) {
   if (!function.isPrivate() || !function.getBody().hasOneBlock())
     return false;
   Block &body = function.front();
   auto results = body.getTerminator()->getOperands();
-  std::vector<KernelGroup> groups = groupOps(body);
+  std::vector<KernelGroup> groups = groupOps(body, &options);
   if (groups.size() != 1 || results.empty() ||
       results.back().getDefiningOp() != groups.front().getRoot())
     return false;
@@ -57,9 +57,10 @@ static void remarkOn(const KernelGroup &group, StringRef name) {
 }
 
 /// Forms the kernels of `block`, whose number goes on from `next`.
-static void formKernels(func::FuncOp function, Block &block, unsigned &next) {
+static void formKernels(func::FuncOp function, Block &block,
+                        const FormKernelsOptions &options, unsigned &next) {
   SmallVector<std::pair<linalg::LinalgOp, StringRef>> whyNot;
-  std::vector<KernelGroup> groups = groupOps(block, &whyNot);
+  std::vector<KernelGroup> groups = groupOps(block, &options, &whyNot);
   for (auto [op, reason] : whyNot)
     missedRemark(RemarkSource::FormKernels, "KernelOfItsOwn", op)
         << ("it is not in the kernel of what uses it: " + reason).str();
@@ -105,10 +106,10 @@ static LogicalResult checkBufferizable(func::FuncOp function) {
   return failure(function.walk(check).wasInterrupted());
 }
 
-LogicalResult formKernels(ModuleOp module) {
+LogicalResult formKernels(ModuleOp module, const FormKernelsOptions &options) {
   SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isDeclaration() && !isFormed(function))
+    if (!function.isDeclaration() && !isFormed(function, options))
       functions.push_back(function);
   for (func::FuncOp function : functions) {
     if (failed(checkBufferizable(function)))
@@ -123,7 +124,7 @@ LogicalResult formKernels(ModuleOp module) {
       continue;
     unsigned next = 0;
     for (Block *block : blocks)
-      formKernels(function, *block, next);
+      formKernels(function, *block, options, next);
   }
   return success();
 }
@@ -134,7 +135,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   using FormKernelsPassBase::FormKernelsPassBase;
 
   void runOnOperation() override {
-    if (failed(formKernels(getOperation())))
+    if (failed(formKernels(getOperation(), {chainBytes, chainBlocks})))
       signalPassFailure();
   }
 };

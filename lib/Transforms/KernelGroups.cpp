@@ -181,10 +181,37 @@ KernelGroup::getReductionObstacle(linalg::LinalgOp op, const Uses &uses,
   return std::nullopt;
 }
 
+bool KernelGroup::joinChain(ContractionChain newChain) {
+  ArrayRef<std::optional<unsigned>> ofSecond = getRowOf(newChain.second);
+  llvm::SmallBitVector left(rows.size());
+  SmallVector<Loops> loops;
+  for (const ContractionChain::Link &link : newChain.links) {
+    Loops &ofLink = loops.emplace_back();
+    for (std::optional<unsigned> row : link.rows) {
+      std::optional<unsigned> ofRoot = row ? ofSecond[*row] : std::nullopt;
+      if (row && !(ofRoot && rows[*ofRoot]))
+        return false;
+      ofLink.push_back(ofRoot);
+      if (ofRoot)
+        left.set(*ofRoot);
+    }
+  }
+  rows = left;
+  for (auto [link, ofLink] :
+       llvm::reverse(llvm::zip_equal(newChain.links, loops))) {
+    ops.push_back(link.op);
+    loopsOf[link.op] = std::move(ofLink);
+  }
+  chain = std::move(newChain);
+  return true;
+}
+
 std::optional<StringRef> KernelGroup::join(linalg::LinalgOp op) {
   Uses uses;
   if (std::optional<StringRef> obstacle = collectUses(op, uses))
     return obstacle;
+  if (chain)
+    return "the kernel has the memory it needs for two contractions only";
   LinalgClass kind = classify(op);
   if (std::optional<StringRef> obstacle = getClassObstacle(kind))
     return obstacle;
@@ -215,7 +242,7 @@ namespace {
 
 class BlockGrouping {
 public:
-  explicit BlockGrouping(Block &block);
+  BlockGrouping(Block &block, const FormKernelsOptions *limits);
 
   void add(linalg::LinalgOp op);
 
@@ -229,11 +256,16 @@ private:
   }
   bool comesBehind(linalg::LinalgOp op, unsigned group) const;
   bool mayReadOther(linalg::LinalgOp op, unsigned group) const;
+  std::optional<StringRef> joinGroup(linalg::LinalgOp op, unsigned group);
+  void place(linalg::LinalgOp op, unsigned group);
 
   Block &block;
+  const FormKernelsOptions *limits;
   /// How often memory that tensors are read from is written before.
   DenseMap<Operation *, unsigned> writesBefore;
   DenseMap<Operation *, unsigned> groupOf;
+  /// What keeps an operation, and those before, from what it is chained to.
+  DenseMap<Operation *, StringRef> notChained;
 };
 
 } // namespace
@@ -253,7 +285,8 @@ static bool mayWrite(Operation *op) {
   return hasOtherEffects<MemoryEffects::Read, MemoryEffects::Allocate>(op);
 }
 
-BlockGrouping::BlockGrouping(Block &block) : block(block) {
+BlockGrouping::BlockGrouping(Block &block, const FormKernelsOptions *limits)
+    : block(block), limits(limits) {
   Operation *function = block.getParentOp();
   if (auto outer = function->getParentOfType<FunctionOpInterface>())
     function = outer;
@@ -275,7 +308,48 @@ bool BlockGrouping::mayReadOther(linalg::LinalgOp op, unsigned group) const {
          writesBefore.lookup(groups[group].getRoot());
 }
 
+/// Puts `op` into `group`, with all that is chained to it.
+void BlockGrouping::place(linalg::LinalgOp op, unsigned group) {
+  groupOf[op] = group;
+  if (limits && limits->chainBytes == 0)
+    return;
+  std::optional<ContractionChain> chain = findChain(op);
+  if (!chain)
+    return;
+  SmallVector<linalg::LinalgOp> ops;
+  for (const ContractionChain::Link &link : chain->links)
+    ops.push_back(link.op);
+  std::optional<StringRef> obstacle =
+      limits ? getObstacle(*chain, *limits) : std::nullopt;
+  if (!obstacle && llvm::any_of(ops, [&](linalg::LinalgOp link) {
+        return mayReadOther(link, group);
+      }))
+    obstacle = "the host writes to memory before the kernel";
+  if (!obstacle && !groups[group].joinChain(std::move(*chain)))
+    obstacle = "blocks of the kernel do not share out its rows";
+  if (obstacle) {
+    notChained[ops.back()] = *obstacle;
+    return;
+  }
+  for (linalg::LinalgOp link : ops)
+    groupOf[link] = group;
+}
+
+/// Why `op` is not of the group that all its users are of.
+std::optional<StringRef> BlockGrouping::joinGroup(linalg::LinalgOp op,
+                                                  unsigned group) {
+  if (auto it = notChained.find(op); it != notChained.end())
+    return it->second;
+  if (!comesBehind(op, group))
+    return "others use it before the kernel ends";
+  if (mayReadOther(op, group))
+    return "the host writes to memory before the kernel";
+  return groups[group].join(op);
+}
+
 void BlockGrouping::add(linalg::LinalgOp op) {
+  if (groupOf.contains(op))
+    return;
   llvm::SmallSetVector<unsigned, 4> users;
   bool isOnlyOfGroups = true;
   for (Operation *user : op->getUsers()) {
@@ -289,25 +363,19 @@ void BlockGrouping::add(linalg::LinalgOp op) {
     return; // each makes its own
   if (users.size() == 1 && !isGenerator) {
     unsigned group = users.front();
-    std::optional<StringRef> obstacle =
-        !comesBehind(op, group) ? "others use it before the kernel ends"
-        : mayReadOther(op, group)
-            ? "the host writes to memory before the kernel"
-            : groups[group].join(op);
-    if (!obstacle) {
-      groupOf[op] = group;
-      return;
-    }
+    std::optional<StringRef> obstacle = joinGroup(op, group);
+    if (!obstacle)
+      return place(op, group);
     whyNot.emplace_back(op, *obstacle);
   }
-  groupOf[op] = groups.size();
   groups.emplace_back(op);
+  place(op, groups.size() - 1);
 }
 
 std::vector<KernelGroup>
-groupOps(Block &block,
+groupOps(Block &block, const FormKernelsOptions *limits,
          SmallVectorImpl<std::pair<linalg::LinalgOp, StringRef>> *whyNot) {
-  BlockGrouping grouping(block);
+  BlockGrouping grouping(block, limits);
   for (Operation &op : llvm::reverse(block))
     if (linalg::LinalgOp onTensors = getTensorOp(&op))
       grouping.add(onTensors);

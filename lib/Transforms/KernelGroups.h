@@ -16,7 +16,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELGROUPS_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELGROUPS_H
 
-#include "LinalgClasses.h"
+#include "ContractionChain.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::workgroup {
@@ -38,6 +38,13 @@ public:
   ArrayRef<std::optional<unsigned>> getRowOf(Operation *op) const {
     return loopsOf.find(op)->second;
   }
+
+  /// The contractions of the kernel, if it has two.
+  const std::optional<ContractionChain> &getChain() const { return chain; }
+
+  /// Takes what is before the second contraction of `newChain`, which is in the
+  /// group. False if the group cannot do that row by row.
+  bool joinChain(ContractionChain newChain);
 
   /// Takes `op`, all users of which are in the group or behind the root. If it
   /// does not belong to the group, returns why.
@@ -63,13 +70,15 @@ private:
   SmallVector<linalg::LinalgOp> ops; // the last first
   DenseMap<Operation *, Loops> loopsOf;
   llvm::SmallBitVector rows;
+  std::optional<ContractionChain> chain;
 };
 
 /// Groups all operations on tensors directly inside `block`, in the order of
 /// their roots. `whyNot`, if given, receives the operations whose only users
-/// are in one other group with what kept them out of it.
+/// are in one other group with what kept them out of it. Without `limits`, all
+/// contractions that can be chained are.
 std::vector<KernelGroup> groupOps(
-    Block &block,
+    Block &block, const FormKernelsOptions *limits = nullptr,
     SmallVectorImpl<std::pair<linalg::LinalgOp, StringRef>> *whyNot = nullptr);
 
 } // namespace mlir::workgroup

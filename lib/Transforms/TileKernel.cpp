@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockTiles.h"
+#include "ChainTiles.h"
 #include "SplitReduction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -92,6 +93,12 @@ LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
     if (size < 0)
       return root.emitOpError("cannot be in tiles of ")
              << size << "; sizes in 'reduction' are positive, or 0 for all";
+  if (options.columns < 0)
+    return root.emitOpError("cannot be in tiles of ")
+           << options.columns << "; 'columns' is positive, or 0 for all";
+  if (options.columns != 0 && !group.getChain())
+    return root.emitOpError("belongs to a kernel without a contraction of what "
+                            "another one makes; give no 'columns'");
   return success();
 }
 
@@ -387,7 +394,8 @@ LogicalResult KernelTiler::run() {
   eraseDeadOps();
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, function);
-  return tileReductions();
+  return failure(failed(tileChain(rewriter, function, options.columns)) ||
+                 failed(tileReductions()));
 }
 
 LogicalResult tileKernel(func::FuncOp function,
@@ -405,6 +413,7 @@ struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
     llvm::append_range(options.block, block);
     llvm::append_range(options.reduction, reduction);
     llvm::append_range(options.split, split);
+    options.columns = columns;
     options.recompute = recompute;
     if (failed(tileKernel(getOperation(), options)))
       signalPassFailure();

@@ -40,7 +40,7 @@ from .toolchain import find_libdevice, load_native
 if TYPE_CHECKING:
     from . import _native
     from .findings import Dim3
-    from .schedules import Choice
+    from .schedules import Choice, Target
 
 Sync = Literal["insert", "keep", "minimize"]
 
@@ -170,13 +170,19 @@ class _Chooser:
         self._chip = chip
         self._only = only
 
+    @property
+    def target(self) -> Target:
+        from . import _native
+        from .schedules.kernel import make_target
+
+        return make_target(self._chip or _native.default_chip(), _native.chips())
+
     def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
         from . import __version__, _native
         from .schedules import choose
-        from .schedules.kernel import kernel_from_native, make_target
+        from .schedules.kernel import kernel_from_native
 
-        target = make_target(self._chip or _native.default_chip(), _native.chips())
-        self.choice = choose(list(map(kernel_from_native, functions)), target, __version__)
+        self.choice = choose(list(map(kernel_from_native, functions)), self.target, __version__)
         return None if self._only else _native.SourceText(self.choice.text, SCHEDULE_NAME)
 
 
@@ -209,7 +215,11 @@ def compile_natively(request: Request, chooser: _Chooser | None = None) -> _nati
     if complaint := _native.check_memory_options(request.memory_options):
         raise UsageError.of_option("memory_options", f"cannot be used: {complaint}")
     source = _native.SourceText(request.text, request.name)
-    result = _native.compile(source, _options(request), chooser)
+    options = _options(request)
+    if chooser:
+        options.chain_bytes = chooser.target.row_bytes
+        options.chain_blocks = chooser.target.chain_blocks
+    result = _native.compile(source, options, chooser)
     if result.succeeded:
         return result
     raise _make_error(result, request, chooser.choice if chooser else None)

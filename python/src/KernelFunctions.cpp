@@ -43,10 +43,17 @@ void bindKernelFunctions(nb::module_ &m) {
       .def_ro("is_combinable", &KernelOpRecord::isCombinable)
       .def_ro("is_splittable", &KernelOpRecord::isSplittable)
       .def_ro("contraction", &KernelOpRecord::contraction);
+  nb::class_<KernelChainRecord>(m, "KernelChain")
+      .def_ro("first", &KernelChainRecord::first)
+      .def_ro("second", &KernelChainRecord::second)
+      .def_ro("row", &KernelChainRecord::row)
+      .def_ro("row_bytes", &KernelChainRecord::rowBytes)
+      .def_ro("tile_bytes", &KernelChainRecord::tileBytes);
   nb::class_<KernelFunctionRecord>(m, "KernelFunction")
       .def_ro("name", &KernelFunctionRecord::name)
       .def_ro("symbol", &KernelFunctionRecord::symbol)
       .def_ro("kind", &KernelFunctionRecord::kind)
       .def_ro("ops", &KernelFunctionRecord::ops)
-      .def_ro("is_shared", &KernelFunctionRecord::isShared);
+      .def_ro("is_shared", &KernelFunctionRecord::isShared)
+      .def_ro("chain", &KernelFunctionRecord::chain);
 }

@@ -160,6 +160,8 @@ static void bindCompile(nb::module_ &m) {
       .def_rw("memory_options", &CompileOptions::memoryOptions)
       .def_rw("sync", &CompileOptions::sync)
       .def_rw("verify_barriers", &CompileOptions::verifyBarriers)
+      .def_rw("chain_bytes", &CompileOptions::chainBytes)
+      .def_rw("chain_blocks", &CompileOptions::chainBlocks)
       .def_rw("assume_alignment", &CompileOptions::assumeAlignment)
       .def_rw("libdevice", &CompileOptions::libdevice)
       .def_rw("checks_sync", &CompileOptions::checksSync)

@@ -50,6 +50,16 @@ SIZES = {
     "iota": ("block=4",),
     "unpack": ("block=2",),
 }
+# The same where two contractions are one kernel, with steps along the columns of the first.
+CHAINS = {
+    "attention": ("block=1,16 reduction=16 columns=128", "block=0,5 reduction=3 columns=8", ""),
+    "attention_masked": ("block=1,16 reduction=16 columns=32", "columns=64"),
+    "attention_causal": ("block=1,16 reduction=5 columns=24", "block=1 reduction=16"),
+    "attention_long": ("block=16 reduction=16 columns=128",),
+    "layers": ("block=16 reduction=16 columns=128", "block=7 reduction=5 columns=9"),
+    "layers_dynamic": ("block=16 reduction=16 columns=128", "block=7 reduction=3"),
+    "products": ("block=16 reduction=16 columns=32", "reduction=5"),
+}
 # One of each kind of program, for the stages before the last.
 CHOSEN = (
     *("add_dynamic", "add_empty", "narrow_f8E5M2", "iota", "arithmetic_on_tensors", "sum_columns"),
@@ -69,6 +79,8 @@ KERNEL_WITH_RESULT = re.compile(
     r"func\.func private @\w+_\d+_(?:fill|elementwise|reduction|contraction|window)\w*"
     r"\([^{]*\) -> "
 )
+
+KERNEL_CALL = re.compile(r"call @main_\d+_contraction\(")
 
 BY_NAME = {program.name: program for program in PROGRAMS}
 
@@ -106,6 +118,18 @@ def test_formed(name: str) -> None:
 )
 def test_tiled(name: str, options: str) -> None:
     check_stage(BY_NAME[name], tile(options))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, options) for name in CHAINS for options in CHAINS[name]]
+)
+def test_chained(name: str, options: str) -> None:
+    formed = (*NORMALIZED, "workgroup-form-kernels{chain-bytes=1048576}")
+    tiled = (*formed, f"func.func(workgroup-tile-kernel{{{options}}})")
+    check_stage(BY_NAME[name], formed)
+    check_stage(BY_NAME[name], tiled)
+    text = check_stage(BY_NAME[name], (*tiled, "workgroup-bufferize"))
+    assert len(KERNEL_CALL.findall(text)) == 1
 
 
 @pytest.mark.parametrize("name", CHOSEN)

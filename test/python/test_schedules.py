@@ -7,6 +7,7 @@ import math
 import pytest
 
 from pipeline.schedules import (
+    Chain,
     Contraction,
     Kernel,
     Op,
@@ -104,6 +105,28 @@ def matmul(
         contraction=Contraction((0,), (1,), (2,), (3,)),
     )
     return Kernel("main_0", '"main_0"', "contraction", (op,), (True, True, True, False))
+
+
+def chain(heads: int, rows: int | None, keys: int, width: int) -> Kernel:
+    """Return a kernel of two contractions, with the row of one kept for the other."""
+    first: Extents = (heads, rows, keys, width)
+    second: Extents = (heads, rows, width, keys)
+    ops = [
+        Op(
+            "contraction",
+            (True, True, True, False),
+            extents,
+            (0, 1, None, None),
+            (operand((0, 1, 3), extents), operand((0, 3, 2), extents)),
+            (operand((0, 1, 2), extents),),
+            is_combinable=True,
+            contraction=Contraction((0,), (1,), (2,), (3,)),
+        )
+        for extents in (first, second)
+    ]
+    bytes_of = Chain(0, 1, 1, 4 * keys + 128, 64 * (min(keys, 128) + width))
+    shared = (True, True, False, False)
+    return Kernel("main_0", '"main_0"', "contraction", tuple(ops), shared, bytes_of)
 
 
 def points(tile: Tile, kernel: Kernel) -> int:
@@ -289,6 +312,43 @@ def test_products_that_one_block_does(sizes: tuple[int | None, ...]) -> None:
     assert choose_tile(matmul(m, n, k), A100).split == ()
 
 
+# --- chains ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heads", "rows", "keys", "block", "threads", "columns"),
+    [
+        (2, 50, 70, (1, 16, 0, 0), 64, 96),  # too few blocks anyway
+        (8, 256, 128, (1, 16, 0, 0), 64, 128),  # 128 blocks
+        (32, 256, 128, (1, 64, 0, 0), 256, 128),
+        (32, 256, 1000, (1, 16, 0, 0), 64, 128),  # no more fit
+        (32, None, 128, (1, 64, 0, 0), 256, 128),
+        (32, 256, 300, (1, 32, 0, 0), 64, 64),  # 320 columns in all rather than 384
+    ],
+)
+def test_rows_between_contractions(
+    heads: int,
+    rows: int | None,
+    keys: int,
+    block: tuple[int, ...],
+    threads: int,
+    columns: int,
+) -> None:
+    kernel = chain(heads, rows, keys, 64)
+    tile = choose_tile(kernel, A100)
+    assert (tile.block, tile.threads) == (block, threads)
+    assert (tile.reduction, tile.columns) == ((16,), columns)
+
+
+def test_text_of_a_chain() -> None:
+    kernel = chain(32, 256, 128, 64)
+    text = write_schedule([kernel], [choose_tile(kernel, A100)], target=A100, version="9")
+    (formed,) = (line for line in text.splitlines() if "workgroup-form-kernels" in line)
+    assert '{"chain-bytes" = 83456, "chain-blocks" = 54}' in formed
+    assert '"block" = [1, 64, 0, 0], "reduction" = [16], "columns" = 128' in text
+    assert "chain" not in write_schedule([pointwise(())], [Tile((), 32)], target=A100, version="9")
+
+
 # --- limits and text ------------------------------------------------------------------------------
 
 
@@ -314,7 +374,7 @@ def test_blocks_are_never_empty() -> None:
 
 def test_text() -> None:
     kernel = matmul(512, 512, 512)
-    text = write_schedule([kernel], [Tile((1, 64, 64, 0), 64, (16,))], chip="sm_80", version="9")
+    text = write_schedule([kernel], [Tile((1, 64, 64, 0), 64, (16,))], target=A100, version="9")
     lines = [line.strip() for line in text.splitlines()]
     assert lines[0].startswith("// Chosen by mlir-workgroup 9 for sm_80")
     assert "// @main_0: contraction 1x512x512x512 f32; 64 blocks of 64 threads" in lines
@@ -326,20 +386,20 @@ def test_text() -> None:
 
 def test_text_of_a_sum_that_blocks_share() -> None:
     kernel = reduction((4, 100_000), (1,))
-    text = write_schedule([kernel], [choose_tile(kernel, A100)], chip="sm_80", version="9")
+    text = write_schedule([kernel], [choose_tile(kernel, A100)], target=A100, version="9")
     assert '"block" = [1, 0], "split" = [1, 4168]' in text
     blocks = "96 blocks of 256 threads for parts of the sum, then 4 blocks of 256 threads"
     assert f"// @main_0: reduction 4x100000 f32; {blocks}" in text
 
 
 def test_text_leaves_out_what_is_not_chosen() -> None:
-    text = write_schedule([pointwise(())], [Tile((), 32)], chip="sm_80", version="9")
+    text = write_schedule([pointwise(())], [Tile((), 32)], target=A100, version="9")
     assert '"block"' not in text
     assert '"recompute"' not in text
     assert "; 1 block of 32 threads" in text
 
 
 def test_text_without_kernels() -> None:
-    text = write_schedule([], [], chip="sm_80", version="9")
+    text = write_schedule([], [], target=A100, version="9")
     assert "workgroup-bufferize" in text
     assert "func.func" not in text

@@ -62,6 +62,10 @@ struct CompileOptions {
   std::function<std::optional<SourceText>(
       const std::vector<KernelFunctionRecord> &)>
       chooseSchedule;
+  /// Workgroup memory of a kernel of chained contractions, and the blocks that
+  /// it is to have, in programs that a schedule is chosen for: see pass
+  /// `workgroup-form-kernels`. The schedule gives it the same.
+  int64_t chainBytes = 0, chainBlocks = 0;
   /// What becomes of barriers: `insert`, `keep` or `minimize`, as the option
   /// `sync` of the pipeline `workgroup-memory` says.
   std::string sync = "insert";

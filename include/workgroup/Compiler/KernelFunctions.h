@@ -68,6 +68,17 @@ struct KernelOpRecord {
   std::optional<ContractionRecord> contraction;
 };
 
+/// Two contractions of a kernel, the second of which multiplies what is made of
+/// the result of the first.
+struct KernelChainRecord {
+  /// Numbers of the contractions among the operations.
+  unsigned first = 0, second = 0;
+  /// The loop of the root that goes along the rows of both results.
+  unsigned row = 0;
+  /// Workgroup memory for each row, and for all of them.
+  int64_t rowBytes = 0, tileBytes = 0;
+};
+
 /// A function that becomes one kernel.
 struct KernelFunctionRecord {
   std::string name;
@@ -79,6 +90,7 @@ struct KernelFunctionRecord {
   std::vector<KernelOpRecord> ops;
   /// For each loop of the root whether blocks may share it out.
   std::vector<bool> isShared;
+  std::optional<KernelChainRecord> chain;
 };
 
 } // namespace mlir::workgroup

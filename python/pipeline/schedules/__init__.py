@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..diagnostics import Remark
+from .chain import Chained
 from .contraction import Candidate, Staged
 from .elementwise import Elementwise, Transpose
 from .fallback import Fallback
-from .kernel import Contraction, Kernel, Op, Operand, Target
+from .kernel import Chain, Contraction, Kernel, Op, Operand, Target
 from .reduction import Columns, Rows, Whole
 from .text import describe, write_schedule
 from .tile import Schedule, Tile
 from .window import Window
 
 SCHEDULES: tuple[Schedule, ...] = (
+    Chained(),
     Staged(),
     Transpose(),
     Elementwise(),
@@ -53,7 +55,7 @@ def choose(kernels: Sequence[Kernel], target: Target, version: str) -> Choice:
     """Return the schedule of a program with these kernels."""
     tiles = [choose_tile(kernel, target) for kernel in kernels]
     return Choice(
-        write_schedule(kernels, tiles, chip=target.chip, version=version),
+        write_schedule(kernels, tiles, target=target, version=version),
         tuple(_remark_on(kernel, tile) for kernel, tile in zip(kernels, tiles, strict=True)),
     )
 
@@ -73,6 +75,8 @@ def _remark_on(kernel: Kernel, tile: Tile) -> Remark:
 __all__ = [
     "SCHEDULES",
     "Candidate",
+    "Chain",
+    "Chained",
     "Choice",
     "Columns",
     "Contraction",

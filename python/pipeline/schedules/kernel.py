@@ -45,6 +45,11 @@ class Target:
         """Workgroup memory of a block that leaves room for a second one."""
         return self.shared_bytes // 2
 
+    @property
+    def chain_blocks(self) -> int:
+        """Blocks below which one kernel of two contractions is no gain if each has much to do."""
+        return self.multiprocessors // 2
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -124,12 +129,28 @@ class Op:
 
 
 @dataclass(frozen=True, slots=True)
+class Chain:
+    """Two contractions of a kernel: one multiplies what is made of the other's result.
+
+    ``first``, ``second``: their numbers among the operations. ``row``: the loop of the root along
+    the rows of both results. ``row_bytes``, ``tile_bytes``: workgroup memory for each row, and for
+    what all rows are multiplied with.
+    """
+
+    first: int
+    second: int
+    row: int
+    row_bytes: int
+    tile_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A function that becomes one kernel.
 
     ``symbol``: its name as MLIR spells it in an attribute, quotes included. ``kind``: what most of
     the work is. ``shared``: for each loop of the root, the last operation, whether blocks may
-    share it out.
+    share it out. ``chain``: its contractions, if there are two.
     """
 
     name: str
@@ -137,6 +158,7 @@ class Kernel:
     kind: Kind
     ops: tuple[Op, ...]
     shared: tuple[bool, ...]
+    chain: Chain | None = None
 
     @property
     def root(self) -> Op:
@@ -183,7 +205,14 @@ def kernel_from_native(native: _native.KernelFunction) -> Kernel:
         cast(Kind, native.kind),
         tuple(_make_op(op) for op in native.ops),
         tuple(native.is_shared),
+        _make_chain(native.chain),
     )
+
+
+def _make_chain(native: _native.KernelChain | None) -> Chain | None:
+    if native is None:
+        return None
+    return Chain(native.first, native.second, native.row, native.row_bytes, native.tile_bytes)
 
 
 def _make_op(native: _native.KernelOp) -> Op:

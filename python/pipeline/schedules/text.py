@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .kernel import Kernel, Op
+from .kernel import Kernel, Op, Target
 from .tile import Tile, count_tiles
 
 _TYPE = "(!any) -> !any"
@@ -16,13 +16,17 @@ Option = int | bool | str | tuple[int, ...]
 
 
 def write_schedule(
-    kernels: Sequence[Kernel], tiles: Sequence[Tile], *, chip: str, version: str
+    kernels: Sequence[Kernel], tiles: Sequence[Tile], *, target: Target, version: str
 ) -> str:
     """Return the schedule that gives each kernel its tile: a whole module, to be edited."""
-    writer = _Writer()
+    writer, chip = _Writer(), target.chip
     # Bufferization does not pass the same memory twice, and launches check what callers do.
     program = writer.apply("workgroup-normalize-linalg", "%program", assume_distinct_arguments=True)
-    program = writer.apply_all(program, ("canonicalize", "cse", "workgroup-form-kernels"))
+    program = writer.apply_all(program, ("canonicalize", "cse"))
+    limits: dict[str, Option] = {}
+    if any(kernel.chain for kernel in kernels):
+        limits = {"chain_bytes": target.row_bytes, "chain_blocks": target.chain_blocks}
+    program = writer.apply("workgroup-form-kernels", program, **limits)
     pairs = list(zip(kernels, tiles, strict=True))
     for kernel, tile in pairs:
         writer.add_comment(describe(kernel, tile))
@@ -31,6 +35,7 @@ def write_schedule(
             reduction=tile.reduction,
             recompute=tile.recompute,
             split=tile.split,
+            columns=tile.columns,
         )
         writer.apply("workgroup-tile-kernel", writer.match(kernel, program), **options)
     writer.add_comment("tensors become buffers, then each kernel is shared out to threads")

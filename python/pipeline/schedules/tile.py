@@ -19,7 +19,8 @@ class Tile:
     ``block``: what a block does of each loop of the root; 0 for all of it. ``reduction``: the steps
     of a contraction along its sums; none if it goes through them at once. ``threads``: of a block.
     ``split``: what a block does of each loop of the kernel's sum, if several blocks share it; none
-    if they do not. ``recompute``: no element-wise intermediate result is kept. ``reason``: why this
+    if they do not. ``columns``: how many of the first of two contractions are made at a time; 0
+    for all. ``recompute``: no element-wise intermediate result is kept. ``reason``: why this
     is the general form and none for its kind; empty if it is not.
     """
 
@@ -28,6 +29,7 @@ class Tile:
     reduction: tuple[int, ...] = ()
     recompute: bool = False
     split: tuple[int, ...] = ()
+    columns: int = 0
     reason: str = ""
 
     def __post_init__(self) -> None:

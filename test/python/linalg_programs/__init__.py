@@ -15,6 +15,7 @@ _MODULES = (
     "windows",
     "movement",
     "networks",
+    "chains",
     "host",
     "memrefs",
     "buffers",

@@ -1,0 +1,368 @@
+//===- ContractionChain.cpp - Contractions of a result of another ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContractionChain.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace mlir::workgroup {
+
+namespace {
+
+/// Looks for the chain that ends with the factor `between` of a contraction.
+class ChainFinder {
+public:
+  explicit ChainFinder(OpOperand &between)
+      : between(between), second(cast<linalg::LinalgOp>(between.getOwner())) {}
+
+  std::optional<ContractionChain> find();
+
+private:
+  bool isOnlyBetween(linalg::LinalgOp op) const;
+  bool collect();
+  bool findSecondLoops();
+  bool mapUse(OpOperand &use, ContractionChain::Loops &loops) const;
+  bool mapRows(linalg::LinalgOp op);
+  bool findFirstLoops();
+
+  OpOperand &between;
+  linalg::LinalgOp second;
+  /// In the order of the program.
+  llvm::SetVector<Operation *> ops;
+  DenseMap<Operation *, ContractionChain::Loops> rowsOf;
+  llvm::SmallBitVector rows;
+  ContractionChain chain;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Which operations
+//===----------------------------------------------------------------------===//
+
+/// True if what `op` makes goes nowhere but into the chain.
+bool ChainFinder::isOnlyBetween(linalg::LinalgOp op) const {
+  return op->getNumResults() == 1 && !op->use_empty() &&
+         llvm::all_of(op->getUses(), [&](OpOperand &use) {
+           auto user = getTensorOp(use.getOwner());
+           return &use == &between ||
+                  (ops.contains(use.getOwner()) && user.isDpsInput(&use));
+         });
+}
+
+/// True if `op` starts from nothing that was there before.
+static bool startsAnew(linalg::LinalgOp op) {
+  OpOperand *init = op.getDpsInitOperand(0);
+  if (!op.payloadUsesValueFromOperand(init))
+    return true;
+  linalg::LinalgOp start = getTensorOp(init->get().getDefiningOp());
+  return start && classify(start) == LinalgClass::Generator;
+}
+
+/// Collects what depends on the last contraction before that goes nowhere else.
+bool ChainFinder::collect() {
+  for (Operation *op = second->getPrevNode(); op && !chain.first;
+       op = op->getPrevNode()) {
+    linalg::LinalgOp structured = getTensorOp(op);
+    if (!structured || !isOnlyBetween(structured) || !startsAnew(structured))
+      continue;
+    LinalgClass kind = classify(structured);
+    if (kind == LinalgClass::Contraction)
+      chain.first = structured;
+    if (kind != LinalgClass::Generator && kind != LinalgClass::Window)
+      ops.insert(op);
+  }
+  if (!chain.first)
+    return false;
+  llvm::SetVector<Operation *> dependent;
+  for (Operation *op : llvm::reverse(ops))
+    if (op == chain.first ||
+        llvm::any_of(op->getOperands(), [&](Value operand) {
+          return dependent.contains(operand.getDefiningOp());
+        }))
+      dependent.insert(op);
+  ops = std::move(dependent);
+  return ops.contains(between.get().getDefiningOp());
+}
+
+//===----------------------------------------------------------------------===//
+// Which loops
+//===----------------------------------------------------------------------===//
+
+static bool isParallel(linalg::LinalgOp op, unsigned loop) {
+  return op.getIteratorTypesArray()[loop] == utils::IteratorType::parallel;
+}
+
+/// The one sum of `op`, which has two factors.
+static std::optional<unsigned> getSum(linalg::LinalgOp op) {
+  SmallVector<unsigned> sums;
+  op.getReductionDims(sums);
+  if (sums.size() != 1 || op.getNumDpsInputs() != 2 ||
+      !llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return std::nullopt;
+  return sums.front();
+}
+
+/// The one parallel loop of `op` that is not in `rows`.
+static std::optional<unsigned> getColumn(linalg::LinalgOp op,
+                                         const llvm::SmallBitVector &rows) {
+  std::optional<unsigned> column;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (!isParallel(op, loop) || rows[loop])
+      continue;
+    if (column)
+      return std::nullopt;
+    column = loop;
+  }
+  return column;
+}
+
+/// True if `loop` is one of one factor of `op` only.
+static bool isOfOneFactor(linalg::LinalgOp op, unsigned loop) {
+  return llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *factor) {
+           return op.getMatchingIndexingMap(factor).isFunctionOfDim(loop);
+         }) == 1;
+}
+
+/// True if the result of `op` is contiguous along `loop`.
+static bool isContiguous(linalg::LinalgOp op, unsigned loop) {
+  ArrayRef<AffineExpr> indices =
+      op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults();
+  return !indices.empty() &&
+         indices.back() == getAffineDimExpr(loop, op.getContext());
+}
+
+/// The rows are the loops of the factor between but for the sum, which goes
+/// along contiguous memory, as columns of results do.
+bool ChainFinder::findSecondLoops() {
+  AffineMap read = second.getMatchingIndexingMap(&between);
+  std::optional<unsigned> sum = getSum(second);
+  if (!sum || read.getNumResults() < 2 ||
+      read.getDimPosition(read.getNumResults() - 1) != *sum)
+    return false;
+  rows.resize(second.getNumLoops());
+  for (unsigned i = 0; i + 1 < read.getNumResults(); ++i) {
+    chain.row = read.getDimPosition(i);
+    rows.set(chain.row);
+  }
+  std::optional<unsigned> column = getColumn(second, rows);
+  if (!column || !isOfOneFactor(second, chain.row) ||
+      !isContiguous(second, *column))
+    return false;
+  chain.secondSum = *sum;
+  chain.secondColumn = *column;
+  ContractionChain::Loops &loops = rowsOf[second];
+  for (unsigned loop = 0; loop < second.getNumLoops(); ++loop)
+    loops.push_back(rows[loop] ? std::optional<unsigned>(loop) : std::nullopt);
+  return true;
+}
+
+/// Gives the loops of the producer the rows that they have where `use` reads.
+bool ChainFinder::mapUse(OpOperand &use, ContractionChain::Loops &loops) const {
+  auto consumer = cast<linalg::LinalgOp>(use.getOwner());
+  auto producer = cast<linalg::LinalgOp>(use.get().getDefiningOp());
+  AffineMap read = consumer.getMatchingIndexingMap(&use);
+  AffineMap written =
+      producer.getIndexingMapMatchingResult(cast<OpResult>(use.get()));
+  if (!read.isProjectedPermutation() || !written.isProjectedPermutation())
+    return false;
+  loops.assign(producer.getNumLoops(), std::nullopt);
+  ArrayRef<std::optional<unsigned>> ofConsumer =
+      rowsOf.find(consumer.getOperation())->second;
+  for (unsigned i = 0; i < read.getNumResults(); ++i)
+    loops[written.getDimPosition(i)] = ofConsumer[read.getDimPosition(i)];
+  return true;
+}
+
+/// True if all users of `op` have it row by row, in the same way, and if it is
+/// row by row that it is made.
+bool ChainFinder::mapRows(linalg::LinalgOp op) {
+  std::optional<ContractionChain::Loops> loops;
+  for (OpOperand &use : op->getUses()) {
+    ContractionChain::Loops ofUse;
+    if (!mapUse(use, ofUse) || (loops && *loops != ofUse))
+      return false;
+    loops = std::move(ofUse);
+  }
+  llvm::SmallBitVector found(rows.size());
+  for (auto [loop, row] : llvm::enumerate(*loops)) {
+    if (row && !isParallel(op, loop))
+      return false;
+    if (row)
+      found.set(*row);
+  }
+  rowsOf[op] = std::move(*loops);
+  return found == rows;
+}
+
+bool ChainFinder::findFirstLoops() {
+  std::optional<unsigned> sum = getSum(chain.first);
+  if (!sum)
+    return false;
+  llvm::SmallBitVector isRow(chain.first.getNumLoops());
+  std::optional<unsigned> row;
+  for (auto [loop, of] : llvm::enumerate(rowsOf[chain.first])) {
+    isRow[loop] = of.has_value();
+    if (of == chain.row)
+      row = loop;
+  }
+  std::optional<unsigned> column = getColumn(chain.first, isRow);
+  if (!column || !row || !isOfOneFactor(chain.first, *row) ||
+      !isContiguous(chain.first, *column))
+    return false;
+  chain.firstSum = *sum;
+  chain.firstColumn = *column;
+  return true;
+}
+
+std::optional<ContractionChain> ChainFinder::find() {
+  if (!collect() || !findSecondLoops())
+    return std::nullopt;
+  for (Operation *op : llvm::reverse(ops))
+    if (!mapRows(cast<linalg::LinalgOp>(op)))
+      return std::nullopt;
+  if (!findFirstLoops())
+    return std::nullopt;
+  chain.second = second;
+  for (Operation *op : ops)
+    chain.links.push_back({cast<linalg::LinalgOp>(op), rowsOf[op]});
+  return std::move(chain);
+}
+
+std::optional<ContractionChain> findChain(linalg::LinalgOp second) {
+  if (classify(second) != LinalgClass::Contraction)
+    return std::nullopt;
+  for (OpOperand *factor : second.getDpsInputOperands())
+    if (getTensorOp(factor->get().getDefiningOp()))
+      if (std::optional<ContractionChain> chain = ChainFinder(*factor).find())
+        return chain;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// What is worth it
+//===----------------------------------------------------------------------===//
+
+static int64_t getExtent(linalg::LinalgOp op, unsigned loop) {
+  return op.getStaticLoopRanges()[loop];
+}
+
+static int64_t getElementBytes(Value value) {
+  Type type = getElementTypeOrSelf(value);
+  return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
+                             : sizeof(int64_t);
+}
+
+OpOperand *findReplaced(linalg::LinalgOp op,
+                        function_ref<bool(Operation *)> isKept) {
+  OpOperand *init = op.getDpsInitOperand(0);
+  AffineMap written = op.getMatchingIndexingMap(init);
+  if (classify(op) != LinalgClass::Elementwise || op.getNumDpsInits() != 1 ||
+      !written.isIdentity() || op.payloadUsesValueFromOperand(init))
+    return nullptr;
+  for (OpOperand *read : op.getDpsInputOperands()) {
+    Operation *producer = read->get().getDefiningOp();
+    if (producer && isKept(producer) &&
+        read->get().getType() == init->get().getType() &&
+        op.getMatchingIndexingMap(read) == written &&
+        llvm::all_of(read->get().getUses(), [&](OpOperand &use) {
+          Operation *user =
+              op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+          return &use == read || (user && user->isBeforeInBlock(op));
+        }))
+      return read;
+  }
+  return nullptr;
+}
+
+/// The bytes of one row of the result of `link`.
+static int64_t getRowBytes(const ContractionChain::Link &link) {
+  linalg::LinalgOp op = link.op;
+  int64_t bytes = getElementBytes(op->getResult(0));
+  for (auto [loop, row] : llvm::enumerate(link.rows))
+    if (!row && isParallel(op, loop))
+      bytes *= getExtent(op, loop);
+  return bytes;
+}
+
+ChainBytes getBytes(const ContractionChain &chain) {
+  // Steps along the sums, and columns at a time.
+  constexpr int64_t kSteps = 16, kColumns = 128;
+  ChainBytes bytes;
+  auto isLink = [&](Operation *op) {
+    return llvm::any_of(chain.links, [&](const ContractionChain::Link &link) {
+      return link.op == op;
+    });
+  };
+  for (const ContractionChain::Link &link : chain.links)
+    if (!findReplaced(link.op, isLink))
+      bytes.perRow += getRowBytes(link);
+  // The first result is kept in whole tiles, and rows apart.
+  int64_t columns = getExtent(chain.first, chain.firstColumn);
+  int64_t padding =
+      llvm::alignTo(columns, columns > kColumns ? 64 : 32) - columns;
+  bytes.perRow += 64 + padding * getElementBytes(chain.first->getResult(0));
+  for (linalg::LinalgOp op : {chain.first, chain.second}) {
+    int64_t columns = op == chain.first
+                          ? std::min(kColumns, getExtent(op, chain.firstColumn))
+                          : getExtent(op, chain.secondColumn);
+    int64_t element = std::max(getElementBytes(op.getDpsInputs()[0]),
+                               getElementBytes(op.getDpsInputs()[1]));
+    bytes.perRow += kSteps * element;
+    bytes.ofTiles += kSteps * element * llvm::alignTo(columns, 32);
+  }
+  return bytes;
+}
+
+/// True if all is constant that a row goes through before the second
+/// contraction.
+static bool areKnown(const ContractionChain &chain) {
+  return llvm::all_of(chain.links, [](const ContractionChain::Link &link) {
+    return llvm::all_of_zip(link.rows,
+                            linalg::LinalgOp(link.op).getStaticLoopRanges(),
+                            [](std::optional<unsigned> row, int64_t extent) {
+                              return row || !ShapedType::isDynamic(extent);
+                            });
+  });
+}
+
+std::optional<StringRef> getObstacle(const ContractionChain &chain,
+                                     const FormKernelsOptions &limits) {
+  constexpr int64_t kRows = 16, kMaxExtent = 256, kMuchWork = 1 << 21;
+  int64_t rows = getExtent(chain.second, chain.row);
+  int64_t columns = getExtent(chain.first, chain.firstColumn);
+  int64_t sums = getExtent(chain.first, chain.firstSum);
+  int64_t results = getExtent(chain.second, chain.secondColumn);
+  if (!areKnown(chain) || ShapedType::isDynamic(results))
+    return "the sizes of its rows are not known";
+  if (columns < 2 || sums < 2 || results < 2)
+    return "its rows are of one element";
+  if (sums > kMaxExtent || results > kMaxExtent)
+    return "there is more to do with its rows than to write and read them";
+  if (!ShapedType::isDynamic(rows) && rows < kRows)
+    return "there are few rows";
+  ChainBytes bytes = getBytes(chain);
+  if (kRows * bytes.perRow + bytes.ofTiles > limits.chainBytes)
+    return "its rows and the tiles it multiplies do not fit into memory";
+  // Extents that are not known count as much.
+  int64_t blocks = 1;
+  for (auto [loop, row] : llvm::enumerate(chain.links.front().rows)) {
+    int64_t extent = getExtent(chain.first, loop);
+    if (row && ShapedType::isDynamic(extent))
+      return std::nullopt;
+    if (row)
+      blocks *= *row == chain.row ? llvm::divideCeil(extent, kRows) : extent;
+  }
+  if (blocks < limits.chainBlocks &&
+      kRows * columns * (sums + results) > kMuchWork)
+    return "few blocks would have much to do";
+  return std::nullopt;
+}
+
+} // namespace mlir::workgroup
