@@ -18,12 +18,18 @@ using Form = SymbolicForm;
 std::optional<SymbolicIndex::Span>
 SymbolicIndex::getSpan(const KernelLoop *loop) {
   if (auto counted = dyn_cast_or_null<scf::ForOp>(loop->op)) {
-    if (counted.getUnsignedCmp())
-      return std::nullopt;
     Form lower = getForm(counted.getLowerBound());
-    return Span{lower,
-                add(getForm(counted.getUpperBound()), lower, -1, nullptr),
-                getForm(counted.getStep())};
+    Form upper = getForm(counted.getUpperBound());
+    Form step = getForm(counted.getStep());
+    // Compared as numbers without a sign, what is below zero is large.
+    auto isPlain = [&](const Form &form) {
+      SymbolicRange range = getRange(form);
+      return range.min && *range.min >= 0;
+    };
+    if (counted.getUnsignedCmp() &&
+        !(isPlain(lower) && isPlain(upper) && isPlain(step)))
+      return std::nullopt;
+    return Span{lower, add(upper, lower, -1, nullptr), step};
   }
   if (auto counted = dyn_cast_or_null<affine::AffineForOp>(loop->op)) {
     SymbolicTranslator translator(*this);
@@ -42,7 +48,7 @@ SymbolicIndex::getSpan(const KernelLoop *loop) {
 SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
   std::optional<Span> span = getSpan(loop);
   if (!span)
-    return {};
+    return getUnknown();
   Form begun = multiply(span->step, getTurn(loop));
   return SymbolicCondition::of(
       SymbolicCondition::NonNegative,
@@ -56,6 +62,13 @@ SymbolicIndex::getTest(const KernelLoop *loop) {
     return getCondition(general.getConditionOp().getCondition());
   if (loop->op)
     return std::nullopt;
+  // A turn that does not get to it does not depend on it.
+  auto isAskedEachTurn = [&](Block *exiting) {
+    return llvm::all_of(loop->header->getPredecessors(), [&](Block *from) {
+      return !loop->contains(loops.getLoop(from)) ||
+             dominance.dominates(exiting, from);
+    });
+  };
   std::optional<SymbolicCondition> test;
   for (Block &block : *loop->header->getParent()) {
     if (!loop->contains(loops.getLoop(&block)))
@@ -64,7 +77,7 @@ SymbolicIndex::getTest(const KernelLoop *loop) {
       if (loop->contains(loops.getLoop(next)))
         continue;
       auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
-      if (!branch || test)
+      if (!branch || test || !isAskedEachTurn(&block))
         return std::nullopt;
       SymbolicCondition leaves = getCondition(branch.getCondition());
       test = branch.getTrueDest() == next ? leaves.negate() : leaves;

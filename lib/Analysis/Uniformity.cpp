@@ -377,15 +377,23 @@ void UniformityAnalysis::markControlDivergent(Operation *op, Value cause) {
 
 void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
                                                    Value cause) {
-  // Threads part at the branch. Where they meet again is not computed: every
-  // block that the branch can reach counts as divergent, and so does every
-  // value that it defines, for threads may arrive there in different turns of a
-  // loop.
-  llvm::SmallSetVector<Block *, 8> reached(branch->getSuccessors().begin(),
-                                           branch->getSuccessors().end());
+  // Threads part at the branch and meet where all ways from it lead. Every
+  // block between counts as divergent, and so does every value that it defines,
+  // for threads may leave a loop there in different turns.
+  auto *node = postDominance.getNode(branch->getBlock());
+  Block *join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  llvm::SmallSetVector<Block *, 8> reached;
+  auto enter = [&](Block *block) {
+    for (Block *next : block->getSuccessors())
+      if (next != join)
+        reached.insert(next);
+  };
+  enter(branch->getBlock());
   for (unsigned i = 0; i < reached.size(); ++i)
-    reached.insert(reached[i]->getSuccessors().begin(),
-                   reached[i]->getSuccessors().end());
+    enter(reached[i]);
+  if (join) // what it is given depends on where threads come from
+    for (BlockArgument argument : join->getArguments())
+      markDivergent(argument, cause);
   for (Block *block : reached) {
     markBlockDivergent(block, branch, cause);
     for (BlockArgument argument : block->getArguments())
@@ -394,7 +402,7 @@ void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
       markResultsDivergent(&op, cause);
   }
   Operation *parent = branch->getParentOp();
-  if (parent && !isa<gpu::LaunchOp, FunctionOpInterface>(parent))
+  if (!join && parent && !isa<gpu::LaunchOp, FunctionOpInterface>(parent))
     markResultsDivergent(parent, cause);
 }
 

@@ -133,7 +133,7 @@ gpu.module @control {
   ^other:
     cf.br ^join(%n : index)
   ^join(%value: index):
-    // expected-remark @+1 {{executed by the thread, results of the thread}}
+    // expected-remark @+1 {{executed by the block, results of the thread}}
     %copy = arith.addi %value, %c0 : index
     gpu.return
   }

@@ -30,6 +30,7 @@
 #ifndef WORKGROUP_ANALYSIS_UNIFORMITY_H
 #define WORKGROUP_ANALYSIS_UNIFORMITY_H
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
@@ -125,6 +126,7 @@ private:
   /// What each kernel writes and, under null, what functions write.
   DenseMap<Operation *, Writes> writes;
   SmallVector<Value> worklist;
+  PostDominanceInfo postDominance;
 };
 
 } // namespace mlir::workgroup
