@@ -15,7 +15,7 @@ FORMED = (*NORMALIZED, "workgroup-form-kernels")
 # Where the first loop of some kernel is none that blocks share out, or there is no loop at all.
 BLOCKS = {
     **dict.fromkeys(("add_one", "fills", "sum_all", "dot", "diamond", "memref_iterate"), ""),
-    **dict.fromkeys(("split_sum", "split_sum_of_planes", "split_largest"), ""),
+    **dict.fromkeys(("split_sum_of_all", "split_sum_of_planes", "split_largest"), ""),
     "split_mean_squared_error": "",
     **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
     **dict.fromkeys(("two_results_softmax", "split_columns"), "0,3"),

@@ -124,7 +124,7 @@ def _split_k(m: int, n: int, k: int, kind: str = "f32", tolerance: float = 1e-3)
 
 PROGRAMS = (
     Program(
-        "split_sum",
+        "split_sum_of_all",
         _sum("100003", (0,)),
         ((floats(100003),),),
         lambda x: np.asarray(x.sum(dtype="f8"), "f4"),
