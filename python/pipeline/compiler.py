@@ -40,7 +40,8 @@ from .toolchain import find_libdevice, load_native
 if TYPE_CHECKING:
     from . import _native
     from .findings import Dim3
-    from .schedules import Choice, Target
+    from .schedules import Choice
+    from .target import Target
 
 Sync = Literal["insert", "keep", "minimize"]
 
@@ -173,7 +174,7 @@ class _Chooser:
     @property
     def target(self) -> Target:
         from . import _native
-        from .schedules.kernel import make_target
+        from .target import make_target
 
         return make_target(self._chip or _native.default_chip(), _native.chips())
 

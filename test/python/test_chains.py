@@ -8,7 +8,8 @@ import pytest
 from linalg_programs import PROGRAMS, Program
 
 import pipeline
-from pipeline.schedules import Target, kernel
+from pipeline import target
+from pipeline.schedules import Target
 
 # Kernels with all that the chip has, and without memory for rows.
 KERNELS = {
@@ -32,7 +33,7 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def make_target(chip: str, chips: object) -> Target:
         return Target(chip, 108, 4 << 10)
 
-    monkeypatch.setattr(kernel, "make_target", make_target)
+    monkeypatch.setattr(target, "make_target", make_target)
 
 
 def named(program: Program) -> str:

@@ -72,7 +72,7 @@ def test_compile(text: str, tmp_path: Path) -> None:
     modules = loaded_by(RUN, "compile", source, "-o", tmp_path / "program.ptx")
     ours = {name for name in of_this_package(modules) if not name.startswith("pipeline.schedules.")}
     chooser = {"pipeline.schedules"} if text == ADD else set()
-    assert ours == OF_COMMANDS | {"pipeline._native"} | chooser
+    assert ours == OF_COMMANDS | {"pipeline._native", "pipeline.target"} | chooser
     assert not modules & SLOW
     assert (tmp_path / "program.ptx").read_text()
 

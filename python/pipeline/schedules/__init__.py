@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..diagnostics import Remark
+from ..target import Target
 from .chain import Chained
 from .contraction import Candidate, Staged
 from .elementwise import Elementwise, Transpose
 from .fallback import Fallback
-from .kernel import Chain, Contraction, Kernel, Op, Operand, Target
+from .kernel import Chain, Contraction, Kernel, Op, Operand
 from .reduction import Columns, Rows, Whole
 from .text import describe, write_schedule
 from .tile import Schedule, Tile

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .kernel import Kernel, Op, Target
+from ..target import Target
+from .kernel import Kernel, Op
 from .split import PRODUCTS, Split
 from .tile import Tile, count_tiles, fill_block
 

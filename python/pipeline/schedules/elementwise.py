@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .kernel import Kernel, Target
+from ..target import Target
+from .kernel import Kernel
 from .tile import Tile, clamp_threads, fill_block
 
 

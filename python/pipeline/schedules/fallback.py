@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .kernel import Kernel, Op, Target
+from ..target import Target
+from .kernel import Kernel, Op
 from .tile import Tile, fill_block
 
 

@@ -20,36 +20,6 @@ UNKNOWN_EXTENT = 4096
 VECTOR_BYTES = 16
 """What a thread loads or stores at a time, at most."""
 
-_MULTIPROCESSORS = {
-    "sm_75": 40,
-    "sm_80": 108,
-    "sm_86": 84,
-    "sm_89": 128,
-    "sm_90": 132,
-    "sm_90a": 132,
-    "sm_100": 148,
-    "sm_120": 170,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A chip. ``shared_bytes``: the workgroup memory that a block can have."""
-
-    chip: str
-    multiprocessors: int = 108
-    shared_bytes: int = 49152
-
-    @property
-    def row_bytes(self) -> int:
-        """Workgroup memory of a block that leaves room for a second one."""
-        return self.shared_bytes // 2
-
-    @property
-    def chain_blocks(self) -> int:
-        """Blocks below which one kernel of two contractions is no gain if each has much to do."""
-        return self.multiprocessors // 2
-
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -189,12 +159,6 @@ class Kernel:
     def count(self, loops: Iterable[int]) -> int:
         """The iterations of some loops of the root, in all."""
         return math.prod(self.root.extent(loop) for loop in loops)
-
-
-def make_target(chip: str, chips: Iterable[_native.Chip]) -> Target:
-    """Return what schedules go by of a chip."""
-    (native,) = (item for item in chips if item.name == chip)
-    return Target(chip, _MULTIPROCESSORS[chip], native.max_workgroup_bytes)
 
 
 def kernel_from_native(native: _native.KernelFunction) -> Kernel:

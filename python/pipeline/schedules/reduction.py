@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .kernel import Kernel, Op, Operand, Target
+from ..target import Target
+from .kernel import Kernel, Op, Operand
 from .split import SUMS, Split
 from .tile import Tile, clamp_threads, fill_block
 

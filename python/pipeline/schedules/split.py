@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from .kernel import Kernel, Op, Target
+from ..target import Target
+from .kernel import Kernel, Op
 from .tile import Tile, count_tiles
 
 

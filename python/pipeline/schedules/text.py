@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .kernel import Kernel, Op, Target
+from ..target import Target
+from .kernel import Kernel, Op
 from .tile import Tile, count_tiles
 
 _TYPE = "(!any) -> !any"

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .kernel import Kernel, Op, Target
+from ..target import Target
+from .kernel import Kernel, Op
 
 MAX_THREADS = 1024
 MAX_TILED_LOOPS = 10  # as many ids of blocks has a loop over blocks

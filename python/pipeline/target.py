@@ -1,0 +1,46 @@
+"""What schedules go by of a chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import _native
+
+_MULTIPROCESSORS = {
+    "sm_75": 40,
+    "sm_80": 108,
+    "sm_86": 84,
+    "sm_89": 128,
+    "sm_90": 132,
+    "sm_90a": 132,
+    "sm_100": 148,
+    "sm_120": 170,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A chip. ``shared_bytes``: the workgroup memory that a block can have."""
+
+    chip: str
+    multiprocessors: int = 108
+    shared_bytes: int = 49152
+
+    @property
+    def row_bytes(self) -> int:
+        """Workgroup memory of a block that leaves room for a second one."""
+        return self.shared_bytes // 2
+
+    @property
+    def chain_blocks(self) -> int:
+        """Blocks below which one kernel of two contractions is no gain if each has much to do."""
+        return self.multiprocessors // 2
+
+
+def make_target(chip: str, chips: Iterable[_native.Chip]) -> Target:
+    """Return what schedules go by of a chip."""
+    (native,) = (item for item in chips if item.name == chip)
+    return Target(chip, _MULTIPROCESSORS[chip], native.max_workgroup_bytes)
