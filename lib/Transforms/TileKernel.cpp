@@ -65,20 +65,32 @@ linalg::LinalgOp KernelTiler::getRoot() {
 // Options
 //===----------------------------------------------------------------------===//
 
+/// Checks what `option` gives for sizes along the loops of `op`, which blocks
+/// share out.
+static LogicalResult checkSizes(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                                StringRef option) {
+  if (sizes.size() > op.getNumLoops())
+    return op.emitOpError("has ")
+           << op.getNumLoops() << " loops, but '" << option << "' gives "
+           << sizes.size() << " sizes; give one for each loop at most";
+  if (llvm::count_if(sizes, [](int64_t size) { return size != 0; }) >
+      kMaxBlockDims)
+    return op.emitOpError("would be shared out along more than ")
+           << kMaxBlockDims << " loops; give some the size 0 in '" << option
+           << "'";
+  for (int64_t size : sizes)
+    if (size < 0)
+      return op.emitOpError("cannot be in tiles of ")
+             << size << "; sizes in '" << option
+             << "' are positive, or 0 for all";
+  return success();
+}
+
 LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
   linalg::LinalgOp root = group.getRoot();
-  if (options.block.size() > root.getNumLoops())
-    return root.emitOpError("has ")
-           << root.getNumLoops() << " loops, but 'block' gives "
-           << options.block.size() << " sizes; give one for each loop at most";
-  if (llvm::count_if(options.block, [](int64_t size) { return size != 0; }) >
-      kMaxBlockDims)
-    return root.emitOpError("would be shared out along more than ")
-           << kMaxBlockDims << " loops; give some the size 0 in 'block'";
+  if (failed(checkSizes(root, options.block, "block")))
+    return failure();
   for (auto [loop, size] : llvm::enumerate(options.block)) {
-    if (size < 0)
-      return root.emitOpError("cannot be in tiles of ")
-             << size << "; sizes in 'block' are positive, or 0 for all";
     if (size == 0 || group.getRows()[loop])
       continue;
     bool isReduction =
@@ -210,18 +222,8 @@ LogicalResult KernelTiler::split() {
         "belongs to a kernel that cannot be split: it has none or several "
         "sums, or one of which partial results cannot be put together, or of "
         "something that the kernel returns; give no 'split'");
-  if (options.split.size() > sum.getNumLoops())
-    return sum.emitOpError("has ")
-           << sum.getNumLoops() << " loops, but 'split' gives "
-           << options.split.size() << " sizes; give one for each loop at most";
-  if (llvm::count_if(options.split, [](int64_t size) { return size != 0; }) >
-      kMaxBlockDims)
-    return sum.emitOpError("would be shared out along more than ")
-           << kMaxBlockDims << " loops; give some the size 0 in 'split'";
-  for (int64_t size : options.split)
-    if (size < 0)
-      return sum.emitOpError("cannot be in tiles of ")
-             << size << "; sizes in 'split' are positive, or 0 for all";
+  if (failed(checkSizes(sum, options.split, "split")))
+    return failure();
   return splitReduction(rewriter, sum, options.split);
 }
 
