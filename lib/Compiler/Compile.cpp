@@ -323,9 +323,8 @@ LogicalResult Compilation::checkSync() {
   for (const SyncReport &report : reports)
     result.sync.push_back(describeSync(report));
   return reports.empty()
-             ? checkHasKernel("; none is chosen, for what that makes has no "
-                              "barriers yet: compiling proves those that it "
-                              "inserts")
+             ? checkHasKernel("; none is chosen, as it would have no barriers "
+                              "yet: compiling proves those that it inserts")
              : success();
 }
 

@@ -113,18 +113,15 @@ getExtents(memref::AllocOp alloc, ArrayRef<OpFoldResult> offsets,
   return extents;
 }
 
-/// Replaces `alloc` by a buffer of `extents`.
-static Value enlarge(RewriterBase &rewriter, memref::AllocOp alloc,
-                     ArrayRef<int64_t> extents) {
-  if (alloc.getType().getShape() == extents)
+Value enlarge(RewriterBase &rewriter, memref::AllocOp alloc, MemRefType type) {
+  if (alloc.getType() == type)
     return alloc;
   Location loc = alloc.getLoc();
   rewriter.setInsertionPoint(alloc);
-  auto type = MemRefType::get(extents, alloc.getType().getElementType());
   Value whole =
       memref::AllocOp::create(rewriter, loc, type, alloc.getAlignmentAttr());
-  SmallVector<OpFoldResult> zeros(extents.size(), rewriter.getIndexAttr(0));
-  SmallVector<OpFoldResult> ones(extents.size(), rewriter.getIndexAttr(1));
+  SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
   Value part = memref::SubViewOp::create(rewriter, loc, whole, zeros,
                                          alloc.getMixedSizes(), ones);
   rewriter.replaceAllUsesWith(alloc, part);
@@ -144,7 +141,8 @@ memref::SubViewOp makeRoom(RewriterBase &rewriter, Value view,
   if (!extents)
     return nullptr;
   Location loc = alloc.getLoc();
-  Value whole = enlarge(rewriter, alloc, *extents);
+  Type element = alloc.getType().getElementType();
+  Value whole = enlarge(rewriter, alloc, MemRefType::get(*extents, element));
   rewriter.setInsertionPoint(user);
   SmallVector<OpFoldResult> ones(shape.size(), rewriter.getIndexAttr(1));
   return memref::SubViewOp::create(

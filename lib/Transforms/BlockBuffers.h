@@ -20,6 +20,10 @@ bool takesAnyLayout(Value buffer);
 /// Gives slices of `buffer` the types that follow from its type.
 void updateSlices(RewriterBase &rewriter, Value buffer);
 
+/// Replaces `alloc` by a slice of a buffer of `type`, which is static and no
+/// smaller. Returns the buffer.
+Value enlarge(RewriterBase &rewriter, memref::AllocOp alloc, MemRefType type);
+
 /// The allocation of a block that `view` is a slice of neighbours of, and where
 /// it begins there; null if it is of none without memory space and layout.
 memref::AllocOp findBlockBuffer(Value view,

@@ -125,22 +125,6 @@ static MemRefType getStaticType(memref::AllocOp op) {
                          getWorkgroupSpace(op.getContext()));
 }
 
-/// Puts `op` into a buffer of the constant size of `type`: its rows are then as
-/// far apart whatever they hold.
-static void placeStatic(IRRewriter &rewriter, memref::AllocOp op,
-                        MemRefType type) {
-  Location loc = op.getLoc();
-  Value whole =
-      memref::AllocOp::create(rewriter, loc, type, op.getAlignmentAttr());
-  SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0));
-  SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
-  Value part = memref::SubViewOp::create(rewriter, loc, whole, zeros,
-                                         op.getMixedSizes(), ones);
-  rewriter.replaceAllUsesWith(op, part);
-  rewriter.eraseOp(op);
-  updateSlices(rewriter, part);
-}
-
 static void place(IRRewriter &rewriter, Operation *op) {
   for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
     if (isa<memref::DeallocOp>(user)) // it lives as long as its block
@@ -150,8 +134,11 @@ static void place(IRRewriter &rewriter, Operation *op) {
       << "a buffer of each block is in workgroup memory";
   auto alloc = dyn_cast<memref::AllocOp>(op);
   if (alloc)
-    if (MemRefType type = getStaticType(alloc))
-      return placeStatic(rewriter, alloc, type);
+    if (MemRefType type = getStaticType(alloc)) {
+      // Rows are then as far apart whatever they hold.
+      enlarge(rewriter, alloc, type);
+      return;
+    }
   Value placed = alloc ? createPlaced(rewriter, alloc)
                        : createPlaced(rewriter, cast<memref::AllocaOp>(op));
   replaceBuffer(rewriter, op->getResult(0), placed);
