@@ -10,38 +10,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .compiler import choose_schedule, compile, passes
-from .diagnostics import Diagnostic, Location, Remark, Snapshot
-from .errors import (
-    ArgumentError,
-    CheckError,
-    CompileError,
-    CountError,
-    DTypeError,
-    Error,
-    InternalError,
-    KernelFaultError,
-    KindError,
-    LayoutError,
-    MemoryAccessError,
-    RaceError,
-    ResourceError,
-    ShapeError,
-    SynchronizationError,
-    ToolError,
-    UsageError,
-)
-from .memory import BufferPlacement, WorkgroupMemory
-from .module import Argument, Kernel, Module, Parameter, Part, TensorMap
-from .program import Entry
-from .toolchain import plugin_path
-
 if TYPE_CHECKING:
     from .assembler import Resources
     from .checking import KernelVerdict, SyncFinding, SyncPlace, SyncReport, check
+    from .compiler import choose_schedule, compile, passes
+    from .diagnostics import Diagnostic, Location, Remark, Snapshot
     from .emulator import Options
+    from .errors import (
+        ArgumentError,
+        CheckError,
+        CompileError,
+        CountError,
+        DTypeError,
+        Error,
+        InternalError,
+        KernelFaultError,
+        KindError,
+        LayoutError,
+        MemoryAccessError,
+        RaceError,
+        ResourceError,
+        ShapeError,
+        SynchronizationError,
+        ToolError,
+        UsageError,
+    )
     from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
+    from .memory import BufferPlacement, WorkgroupMemory
+    from .module import Argument, Kernel, Module, Parameter, Part, TensorMap
     from .plan import Plan
+    from .program import Entry
+    from .toolchain import plugin_path
 
 __version__ = "0.1.0"
 
@@ -98,11 +97,48 @@ __all__ = [
     "plugin_path",
 ]
 
-# What is loaded when it is first asked for, by module. For type checkers it is imported above.
-_LATER = {
+# Which module has a name. It is loaded when it is first asked for; for type checkers all are
+# imported above.
+_MODULES = {
     "assembler": ("Resources",),
-    "checking": ("KernelVerdict", "SyncFinding", "SyncPlace", "SyncReport", "check"),
+    "checking": (
+        "KernelVerdict",
+        "SyncFinding",
+        "SyncPlace",
+        "SyncReport",
+        "check",
+    ),
+    "compiler": (
+        "choose_schedule",
+        "compile",
+        "passes",
+    ),
+    "diagnostics": (
+        "Diagnostic",
+        "Location",
+        "Remark",
+        "Snapshot",
+    ),
     "emulator": ("Options",),
+    "errors": (
+        "ArgumentError",
+        "CheckError",
+        "CompileError",
+        "CountError",
+        "DTypeError",
+        "Error",
+        "InternalError",
+        "KernelFaultError",
+        "KindError",
+        "LayoutError",
+        "MemoryAccessError",
+        "RaceError",
+        "ResourceError",
+        "ShapeError",
+        "SynchronizationError",
+        "ToolError",
+        "UsageError",
+    ),
     "findings": (
         "Access",
         "AccessStatistics",
@@ -112,16 +148,30 @@ _LATER = {
         "Statistics",
         "Thread",
     ),
+    "memory": (
+        "BufferPlacement",
+        "WorkgroupMemory",
+    ),
+    "module": (
+        "Argument",
+        "Kernel",
+        "Module",
+        "Parameter",
+        "Part",
+        "TensorMap",
+    ),
     "plan": ("Plan",),
+    "program": ("Entry",),
+    "toolchain": ("plugin_path",),
 }
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Load a module of :data:`_LATER`, for itself or for one of its names."""
+        """Load a module of :data:`_MODULES`, for itself or for one of its names."""
         from importlib import import_module
 
-        for module, names in _LATER.items():
+        for module, names in _MODULES.items():
             if name == module:
                 return import_module(f"{__name__}.{module}")
             if name in names:
@@ -130,4 +180,4 @@ if not TYPE_CHECKING:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_LATER, *__all__})
+        return sorted({*globals(), *_MODULES, *__all__})

@@ -15,16 +15,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from .compiler import STAGES, Stage, choose_schedule, compile
-from .diagnostics import Remark
+from .compiler import STAGES, Stage, choose_schedule, compile, load_beside
 from .errors import CompileError, Error, InternalError, UsageError
 from .files import write_file
-from .module import Module
 from .parser import NOT_BUILT, make_parser
 from .toolchain import find_mlir_opt, plugin_path
 
 if TYPE_CHECKING:
     import argparse
+
+    from .diagnostics import Remark
+    from .module import Module
 
 T = TypeVar("T")
 
@@ -176,6 +177,7 @@ def _wait_for(function: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=call)
     thread.start()
+    load_beside()
     thread.join()
     if errors:
         raise errors.pop()
@@ -212,7 +214,7 @@ def _report(
     if remarks is not None:
         for remark in filter(lambda item: _matches(item, remarks), outcome.remarks):
             print(remark, file=sys.stderr)
-        if remarks.search(_PACKING) and isinstance(outcome, Module):
+        if remarks.search(_PACKING) and not isinstance(outcome, CompileError):
             for memory in outcome.workgroup_memory:
                 print(memory, file=sys.stderr)
     if options.timing:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from .module import Kernel
     from .sizes import LaunchSizes
 
-STEP_LIMIT = 1 << 30
-"""Turns of its loops after which a thread counts as stuck, if nothing else is said."""
-
 
 @dataclass(frozen=True, slots=True)
 class SharedBuffer:

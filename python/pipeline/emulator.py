@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .arguments import Value, evaluate, tensor_layout
 from .diagnostics import diagnostic_from_native
-from .emulation import STEP_LIMIT, Emulation, SharedBuffer
+from .emulation import Emulation, SharedBuffer
 from .errors import (
     CheckError,
     CompileError,
@@ -22,6 +22,7 @@ from .errors import (
     UsageError,
 )
 from .findings import Report, report_from_native
+from .limits import STEP_LIMIT
 from .scalars import describe_value, read_integer
 from .sizes import LaunchSizes
 from .tensor_maps import make_request, make_view

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .diagnostics import Diagnostic, Remark, Snapshot
-
 if TYPE_CHECKING:
+    from .diagnostics import Diagnostic, Remark, Snapshot
     from .findings import Finding, Report
 
 

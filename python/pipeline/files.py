@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from .diagnostics import Diagnostic, Location
 from .errors import CompileError, UsageError
 
 STDIN_NAME = "<stdin>"
@@ -22,6 +21,8 @@ def is_text(source: str | Path) -> bool:
 
 
 def _refuse(name: str, data: bytes, position: int, message: str) -> CompileError:
+    from .diagnostics import Diagnostic, Location
+
     line = data.count(b"\n", 0, position) + 1
     column = position - (data.rfind(b"\n", 0, position) + 1) + 1
     diagnostic = Diagnostic("error", message, Location(name, line, column))

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from .diagnostics import Diagnostic, Remark, Snapshot
-from .emulation import STEP_LIMIT, Emulation
+from .emulation import Emulation
 from .errors import UsageError
+from .limits import STEP_LIMIT
 from .memory import WorkgroupMemory
 from .program import Entry, choose, execute
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .emulation import STEP_LIMIT
+from .limits import STEP_LIMIT
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 NOT_BUILT = {
     "explain": "the report is not built yet",
 }
+_PROGRAM = "python -m pipeline"
 _EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser, which tells the ``command`` beside its options."""
     parser = argparse.ArgumentParser(
-        prog="python -m pipeline",
+        prog=_PROGRAM,
         description="From linalg to PTX with plain upstream MLIR.",
         epilog="Exit codes: 0 done, 1 program refused, 2 wrong usage, 69 tool missing, "
         "70 internal error, 130 interrupted.",
@@ -28,7 +29,11 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mlir-workgroup {__version__}")
     commands = parser.add_subparsers(
-        title="commands", dest="command", required=True, metavar="COMMAND"
+        title="commands",
+        dest="command",
+        required=True,
+        metavar="COMMAND",
+        prog=_PROGRAM,  # else the usage of all is formatted, for this
     )
     _add_compile(commands)
     _add_run(commands)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -54,17 +53,23 @@ def plugin_path() -> Path:
 
 def find_mlir_opt() -> Path:
     """Return LLVM 22's ``mlir-opt``. Raises ToolError if there is none."""
-    if found := shutil.which("mlir-opt-22"):
+    if found := _which("mlir-opt-22"):
         return Path(found)
     for config in ("llvm-config-22", "llvm-config"):
-        if program := shutil.which(config):
+        if program := _which(config):
             folder = _output(program, "--bindir")
             candidate = Path(folder) / "mlir-opt"
             if candidate.is_file() and _is_llvm_22(candidate):
                 return candidate
-    if (found := shutil.which("mlir-opt")) and _is_llvm_22(Path(found)):
+    if (found := _which("mlir-opt")) and _is_llvm_22(Path(found)):
         return Path(found)
     raise ToolError(f"error: mlir-opt of LLVM 22.1 was not found; {INSTALL_MLIR}")
+
+
+def _which(program: str) -> str | None:
+    import shutil
+
+    return shutil.which(program)
 
 
 def _is_llvm_22(program: Path) -> bool:
@@ -99,7 +104,7 @@ def find_ptxas() -> Path:
         program = folder / "bin" / "ptxas"
         if os.access(program, os.X_OK):
             return program
-    if found := shutil.which("ptxas"):
+    if found := _which("ptxas"):
         return Path(found)
     raise ToolError(f"error: ptxas was not found; {INSTALL_PTXAS}")
 
@@ -110,7 +115,7 @@ def find_libdevice() -> Path | None:
         library = folder / "nvvm" / "libdevice" / "libdevice.10.bc"
         if library.is_file():
             return library
-    if program := shutil.which("nvcc"):
+    if program := _which("nvcc"):
         library = Path(program).resolve().parents[1] / "nvvm" / "libdevice" / "libdevice.10.bc"
         if library.is_file():
             return library

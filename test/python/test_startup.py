@@ -31,19 +31,23 @@ func.func @main(%a: !t, %b: !t, %e: !t) -> !t {
 """
 
 SLOW = {
-    *("concurrent.futures", "ctypes", "json", "logging", "numpy", "platform", "random"),
+    *("concurrent.futures", "json", "logging", "numpy", "platform", "random"),
     *("socket", "subprocess", "tempfile", "tqdm"),
 }
 """Modules of others that take milliseconds, and compilations do without."""
 
-OF_COMPILATIONS = {
-    *("pipeline", "pipeline.compiler", "pipeline.diagnostics", "pipeline.emulation"),
-    *("pipeline.errors", "pipeline.files", "pipeline.memory", "pipeline.module"),
-    *("pipeline.program", "pipeline.toolchain"),
+FIRST = {
+    *("pipeline", "pipeline.cli", "pipeline.compiler", "pipeline.errors", "pipeline.files"),
+    *("pipeline.limits", "pipeline.parser", "pipeline.toolchain"),
 }
-"""The modules of this package that the function ``compile`` is made of."""
+"""The modules of this package that the command line is made of."""
 
-OF_COMMANDS = OF_COMPILATIONS | {"pipeline.cli", "pipeline.parser"}
+OF_COMPILATIONS = {
+    *("pipeline._native", "pipeline.diagnostics", "pipeline.emulation", "pipeline.memory"),
+    *("pipeline.module", "pipeline.program", "pipeline.results", "pipeline.schedules"),
+    "pipeline.target",
+}
+"""What is loaded beside the native extension's work, or for what it returns."""
 
 
 def loaded_by(body: str, *arguments: str | Path) -> set[str]:
@@ -60,19 +64,24 @@ def of_this_package(modules: set[str]) -> set[str]:
 
 def test_import() -> None:
     modules = loaded_by("import pipeline")
-    assert of_this_package(modules) == OF_COMPILATIONS
-    assert not modules & SLOW
+    assert of_this_package(modules) == {"pipeline"}
+    assert not modules & {*SLOW, "argparse", "dataclasses", "pathlib"}
+
+
+def test_command_line() -> None:
+    modules = loaded_by("import pipeline.cli")
+    assert of_this_package(modules) == FIRST
+    assert not modules & {*SLOW, "dataclasses"}
 
 
 @pytest.mark.parametrize("text", [programs.STORE, ADD], ids=["kernels", "linalg"])
 def test_compile(text: str, tmp_path: Path) -> None:
-    """Neither what only runs kernels, checks or examines, nor schedules for who brings kernels."""
+    """Not what only runs kernels, checks or examines."""
     source = tmp_path / "program.mlir"
     source.write_text(text)
     modules = loaded_by(RUN, "compile", source, "-o", tmp_path / "program.ptx")
     ours = {name for name in of_this_package(modules) if not name.startswith("pipeline.schedules.")}
-    chooser = {"pipeline.schedules"} if text == ADD else set()
-    assert ours == OF_COMMANDS | {"pipeline._native", "pipeline.target"} | chooser
+    assert ours == FIRST | OF_COMPILATIONS
     assert not modules & SLOW
     assert (tmp_path / "program.ptx").read_text()
 
