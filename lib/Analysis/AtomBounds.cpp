@@ -68,6 +68,15 @@ Range AtomBounds::get(const Form &form) const {
   return known;
 }
 
+bool AtomBounds::isNonNegative(const Form &form) const {
+  Range range = get(form);
+  return (range.min && *range.min >= 0) ||
+         llvm::any_of(facts, [&](const Form &fact) {
+           std::optional<Form> more = form.plus(fact, -1);
+           return more && more->isConstant() && more->constant >= 0;
+         });
+}
+
 void AtomBounds::raise(const Atom *atom, int64_t least) {
   Range range = get(atom);
   if (range.min && *range.min >= least)

@@ -36,6 +36,8 @@ public:
 
   SymbolicRange get(const SymbolicAtom *atom) const;
   SymbolicRange get(const SymbolicForm &form) const;
+  /// True if ranges tell so, or a condition.
+  bool isNonNegative(const SymbolicForm &form) const;
 
 private:
   void combine();

@@ -425,7 +425,7 @@ bool PairEquations::isContradiction() {
       hasChanged |= simplify(equations[i]);
       hasChanged |= learn(equations[i]);
       while (!isImpossible && equations.size() < kMaxEquations &&
-             split(equations[i]))
+             (split(equations[i]) || splitByProduct(equations[i])))
         hasChanged = true;
     }
     learnOperands();

@@ -104,6 +104,9 @@ private:
   bool split(Equation &equation);
   bool split(Equation &equation, int64_t base);
   bool finish(Equation &equation, Split &parts, int64_t base);
+  bool isBelow(const Form &form, const SymbolicAtom *base) const;
+  bool splitByProduct(Equation &equation, const SymbolicAtom *base);
+  bool splitByProduct(Equation &equation);
   bool lookAtThreads();
   bool isExcluded();
 
