@@ -359,7 +359,7 @@ void BlockGrouping::add(linalg::LinalgOp op) {
     isOnlyOfGroups &= it != groupOf.end();
   }
   bool isGenerator = classify(op) == LinalgClass::Generator;
-  if (isGenerator && isOnlyOfGroups && !users.empty())
+  if (isGenerator && isOnlyOfGroups && !users.empty() && isReadInTiles(op))
     return; // each makes its own
   if (users.size() == 1 && !isGenerator) {
     unsigned group = users.front();

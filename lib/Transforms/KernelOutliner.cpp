@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOutliner.h"
+#include "LinalgClasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -34,7 +35,9 @@ static bool isMadeInside(Operation *op, bool isDirect) {
            isa<SplatElementsAttr>(constant.getValue());
   linalg::LinalgOp generator = getTensorOp(op);
   // What reads it in another way could not be tiled along with it.
-  return isDirect && generator && classify(generator) == LinalgClass::Generator;
+  return isDirect && generator &&
+         classify(generator) == LinalgClass::Generator &&
+         isReadInTiles(generator);
 }
 
 /// Takes what `value` is made of. `isDirect` if it is an operand of linalg.

@@ -71,4 +71,24 @@ linalg::LinalgOp getTensorOp(Operation *op) {
   return linalgOp && isTensorOp(linalgOp) ? linalgOp : linalg::LinalgOp();
 }
 
+/// True if blocks that share out the loops of its owner read a tile of
+/// `operand` each, and not all of it.
+static bool isReadInTiles(OpOperand &operand) {
+  auto user = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  if (!user || user.isDpsInit(&operand) || user.getNumParallelLoops() == 0)
+    return true;
+  SmallVector<utils::IteratorType> iterators = user.getIteratorTypesArray();
+  return llvm::any_of(user.getMatchingIndexingMap(&operand).getResults(),
+                      [&](AffineExpr at) {
+                        auto dim = dyn_cast<AffineDimExpr>(at);
+                        return !dim || iterators[dim.getPosition()] ==
+                                           utils::IteratorType::parallel;
+                      });
+}
+
+bool isReadInTiles(linalg::LinalgOp op) {
+  return llvm::all_of(op->getUses(),
+                      [](OpOperand &use) { return isReadInTiles(use); });
+}
+
 } // namespace mlir::workgroup

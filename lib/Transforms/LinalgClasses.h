@@ -40,6 +40,10 @@ StringRef getClassName(LinalgClass kind);
 /// True if the body yields what it reads: a transposition, a broadcast.
 bool isCopyLike(linalg::LinalgOp op);
 
+/// True if blocks that share out the loops of the users of `op` read tiles of
+/// it, so that each can make its own.
+bool isReadInTiles(linalg::LinalgOp op);
+
 /// True if `op` works on tensors, and not in a kernel.
 bool isTensorOp(linalg::LinalgOp op);
 

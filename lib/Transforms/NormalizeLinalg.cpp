@@ -107,8 +107,15 @@ static void dropAssertions(func::FuncOp function) {
   });
 }
 
+/// Rewrites up to a bound that grows with the function, so that patterns that
+/// undo each other are told of.
 static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
-  if (succeeded(applyPatternsGreedily(function, std::move(patterns))))
+  constexpr int64_t kMaxRewritesPerOp = 1000;
+  int64_t numOps = 0;
+  function.walk([&](Operation *) { ++numOps; });
+  GreedyRewriteConfig config;
+  config.setMaxNumRewrites(kMaxRewritesPerOp * numOps);
+  if (succeeded(applyPatternsGreedily(function, std::move(patterns), config)))
     return success();
   return function.emitError("the tensors of this function are rewritten again "
                             "and again; please report it");
@@ -163,16 +170,59 @@ struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
+/// The greatest value of a sum of dims times positive numbers, where the dims
+/// have these extents; nothing if `expr` is none, or they are not known.
+static std::optional<int64_t> getLast(AffineExpr expr,
+                                      ArrayRef<int64_t> extents) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    int64_t extent = extents[dim.getPosition()];
+    return ShapedType::isDynamic(extent) || extent < 1
+               ? std::nullopt
+               : std::optional(extent - 1);
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  std::optional<int64_t> lhs = getLast(binary.getLHS(), extents);
+  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      lhs && factor && binary.getKind() == AffineExprKind::Mul)
+    return factor.getValue() > 0 ? std::optional(*lhs * factor.getValue())
+                                 : std::nullopt;
+  if (!lhs || binary.getKind() != AffineExprKind::Add)
+    return std::nullopt;
+  std::optional<int64_t> rhs = getLast(binary.getRHS(), extents);
+  return rhs ? std::optional(*lhs + *rhs) : std::nullopt;
+}
+
+/// Of a window, what is left of a sum without its loop of one turn may be taken
+/// for all of an extent that the sum does not reach the end of.
+static void keepLoopsOfWindows(linalg::LinalgOp op,
+                               llvm::SmallBitVector &mayDrop) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [at, extent] : llvm::zip(map.getResults(), op.getShape(&operand)))
+      if (!isa<AffineDimExpr>(at) && getLast(at, extents) != extent - 1)
+        at.walk([&](AffineExpr part) {
+          if (auto dim = dyn_cast<AffineDimExpr>(part))
+            mayDrop.reset(dim.getPosition());
+        });
+  }
+}
+
 static LogicalResult dropUnitDims(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::ControlDropUnitDims control;
   control.controlFn = [](Operation *op) {
     linalg::LinalgOp onTensors = getTensorOp(op);
-    return llvm::to_vector(
-        llvm::seq<unsigned>(0, onTensors ? onTensors.getNumLoops() : 0));
+    llvm::SmallBitVector mayDrop(onTensors ? onTensors.getNumLoops() : 0, true);
+    if (onTensors)
+      keepLoopsOfWindows(onTensors, mayDrop);
+    return llvm::to_vector_of<unsigned>(mayDrop.set_bits());
   };
   linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
   linalg::populateMoveInitOperandsToInputPattern(patterns);
+  populateSliceStridePatterns(patterns);
   patterns.add<DropEmptyLoops>(function.getContext());
   return apply(function, std::move(patterns));
 }
@@ -223,18 +273,73 @@ static bool shouldSwapReshape(OpOperand *use) {
          isElementwise(*user->user_begin());
 }
 
+namespace {
+/// What is computed from scratch needs nothing to start from. But of a sum of
+/// no terms that is the result, whether or not the body looks at it.
+struct DropUnreadInits final : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<unsigned> reductions;
+    op.getReductionDims(reductions);
+    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    if (!isTensorOp(op) || llvm::any_of(reductions, [&](unsigned loop) {
+          return ShapedType::isDynamic(extents[loop]) || extents[loop] == 0;
+        }))
+      return failure();
+    bool hasChanged = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (op.payloadUsesValueFromOperand(&init) ||
+          init.get().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      auto type = cast<RankedTensorType>(init.get().getType());
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          sizes.push_back(
+              tensor::DimOp::create(rewriter, op.getLoc(), init.get(), dim));
+      auto empty = tensor::EmptyOp::create(rewriter, op.getLoc(), type, sizes);
+      rewriter.modifyOpInPlace(op, [&] { init.set(empty); });
+      hasChanged = true;
+    }
+    return success(hasChanged);
+  }
+};
+} // namespace
+
+/// Leaves out upstream's pattern in place of which `DropUnreadInits` is.
+static void removeOutsDependency(RewritePatternSet &patterns) {
+  llvm::erase_if(patterns.getNativePatterns(), [](const auto &pattern) {
+    return pattern->getDebugName().ends_with("RemoveOutsDependency");
+  });
+}
+
+/// Makes sizes static that are. While operations are fused this would not end,
+/// as that makes destinations of the sizes that were, as values.
+static LogicalResult inferShapes(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CastOp::getCanonicalizationPatterns(patterns, context);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  return apply(function, std::move(patterns));
+}
+
 static LogicalResult fuse(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
   linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
                                                     shouldSwapReshape);
+  removeOutsDependency(patterns);
+  patterns.add<DropUnreadInits>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   linalg::populateInlineConstantOperandsPatterns(patterns);
   // Who asks for a size only is no user.
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   tensor::populateFoldTensorEmptyPatterns(patterns);
-  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   return apply(function, std::move(patterns));
 }
@@ -253,9 +358,10 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
     return success();
   if (!keepAssertions)
     dropAssertions(function);
-  return success(
-      succeeded(decompose(function)) && succeeded(generalize(function)) &&
-      succeeded(dropUnitDims(function)) && succeeded(fuse(function)));
+  return success(succeeded(decompose(function)) &&
+                 succeeded(generalize(function)) &&
+                 succeeded(dropUnitDims(function)) &&
+                 succeeded(inferShapes(function)) && succeeded(fuse(function)));
 }
 
 LogicalResult normalizeLinalg(ModuleOp module,

@@ -237,6 +237,39 @@ struct FillConstantInits : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
+namespace {
+/// Where there is one element, steps do not matter. Upstream's `memref.subview`
+/// tells dimensions that are left out by strides, and these would change.
+template <typename OpTy>
+struct DropStrideOfOne final : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> strides = op.getMixedStrides();
+    bool hasChanged = false;
+    for (auto [stride, size] : llvm::zip_equal(strides, op.getMixedSizes()))
+      if (isOneInteger(size) && !isOneInteger(stride)) {
+        stride = rewriter.getIndexAttr(1);
+        hasChanged = true;
+      }
+    if (!hasChanged)
+      return failure();
+    auto [attributes, values] = decomposeMixedValues(strides);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getStridesMutable().assign(values);
+      op.setStaticStrides(attributes);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void populateSliceStridePatterns(RewritePatternSet &patterns) {
+  patterns.add<DropStrideOfOne<tensor::ExtractSliceOp>,
+               DropStrideOfOne<tensor::InsertSliceOp>>(patterns.getContext());
+}
+
 void populateTensorGenericPatterns(RewritePatternSet &patterns) {
   patterns.add<PadToGeneric, GenerateToGeneric, SplatToGeneric, GatherToGeneric,
                FillConstantInits>(patterns.getContext());

@@ -24,6 +24,9 @@ namespace mlir::workgroup {
 /// `tensor.splat` and `tensor.gather`.
 void populateTensorGenericPatterns(RewritePatternSet &patterns);
 
+/// Makes strides of slices 1 where these have one element.
+void populateSliceStridePatterns(RewritePatternSet &patterns);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_TENSORGENERICS_H

@@ -9,6 +9,7 @@
 #include "BlockTiles.h"
 #include "ChainTiles.h"
 #include "SplitReduction.h"
+#include "TensorGenerics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -272,6 +273,7 @@ static FrozenRewritePatternSet getCleanupPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  populateSliceStridePatterns(patterns);
   tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
   return FrozenRewritePatternSet(std::move(patterns));
 }

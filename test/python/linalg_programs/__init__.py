@@ -10,6 +10,8 @@ _MODULES = (
     "elementwise",
     "reductions",
     "splits",
+    "generators",
+    "borders",
     "contractions",
     "contraction_types",
     "windows",

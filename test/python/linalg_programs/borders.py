@@ -1,0 +1,139 @@
+"""Programs at borders: windows with one output, sums without terms, steps where there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .program import Array, Program, coarse, floats, whole
+
+# What is beyond the only window is not looked at.
+_POOL = """
+!x = tensor<{x}xf32>
+!y = tensor<{y}xf32>
+func.func @main(%x: !x) -> !y {{
+  %z = arith.constant {start} : f32
+  %w = tensor.empty() : tensor<{window}xf32>
+  %e = tensor.empty() : !y
+  %i = linalg.fill ins(%z : f32) outs(%e : !y) -> !y
+  %r = linalg.{op} {{strides = dense<{stride}> : vector<2xi64>,
+                    dilations = dense<1> : vector<2xi64>}}
+      ins(%x, %w : !x, tensor<{window}xf32>) outs(%i : !y) -> !y
+  return %r : !y
+}}
+"""
+
+_CONV = """
+!y = tensor<1x1x1x6xf32>
+func.func @main(%x: tensor<1x5x5x4xf32>, %w: tensor<3x3x4x6xf32>) -> !y {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : !y
+  %i = linalg.fill ins(%z : f32) outs(%e : !y) -> !y
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<3> : vector<2xi64>,
+                                 dilations = dense<1> : vector<2xi64>}
+      ins(%x, %w : tensor<1x5x5x4xf32>, tensor<3x3x4x6xf32>) outs(%i : !y) -> !y
+  return %r : !y
+}
+"""
+
+_SLIDE = """
+func.func @main(%x: tensor<30xf32>, %i: tensor<{n}xf32>) -> tensor<{n}xf32> {{
+  %w = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, k) -> (i + k)>, affine_map<(i, k) -> (k)>,
+                                        affine_map<(i, k) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}}
+      ins(%x, %w : tensor<30xf32>, tensor<4xf32>) outs(%i : tensor<{n}xf32>) {{
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.addf %p, %o : f32
+    linalg.yield %s : f32
+  }} -> tensor<{n}xf32>
+  return %r : tensor<{n}xf32>
+}}
+"""
+
+# Every second of one row.
+_STEP_OF_ONE = """
+func.func @main(%a: tensor<20x20xf32>, %x: tensor<1x20x20xf32>, %i: tensor<6x17x20xf32>)
+    -> tensor<6x17x20xf32> {
+  %s = tensor.extract_slice %x[0, 13, 0] [1, 6, 17] [2, 1, 1]
+      : tensor<1x20x20xf32> to tensor<6x17xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j)>,
+                                        affine_map<(i, j, k, l) -> (k, l)>,
+                                        affine_map<(i, j, k, l) -> (k, l, j)>],
+                       iterator_types = ["reduction", "parallel", "parallel", "parallel"]}
+      ins(%a, %s : tensor<20x20xf32>, tensor<6x17xf32>) outs(%i : tensor<6x17x20xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<6x17x20xf32>
+  return %r : tensor<6x17x20xf32>
+}
+"""
+
+# The last of a row, or what it starts from where the row has none.
+_LAST = """
+func.func @main(%x: tensor<4x?xi32>) -> tensor<4xi32> {
+  %seven = arith.constant 7 : i32
+  %e = tensor.empty() : tensor<4xi32>
+  %f = linalg.fill ins(%seven : i32) outs(%e : tensor<4xi32>) -> tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x?xi32>) outs(%f : tensor<4xi32>) {
+  ^bb0(%p: i32, %o: i32):
+    linalg.yield %p : i32
+  } -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+"""
+
+
+def _conv(x: Array, w: Array) -> Any:
+    return np.einsum("hwc,hwcf->f", x[0, :3, :3], w).reshape(1, 1, 1, 6)
+
+
+def _slide(x: Array, start: Array) -> Any:
+    return start + sum(x[k : k + len(start)] for k in range(4))
+
+
+def _step(a: Array, x: Array, start: Array) -> Any:
+    return start + np.einsum("ij,kl->klj", a, x[0, 13:19, :17])
+
+
+PROGRAMS = (
+    Program(
+        "one_window_sum",
+        _POOL.format(
+            x="1x3x3x4", y="1x1x1x4", window="2x2", op="pooling_nhwc_sum", stride=2, start="0.0"
+        ),
+        ((coarse(1, 3, 3, 4),),),
+        lambda x: x[:, :2, :2].sum((1, 2), keepdims=True),
+    ),
+    Program(
+        "one_window_max",
+        _POOL.format(
+            x="1x4x9x9", y="1x4x1x1", window="7x7", op="pooling_nchw_max", stride=7, start="-9.0"
+        ),
+        ((floats(1, 4, 9, 9),),),
+        lambda x: x[:, :, :7, :7].max((2, 3), keepdims=True),
+    ),
+    Program("one_window_conv", _CONV, ((floats(1, 5, 5, 4), floats(3, 3, 4, 6)),), _conv, 1e-4),
+    *(
+        Program(f"slide_{n}", _SLIDE.format(n=n), ((coarse(30), coarse(n)),), _slide)
+        for n in (1, 5, 27)
+    ),
+    Program(
+        "step_of_one",
+        _STEP_OF_ONE,
+        ((coarse(20, 20), coarse(1, 20, 20), coarse(6, 17, 20)),),
+        _step,
+        1e-4,
+    ),
+    Program(
+        "last_of_a_row",
+        _LAST,
+        ((whole(4, 3),), (whole(4, 0),), (whole(4, 1),)),
+        lambda x: x[:, -1] if x.shape[1] else np.full(4, 7, "i4"),
+    ),
+)

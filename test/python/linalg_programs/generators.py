@@ -1,0 +1,165 @@
+"""Programs with tensors that are made of numbers alone, and read tile by tile, or whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .program import Array, Program, coarse, floats, number
+
+# Each block reads all of the vector, whatever rows it has.
+_SUM_OF_ROWS = """
+func.func @main(%a: tensor<{rows}x200xf32>, %i: tensor<{rows}xf32>) -> tensor<{rows}xf32> {{
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<200xf32>
+  %f = linalg.fill ins(%two : f32) outs(%e : tensor<200xf32>) -> tensor<200xf32>
+  %r = linalg.matvec ins(%a, %f : tensor<{rows}x200xf32>, tensor<200xf32>)
+      outs(%i : tensor<{rows}xf32>) -> tensor<{rows}xf32>
+  return %r : tensor<{rows}xf32>
+}}
+"""
+
+_WEIGHTED_ROWS = """
+#v = affine_map<(i) -> (i)>
+func.func @main(%a: tensor<?x200xf32>, %i: tensor<?xf32>) -> tensor<?xf32> {
+  %e = tensor.empty() : tensor<200xf32>
+  %f = linalg.generic {indexing_maps = [#v], iterator_types = ["parallel"]}
+      outs(%e : tensor<200xf32>) {
+  ^bb0(%o: f32):
+    %k = linalg.index 0 : index
+    %n = arith.index_cast %k : index to i32
+    %x = arith.sitofp %n : i32 to f32
+    linalg.yield %x : f32
+  } -> tensor<200xf32>
+  %r = linalg.matvec ins(%a, %f : tensor<?x200xf32>, tensor<200xf32>)
+      outs(%i : tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
+
+_SUM_OF_SQUARES_AROUND = """
+func.func @main(%a: tensor<1x1x34x34xf32>, %i: tensor<1x1x32x32xf32>) -> tensor<1x1x32x32xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<1x1x3x3xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e : tensor<1x1x3x3xf32>) -> tensor<1x1x3x3xf32>
+  %r = linalg.conv_2d_nchw_fchw
+      ins(%a, %f : tensor<1x1x34x34xf32>, tensor<1x1x3x3xf32>)
+      outs(%i : tensor<1x1x32x32xf32>) -> tensor<1x1x32x32xf32>
+  return %r : tensor<1x1x32x32xf32>
+}
+"""
+
+# The least and the place of it, in a tensor of a size that only the run knows.
+_TWO_RESULTS = """
+#x = affine_map<(i, k) -> (k)>
+#y = affine_map<(i, k) -> (i)>
+func.func @main(%b: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %most = arith.constant 1.0e9 : f32
+  %rows = tensor.dim %b, %c0 : tensor<?xf32>
+  %x = tensor.generate %n {
+  ^bb0(%i: index):
+    %c7 = arith.constant 7 : index
+    %c3 = arith.constant 3 : index
+    %p = arith.muli %i, %c7 : index
+    %m = arith.remui %p, %c3 : index
+    %k = arith.index_cast %m : index to i32
+    %v = arith.sitofp %k : i32 to f32
+    tensor.yield %v : f32
+  } : tensor<?xf32>
+  %e = tensor.empty(%rows) : tensor<?xf32>
+  %f = linalg.fill ins(%most : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %g = tensor.empty(%rows) : tensor<?xi32>
+  %h = linalg.fill ins(%zero : i32) outs(%g : tensor<?xi32>) -> tensor<?xi32>
+  %r:2 = linalg.generic {indexing_maps = [#x, #y, #y, #y],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%x, %b : tensor<?xf32>, tensor<?xf32>) outs(%f, %h : tensor<?xf32>, tensor<?xi32>) {
+  ^bb0(%v: f32, %w: f32, %least: f32, %place: i32):
+    %k = linalg.index 1 : index
+    %now = arith.index_cast %k : index to i32
+    %d = arith.subf %v, %w : f32
+    %s = math.absf %d : f32
+    %less = arith.cmpf olt, %s, %least : f32
+    %m = arith.select %less, %s, %least : f32
+    %p = arith.select %less, %now, %place : i32
+    linalg.yield %m, %p : f32, i32
+  } -> (tensor<?xf32>, tensor<?xi32>)
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xi32>
+}
+"""
+
+# Sizes that are constants, but no part of the types.
+_CONSTANT_SIZES = """
+func.func @main(%x: tensor<4xf32>) -> tensor<?x4xf32> {
+  %c3 = arith.constant 3 : index
+  %e = tensor.empty(%c3) : tensor<?x4xf32>
+  %r = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<?x4xf32>) dimensions = [0]
+  %y = linalg.exp ins(%r : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+"""
+
+_SIZE_OF_ANOTHER = """
+func.func @main(%x: tensor<5x7xf32>) -> tensor<7xf32> {
+  %c1 = arith.constant 1 : index
+  %v = arith.constant 2.5 : f32
+  %n = tensor.dim %x, %c1 : tensor<5x7xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%v : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = tensor.cast %f : tensor<?xf32> to tensor<7xf32>
+  return %r : tensor<7xf32>
+}
+"""
+
+
+def _least(b: Array, n: int) -> Any:
+    x = ((np.arange(n) * 7) % 3).astype("f4")
+    distances = np.abs(x[None, :] - b[:, None])
+    if n == 0:
+        return np.full_like(b, 1e9), np.zeros(len(b), "i4")
+    return distances.min(1), distances.argmin(1).astype("i4")
+
+
+def _windows(a: Array, start: Array) -> Any:
+    views = np.lib.stride_tricks.sliding_window_view(a, (3, 3), axis=(2, 3))
+    return start + views.sum((4, 5))
+
+
+PROGRAMS = (
+    *(
+        Program(
+            f"sum_of_rows_by_ones_{rows}",
+            _SUM_OF_ROWS.format(rows=rows),
+            ((coarse(rows, 200), coarse(rows)),),
+            lambda a, start: start + 2 * a.sum(1),
+        )
+        for rows in (8, 1, 133)
+    ),
+    Program(
+        "weighted_rows",
+        _WEIGHTED_ROWS,
+        ((coarse(9, 200), coarse(9)), (coarse(0, 200), coarse(0))),
+        lambda a, start: start + a @ np.arange(200, dtype="f4"),
+    ),
+    Program(
+        "sums_around_by_ones",
+        _SUM_OF_SQUARES_AROUND,
+        ((coarse(1, 1, 34, 34), coarse(1, 1, 32, 32)),),
+        _windows,
+    ),
+    Program(
+        "place_of_the_least_made",
+        _TWO_RESULTS,
+        ((floats(37), number(70)), (floats(1), number(3)), (floats(5), number(0))),
+        _least,
+    ),
+    Program("constant_sizes", _CONSTANT_SIZES, ((floats(4),),), lambda x: np.exp([x] * 3), 1e-5),
+    Program(
+        "size_of_another",
+        _SIZE_OF_ANOTHER,
+        ((floats(5, 7),),),
+        lambda x: np.full(7, 2.5, "f4"),
+    ),
+)
