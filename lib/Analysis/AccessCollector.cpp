@@ -138,6 +138,12 @@ static bool isAligned(Type type) {
                                      type.getIntOrFloatBitWidth(), 8)));
 }
 
+/// True if each thread makes `value` at most once.
+bool AccessCollector::isMadeOnce(Value value) const {
+  Operation *made = value.getDefiningOp();
+  return made && isKernel(scope) && !isInLoop(made, scope);
+}
+
 /// Says whether threads that store `value` by the last access store the same.
 void AccessCollector::setSameness(Operation *store, Value value,
                                   size_t numBefore) {
@@ -152,7 +158,8 @@ void AccessCollector::setSameness(Operation *store, Value value,
                  : !scope->isAncestor(value.getParentBlock()->getParentOp());
   if (matchPattern(value, m_Constant()) || isGiven)
     access.sameness = ThreadAccess::SameAlways;
-  else if (uniformity.isUniform(value) && uniformity.isUniformPoint(store))
+  else if (uniformity.isUniform(value) &&
+           (uniformity.isUniformPoint(store) || isMadeOnce(value)))
     access.sameness = ThreadAccess::SameInTurn;
 }
 
@@ -338,6 +345,9 @@ bool AccessCollector::visitWarp(Operation *op) {
         if (target.place)
           shape.setRun(llvm::divideCeil(kRowBytes, target.place->elementBytes),
                        op->getContext());
+        // Lanes of which no address is used are told where lanes are known.
+        if (load.getNumTiles() < 4 && !getBlockShape(scope).hasLanes())
+          shape.setMasked();
         add(make(op, AccessKind::Read), operand, shape);
         return true;
       })

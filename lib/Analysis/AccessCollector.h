@@ -54,6 +54,7 @@ private:
   void add(ThreadAccess access, OpOperand &operand, const Shape &shape);
   void addElement(AccessKind kind, OpOperand &operand, ValueRange indices);
   bool isDivergentInside(Operation *op) const;
+  bool isMadeOnce(Value value) const;
   void setSameness(Operation *store, Value value, size_t numBefore);
   void addVector(AccessKind kind, OpOperand &operand, Type vector, Shape shape);
   void addAll(ThreadAccess access, OpOperand &operand);

@@ -95,8 +95,7 @@ bool AccessCollector::visitAsync(Operation *op) {
         source.setRun(count, op->getContext());
         target.setRun(count, op->getContext());
         if (copy.getSrcElements()) // may be none
-          for (AccessShape::Dimension &dimension : source.dimensions)
-            dimension.isInBounds = false;
+          source.setMasked();
         add(read, copy.getSrcMutable(), source);
         add(write, copy.getDstMutable(), target);
         return true;

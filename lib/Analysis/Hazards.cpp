@@ -8,6 +8,7 @@
 
 #include "HazardFinder.h"
 #include "HazardWays.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
@@ -37,7 +38,32 @@ SmallVector<unsigned, 3> HazardFinder::getCommonLoops(unsigned from,
   return around;
 }
 
-/// True if threads that do the one and the other at the same time are wrong.
+/// True if it makes no difference which of two atomic updates comes first: what
+/// they return is not used, and they do the same, exactly.
+static bool areInterchangeable(const ThreadAccess &lhs,
+                               const ThreadAccess &rhs) {
+  constexpr auto isUpdate = [](Operation *op) {
+    return isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op);
+  };
+  if (!isUpdate(lhs.op) && !isUpdate(rhs.op)) // of mbarriers
+    return true;
+  auto first = dyn_cast<memref::AtomicRMWOp>(lhs.op);
+  auto second = dyn_cast<memref::AtomicRMWOp>(rhs.op);
+  if (!first || !second || !first->use_empty() || !second->use_empty() ||
+      first.getKind() != second.getKind())
+    return false;
+  switch (first.getKind()) {
+  case arith::AtomicRMWKind::assign:
+  case arith::AtomicRMWKind::addf: // sums are rounded
+  case arith::AtomicRMWKind::mulf:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/// True if threads that do the one and the other at the same time are wrong, or
+/// if barriers that stand between are to stay.
 bool HazardFinder::canRace(unsigned first, unsigned second) const {
   const ThreadAccess &lhs = accesses[first], &rhs = accesses[second];
   if (!lhs.isWrite() && !rhs.isWrite())
@@ -48,7 +74,8 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
            isa<nvgpu::MBarrierArriveExpectTxOp>(accesses[access].op);
   };
   if (areAtomic(lhs, rhs))
-    return isAnnouncement(first) && isAnnouncement(second);
+    return (isAnnouncement(first) && isAnnouncement(second)) ||
+           (use == HazardUse::Elimination && !areInterchangeable(lhs, rhs));
   if (first == second && lhs.sameness == ThreadAccess::SameAlways)
     return false;
   // What the block does together is spread over its threads in whatever way;

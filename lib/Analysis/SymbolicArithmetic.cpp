@@ -401,4 +401,8 @@ SymbolicForm SymbolicIndex::getWarpId() {
   return divide(getLinearThreadId(), SymbolicForm(kWarpSize));
 }
 
+SymbolicForm SymbolicIndex::getLane() {
+  return remainder(getLinearThreadId(), SymbolicForm(kWarpSize));
+}
+
 } // namespace mlir::workgroup

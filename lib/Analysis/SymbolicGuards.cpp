@@ -207,18 +207,28 @@ SymbolicCondition SymbolicIndex::getEntryCondition(Block *block) {
   return {};
 }
 
+/// When `flag` is `number`.
+static Condition isValue(SymbolicIndex &index, Value flag,
+                         const APInt &number) {
+  if (number.getBitWidth() == 1) {
+    Condition isTrue = index.getCondition(flag);
+    return number.isZero() ? isTrue.negate() : isTrue;
+  }
+  std::optional<Form> difference =
+      number.isSignedIntN(64)
+          ? index.getForm(flag).plus(Form(number.getSExtValue()), -1)
+          : std::nullopt;
+  return difference ? Condition::of(Condition::Zero, *difference)
+                    : index.getUnknown();
+}
+
 /// When the switch between blocks `op` goes to `block`.
 static Condition getCase(SymbolicIndex &index, cf::SwitchOp op, Block *block) {
-  Form flag = index.getForm(op.getFlag());
   std::vector<Condition> isOther, isHere;
   std::optional<DenseIntElementsAttr> values = op.getCaseValues();
   for (auto [number, successor] : llvm::enumerate(op.getCaseDestinations())) {
-    APInt value = values->getValues<APInt>()[number];
-    std::optional<Form> difference =
-        value.isSignedIntN(64) ? flag.plus(Form(value.getSExtValue()), -1)
-                               : std::nullopt;
-    Condition isCase = difference ? Condition::of(Condition::Zero, *difference)
-                                  : index.getUnknown();
+    Condition isCase =
+        isValue(index, op.getFlag(), values->getValues<APInt>()[number]);
     isOther.push_back(isCase.negate());
     if (successor == block)
       isHere.push_back(std::move(isCase));

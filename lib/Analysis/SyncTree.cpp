@@ -67,6 +67,15 @@ SyncProgram SyncTree::getFenced(MemorySpace space) const {
   return fenced;
 }
 
+/// True if the whole block has to get to `op` together, though `op` is not
+/// followed as a barrier.
+bool SyncTree::isMeeting(Operation *op) const {
+  auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+  return !sync.part && sync.unit == UniformityUnit::Block &&
+         (isa<gpu::AllReduceOp>(op) ||
+          (barrier && !barrier.getNumberOfThreads() && !isBarrier(op)));
+}
+
 /// Finds what is worth a node: accesses, barriers, and all around them.
 void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
   auto mark = [&](Operation *op) {
@@ -78,7 +87,8 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
     mark(access.op);
   }
   scope->walk([&](Operation *op) {
-    if (isBarrier(op) || isGroupOp(op) || isa<NVVM::FenceProxyOp>(op))
+    if (isBarrier(op) || isMeeting(op) || isGroupOp(op) ||
+        isa<NVVM::FenceProxyOp>(op))
       mark(op);
   });
 }
@@ -112,8 +122,9 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
     if (isGroupOp(inner))
       hidingSteps.insert(node);
     bool isOfWarps = sync.unit == UniformityUnit::Warp;
-    if (!(isOfWarps ? isWarpBarrier(inner) : isBarrier(inner)) ||
-        sync.isDead(inner))
+    bool isMissed =
+        isOfWarps ? isWarpBarrier(inner) : isBarrier(inner) || isMeeting(inner);
+    if (!isMissed || sync.isDead(inner))
       return;
     if (isOfWarps)
       parted.push_back(inner);
@@ -150,7 +161,13 @@ void SyncTree::addStep(unsigned sequence, Operation *op) {
     divergentSteps.insert(node);
   if (isa<scf::IfOp>(op))
     divergentBranches.push_back(op);
-  addDivergent(node, op);
+  if (!isMeeting(op))
+    return addDivergent(node, op);
+  op->walk([&](Operation *inner) { addAccesses(node, inner); });
+  // Barriers of other numbers are waited for by others.
+  auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+  if (barrier && !sync.block.isUniform(barrier.getBarrierId()))
+    divergentBarriers.push_back(op);
 }
 
 /// Adds a loop that all threads turn together; false if it is none.

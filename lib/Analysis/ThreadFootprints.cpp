@@ -143,9 +143,14 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   mergeRuns(made);
   // Every lane of a warp may read the row at the address of one.
   made.agent = access.agent;
-  if (isa<nvgpu::LdMatrixOp>(access.op))
-    made.agent = AccessAgent::Warp;
   std::vector<Condition> conditions = {index.getGuard(access.op)};
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(access.op)) {
+    made.agent = AccessAgent::Warp;
+    // Eight lanes give the rows of a tile; of others no address is used.
+    if (load.getNumTiles() < 4 && index.getShape().hasLanes())
+      conditions.push_back(
+          isBelow(index, index.getLane(), Form(8 * load.getNumTiles())));
+  }
   if (Value predicate = getPredicate(access.op))
     conditions.push_back(index.getCondition(predicate));
   for (const AccessFootprint::Bound &bound : footprint.bounds)

@@ -179,8 +179,12 @@ Region *getBody(Operation *scope) {
 }
 
 bool isBlockBarrier(Operation *op) {
+  // With a count it is of a part of the block; with a number that is computed
+  // it may be several.
   if (auto barrier = dyn_cast<NVVM::BarrierOp>(op))
-    return !barrier.getNumberOfThreads(); // else of a part of the block
+    return !barrier.getNumberOfThreads() &&
+           (!barrier.getBarrierId() ||
+            getConstantIntValue(barrier.getBarrierId()));
   return isa<gpu::BarrierOp, NVVM::Barrier0Op>(op);
 }
 

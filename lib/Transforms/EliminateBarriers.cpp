@@ -57,15 +57,20 @@ static void addBarriers(DenseSet<Operation *> &barriers, const SyncTree &tree,
 }
 
 /// The program of `tree`, in which barriers stay that are `fixed`; to those
-/// what may order some of `hazards` on some ways is added.
+/// what may order some of `hazards` on some ways is added, and what has a
+/// result that is used.
 SyncProgram BarrierEliminator::fix(const SyncTree &tree,
                                    ArrayRef<Hazard> hazards,
                                    DenseSet<Operation *> &fixed) {
   for (unsigned node : findConditional(hazards, tree, kernel.getConflicts()))
     fixed.insert(tree.getBarrier(node));
   SyncProgram program = tree.getProgram();
-  for (unsigned node : tree.getBarriers())
-    program.nodes[node].isFixed |= fixed.contains(tree.getBarrier(node));
+  for (unsigned node : tree.getBarriers()) {
+    Operation *barrier = tree.getBarrier(node);
+    if (!barrier->use_empty()) // it also sums up what threads bring
+      fixed.insert(barrier);
+    program.nodes[node].isFixed |= fixed.contains(barrier);
+  }
   return program;
 }
 

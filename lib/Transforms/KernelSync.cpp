@@ -11,6 +11,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/IR/Workgroup.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,16 +28,19 @@ static bool isOrdering(Operation *op) {
       .Case<LLVM::LoadOp, LLVM::StoreOp>(
           [&](auto access) { return isOrdered(access.getOrdering()); })
       .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp,
-            LLVM::InlineAsmOp, NVVM::MembarOp>([](auto) { return true; })
+            LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp,
+            NVVM::MembarOp>([](auto) { return true; })
       .Default([](Operation *) { return false; });
 }
 
 /// True if threads wait for each other at `op` in a way that is not followed.
 static bool isOtherBarrier(Operation *op) {
-  if (auto barrier = dyn_cast<NVVM::BarrierOp>(op))
-    return barrier.getNumberOfThreads() != nullptr;
+  if (isa<NVVM::BarrierOp>(op))
+    return !isBlockBarrier(op);
   if (isa<NVVM::SyncWarpOp>(op))
     return !isWarpBarrier(op);
+  if (isa<CallOpInterface>(op)) // stands for what was not inlined
+    return !isMemoryEffectFree(op);
   // Slots of rings are waited for.
   return isa<NVVM::BarrierArriveOp, NVVM::ClusterWaitOp, PutOp, GetOp>(op) ||
          isOrdering(op);

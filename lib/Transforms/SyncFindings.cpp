@@ -80,10 +80,14 @@ void SyncFindings::addDivergent(const SyncTree &tree, UniformityUnit unit) {
     finding.verdict = SyncVerdict::Divergent;
     finding.at = getPlace(barrier);
     llvm::raw_string_ostream os(finding.message);
-    os << "barrier in divergent control flow: '" << barrier->getName()
-       << "' is not reached by all threads of the "
-       << (isBlock ? "block" : "warp")
-       << " together; move it to where all of them pass";
+    os << "barrier in divergent control flow: '" << barrier->getName() << "' ";
+    if (isa<NVVM::BarrierOp>(barrier) && !isBlockBarrier(barrier))
+      os << "has a number that may differ between threads of the block, or is "
+            "not reached by all of them; give it one number where all pass";
+    else
+      os << "is not reached by all threads of the "
+         << (isBlock ? "block" : "warp")
+         << " together; move it to where all of them pass";
     if (auto threads = kernel.getConflicts().findParting(barrier, unit)) {
       finding.threads.assign({threads->first, threads->second});
       finding.notes.push_back(

@@ -329,4 +329,15 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Some barriers also tell how many threads bring what.
+  // CHECK-LABEL: gpu.func @counts(
+  // CHECK:         %[[R:.*]] = nvvm.barrier
+  // CHECK-NEXT:    memref.store %[[R]]
+  gpu.func @counts(%x: i32, %out: memref<128xi32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %r = nvvm.barrier #nvvm.reduction<popc> %x -> i32
+    memref.store %r, %out[%t] : memref<128xi32>
+    gpu.return
+  }
 }

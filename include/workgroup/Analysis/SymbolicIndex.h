@@ -225,6 +225,7 @@ public:
   /// block is known.
   SymbolicForm getLinearThreadId();
   SymbolicForm getWarpId();
+  SymbolicForm getLane();
 
   /// The coordinate of a thread in its block.
   SymbolicForm getThreadId(unsigned dim) { return makeThreadId(dim); }

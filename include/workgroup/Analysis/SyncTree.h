@@ -178,6 +178,7 @@ private:
   void markRelevant(Operation *scope, const ThreadAccesses &accesses);
   bool isRelevant(Operation *op) const { return relevant.contains(op); }
   bool isBarrier(Operation *op) const;
+  bool isMeeting(Operation *op) const;
   unsigned append(unsigned sequence, SyncNode::Kind kind, Operation *before);
   unsigned addPart(unsigned node) { return program.addPart(node); }
 

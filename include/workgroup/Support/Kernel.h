@@ -32,6 +32,9 @@ struct BlockShape {
   /// Threads per block, if all three sizes are known.
   std::optional<int64_t> getNumThreads() const;
 
+  /// True if the ids of a thread tell which lane of its warp it is.
+  bool hasLanes() const { return sizes[0] && sizes[1]; }
+
   /// True if the block is known to consist of one thread.
   bool isSingleThread() const { return getNumThreads() == 1; }
 };
