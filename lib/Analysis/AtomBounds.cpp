@@ -16,6 +16,26 @@ using Atom = SymbolicAtom;
 using Form = SymbolicForm;
 using Range = SymbolicRange;
 
+/// Says that `form` is not negative, and so what it is with more in it: of
+/// several numbers, each is no less than the least of them.
+void AtomBounds::addFact(const Form &form) {
+  facts.push_back(form);
+  for (auto [atom, factor] : form.terms) {
+    bool isLess = (atom->kind == Atom::Minimum && factor > 0) ||
+                  (atom->kind == Atom::Maximum && factor < 0);
+    if (!isLess)
+      continue;
+    Form self;
+    self.terms.emplace_back(atom, 1);
+    std::optional<Form> rest = form.plus(self, -factor);
+    for (const Form &operand : atom->operands)
+      if (std::optional<Form> more =
+              rest ? rest->plus(operand, factor) : std::nullopt;
+          more && !more->isConstant())
+        facts.push_back(std::move(*more));
+  }
+}
+
 void AtomBounds::add(const SymbolicCondition &condition) {
   switch (condition.kind) {
   case SymbolicCondition::All:
@@ -24,10 +44,10 @@ void AtomBounds::add(const SymbolicCondition &condition) {
     return;
   case SymbolicCondition::Zero:
     if (std::optional<Form> negated = Form().plus(condition.form, -1))
-      facts.push_back(std::move(*negated));
+      addFact(*negated);
     [[fallthrough]];
   case SymbolicCondition::NonNegative:
-    facts.push_back(condition.form);
+    addFact(condition.form);
     add(condition.form);
     return;
   default:
@@ -66,15 +86,6 @@ Range AtomBounds::get(const Form &form) const {
   if (high && (!known.max || *known.max > *high))
     known.max = high;
   return known;
-}
-
-bool AtomBounds::isNonNegative(const Form &form) const {
-  Range range = get(form);
-  return (range.min && *range.min >= 0) ||
-         llvm::any_of(facts, [&](const Form &fact) {
-           std::optional<Form> more = form.plus(fact, -1);
-           return more && more->isConstant() && more->constant >= 0;
-         });
 }
 
 void AtomBounds::raise(const Atom *atom, int64_t least) {

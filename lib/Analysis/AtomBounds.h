@@ -36,10 +36,11 @@ public:
 
   SymbolicRange get(const SymbolicAtom *atom) const;
   SymbolicRange get(const SymbolicForm &form) const;
-  /// True if ranges tell so, or a condition.
-  bool isNonNegative(const SymbolicForm &form) const;
+  /// What conditions say is not negative.
+  ArrayRef<SymbolicForm> getFacts() const { return facts; }
 
 private:
+  void addFact(const SymbolicForm &form);
   void combine();
   void boundBelow(const SymbolicForm &form, int64_t least);
   void boundAbove(const SymbolicForm &form, int64_t most);

@@ -172,27 +172,47 @@ static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
   return difference;
 }
 
+/// Steps from the least of `numbers` on that lead to all of them, among others:
+/// along columns and along rows, say, of accesses that were unrolled.
+static SmallVector<std::pair<int64_t, int64_t>, 4>
+findSteps(std::set<int64_t> numbers) {
+  SmallVector<std::pair<int64_t, int64_t>, 4> steps; // how many, how long
+  while (numbers.size() > 1) {
+    int64_t least = *numbers.begin();
+    int64_t length = *std::next(numbers.begin()) - least, count = 1;
+    while (numbers.count(least + count * length))
+      ++count;
+    std::set<int64_t> starts;
+    while (!numbers.empty()) {
+      int64_t start = *numbers.begin();
+      starts.insert(start);
+      for (int64_t i = 0; i < count; ++i)
+        numbers.erase(start + i * length);
+    }
+    steps.emplace_back(count, length);
+    numbers = std::move(starts);
+  }
+  return steps;
+}
+
 /// A footprint that contains those with `constants`; nothing if they are too
 /// far apart.
 static std::optional<Footprint>
 getHull(const Footprint &footprint,
         const std::set<SmallVector<int64_t, 2>> &constants) {
-  constexpr int64_t kMaxLength = int64_t(1) << 32;
+  constexpr int64_t kMaxLength = int64_t(1) << 40;
   Footprint hull = footprint;
   for (auto [number, place] : llvm::enumerate(hull.place)) {
-    int64_t least = (*constants.begin())[number], most = least;
-    for (const SmallVector<int64_t, 2> &constant : constants) {
-      least = std::min(least, constant[number]);
-      most = std::max(most, constant[number]);
-    }
+    std::set<int64_t> numbers;
+    for (const SmallVector<int64_t, 2> &constant : constants)
+      numbers.insert(constant[number]);
     int64_t length;
-    if (llvm::SubOverflow(most, least, length) || length > kMaxLength)
+    if (llvm::SubOverflow(*numbers.rbegin(), *numbers.begin(), length) ||
+        length > kMaxLength)
       return std::nullopt;
-    place.constant = least;
-    if (number + 1 == hull.place.size())
-      hull.run += length;
-    else if (length > 0)
-      hull.box.push_back({length + 1, /*stride=*/1, unsigned(number)});
+    place.constant = *numbers.begin();
+    for (auto [count, stride] : findSteps(std::move(numbers)))
+      hull.box.push_back({count, stride, unsigned(number)});
   }
   return hull;
 }

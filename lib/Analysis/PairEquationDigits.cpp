@@ -23,7 +23,7 @@ struct PairEquations::Split {
 };
 
 /// Adds the numbers that `terms`, which threads tell, are for each thread.
-bool PairEquations::addTables(Equation &equation, ArrayRef<Term> terms) {
+bool PairEquations::addTables(Equation &equation, ArrayRef<Term> terms) const {
   for (const auto &[variable, factor] : terms) {
     const Table &table = *tables->get(variable.atom);
     equation.first.resize(table.size());

@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CheckedArithmetic.h"
 #include "PairEquations.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 namespace mlir::workgroup {
 
@@ -51,59 +54,216 @@ static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
   return product;
 }
 
-/// True if `form` is from 0 to one less than `base` for both threads.
-bool PairEquations::isBelow(const Form &form, const Atom *base) const {
-  std::optional<Form> distance = makeForm(base).plus(form, -1);
-  if (distance)
-    distance = distance->plus(Form(-1));
-  bool isId = form.constant == 0 && form.terms.size() == 1 &&
-              form.terms.front().second == 1 &&
-              form.terms.front().first->kind == Atom::ThreadId &&
-              base->kind == Atom::GridValue && base->what == Atom::BlockSize &&
-              base->dim == form.terms.front().first->dim;
-  return distance && llvm::all_of(bounds, [&](const AtomBounds &ofSide) {
-           return ofSide.isNonNegative(form) &&
-                  (isId || ofSide.isNonNegative(*distance));
-         });
+/// `form` as `base` times one and another. Of a factor that is no multiple of
+/// it, what is next to one goes up: r * (x mod m) + x / m is such a sum.
+PairEquations::Digits PairEquations::divide(const Form &form,
+                                            const Base &base) const {
+  auto [atom, size] = base;
+  Digits digits;
+  auto add = [&](Form &sum, const Form &part, int64_t factor) {
+    std::optional<Form> changed = sum.plus(part, factor);
+    digits.isKnown &= changed.has_value();
+    if (changed)
+      sum = std::move(*changed);
+  };
+  int64_t constant = atom ? 0 : llvm::divideFloorSigned(form.constant, size);
+  digits.upper.constant = constant;
+  digits.lower.constant = form.constant - constant * size;
+  for (auto [part, factor] : form.terms) {
+    std::optional<Form> quotient =
+        atom ? workgroup::divide(index, part, atom) : makeForm(part);
+    int64_t times =
+        quotient ? llvm::divideFloorSigned(factor + size / 2, size) : 0;
+    if (atom && times * size != factor)
+      times = 0; // what is left would be a product
+    if (times != 0)
+      add(digits.upper, *quotient, times);
+    if (int64_t rest = factor - times * size)
+      add(digits.lower, makeForm(part), rest);
+  }
+  return digits;
 }
 
-/// Takes an equation apart that is `base` times one, and another that is of
-/// numbers below that: row * columns + column.
-bool PairEquations::splitByProduct(Equation &equation, const Atom *base) {
-  Form upper, lower;
-  for (const auto &[variable, factor] : equation.terms) {
-    std::optional<Form> part = divide(index, variable.atom, base);
-    Form &sum = part ? upper : lower;
-    std::optional<Form> changed =
-        sum.plus(part ? *part : makeForm(variable.atom), factor);
-    if (!changed)
-      return false;
-    sum = std::move(*changed);
-  }
-  if (upper.terms.empty() || lower.terms.empty() || !isBelow(lower, base))
+/// The least that `form` may be for one of the two threads; nothing if there is
+/// none that is known.
+std::optional<int64_t> PairEquations::getLeast(const Form &form,
+                                               unsigned side) const {
+  Equation ofThreads;
+  SmallVector<Term, 6> told;
+  Form others(form.constant);
+  for (auto [atom, factor] : form.terms)
+    if (Variable variable{Variable::First, atom}; isOfTables(variable))
+      told.push_back({variable, factor});
+    else
+      others.terms.emplace_back(atom, factor);
+  std::optional<int64_t> least = bounds[side].get(others).min;
+  if (told.empty() || !least)
+    return told.empty() ? least : std::nullopt;
+  if (!addTables(ofThreads, told))
+    return std::nullopt;
+  std::optional<int64_t> ofThread;
+  for (auto [thread, number] : llvm::enumerate(ofThreads.first))
+    if (mayBe[side][thread])
+      ofThread = std::min(ofThread.value_or(number), number);
+  return addScaled(*least, ofThread.value_or(0), 1);
+}
+
+/// True if `form` is not negative for one of the two threads, as ranges or
+/// conditions tell: up to `depth` of them, and of minima and maxima in it.
+bool PairEquations::isNonNegative(const Form &form, unsigned side,
+                                  unsigned depth) const {
+  if (std::optional<int64_t> least = getLeast(form, side); least && *least >= 0)
+    return true;
+  if (depth == 0)
     return false;
-  equation = makeEquation(lower, lower);
-  equations.push_back(makeEquation(upper, upper)); // invalidates `equation`
-  return true;
+  // A multiple of it leaves what is not negative.
+  auto isFact = [&](const Form &fact) {
+    if (fact.terms.empty())
+      return false;
+    auto [lead, factor] = fact.terms.front();
+    int64_t times = form.getFactor(lead) / factor;
+    std::optional<Form> more =
+        times > 0 ? form.plus(fact, -times) : std::nullopt;
+    return more && isNonNegative(*more, side, depth - 1);
+  };
+  // The least of some is no more than each of them.
+  auto isLeast = [&](auto term) {
+    auto [atom, factor] = term;
+    bool isExtreme = (atom->kind == Atom::Minimum && factor < 0) ||
+                     (atom->kind == Atom::Maximum && factor > 0);
+    std::optional<Form> rest =
+        isExtreme ? form.plus(makeForm(atom), -factor) : std::nullopt;
+    return rest && llvm::any_of(atom->operands, [&](const Form &of) {
+             std::optional<Form> less = rest->plus(of, factor);
+             return less && isNonNegative(*less, side, depth - 1);
+           });
+  };
+  return llvm::any_of(bounds[side].getFacts(), isFact) ||
+         llvm::any_of(form.terms, isLeast);
+}
+
+/// True if one of the two threads has `form` from 0 on, and less than `base`
+/// with `reach` added.
+bool PairEquations::isBelow(const Form &form, const Form &reach,
+                            const Base &base, unsigned side) const {
+  Form size(base.second);
+  if (base.first) {
+    size.constant = 0;
+    size.terms.emplace_back(base.first, base.second);
+  }
+  std::optional<Form> distance = size.plus(form, -1);
+  if (distance)
+    distance = distance->plus(reach, -1);
+  if (distance)
+    distance = distance->plus(Form(-1));
+  // That of an id of threads, where the size of the block is not known.
+  bool isId = base.first && reach == Form(0) && form.constant == 0 &&
+              form.terms.size() == 1 &&
+              form.terms.front().second == base.second &&
+              form.terms.front().first->kind == Atom::ThreadId &&
+              base.first->kind == Atom::GridValue &&
+              base.first->what == Atom::BlockSize &&
+              base.first->dim == form.terms.front().first->dim;
+  return distance && isNonNegative(form, side) &&
+         (isId || isNonNegative(*distance, side));
+}
+
+/// The numbers that something of `form` is a multiple of, but for constants.
+SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
+  SmallVector<Base> bases;
+  auto add = [&](const Atom *atom, int64_t factor) {
+    for (auto &[known, times] : bases)
+      if (known == atom && atom)
+        return void(times = std::gcd(times, factor));
+    if (atom || std::abs(factor) > 1)
+      bases.push_back({atom, std::abs(factor)});
+  };
+  for (auto [atom, factor] : form.terms) {
+    add(nullptr, factor);
+    SmallVector<const Atom *, 4> factors;
+    collectFactors(atom, factors);
+    if (factors.size() > 1)
+      for (const Atom *part : factors)
+        if (isEqual(part))
+          add(part, factor);
+  }
+  return bases;
+}
+
+/// `place` as `base` times one and another, if the first place is from 0 on and
+/// the last one below `base`, for one of the two threads.
+std::optional<std::array<PairEquations::Place, 2>>
+PairEquations::findRow(const Place &place, const Base &base,
+                       unsigned side) const {
+  Digits digits = divide(place.first, base);
+  Place row{std::move(digits.upper), {}}, column{std::move(digits.lower), {}};
+  std::optional<Form> reach = Form(0);
+  for (const Place::Step &step : place.steps) {
+    if (!base.first && step.stride % base.second == 0) {
+      row.steps.push_back({step.count, step.stride / base.second, step.most});
+      continue;
+    }
+    column.steps.push_back(step);
+    if (reach)
+      reach = reach->plus(step.count, step.stride);
+    if (reach)
+      reach = reach->plus(Form(-step.stride));
+  }
+  if (!digits.isKnown || row.first.terms.empty() || !reach ||
+      !isBelow(column.first, *reach, base, side))
+    return std::nullopt;
+  return std::array{std::move(row), std::move(column)};
+}
+
+/// How far places are from the first one, at most.
+static std::optional<int64_t>
+getReach(ArrayRef<PairEquations::Place::Step> of) {
+  std::optional<int64_t> reach = 0;
+  for (const PairEquations::Place::Step &step : of)
+    if (reach)
+      reach =
+          addScaled(*reach, std::max<int64_t>(0, step.most - 1), step.stride);
+  return reach;
+}
+
+void PairEquations::add(const Place &first, const Place &second) {
+  for (const Base &base : findBases(first.first)) {
+    auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
+    if (!lhs || !rhs)
+      continue;
+    add((*lhs)[0], (*rhs)[0]);
+    add((*lhs)[1], (*rhs)[1]);
+    return;
+  }
+  auto lhs = getReach(first.steps), rhs = getReach(second.steps);
+  if (lhs && rhs)
+    add(first.first, second.first, -*lhs, *rhs);
 }
 
 bool PairEquations::splitByProduct(Equation &equation) {
-  bool isPlain = equation.isZero() && equation.first.empty() &&
-                 llvm::all_of(equation.terms, [](const Term &term) {
-                   return term.first.kind == Variable::Difference;
-                 });
-  if (!isPlain)
-    return false;
-  llvm::SmallSetVector<const Atom *, 4> bases;
+  Form form;
   for (const auto &[variable, factor] : equation.terms) {
-    SmallVector<const Atom *, 4> factors;
-    collectFactors(variable.atom, factors);
-    if (factors.size() > 1)
-      bases.insert_range(factors);
+    if (variable.kind != Variable::Difference)
+      return false;
+    std::optional<Form> sum = form.plus(makeForm(variable.atom), factor);
+    if (!sum)
+      return false;
+    form = std::move(*sum);
   }
-  return llvm::any_of(bases, [&](const Atom *base) {
-    return isEqual(base) && splitByProduct(equation, base);
-  });
+  if (!equation.isZero() || !equation.first.empty())
+    return false;
+  for (const Base &base : findBases(form)) {
+    Digits digits = divide(form, base);
+    if (!base.first || !digits.isKnown || digits.upper.terms.empty() ||
+        digits.lower.terms.empty() ||
+        !isBelow(digits.lower, Form(0), base, 0) ||
+        !isBelow(digits.lower, Form(0), base, 1))
+      continue;
+    equation = makeEquation(digits.lower, digits.lower);
+    equations.push_back(makeEquation(digits.upper, digits.upper));
+    return true; // `equation` is not valid any more
+  }
+  return false;
 }
 
 } // namespace mlir::workgroup

@@ -48,6 +48,19 @@ public:
                      const SymbolicCondition &second);
   /// Says that first - second is from `low` to `high`.
   void add(const Form &first, const Form &second, int64_t low, int64_t high);
+  /// Places from `first` on: up to `count` - 1 steps of each kind further,
+  /// which is below `most`.
+  struct Place {
+    struct Step {
+      Form count;
+      int64_t stride, most;
+    };
+    Form first;
+    SmallVector<Step, 2> steps;
+  };
+  /// Says that one of the places is the same. Sums of rows and columns that
+  /// stay below the length of a row are equal if both are.
+  void add(const Place &first, const Place &second);
 
   /// True if that cannot be.
   bool isContradiction();
@@ -82,6 +95,13 @@ private:
     bool isEqual = false;
   };
   struct Split;
+  /// A constant, or that times an atom which both threads have the same of.
+  using Base = std::pair<const SymbolicAtom *, int64_t>;
+  /// What a base times `upper` and `lower` is the sum of.
+  struct Digits {
+    Form upper, lower;
+    bool isKnown = true;
+  };
 
   bool isShared(const SymbolicAtom &atom) const;
   bool isEqual(const SymbolicAtom *atom);
@@ -90,7 +110,7 @@ private:
   bool isOfTables(const Variable &variable) const;
   SymbolicRange getRange(const Variable &variable) const;
   Equation makeEquation(const Form &first, const Form &second);
-  bool addTables(Equation &equation, ArrayRef<Term> terms);
+  bool addTables(Equation &equation, ArrayRef<Term> terms) const;
   SymbolicRange getTableRange(const Equation &equation) const;
   std::optional<std::array<int64_t, 2>>
   getTotalRange(ArrayRef<Term> terms, const Equation &tables) const;
@@ -104,8 +124,14 @@ private:
   bool split(Equation &equation);
   bool split(Equation &equation, int64_t base);
   bool finish(Equation &equation, Split &parts, int64_t base);
-  bool isBelow(const Form &form, const SymbolicAtom *base) const;
-  bool splitByProduct(Equation &equation, const SymbolicAtom *base);
+  SmallVector<Base> findBases(const Form &form);
+  Digits divide(const Form &form, const Base &base) const;
+  std::optional<std::array<Place, 2>>
+  findRow(const Place &place, const Base &base, unsigned side) const;
+  std::optional<int64_t> getLeast(const Form &form, unsigned side) const;
+  bool isNonNegative(const Form &form, unsigned side, unsigned depth = 2) const;
+  bool isBelow(const Form &form, const Form &reach, const Base &base,
+               unsigned side) const;
   bool splitByProduct(Equation &equation);
   bool lookAtThreads();
   bool isExcluded();

@@ -165,6 +165,19 @@ bool ThreadConflictQuery::cannotMeet() {
   return meetings.empty();
 }
 
+/// The places of `footprint` along `coordinate`.
+static PairEquations::Place getPlace(const Footprint &footprint,
+                                     unsigned coordinate) {
+  PairEquations::Place place{footprint.place[coordinate], {}};
+  if (coordinate + 1 == footprint.place.size())
+    place.steps.push_back(
+        {SymbolicForm(footprint.run), /*stride=*/1, footprint.run});
+  for (const Footprint::Extent &extent : footprint.box)
+    if (extent.coordinate == coordinate)
+      place.steps.push_back({extent.count, extent.stride, *extent.getMost()});
+  return place;
+}
+
 /// True if the digits of the coordinates cannot all be the same.
 bool ThreadConflictQuery::cannotBeEqual() {
   // Then tables tell as much.
@@ -178,12 +191,9 @@ bool ThreadConflictQuery::cannotBeEqual() {
   PairEquations equations(index, conflicts.tables.get(), relation, isPair,
                           !isOfTwoBlocks() && !isAnybody && !maySameThread);
   equations.addConditions(first.condition, second.condition);
-  for (unsigned i = 0; i < firstOwn.size(); ++i) {
-    std::optional<int64_t> leftReach = getReach(first, i);
-    std::optional<int64_t> rightReach = getReach(second, i);
-    if (leftReach && rightReach)
-      equations.add(firstOwn[i], secondOwn[i], -*leftReach, *rightReach);
-  }
+  for (unsigned i = 0; i < firstOwn.size(); ++i)
+    if (getReach(first, i) && getReach(second, i))
+      equations.add(getPlace(first, i), getPlace(second, i));
   return equations.isContradiction();
 }
 
