@@ -375,6 +375,26 @@ void UniformityAnalysis::markControlDivergent(Operation *op, Value cause) {
   markResultsDivergent(op, cause);
 }
 
+/// True if `argument` is given one value by all blocks that are `isFrom`.
+static bool isSameFrom(BlockArgument argument,
+                       llvm::function_ref<bool(Block *)> isFrom) {
+  Value same;
+  Block *block = argument.getOwner();
+  for (auto it = block->pred_begin(); it != block->pred_end(); ++it) {
+    if (!isFrom(*it))
+      continue;
+    auto end = dyn_cast<BranchOpInterface>((*it)->getTerminator());
+    if (!end)
+      return false;
+    Value given = end.getSuccessorOperands(
+        it.getSuccessorIndex())[argument.getArgNumber()];
+    if (!given || (same && given != same))
+      return false;
+    same = given;
+  }
+  return same != nullptr;
+}
+
 void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
                                                    Value cause) {
   // Threads part at the branch and meet where all ways from it lead. Every
@@ -391,9 +411,15 @@ void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
   enter(branch->getBlock());
   for (unsigned i = 0; i < reached.size(); ++i)
     enter(reached[i]);
-  if (join) // what it is given depends on where threads come from
+  // What a block is given depends on where threads come from, if they bring
+  // different values.
+  auto isFrom = [&](Block *block) {
+    return block == branch->getBlock() || reached.contains(block);
+  };
+  if (join)
     for (BlockArgument argument : join->getArguments())
-      markDivergent(argument, cause);
+      if (!isSameFrom(argument, isFrom))
+        markDivergent(argument, cause);
   for (Block *block : reached) {
     markBlockDivergent(block, branch, cause);
     for (BlockArgument argument : block->getArguments())

@@ -192,3 +192,59 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// A branch of some right before a loop, the header of which is where they meet: all start at the same.
+gpu.module @m {
+  gpu.func @before_a_loop(%x: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %some = arith.cmpi ult, %t, %c64 : index
+    cf.cond_br %some, ^store, ^head(%c0 : index)
+  ^store:
+    memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    cf.br ^head(%c0 : index)
+  ^head(%i: index):
+    %more = arith.cmpi slt, %i, %n : index
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    gpu.barrier
+    %y = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+    memref.store %y, %out[%t] : memref<128xf32>
+    %next = arith.addi %i, %c1 : index
+    cf.br ^head(%next : index)
+  ^end:
+    gpu.return
+  }
+}
+
+// -----
+
+// Some start later.
+gpu.module @m {
+  gpu.func @later(%n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    %some = arith.cmpi ult, %t, %c64 : index
+    cf.cond_br %some, ^store, ^head(%c0 : index)
+  ^store:
+    cf.br ^head(%c1 : index)
+  ^head(%i: index):
+    %more = arith.cmpi slt, %i, %n : index
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    // expected-error @+1 {{barrier in divergent control flow}}
+    gpu.barrier
+    %next = arith.addi %i, %c1 : index
+    cf.br ^head(%next : index)
+  ^end:
+    gpu.return
+  }
+}
