@@ -172,11 +172,14 @@ static SmallVector<int64_t, 2> subtract(ArrayRef<int64_t> lhs,
   return difference;
 }
 
-/// Steps from the least of `numbers` on that lead to all of them, among others:
-/// along columns and along rows, say, of accesses that were unrolled.
+/// Steps from the least of `numbers` on that lead to all of them, and no other:
+/// along columns and along rows, say, of accesses that were unrolled. Steps of
+/// one, if there are no others.
 static SmallVector<std::pair<int64_t, int64_t>, 4>
 findSteps(std::set<int64_t> numbers) {
   SmallVector<std::pair<int64_t, int64_t>, 4> steps; // how many, how long
+  int64_t distance = *numbers.rbegin() - *numbers.begin();
+  size_t numPlaces = 1, numNumbers = numbers.size();
   while (numbers.size() > 1) {
     int64_t least = *numbers.begin();
     int64_t length = *std::next(numbers.begin()) - least, count = 1;
@@ -190,8 +193,11 @@ findSteps(std::set<int64_t> numbers) {
         numbers.erase(start + i * length);
     }
     steps.emplace_back(count, length);
+    numPlaces *= count;
     numbers = std::move(starts);
   }
+  if (numPlaces != numNumbers)
+    steps.assign(1, {distance + 1, 1});
   return steps;
 }
 

@@ -91,7 +91,7 @@ makePolyhedron(const RowReduction &reduction, int64_t limit) {
 
 /// Whether MLIR's search, which knows no limit, soon comes to an end.
 static bool isSmall(const RowReduction &reduction) {
-  constexpr unsigned kMaxVariables = 12;
+  constexpr unsigned kMaxVariables = 20;
   constexpr int64_t kLimit = int64_t(1) << 32;
   return reduction.getVariables().size() <= kMaxVariables &&
          llvm::all_of(reduction.getRows(), [&](const auto &constraint) {
