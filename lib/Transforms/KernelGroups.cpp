@@ -335,6 +335,25 @@ void BlockGrouping::place(linalg::LinalgOp op, unsigned group) {
     groupOf[link] = group;
 }
 
+/// True if a user of `op` that has several results goes through rows of it of
+/// which the length is not known, so that a block cannot keep them.
+static bool isReadInLongRows(linalg::LinalgOp op) {
+  return llvm::any_of(op->getUses(), [](OpOperand &use) {
+    auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (!user || user->getNumResults() < 2 || user.isDpsInit(&use))
+      return false;
+    SmallVector<utils::IteratorType> iterators = user.getIteratorTypesArray();
+    AffineMap map = user.getMatchingIndexingMap(&use);
+    return llvm::any_of(
+        llvm::zip_equal(map.getResults(), user.getShape(&use)), [&](auto pair) {
+          auto [at, extent] = pair;
+          auto dim = dyn_cast<AffineDimExpr>(at);
+          return dim && ShapedType::isDynamic(extent) &&
+                 iterators[dim.getPosition()] == utils::IteratorType::reduction;
+        });
+  });
+}
+
 /// Why `op` is not of the group that all its users are of.
 std::optional<StringRef> BlockGrouping::joinGroup(linalg::LinalgOp op,
                                                   unsigned group) {
@@ -344,6 +363,8 @@ std::optional<StringRef> BlockGrouping::joinGroup(linalg::LinalgOp op,
     return "others use it before the kernel ends";
   if (mayReadOther(op, group))
     return "the host writes to memory before the kernel";
+  if (isReadInLongRows(op))
+    return "blocks cannot keep rows of a length that is not known";
   return groups[group].join(op);
 }
 

@@ -78,12 +78,17 @@ static bool isReadInTiles(OpOperand &operand) {
   if (!user || user.isDpsInit(&operand) || user.getNumParallelLoops() == 0)
     return true;
   SmallVector<utils::IteratorType> iterators = user.getIteratorTypesArray();
-  return llvm::any_of(user.getMatchingIndexingMap(&operand).getResults(),
-                      [&](AffineExpr at) {
-                        auto dim = dyn_cast<AffineDimExpr>(at);
-                        return !dim || iterators[dim.getPosition()] ==
-                                           utils::IteratorType::parallel;
-                      });
+  auto isParallel = [&](AffineExpr at) {
+    auto dim = dyn_cast<AffineDimExpr>(at);
+    return !dim ||
+           iterators[dim.getPosition()] == utils::IteratorType::parallel;
+  };
+  ArrayRef<AffineExpr> places =
+      user.getMatchingIndexingMap(&operand).getResults();
+  // What has several results goes through all of its row, for which a block
+  // would keep the row.
+  return user->getNumResults() > 1 ? llvm::all_of(places, isParallel)
+                                   : llvm::any_of(places, isParallel);
 }
 
 bool isReadInTiles(linalg::LinalgOp op) {

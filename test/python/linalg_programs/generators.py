@@ -90,6 +90,40 @@ func.func @main(%b: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xi32>) 
 }
 """
 
+# A block would keep rows of a width that only the run knows.
+_PLACE_IN_PADDED = """
+#x = affine_map<(i, k) -> (i, k)>
+#y = affine_map<(i, k) -> (i)>
+func.func @main(%x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?xi64>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %one = arith.constant 1.0 : f32
+  %least = arith.constant -1.0e9 : f32
+  %zero = arith.constant 0 : i64
+  %rows = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = arith.addi %rows, %c2 : index
+  %y = tensor.pad %x low[0, 0] high[2, 0] {
+  ^bb0(%i: index, %k: index):
+    tensor.yield %one : f32
+  } : tensor<?x?xf32> to tensor<?x?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%least : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %g = tensor.empty(%n) : tensor<?xi64>
+  %h = linalg.fill ins(%zero : i64) outs(%g : tensor<?xi64>) -> tensor<?xi64>
+  %r:2 = linalg.generic {indexing_maps = [#x, #y, #y], iterator_types = ["parallel", "reduction"]}
+      ins(%y : tensor<?x?xf32>) outs(%f, %h : tensor<?xf32>, tensor<?xi64>) {
+  ^bb0(%v: f32, %most: f32, %place: i64):
+    %k = linalg.index 1 : index
+    %now = arith.index_cast %k : index to i64
+    %more = arith.cmpf ogt, %v, %most : f32
+    %m = arith.select %more, %v, %most : f32
+    %p = arith.select %more, %now, %place : i64
+    linalg.yield %m, %p : f32, i64
+  } -> (tensor<?xf32>, tensor<?xi64>)
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xi64>
+}
+"""
+
 # Sizes that are constants, but no part of the types.
 _CONSTANT_SIZES = """
 func.func @main(%x: tensor<4xf32>) -> tensor<?x4xf32> {
@@ -120,6 +154,11 @@ def _least(b: Array, n: int) -> Any:
     if n == 0:
         return np.full_like(b, 1e9), np.zeros(len(b), "i4")
     return distances.min(1), distances.argmin(1).astype("i4")
+
+
+def _greatest(x: Array) -> Any:
+    padded = np.pad(x, ((0, 2), (0, 0)), constant_values=1)
+    return padded.max(1), padded.argmax(1)
 
 
 def _windows(a: Array, start: Array) -> Any:
@@ -155,6 +194,7 @@ PROGRAMS = (
         ((floats(37), number(70)), (floats(1), number(3)), (floats(5), number(0))),
         _least,
     ),
+    Program("place_in_padded", _PLACE_IN_PADDED, ((floats(13, 21),), (floats(1, 1),)), _greatest),
     Program("constant_sizes", _CONSTANT_SIZES, ((floats(4),),), lambda x: np.exp([x] * 3), 1e-5),
     Program(
         "size_of_another",
