@@ -14,12 +14,14 @@
 
 namespace mlir::workgroup {
 
-/// True if `map` goes through all of a result of `shape`, by loops of their
-/// own.
-static bool coversResult(AffineMap map, ArrayRef<int64_t> shape,
-                         ArrayRef<utils::IteratorType> kinds) {
+/// True if all of the result of which `init` is the start is gone through, each
+/// element once: by loops of their own, and by all parallel ones.
+static bool coversResult(linalg::LinalgOp op, OpOperand &init) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  AffineMap map = op.getMatchingIndexingMap(&init);
   llvm::SmallBitVector seen(map.getNumDims());
-  for (auto [index, extent] : llvm::zip_equal(map.getResults(), shape)) {
+  for (auto [index, extent] :
+       llvm::zip_equal(map.getResults(), op.getShape(&init))) {
     auto constant = dyn_cast<AffineConstantExpr>(index);
     if (constant && constant.getValue() == 0 && extent == 1)
       continue;
@@ -29,18 +31,22 @@ static bool coversResult(AffineMap map, ArrayRef<int64_t> shape,
       return false;
     seen.set(dim.getPosition());
   }
-  return true;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  return llvm::all_of(llvm::seq<unsigned>(0, kinds.size()), [&](unsigned loop) {
+    return seen.test(loop) || extents[loop] == 1 ||
+           kinds[loop] != utils::IteratorType::parallel;
+  });
 }
 
 LogicalResult checkResultMaps(linalg::LinalgOp op) {
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   for (OpOperand &init : op.getDpsInitsMutable())
-    if (!coversResult(op.getMatchingIndexingMap(&init), op.getShape(&init),
-                      kinds))
+    if (!coversResult(op, init))
       return op->emitOpError(
-          "does not write each element of its result by parallel loops of its "
-          "own, which is not compiled; write all elements, by a condition in "
-          "the body, or loop over the result and read by tensor.extract");
+          "does not write each element of its result once, by parallel loops "
+          "of "
+          "its own, which is not compiled; make other loops reductions, write "
+          "all elements, by a condition in the body, or loop over the result "
+          "and read by tensor.extract");
   return success();
 }
 

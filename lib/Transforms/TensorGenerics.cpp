@@ -263,6 +263,70 @@ struct DropStrideOfOne final : OpRewritePattern<OpTy> {
     return success();
   }
 };
+/// The tensor as one row, and that in the other shape.
+struct ReshapeByRow final : OpRewritePattern<tensor::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto result = dyn_cast<RankedTensorType>(op.getType());
+    if (!source || !result)
+      return failure();
+    Location loc = op.getLoc();
+    auto getRow = [](RankedTensorType type) {
+      int64_t size =
+          type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
+      return RankedTensorType::get(size, type.getElementType());
+    };
+    auto getAll = [](RankedTensorType type) {
+      return type.getRank() == 0
+                 ? SmallVector<ReassociationIndices>()
+                 : SmallVector<ReassociationIndices>{
+                       llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()))};
+    };
+    Value row = op.getSource();
+    if (source.getRank() == 0)
+      row = tensor::ExpandShapeOp::create(rewriter, loc, getRow(source), row,
+                                          getAll(source));
+    else if (source.getRank() > 1)
+      row = tensor::CollapseShapeOp::create(rewriter, loc, getRow(source), row,
+                                            getAll(source));
+    if (row.getType() != getRow(result))
+      row = tensor::CastOp::create(rewriter, loc, getRow(result), row);
+    if (result.getRank() == 0)
+      row = tensor::CollapseShapeOp::create(rewriter, loc, result, row,
+                                            getAll(result));
+    else if (result.getRank() > 1)
+      row = tensor::ExpandShapeOp::create(rewriter, loc, result, row,
+                                          getAll(result),
+                                          getSizes(rewriter, op, result));
+    rewriter.replaceOp(op, row);
+    return success();
+  }
+
+private:
+  static SmallVector<OpFoldResult> getSizes(PatternRewriter &rewriter,
+                                            tensor::ReshapeOp op,
+                                            RankedTensorType result) {
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes;
+    for (auto [dim, extent] : llvm::enumerate(result.getShape())) {
+      if (!ShapedType::isDynamic(extent)) {
+        sizes.push_back(rewriter.getIndexAttr(extent));
+        continue;
+      }
+      Value place = arith::ConstantIndexOp::create(rewriter, loc, dim);
+      Value size =
+          tensor::ExtractOp::create(rewriter, loc, op.getShape(), place);
+      if (!size.getType().isIndex())
+        size = arith::IndexCastOp::create(rewriter, loc,
+                                          rewriter.getIndexType(), size);
+      sizes.push_back(size);
+    }
+    return sizes;
+  }
+};
 } // namespace
 
 void populateSliceStridePatterns(RewritePatternSet &patterns) {
@@ -272,7 +336,7 @@ void populateSliceStridePatterns(RewritePatternSet &patterns) {
 
 void populateTensorGenericPatterns(RewritePatternSet &patterns) {
   patterns.add<PadToGeneric, GenerateToGeneric, SplatToGeneric, GatherToGeneric,
-               FillConstantInits>(patterns.getContext());
+               FillConstantInits, ReshapeByRow>(patterns.getContext());
 }
 
 } // namespace mlir::workgroup

@@ -21,7 +21,8 @@
 namespace mlir::workgroup {
 
 /// Patterns that make a `linalg.generic` of `tensor.pad`, `tensor.generate`,
-/// `tensor.splat` and `tensor.gather`.
+/// `tensor.splat` and `tensor.gather`, and of `tensor.reshape` what tells its
+/// sizes: `tensor.collapse_shape` and `tensor.expand_shape`.
 void populateTensorGenericPatterns(RewritePatternSet &patterns);
 
 /// Makes strides of slices 1 where these have one element.

@@ -26,7 +26,7 @@ func.func @winograd(%f: tensor<2x3x3x2xf32>, %o: tensor<6x6x2x2xf32>) -> tensor<
 // -----
 
 func.func @diagonal(%x: tensor<8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{does not write each element of its result by parallel loops of its own, which is not compiled; write all elements, by a condition in the body, or loop over the result and read by tensor.extract}}
+  // expected-error@+1 {{does not write each element of its result once, by parallel loops of its own, which is not compiled; make other loops reductions, write all elements, by a condition in the body, or loop over the result and read by tensor.extract}}
   %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, i)>],
                        iterator_types = ["parallel"]}
       ins(%x : tensor<8xf32>) outs(%y : tensor<8x8xf32>) {
@@ -46,4 +46,17 @@ func.func @column(%y: memref<8x3xf32>, %f: f32) {
     linalg.yield %f : f32
   }
   return
+}
+
+// -----
+
+// All columns at the same place.
+func.func @columns(%x: tensor<8x4xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{does not write each element of its result once}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x4xf32>) outs(%i : tensor<8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %z = arith.addf %p, %o : f32
+    linalg.yield %z : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
 }

@@ -246,3 +246,19 @@ func.func @launch(%a: tensor<4xf32>, %o: tensor<4xf32>, %m: memref<4xf32>) {
   }
   return
 }
+
+// A shape that only the run knows.
+// CHECK-LABEL: func.func @reshape(
+// CHECK-SAME:      %[[X:.+]]: tensor<4x6xf32>, %[[SIZES:.+]]: tensor<3xindex>
+// CHECK:         %[[ROW:.+]] = tensor.collapse_shape %[[X]]
+// CHECK-SAME:        tensor<4x6xf32> into tensor<24xf32>
+// CHECK-NEXT:    %[[CAST:.+]] = tensor.cast %[[ROW]] : tensor<24xf32> to tensor<?xf32>
+// CHECK:         %[[N:.+]] = tensor.extract %[[SIZES]]
+// CHECK:         %[[M:.+]] = tensor.extract %[[SIZES]]
+// CHECK:         %[[Y:.+]] = tensor.expand_shape %[[CAST]]
+// CHECK-SAME:        output_shape [%[[N]], %[[M]], 2]
+// CHECK-NEXT:    return %[[Y]]
+func.func @reshape(%x: tensor<4x6xf32>, %sizes: tensor<3xindex>) -> tensor<?x?x2xf32> {
+  %y = tensor.reshape %x(%sizes) : (tensor<4x6xf32>, tensor<3xindex>) -> tensor<?x?x2xf32>
+  return %y : tensor<?x?x2xf32>
+}

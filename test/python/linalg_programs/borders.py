@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Array, Program, coarse, floats, whole
+from .program import Array, Program, coarse, floats, number, whole
 
 # What is beyond the only window is not looked at.
 _POOL = """
@@ -89,6 +89,56 @@ func.func @main(%x: tensor<4x?xi32>) -> tensor<4xi32> {
 """
 
 
+# Sizes that are constants, that follow from others, and that only the run knows.
+_RESHAPE = """
+func.func @main(%x: tensor<4x6xf32>) -> tensor<2x12xf32> {
+  %sizes = arith.constant dense<[2, 12]> : tensor<2xi32>
+  %e = tensor.empty() : tensor<4x6xf32>
+  %y = linalg.exp ins(%x : tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = tensor.reshape %y(%sizes) : (tensor<4x6xf32>, tensor<2xi32>) -> tensor<2x12xf32>
+  %o = tensor.empty() : tensor<2x12xf32>
+  %z = linalg.negf ins(%r : tensor<2x12xf32>) outs(%o : tensor<2x12xf32>) -> tensor<2x12xf32>
+  return %z : tensor<2x12xf32>
+}
+"""
+
+_FLATTEN = """
+func.func @main(%x: tensor<?x6xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %n = tensor.dim %x, %c0 : tensor<?x6xf32>
+  %m = arith.muli %n, %c6 : index
+  %sizes = tensor.from_elements %m : tensor<1xindex>
+  %r = tensor.reshape %x(%sizes) : (tensor<?x6xf32>, tensor<1xindex>) -> tensor<?xf32>
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %z = linalg.negf ins(%r : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+"""
+
+_GIVEN_SIZES = """
+func.func @main(%x: tensor<4x6xf32>, %n: index) -> tensor<?x4x2xf32> {
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %sizes = tensor.from_elements %n, %c4, %c2 : tensor<3xindex>
+  %r = tensor.reshape %x(%sizes) : (tensor<4x6xf32>, tensor<3xindex>) -> tensor<?x4x2xf32>
+  %z = linalg.negf ins(%r : tensor<?x4x2xf32>) outs(%r : tensor<?x4x2xf32>) -> tensor<?x4x2xf32>
+  return %z : tensor<?x4x2xf32>
+}
+"""
+
+_TO_NUMBER = """
+func.func @main(%x: tensor<1x1xf32>) -> tensor<1x1x1xf32> {
+  %none = tensor.empty() : tensor<0xindex>
+  %ones = arith.constant dense<1> : tensor<3xindex>
+  %r = tensor.reshape %x(%none) : (tensor<1x1xf32>, tensor<0xindex>) -> tensor<f32>
+  %z = linalg.negf ins(%r : tensor<f32>) outs(%r : tensor<f32>) -> tensor<f32>
+  %b = tensor.reshape %z(%ones) : (tensor<f32>, tensor<3xindex>) -> tensor<1x1x1xf32>
+  return %b : tensor<1x1x1xf32>
+}
+"""
+
+
 def _conv(x: Array, w: Array) -> Any:
     return np.einsum("hwc,hwcf->f", x[0, :3, :3], w).reshape(1, 1, 1, 6)
 
@@ -129,6 +179,25 @@ PROGRAMS = (
         ((coarse(20, 20), coarse(1, 20, 20), coarse(6, 17, 20)),),
         _step,
         1e-4,
+    ),
+    Program("reshape_constant", _RESHAPE, ((floats(4, 6),),), lambda x: -np.exp(x).reshape(2, 12)),
+    Program(
+        "reshape_flat",
+        _FLATTEN,
+        ((floats(5, 6),), (floats(0, 6),)),
+        lambda x: -x.reshape(-1),
+    ),
+    Program(
+        "reshape_given",
+        _GIVEN_SIZES,
+        ((floats(4, 6), number(3)),),
+        lambda x, n: -x.reshape(n, 4, 2),
+    ),
+    Program(
+        "reshape_number",
+        _TO_NUMBER,
+        ((floats(1, 1),),),
+        lambda x: -x.reshape(1, 1, 1),
     ),
     Program(
         "last_of_a_row",
