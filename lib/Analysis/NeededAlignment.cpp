@@ -10,6 +10,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Analysis/BufferAliases.h"
@@ -191,6 +192,11 @@ std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
 }
 
 std::optional<int64_t> getConstantPlace(const AlignedAccess &access) {
+  auto isConstant = [](Value index) {
+    return matchPattern(index, m_Constant());
+  };
+  if (!llvm::all_of(access.indices, isConstant))
+    return std::nullopt; // as most are: strides take longer to find
   std::optional<int64_t> place = getConstantPlace(access.memref);
   if (!place || access.indices.empty())
     return place;
