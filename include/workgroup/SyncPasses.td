@@ -82,7 +82,9 @@ def EliminateBarriersPass : SyncPass<"workgroup-eliminate-barriers"> {
     be ordered without a barrier keeps it; so does a function that kernels call, and
     a kernel one of whose barriers stands in divergent control flow. A barrier of the
     block that is needed only for what threads of one warp do to each other becomes
-    a `nvvm.bar.warp.sync`.
+    a `nvvm.bar.warp.sync`. Between atomic updates of the same bytes one stays where
+    their order makes a difference, and so does one that returns a sum of what
+    threads bring.
   }];
   let dependentDialects = ["NVVM::NVVMDialect", "arith::ArithDialect"];
   let options = [distinct];
