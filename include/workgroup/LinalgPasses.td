@@ -28,18 +28,20 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       operations in other than the default memory space, and those the bodies of which
       do more to memory than load from it;
     - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`
-      and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions;
+      and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions,
+      `tensor.reshape` a row and what that is expanded to, `scf.index_switch` branches of two;
     - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
       generics: a padded element is looked up if it is inside, and is the padding otherwise;
     - named operations become generics; constants that they update are filled in;
-    - dimensions of one element are dropped, and operations without iterations;
+    - dimensions of one element are dropped, but for those of a window that does not reach
+      the end of its input, and operations without iterations;
     - element-wise operations are fused into element-wise users, and into a reduction
       that is the only user; transpositions, broadcasts and other copies also into
       contractions, which read what the copies read. Several results of the same loops become
       one generic with several results. Other bodies never go into a contraction or a window,
       which would compute them again for each of its sums.
 
-    What stands in kernels, and functions without such operations, are left alone. A
+    What stands in kernels, and the rest of functions without such operations, is left alone. A
     `cf.assert` in the body of an operation is dropped, with a remark, unless
     `keep-assertions` is set.
 

@@ -364,6 +364,49 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
                  succeeded(inferShapes(function)) && succeeded(fuse(function)));
 }
 
+/// Makes branches of two ways of one of several, as launch plans have them.
+static void splitSwitch(IRRewriter &rewriter, scf::IndexSwitchOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Operation *outermost = nullptr;
+  Region *others = nullptr;
+  for (auto [number, region] :
+       llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
+    Value value = arith::ConstantIndexOp::create(rewriter, loc, number);
+    Value isCase = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, op.getArg(), value);
+    auto branch = scf::IfOp::create(rewriter, loc, op.getResultTypes(), isCase,
+                                    /*addThenBlock=*/false,
+                                    /*addElseBlock=*/false);
+    branch.getThenRegion().takeBody(region);
+    if (outermost)
+      scf::YieldOp::create(rewriter, loc, branch.getResults());
+    else
+      outermost = branch;
+    others = &branch.getElseRegion();
+    rewriter.createBlock(others);
+  }
+  if (!outermost) {
+    auto always =
+        scf::ExecuteRegionOp::create(rewriter, loc, op.getResultTypes());
+    outermost = always;
+    others = &always.getRegion();
+  }
+  others->takeBody(op.getDefaultRegion());
+  rewriter.replaceOp(op, outermost->getResults());
+}
+
+static void splitSwitches(func::FuncOp function) {
+  SmallVector<scf::IndexSwitchOp> switches;
+  function.walk([&](scf::IndexSwitchOp op) {
+    if (!isInDeviceCode(op) && !op->getParentOfType<linalg::LinalgOp>())
+      switches.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (scf::IndexSwitchOp op : switches)
+    splitSwitch(rewriter, op);
+}
+
 LogicalResult normalizeLinalg(ModuleOp module,
                               const NormalizeLinalgOptions &options) {
   // What functions of the module pass to each other nobody has checked.
@@ -373,6 +416,7 @@ LogicalResult normalizeLinalg(ModuleOp module,
   ArgumentAliases ofEntry(module, options.assumeDistinctArguments);
   for (auto function : module.getOps<func::FuncOp>()) {
     bool isEntry = function.isPublic() && !called.contains(function.getName());
+    splitSwitches(function);
     raiseLinalg(function, isEntry ? ofEntry : ofCalled);
     if (failed(normalize(function, options.keepAssertions)))
       return failure();

@@ -33,6 +33,37 @@ def _recurrent(h: Array, w: Array, n: int) -> Array:
     return h
 
 
+_SWITCH = """
+!t = tensor<?xf32>
+func.func @main(%x: !t, %k: index) -> !t {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %seven = arith.constant 7.0 : f32
+  %n = tensor.dim %x, %c0 : !t
+  %e = tensor.empty(%n) : !t
+  %r:2 = scf.index_switch %k -> !t, f32
+  case 2 {
+    %y = linalg.exp ins(%x : !t) outs(%e : !t) -> !t
+    scf.yield %y, %one : !t, f32
+  }
+  case 5 {
+    %y = linalg.abs ins(%x : !t) outs(%e : !t) -> !t
+    scf.yield %y, %seven : !t, f32
+  }
+  default {
+    scf.yield %x, %one : !t, f32
+  }
+  %f = linalg.fill ins(%r#1 : f32) outs(%e : !t) -> !t
+  %z = linalg.add ins(%r#0, %f : !t, !t) outs(%e : !t) -> !t
+  return %z : !t
+}
+"""
+
+
+def _switch(x: Array, k: int) -> Any:
+    return {2: np.exp(x) + 1, 5: np.abs(x) + 7}.get(k, x + 1)
+
+
 _STATIC_LOOP = """
 !t = tensor<?x9xf32>
 func.func @main(%x: !t, %y: !t) -> (!t, !t) {
@@ -151,6 +182,7 @@ PROGRAMS = (
         ((floats(50), floats(50)), (floats(40), floats(40))),
         lambda x, y: x * y if x.size > 40 else x - y,
     ),
+    Program("branch_of_three", _SWITCH, tuple((floats(30), number(k)) for k in (2, 5, 3)), _switch),
     Program("calls", _CALLS.format(n=17), ((floats(5, 17), _FACTOR),), _calls),
     Program(
         "another_entry", _CALLS.format(n=12), ((floats(3, 12), _FACTOR),), _scaled, entry="scaled"
