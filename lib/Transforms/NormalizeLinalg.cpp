@@ -54,6 +54,12 @@ static LogicalResult checkOperation(Operation *op) {
       return op->emitOpError(
           "is on complex numbers, which are not compiled; split them into "
           "tensors of their real and imaginary parts");
+  for (Type type : types)
+    if (auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+        number && number.getWidth() > 64)
+      return op->emitOpError("is on numbers of type ")
+             << number
+             << ", which GPUs do not compute with; convert them to f64";
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp ? checkResultMaps(linalgOp) : success();
 }

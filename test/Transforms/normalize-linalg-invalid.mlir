@@ -60,3 +60,11 @@ func.func @columns(%x: tensor<8x4xf32>, %i: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+func.func @wide(%x: tensor<8xf128>) -> tensor<8xf128> {
+  // expected-error@+1 {{is on numbers of type 'f128', which GPUs do not compute with; convert them to f64}}
+  %r = linalg.add ins(%x, %x : tensor<8xf128>, tensor<8xf128>) outs(%x : tensor<8xf128>) -> tensor<8xf128>
+  return %r : tensor<8xf128>
+}
