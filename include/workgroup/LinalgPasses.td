@@ -46,8 +46,9 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     `keep-assertions` is set.
 
     Fails where an operation is on complex numbers, or f80 and f128, where a Winograd
-    transformation is asked for, and where an operation does not write each element of its result once, by parallel
-    loops of its own: what it leaves out would be lost.
+    transformation is asked for, and where an operation does not write each element of its
+    result once, by parallel loops of its own: what it leaves out, or does twice, would be
+    lost.
 
     Source: peers take operations by name, and miss those that a front end spells otherwise;
     `linalg-specialize-generic-ops` of MLIR 22 takes A * B^T for A * B.

@@ -43,10 +43,9 @@ LogicalResult checkResultMaps(linalg::LinalgOp op) {
     if (!coversResult(op, init))
       return op->emitOpError(
           "does not write each element of its result once, by parallel loops "
-          "of "
-          "its own, which is not compiled; make other loops reductions, write "
-          "all elements, by a condition in the body, or loop over the result "
-          "and read by tensor.extract");
+          "of its own, which is not compiled; make other loops reductions, "
+          "write all elements, by a condition in the body, or loop over the "
+          "result and read by tensor.extract");
   return success();
 }
 
