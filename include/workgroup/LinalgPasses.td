@@ -33,8 +33,8 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
       generics: a padded element is looked up if it is inside, and is the padding otherwise;
     - named operations become generics; constants that they update are filled in;
-    - dimensions of one element are dropped, but for those of a window that does not reach
-      the end of its input, and operations without iterations;
+    - windows of one element, or that move nowhere, read the part of the input that they
+      reach; dimensions of one element are dropped, and operations without iterations;
     - element-wise operations are fused into element-wise users, and into a reduction
       that is the only user; transpositions, broadcasts and other copies also into
       contractions, which read what the copies read. Several results of the same loops become

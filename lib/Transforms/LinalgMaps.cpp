@@ -65,6 +65,61 @@ static bool isSliced(AffineExpr index) {
   return isLinear;
 }
 
+/// How many turns `loop` of `op` has, as what it alone goes through tells;
+/// nothing if there is no such.
+static std::optional<OpFoldResult>
+findExtent(RewriterBase &rewriter, linalg::GenericOp op, unsigned loop) {
+  if (int64_t extent = op.getStaticLoopRanges()[loop];
+      !ShapedType::isDynamic(extent))
+    return rewriter.getIndexAttr(extent);
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [dim, at] :
+         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (at == rewriter.getAffineDimExpr(loop))
+        return tensor::getMixedSize(rewriter, op.getLoc(), operand.get(), dim);
+  return std::nullopt;
+}
+
+SmallVector<AffineExpr> getTurns(linalg::LinalgOp op) {
+  SmallVector<AffineExpr> turns;
+  for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+    turns.push_back(extent == 1 ? getAffineConstantExpr(0, op.getContext())
+                                : getAffineDimExpr(loop, op.getContext()));
+  return turns;
+}
+
+void cutWindows(RewriterBase &rewriter, linalg::GenericOp op) {
+  SmallVector<AffineExpr> turns = getTurns(op);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  rewriter.setInsertionPoint(op);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap &map = maps[input->getOperandNumber()];
+    SmallVector<AffineExpr> places(map.getResults());
+    SmallVector<std::pair<unsigned, OpFoldResult>> cuts;
+    for (auto [dim, at] : llvm::enumerate(places)) {
+      auto loop = dyn_cast<AffineDimExpr>(at.replaceDims(turns));
+      if (isa<AffineDimExpr>(at) || !loop)
+        continue;
+      if (auto extent = findExtent(rewriter, op, loop.getPosition())) {
+        cuts.emplace_back(dim, *extent);
+        at = loop;
+      }
+    }
+    if (cuts.empty())
+      continue;
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, op.getLoc(), input->get());
+    for (auto [dim, extent] : cuts)
+      sizes[dim] = extent;
+    SmallVector<OpFoldResult> zeros(sizes.size(), rewriter.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    input->set(tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), input->get(), zeros, sizes, ones));
+    map = AffineMap::get(map.getNumDims(), 0, places, op.getContext());
+  }
+  op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+}
+
 /// The values of the loops of `op`, made where `builder` stands in its body.
 static SmallVector<OpFoldResult> makeIndices(OpBuilder &builder,
                                              linalg::GenericOp op) {

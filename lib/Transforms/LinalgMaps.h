@@ -17,6 +17,14 @@ namespace mlir::workgroup {
 /// element once: all else in it would be lost, or written in no order.
 LogicalResult checkResultMaps(linalg::LinalgOp op);
 
+/// The loops of `op` as places are made of them: those of one turn are 0.
+SmallVector<AffineExpr> getTurns(linalg::LinalgOp op);
+
+/// Where a sum of loops, on tensors, is one of them but for loops of one turn,
+/// reads the part of the input that this goes through: a window of one element,
+/// or one that moves nowhere, is no window then.
+void cutWindows(RewriterBase &rewriter, linalg::GenericOp op);
+
 /// Lets the body look up what `op`, on tensors, reads by quotients, remainders,
 /// or in falling order: a tile of its loops reads no slice of that.
 void lookUpOddInputs(RewriterBase &rewriter, linalg::GenericOp op);

@@ -150,8 +150,10 @@ static LogicalResult generalize(func::FuncOp function) {
     if (isTensorOp(op))
       generics.push_back(op);
   });
-  for (linalg::GenericOp op : generics)
+  for (linalg::GenericOp op : generics) {
+    cutWindows(rewriter, op);
     lookUpOddInputs(rewriter, op);
+  }
   return success();
 }
 
@@ -176,44 +178,18 @@ struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
-/// The greatest value of a sum of dims times positive numbers, where the dims
-/// have these extents; nothing if `expr` is none, or they are not known.
-static std::optional<int64_t> getLast(AffineExpr expr,
-                                      ArrayRef<int64_t> extents) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    int64_t extent = extents[dim.getPosition()];
-    return ShapedType::isDynamic(extent) || extent < 1
-               ? std::nullopt
-               : std::optional(extent - 1);
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return std::nullopt;
-  std::optional<int64_t> lhs = getLast(binary.getLHS(), extents);
-  if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-      lhs && factor && binary.getKind() == AffineExprKind::Mul)
-    return factor.getValue() > 0 ? std::optional(*lhs * factor.getValue())
-                                 : std::nullopt;
-  if (!lhs || binary.getKind() != AffineExprKind::Add)
-    return std::nullopt;
-  std::optional<int64_t> rhs = getLast(binary.getRHS(), extents);
-  return rhs ? std::optional(*lhs + *rhs) : std::nullopt;
-}
-
-/// Of a window, what is left of a sum without its loop of one turn may be taken
-/// for all of an extent that the sum does not reach the end of.
+/// Without its loops of one turn, a sum of which one loop is left would be
+/// taken for all of an extent: of windows that could not be cut.
 static void keepLoopsOfWindows(linalg::LinalgOp op,
                                llvm::SmallBitVector &mayDrop) {
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    for (auto [at, extent] : llvm::zip(map.getResults(), op.getShape(&operand)))
-      if (!isa<AffineDimExpr>(at) && getLast(at, extents) != extent - 1)
+  SmallVector<AffineExpr> turns = getTurns(op);
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr at : map.getResults())
+      if (!isa<AffineDimExpr>(at) && isa<AffineDimExpr>(at.replaceDims(turns)))
         at.walk([&](AffineExpr part) {
           if (auto dim = dyn_cast<AffineDimExpr>(part))
             mayDrop.reset(dim.getPosition());
         });
-  }
 }
 
 static LogicalResult dropUnitDims(func::FuncOp function) {

@@ -37,6 +37,17 @@ func.func @main(%x: tensor<1x5x5x4xf32>, %w: tensor<3x3x4x6xf32>) -> !y {
 }
 """
 
+# A product of rows, of what may be larger than the result.
+_POINTS = """
+!y = tensor<?x?x?x16xf32>
+func.func @main(%x: tensor<?x?x?x8xf32>, %w: tensor<1x1x8x16xf32>, %i: !y) -> !y {
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<1> : vector<2xi64>,
+                                 dilations = dense<1> : vector<2xi64>}
+      ins(%x, %w : tensor<?x?x?x8xf32>, tensor<1x1x8x16xf32>) outs(%i : !y) -> !y
+  return %r : !y
+}
+"""
+
 _SLIDE = """
 func.func @main(%x: tensor<30xf32>, %i: tensor<{n}xf32>) -> tensor<{n}xf32> {{
   %w = tensor.empty() : tensor<4xf32>
@@ -143,6 +154,11 @@ def _conv(x: Array, w: Array) -> Any:
     return np.einsum("hwc,hwcf->f", x[0, :3, :3], w).reshape(1, 1, 1, 6)
 
 
+def _points(x: Array, w: Array, start: Array) -> Any:
+    _, rows, columns, _ = start.shape
+    return start + x[:, :rows, :columns] @ w[0, 0]
+
+
 def _slide(x: Array, start: Array) -> Any:
     return start + sum(x[k : k + len(start)] for k in range(4))
 
@@ -169,6 +185,16 @@ PROGRAMS = (
         lambda x: x[:, :, :7, :7].max((2, 3), keepdims=True),
     ),
     Program("one_window_conv", _CONV, ((floats(1, 5, 5, 4), floats(3, 3, 4, 6)),), _conv, 1e-4),
+    Program(
+        "conv_of_points",
+        _POINTS,
+        (
+            (coarse(2, 5, 9, 8), coarse(1, 1, 8, 16), coarse(2, 5, 9, 16)),
+            (coarse(1, 7, 6, 8), coarse(1, 1, 8, 16), coarse(1, 6, 4, 16)),
+        ),
+        _points,
+        1e-4,
+    ),
     *(
         Program(f"slide_{n}", _SLIDE.format(n=n), ((coarse(30), coarse(n)),), _slide)
         for n in (1, 5, 27)
