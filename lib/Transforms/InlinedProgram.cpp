@@ -32,21 +32,6 @@ static Block *getCalledBlock(CallOpInterface call) {
   return isPlain ? &body->front() : nullptr;
 }
 
-/// Replaces `call` by what `block` does.
-static void replaceCall(CallOpInterface call, Block &block) {
-  OpBuilder builder(call);
-  IRMapping mapping;
-  mapping.map(block.getArguments(), call.getArgOperands());
-  for (Operation &op : block.without_terminator())
-    builder.clone(op, mapping)->walk([&](Operation *inner) {
-      inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc()));
-    });
-  for (auto [result, value] : llvm::zip_equal(
-           call->getResults(), block.getTerminator()->getOperands()))
-    result.replaceAllUsesWith(mapping.lookupOrDefault(value));
-  call->erase();
-}
-
 InlinedProgram::InlinedProgram(Operation *root, bool isCopied) : root(root) {
   bool hasCalls =
       root->walk([](CallOpInterface) { return WalkResult::interrupt(); })
@@ -65,6 +50,30 @@ Operation *InlinedProgram::getOriginal(Operation *op) const {
   return original ? original : op;
 }
 
+Operation *InlinedProgram::getSource(Operation *op) const {
+  while (Operation *source = sourceOf.lookup(op))
+    op = source;
+  return getOriginal(op);
+}
+
+/// Replaces `call` by what `block` does.
+void InlinedProgram::replace(CallOpInterface call, Block &block) {
+  OpBuilder builder(call);
+  IRMapping mapping;
+  mapping.map(block.getArguments(), call.getArgOperands());
+  for (Operation &op : block.without_terminator())
+    builder.clone(op, mapping)->walk([&](Operation *inner) {
+      inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc()));
+    });
+  for (auto [source, op] : mapping.getOperationMap())
+    sourceOf[op] = source;
+  for (auto [result, value] : llvm::zip_equal(
+           call->getResults(), block.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+  sourceOf.erase(call);
+  call->erase();
+}
+
 /// Replaces `call`, and the calls in what it calls, but for those of functions
 /// in `open`, which it is part of. False if it stays.
 bool InlinedProgram::expand(CallOpInterface call,
@@ -80,7 +89,7 @@ bool InlinedProgram::expand(CallOpInterface call,
   Operation *before = call->getPrevNode(), *behind = call->getNextNode();
   Block *around = call->getBlock();
   open.push_back(block->getParentOp());
-  replaceCall(call, *block);
+  replace(call, *block);
   SmallVector<CallOpInterface> calls;
   for (auto &op : llvm::make_range(before ? std::next(before->getIterator())
                                           : around->begin(),

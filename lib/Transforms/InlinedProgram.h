@@ -52,6 +52,10 @@ public:
   /// What `op` is a copy of: in place of a call, the call.
   Operation *getOriginal(Operation *op) const;
 
+  /// What `op` was written as: in place of a call, an operation of the function
+  /// that is called.
+  Operation *getSource(Operation *op) const;
+
   /// Says that `op`, which is new, is a copy of `original`.
   void addCopy(Operation *op, Operation *original) {
     originalOf[op] = original;
@@ -59,11 +63,14 @@ public:
 
 private:
   void replace(CallOpInterface call, Operation *scope);
+  void replace(CallOpInterface call, Block &block);
   bool expand(CallOpInterface call, SmallVectorImpl<Operation *> &open);
 
   OwningOpRef<Operation *> copy;
   Operation *root;
   DenseMap<Operation *, Operation *> originalOf, startOf;
+  /// Of what stands in place of a call: what it was made of.
+  DenseMap<Operation *, Operation *> sourceOf;
   /// How many operations may be added yet.
   unsigned budget = 1 << 13;
 };

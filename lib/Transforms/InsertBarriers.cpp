@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HazardsAtCalls.h"
 #include "KernelSync.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
@@ -20,12 +21,12 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// Puts barriers into one kernel.
+/// Puts barriers into one kernel or function.
 class BarrierEditor {
 public:
   BarrierEditor(KernelSync &kernel, InlinedProgram &program,
-                const SyncOptions &options)
-      : kernel(kernel), program(program),
+                const HazardsAtCalls &atCalls, const SyncOptions &options)
+      : kernel(kernel), program(program), atCalls(atCalls),
         rewriter(kernel.getScope()->getContext()), options(options),
         findings(kernel) {}
 
@@ -38,6 +39,7 @@ private:
                          ArrayRef<Hazard> hazards, UniformityUnit unit,
                          const ThreadPart *part = nullptr);
   LogicalResult report(Operation *op, const Twine &message);
+  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit);
   SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
   SyncPlacement placeAll(const SyncTree &tree, ArrayRef<Hazard> hazards);
   Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
@@ -48,6 +50,7 @@ private:
   KernelSync &kernel;
   /// What the kernel is part of.
   InlinedProgram &program;
+  const HazardsAtCalls &atCalls;
   IRRewriter rewriter;
   const SyncOptions &options;
   /// Shared, so that no pair is told of twice.
@@ -74,6 +77,16 @@ Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
   return inserted;
 }
 
+/// What has to be ordered here: of a function, what its calls ask for.
+std::vector<Hazard> BarrierEditor::findHazards(const SyncTree &tree,
+                                               UniformityUnit unit) {
+  if (program.isSeenAtCalls(kernel.getScope()))
+    return atCalls.find(kernel, program, tree, unit);
+  // Where waits are in the way, all is told that is left unordered.
+  return kernel.findHazards(tree, unit, HazardUse::Insertion,
+                            /*isComplete=*/!kernel.findWaits().empty());
+}
+
 /// The fewest barriers of one kind.
 SyncPlacement BarrierEditor::placeAll(const SyncTree &tree,
                                       ArrayRef<Hazard> hazards) {
@@ -94,8 +107,7 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
   SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
   if (warps.getUnstructured())
     return best;
-  LeadingOrders leadingOfWarps(
-      kernel.findHazards(warps, UniformityUnit::Warp, HazardUse::Insertion));
+  LeadingOrders leadingOfWarps(findHazards(warps, UniformityUnit::Warp));
   ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
   SyncTree::GapMap gaps = tree.matchGaps(warps);
   auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
@@ -165,10 +177,7 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   if (unit == UniformityUnit::Block && options.hasNamedBarriers)
     kernel.addParts(tree);
 
-  // Where waits are in the way, all is told that is left unordered.
-  std::vector<Hazard> hazards =
-      kernel.findHazards(tree, unit, HazardUse::Insertion,
-                         /*isComplete=*/!kernel.findWaits().empty());
+  std::vector<Hazard> hazards = findHazards(tree, unit);
   SyncPlacement placement = unit == UniformityUnit::Block
                                 ? place(tree, hazards)
                                 : placeAll(tree, hazards);
@@ -207,8 +216,7 @@ LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
 LogicalResult BarrierEditor::insert(const ThreadPart &part) {
   SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
   findings.addDivergent(tree, UniformityUnit::Block);
-  std::vector<Hazard> hazards =
-      kernel.findHazards(tree, UniformityUnit::Block, HazardUse::Insertion);
+  std::vector<Hazard> hazards = findHazards(tree, UniformityUnit::Block);
   SyncPlacement placement;
   for (unsigned number = 0; number < hazards.size(); ++number)
     placement.uncut.push_back(number);
@@ -240,6 +248,7 @@ LogicalResult BarrierEditor::insert() {
 
 LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
   inferLaunchSizes(root);
+  HazardsAtCalls atCalls(root, options);
   // Functions get theirs first, which then stand in place of the calls.
   InlinedProgram program(root);
   for (ArrayRef<Operation *> scopes : program.getScopesByDepth()) {
@@ -255,7 +264,7 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
       own.hasNamedBarriers &= isKernel(scope);
       // In a function that some threads call on their own none can stand.
       if (kernel.isEnteredTogether() &&
-          failed(BarrierEditor(kernel, program, own).insert()))
+          failed(BarrierEditor(kernel, program, atCalls, own).insert()))
         return failure();
     }
   }

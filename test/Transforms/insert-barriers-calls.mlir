@@ -5,7 +5,7 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-eliminate-barriers)' -o %t.least
 // RUN: diff %t.once %t.least
 
-// What is called is looked at where it is called; barriers stand beside the call, never in it.
+// What is called is looked at where it is called. In it are the barriers that some kernel needs there, others stand beside the call.
 
 !S = memref<128xf32, #gpu.address_space<workgroup>>
 
@@ -144,6 +144,48 @@ gpu.module @m {
     %i = arith.index_cast %t : index to i32
     %x = arith.sitofp %i : i32 to f32
     func.call @in_turns(%x, %t, %S) : (f32, index, !S) -> ()
+    gpu.return
+  }
+
+  // By itself it might get one buffer twice; the kernel that calls it passes two.
+  // CHECK-LABEL: func.func @read_and_write(
+  // CHECK-NEXT:    memref.load
+  // CHECK-NEXT:    memref.store
+  // CHECK-NEXT:    return
+  func.func @read_and_write(%S: !S, %R: !S, %i: index) {
+    %x = memref.load %S[%i] : !S
+    memref.store %x, %R[%i] : !S
+    return
+  }
+  // Of the three stores only the last two are ever of one buffer, and so is it by a call of a call.
+  // CHECK-LABEL: func.func @write_all(
+  // CHECK:         memref.store
+  // CHECK-NEXT:    memref.store
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.store
+  // CHECK-NEXT:    return
+  func.func @write_all(%x: f32, %S: !S, %R: !S, %T: !S, %i: index, %k: index) {
+    memref.store %x, %S[%i] : !S
+    memref.store %x, %R[%k] : !S
+    memref.store %x, %T[%i] : !S
+    return
+  }
+  // CHECK-LABEL: func.func @write_twice(
+  // CHECK-NEXT:    call @write_all
+  // CHECK-NEXT:    return
+  func.func @write_twice(%x: f32, %S: !S, %R: !S, %i: index, %k: index) {
+    func.call @write_all(%x, %S, %R, %R, %i, %k) : (f32, !S, !S, !S, index, index) -> ()
+    return
+  }
+  // CHECK-LABEL: gpu.func @of_two(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @of_two(%x: f32) workgroup(%S: !S, %R: !S, %T: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    func.call @read_and_write(%S, %R, %t) : (!S, !S, index) -> ()
+    func.call @write_twice(%x, %R, %T, %t, %u) : (f32, !S, !S, index, index) -> ()
     gpu.return
   }
 

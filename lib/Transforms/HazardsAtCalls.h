@@ -1,0 +1,47 @@
+//===- HazardsAtCalls.h - What functions have to order --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Seen by itself, a function may find anything in what it is given. What it has
+// to order is what is a hazard in some kernel that calls it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_HAZARDSATCALLS_H
+#define WORKGROUP_LIB_TRANSFORMS_HAZARDSATCALLS_H
+
+#include "KernelSync.h"
+
+namespace mlir::workgroup {
+
+/// The hazards of the kernels of a program, in which functions stand in place
+/// of calls, by the operations that they are between.
+class HazardsAtCalls {
+public:
+  /// Of a program without calls nothing is looked at.
+  HazardsAtCalls(Operation *root, const SyncOptions &options);
+
+  /// What threads of `unit` have to order of a `function` in `program`.
+  std::vector<Hazard> find(KernelSync &function, const InlinedProgram &program,
+                           const SyncTree &tree, UniformityUnit unit) const;
+
+private:
+  using Pairs = DenseSet<std::pair<Operation *, Operation *>>;
+
+  void add(KernelSync &kernel, const InlinedProgram &program,
+           UniformityUnit unit);
+
+  /// What barriers of the block have to order, and what those of warps have to;
+  /// in both if one cannot be told from the other.
+  Pairs ofBlock, ofWarp;
+  /// A kernel was not understood: any two may be a hazard.
+  bool areUnknown = false;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_HAZARDSATCALLS_H
