@@ -11,12 +11,12 @@
 
 namespace mlir::workgroup {
 
-/// The operations that `hazard` is between, as they were written.
-static std::pair<Operation *, Operation *>
-getSources(const Hazard &hazard, const KernelSync &kernel,
-           const InlinedProgram &program) {
+HazardsAtCalls::Key HazardsAtCalls::getKey(const Hazard &hazard,
+                                           const KernelSync &kernel,
+                                           const InlinedProgram &program,
+                                           Operation *function) {
   return {program.getSource(kernel.getAccess(hazard.first).op),
-          program.getSource(kernel.getAccess(hazard.second).op)};
+          program.getSource(kernel.getAccess(hazard.second).op), function};
 }
 
 HazardsAtCalls::HazardsAtCalls(Operation *root, const SyncOptions &options) {
@@ -42,11 +42,19 @@ void HazardsAtCalls::add(KernelSync &kernel, const InlinedProgram &program,
     return;
   for (const Hazard &hazard :
        kernel.findHazards(tree, unit, HazardUse::Insertion)) {
-    auto sources = getSources(hazard, kernel, program);
+    SmallVector<Operation *, 3> ops = {kernel.getAccess(hazard.first).op,
+                                       kernel.getAccess(hazard.second).op};
+    // A turn of a loop around the call is another call.
+    if (const KernelLoop *carrier = hazard.relation.carrier)
+      ops.push_back(carrier->op ? carrier->op : carrier->header->getParentOp());
+    Operation *function = program.getCommonFunction(ops);
+    if (!function)
+      continue;
+    Key key = getKey(hazard, kernel, program, function);
     if (unit == UniformityUnit::Block)
-      ofBlock.insert(sources);
+      ofBlock.insert(key);
     if (unit == UniformityUnit::Warp || !kernel.hasWarps())
-      ofWarp.insert(sources);
+      ofWarp.insert(key);
   }
 }
 
@@ -64,10 +72,11 @@ std::vector<Hazard> HazardsAtCalls::find(KernelSync &function,
     return hazards;
   bool hasBlock = unit == UniformityUnit::Block;
   bool hasWarp = unit == UniformityUnit::Warp || !function.hasWarps();
+  Operation *called = program.getOriginal(function.getScope());
   llvm::erase_if(hazards, [&](const Hazard &hazard) {
-    auto sources = getSources(hazard, function, program);
-    return !(hasBlock && ofBlock.contains(sources)) &&
-           !(hasWarp && ofWarp.contains(sources));
+    Key key = getKey(hazard, function, program, called);
+    return !(hasBlock && ofBlock.contains(key)) &&
+           !(hasWarp && ofWarp.contains(key));
   });
   // What they were implied by may be gone.
   for (Hazard &hazard : hazards)

@@ -30,14 +30,20 @@ public:
                            const SyncTree &tree, UniformityUnit unit) const;
 
 private:
-  using Pairs = DenseSet<std::pair<Operation *, Operation *>>;
+  /// Two operations, as they are written, and the function that both of them
+  /// are done by in one call of it.
+  using Key = std::tuple<Operation *, Operation *, Operation *>;
+  using Keys = DenseSet<Key>;
+
+  static Key getKey(const Hazard &hazard, const KernelSync &kernel,
+                    const InlinedProgram &program, Operation *function);
 
   void add(KernelSync &kernel, const InlinedProgram &program,
            UniformityUnit unit);
 
   /// What barriers of the block have to order, and what those of warps have to;
   /// in both if one cannot be told from the other.
-  Pairs ofBlock, ofWarp;
+  Keys ofBlock, ofWarp;
   /// A kernel was not understood: any two may be a hazard.
   bool areUnknown = false;
 };

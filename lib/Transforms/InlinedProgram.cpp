@@ -51,9 +51,27 @@ Operation *InlinedProgram::getOriginal(Operation *op) const {
 }
 
 Operation *InlinedProgram::getSource(Operation *op) const {
-  while (Operation *source = sourceOf.lookup(op))
+  while (Operation *source = copyOf.lookup(op).source)
     op = source;
   return getOriginal(op);
+}
+
+Operation *InlinedProgram::getCommonFunction(ArrayRef<Operation *> ops) const {
+  auto getAround = [&](Operation *op) {
+    SmallVector<const Expansion *> around;
+    for (const Expansion *expansion = copyOf.lookup(op).expansion; expansion;
+         expansion = expansion->parent)
+      around.push_back(expansion);
+    return around;
+  };
+  SmallVector<const Expansion *> common = getAround(ops.front());
+  for (Operation *op : ops.drop_front()) {
+    SmallVector<const Expansion *> around = getAround(op);
+    llvm::erase_if(common, [&](const Expansion *expansion) {
+      return !llvm::is_contained(around, expansion);
+    });
+  }
+  return common.empty() ? nullptr : common.front()->function;
 }
 
 /// Replaces `call` by what `block` does.
@@ -65,12 +83,14 @@ void InlinedProgram::replace(CallOpInterface call, Block &block) {
     builder.clone(op, mapping)->walk([&](Operation *inner) {
       inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc()));
     });
+  const Expansion *around = copyOf.lookup(call).expansion;
+  expansions.push_back({getOriginal(block.getParentOp()), around});
   for (auto [source, op] : mapping.getOperationMap())
-    sourceOf[op] = source;
+    copyOf[op] = {source, &expansions.back()};
   for (auto [result, value] : llvm::zip_equal(
            call->getResults(), block.getTerminator()->getOperands()))
     result.replaceAllUsesWith(mapping.lookupOrDefault(value));
-  sourceOf.erase(call);
+  copyOf.erase(call);
   call->erase();
 }
 

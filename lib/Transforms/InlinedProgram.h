@@ -18,6 +18,7 @@
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include <deque>
 
 namespace mlir::workgroup {
 
@@ -56,12 +57,27 @@ public:
   /// that is called.
   Operation *getSource(Operation *op) const;
 
+  /// The function that all of `ops` stand in place of one call of, the
+  /// innermost one; null for none.
+  Operation *getCommonFunction(ArrayRef<Operation *> ops) const;
+
   /// Says that `op`, which is new, is a copy of `original`.
   void addCopy(Operation *op, Operation *original) {
     originalOf[op] = original;
   }
 
 private:
+  /// What stands in place of one call, which may be part of another.
+  struct Expansion {
+    Operation *function;
+    const Expansion *parent;
+  };
+  /// What an operation in place of a call is a copy of.
+  struct Copy {
+    Operation *source = nullptr;
+    const Expansion *expansion = nullptr;
+  };
+
   void replace(CallOpInterface call, Operation *scope);
   void replace(CallOpInterface call, Block &block);
   bool expand(CallOpInterface call, SmallVectorImpl<Operation *> &open);
@@ -69,8 +85,8 @@ private:
   OwningOpRef<Operation *> copy;
   Operation *root;
   DenseMap<Operation *, Operation *> originalOf, startOf;
-  /// Of what stands in place of a call: what it was made of.
-  DenseMap<Operation *, Operation *> sourceOf;
+  DenseMap<Operation *, Copy> copyOf;
+  std::deque<Expansion> expansions;
   /// How many operations may be added yet.
   unsigned budget = 1 << 13;
 };

@@ -189,6 +189,36 @@ gpu.module @m {
     gpu.return
   }
 
+  // Two calls may be in the way of each other, and so may two turns: neither is a reason for a barrier in the function.
+  // CHECK-LABEL: func.func @read_then_write(
+  // CHECK-NEXT:    memref.load
+  // CHECK-NEXT:    memref.store
+  // CHECK-NEXT:    return
+  func.func @read_then_write(%S: !S, %i: index, %k: index) {
+    %x = memref.load %S[%i] : !S
+    memref.store %x, %S[%k] : !S
+    return
+  }
+  // CHECK-LABEL: gpu.func @in_two_calls(
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      func.call @read_then_write
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      func.call @read_then_write
+  // CHECK-NEXT:    }
+  gpu.func @in_two_calls(%n: index) workgroup(%S: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      func.call @read_then_write(%S, %t, %t) : (!S, index, index) -> ()
+      func.call @read_then_write(%S, %u, %u) : (!S, index, index) -> ()
+    }
+    gpu.return
+  }
+
   // Nothing is known of what has no body: it may do anything to what it is given.
   func.func private @unknown(%S: !S)
   // CHECK-LABEL: gpu.func @external(
