@@ -347,4 +347,34 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
   ];
 }
 
+def SplitViewsPass : Pass<"workgroup-split-views"> {
+  let summary = "Split views that both take steps and leave dimensions out";
+  let description = [{
+    A `memref.subview` of lower rank does not say which dimensions of one element
+    it leaves out: upstream compares the strides of the view with those of its
+    source. Steps change strides, so that `getDroppedDims` finds none if a
+    dimension of one element stays, and `canonicalize`, `expand-strided-metadata`
+    and others crash (LLVM 22.1). Such a view becomes two, the first with the
+    steps and the second with the rank:
+
+    ```mlir
+    %view = memref.subview %a[1, 0, 0] [1, 4, 1] [1, 2, 1]
+        : memref<2x8x1xf32> to memref<4x1xf32, strided<[2, 1], offset: 8>>
+    ```
+    becomes
+    ```mlir
+    %steps = memref.subview %a[1, 0, 0] [1, 4, 1] [1, 2, 1]
+        : memref<2x8x1xf32> to memref<1x4x1xf32, strided<[8, 2, 1], offset: 8>>
+    %view = memref.subview %steps[0, 0, 0] [1, 4, 1] [1, 1, 1]
+        : memref<1x4x1xf32, strided<[8, 2, 1], offset: 8>>
+          to memref<4x1xf32, strided<[2, 1], offset: 8>>
+    ```
+
+    Other views stay as they are. The pipelines run it on what they are given.
+
+    Example: `test/Transforms/split-views.mlir`.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 #endif // WORKGROUP_MEMORY_PASSES

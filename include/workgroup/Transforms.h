@@ -30,6 +30,10 @@ LogicalResult mapMemorySpaces(Operation *root, ArrayRef<std::string> mappings);
 /// kernels that use them. See pass `workgroup-sink-allocs`.
 LogicalResult sinkAllocs(Operation *root);
 
+/// Splits views inside `root` that upstream's passes crash on. See pass
+/// `workgroup-split-views`.
+void splitViews(Operation *root);
+
 struct HoistAllocsOptions {
   /// Smallest alignment in bytes of buffers of a `gpu.func`.
   int64_t defaultAlignment = 16;

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/Views.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -166,14 +167,8 @@ static void addBounds(MemRefPlace &place, OpFoldResult offset,
 }
 
 static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
-  // Which dimensions a view of lower rank drops is not to be had by
-  // getDroppedDims() if it has steps.
-  bool isReduced = op.getType().getRank() < op.getSourceType().getRank();
-  if (isReduced && llvm::any_of(op.getStaticStrides(),
-                                [](int64_t step) { return step != 1; }))
-    return std::nullopt;
   MemRefPlace place = getLike(source);
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedDims(op);
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     const MemRefPlace::Dimension &from = source.dimensions[dim];

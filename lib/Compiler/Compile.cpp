@@ -182,8 +182,11 @@ OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text.text, text.name),
       llvm::SMLoc());
-  return parseSourceString<ModuleOp>(text.text, ParserConfig(&context),
-                                     text.name);
+  auto parsed =
+      parseSourceString<ModuleOp>(text.text, ParserConfig(&context), text.name);
+  if (parsed)
+    splitViews(*parsed); // before anything upstream looks at them
+  return parsed;
 }
 
 LogicalResult Compilation::parse() {
@@ -484,7 +487,8 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
       "legalize-for-nvvm lower-contractions lower-copies lower-dynamic-memory "
       "lower-rings map-to-threads normalize-linalg pack-memory place-buffers "
       "print-accesses print-uniformity resolve-bank-conflicts sink-allocs "
-      "stage-operands tile-kernel verify-kernels verify-nvvm verify-sync "
+      "split-views stage-operands tile-kernel verify-kernels verify-nvvm "
+      "verify-sync "
       "bufferize memory pipeline-copies to-nvvm";
   for (StringRef part : llvm::split(names, ' ')) {
     std::string name = ("workgroup-" + part).str();

@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Views.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -129,7 +130,7 @@ bool PlanWriter::writeView(Operation *op, Array &steps) {
             step["sizes"] = mixed(view.getMixedSizes());
             step["strides"] = mixed(view.getMixedStrides());
             Array dropped;
-            for (unsigned dim : view.getDroppedDims().set_bits())
+            for (unsigned dim : getDroppedDims(view).set_bits())
               dropped.push_back(dim);
             step["dropped"] = std::move(dropped);
             return true;

@@ -39,6 +39,7 @@ void buildBufferizePipeline(OpPassManager &pm) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(createSplitViewsPass());
   pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -80,6 +81,7 @@ static void addSynchronization(OpPassManager &pm,
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
+  pm.addPass(createSplitViewsPass());
   pm.addPass(createFormLaunchesPass());
   pm.addPass(createInferLaunchSizesPass());
   SinkAllocsPassOptions sink;
@@ -144,6 +146,7 @@ static void buildKernelLowering(OpPassManager &pm) {
 void buildToNVVMPipeline(OpPassManager &pm,
                          const ToNVVMPipelineOptions &options,
                          SmallVectorImpl<KernelSignature> *signatures) {
+  pm.addPass(createSplitViewsPass());
   pm.addPass(createAttachTargetPass({options.chip}));
   // Kernels may come from elsewhere than the other pipeline. The bounds of
   // dynamic memory, and the alignment of buffers, are stated on the way.

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Views.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -70,13 +71,7 @@ static std::optional<Alias> getSubview(const Alias &source,
                                        memref::SubViewOp op) {
   Alias alias;
   alias.offset = source.offset;
-  // Which dimensions a view of lower rank drops is not to be had by
-  // getDroppedDims() if it has steps.
-  bool isReduced = op.getType().getRank() < op.getSourceType().getRank();
-  if (isReduced && llvm::any_of(op.getStaticStrides(),
-                                [](int64_t step) { return step != 1; }))
-    return std::nullopt;
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedDims(op);
   for (auto [dim, offset, stride] :
        llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
     std::optional<int64_t> step = getConstantIntValue(stride);

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Views.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -61,7 +62,7 @@ static void delinearize(IndexBuilder &index, OpFoldResult linear,
 static Indices getSubviewIndices(IndexBuilder &index, memref::SubViewOp op,
                                  ArrayRef<OpFoldResult> indices) {
   Indices results;
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedDims(op);
   for (auto [dim, offset, stride] :
        llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
     results.push_back(offset);

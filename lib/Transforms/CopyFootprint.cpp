@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Views.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -160,7 +161,7 @@ bool FootprintBuilder::start(Value root) {
 
 bool FootprintBuilder::followSlice(memref::SubViewOp slice) {
   SmallVector<ByteStride, 4> strides;
-  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedDims(slice);
   for (auto [dim, offset, step] :
        llvm::enumerate(slice.getMixedOffsets(), slice.getMixedStrides())) {
     ByteStride stride = footprint.strides[dim];

@@ -25,6 +25,7 @@
 #include "workgroup/Passes.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
+#include "workgroup/Support/Views.h"
 #include "workgroup/Transforms.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -88,7 +89,7 @@ static OpFoldResult getExtent(Value memref, int64_t dim) {
         return view.getSizes()[type.getDynamicDimIndex(dim)];
       })
       .Case<memref::SubViewOp>([&](memref::SubViewOp view) {
-        llvm::SmallBitVector dropped = view.getDroppedDims();
+        llvm::SmallBitVector dropped = getDroppedDims(view);
         for (auto [i, size] : llvm::enumerate(view.getMixedSizes()))
           if (!dropped.test(i) && dim-- == 0)
             return size;

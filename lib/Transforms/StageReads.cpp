@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
+#include "workgroup/Support/Views.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
@@ -35,7 +36,7 @@ struct StagedTile {
 /// The largest extents of `tile`; nothing if one of them has no bound.
 static std::optional<SmallVector<int64_t>> getExtents(memref::SubViewOp tile) {
   SmallVector<int64_t> extents;
-  llvm::SmallBitVector dropped = tile.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedDims(tile);
   for (auto [dim, size] : llvm::enumerate(tile.getMixedSizes())) {
     if (dropped[dim])
       continue;
@@ -179,7 +180,7 @@ static void stage(const StagedTile &staged) {
   Value copy = buffer;
   if (!type.hasStaticShape()) {
     SmallVector<OpFoldResult> sizes;
-    llvm::SmallBitVector dropped = tile.getDroppedDims();
+    llvm::SmallBitVector dropped = getDroppedDims(tile);
     for (auto [dim, size] : llvm::enumerate(tile.getMixedSizes()))
       if (!dropped[dim])
         sizes.push_back(size);

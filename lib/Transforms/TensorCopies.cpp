@@ -18,6 +18,7 @@
 #include "TensorSwizzles.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Views.h"
 
 namespace mlir::workgroup {
 
@@ -118,7 +119,7 @@ bool Matcher::matchTarget() {
 bool Matcher::traceSlice(memref::SubViewOp slice) {
   SmallVector<SmallVector<OpFoldResult, 2>> offsets;
   SmallVector<int64_t> extents;
-  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedDims(slice);
   unsigned kept = 0;
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Support/Views.h"
 
 namespace mlir::workgroup {
 
@@ -35,7 +36,7 @@ static bool isAligned(Value memref, int64_t length, ThreadVector &vector,
   int64_t bytes = length * getBytes(memref);
   while (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
     if (!llvm::all_of(view.getMixedStrides(), isOneInteger) ||
-        view.getDroppedDims().test(view.getSourceType().getRank() - 1) ||
+        getDroppedDims(view).test(view.getSourceType().getRank() - 1) ||
         alignment.getDivisor(view.getMixedOffsets().back()) % length != 0)
       return false;
     memref = view.getSource();

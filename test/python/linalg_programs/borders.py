@@ -83,6 +83,38 @@ func.func @main(%a: tensor<20x20xf32>, %x: tensor<1x20x20xf32>, %i: tensor<6x17x
 }
 """
 
+# Of a slice that steps, one dimension of one element is left out and another stays.
+_STEPS = """
+!x = tensor<{rows}x8x1x5xf32>
+!y = tensor<{n}x1x5xf32>
+func.func @main(%x: !x, %i: index, %n: index) -> !y {{
+  %s = tensor.extract_slice %x[%i, 1, 0, 0] [1, {size}, 1, 5] [1, 2, 1, 1] : !x to !y
+  %e = tensor.empty({extent}) : !y
+  %r = linalg.exp ins(%s : !y) outs(%e : !y) -> !y
+  return %r : !y
+}}
+"""
+
+_INTO_STEPS = """
+!y = tensor<2x8x1xf32>
+func.func @main(%a: tensor<4x1xf32>, %b: !y, %i: index) -> !y {
+  %e = tensor.empty() : tensor<4x1xf32>
+  %x = linalg.exp ins(%a : tensor<4x1xf32>) outs(%e : tensor<4x1xf32>) -> tensor<4x1xf32>
+  %r = tensor.insert_slice %x into %b[%i, 0, 0] [1, 4, 1] [1, 2, 1] : tensor<4x1xf32> into !y
+  return %r : !y
+}
+"""
+
+_VIEW_OF_STEPS = """
+!v = memref<4x1xf32, strided<[2, 1], offset: 8>>
+func.func @main(%a: memref<2x8x1xf32>, %b: memref<4x1xf32>) {
+  %v = memref.subview %a[1, 0, 0] [1, 4, 1] [1, 2, 1] : memref<2x8x1xf32> to !v
+  linalg.exp ins(%v : !v) outs(%b : memref<4x1xf32>)
+  linalg.negf ins(%b : memref<4x1xf32>) outs(%v : !v)
+  return
+}
+"""
+
 # The last of a row, or what it starts from where the row has none.
 _LAST = """
 func.func @main(%x: tensor<4x?xi32>) -> tensor<4xi32> {
@@ -167,6 +199,18 @@ def _step(a: Array, x: Array, start: Array) -> Any:
     return start + np.einsum("ij,kl->klj", a, x[0, 13:19, :17])
 
 
+def _into_steps(a: Array, b: Array, i: int) -> Any:
+    result = b.copy()
+    result[i, ::2] = np.exp(a)
+    return result
+
+
+def _view_of_steps(a: Array, _: Array) -> tuple[Array, Array]:
+    result = a.copy()
+    result[1, ::2] = -np.exp(a[1, ::2])
+    return result, np.exp(a[1, ::2])
+
+
 PROGRAMS = (
     Program(
         "one_window_sum",
@@ -205,6 +249,30 @@ PROGRAMS = (
         ((coarse(20, 20), coarse(1, 20, 20), coarse(6, 17, 20)),),
         _step,
         1e-4,
+    ),
+    Program(
+        "steps_of_a_row",
+        _STEPS.format(rows=3, n=4, size=4, extent=""),
+        ((floats(3, 8, 1, 5), number(2), number(4)),),
+        lambda x, i, n: np.exp(x[i, 1::2][:n]),
+    ),
+    Program(
+        "steps_of_some_rows",
+        _STEPS.format(rows="?", n="?", size="%n", extent="%n"),
+        (
+            (floats(3, 8, 1, 5), number(1), number(4)),
+            (floats(2, 8, 1, 5), number(0), number(1)),
+            (floats(2, 8, 1, 5), number(0), number(0)),
+        ),
+        lambda x, i, n: np.exp(x[i, 1::2][:n]),
+    ),
+    Program("into_steps", _INTO_STEPS, ((floats(4, 1), floats(2, 8, 1), number(1)),), _into_steps),
+    Program(
+        "view_of_steps",
+        _VIEW_OF_STEPS,
+        ((floats(2, 8, 1), floats(4, 1)),),
+        _view_of_steps,
+        written=(0, 1),
     ),
     Program("reshape_constant", _RESHAPE, ((floats(4, 6),),), lambda x: -np.exp(x).reshape(2, 12)),
     Program(
