@@ -17,6 +17,10 @@ namespace mlir::workgroup {
 /// Elements of what one block works on if there is nothing to share out.
 static constexpr int64_t kMaxOfOneBlock = 1 << 16;
 
+/// How often a block may compute what is cheap: each of a chain of operations
+/// that are read in two orders doubles it.
+static constexpr unsigned kMaxTilesOfCheap = 4;
+
 KernelGroup::KernelGroup(linalg::LinalgOp root)
     : root(root), ops({root}), rows(root.getNumLoops()) {
   Loops &loops = loopsOf[root];
@@ -97,7 +101,11 @@ std::optional<StringRef> KernelGroup::addUse(OpOperand &use, Uses &uses) const {
   for (std::optional<unsigned> &loop : loops)
     if (loop && !rows[*loop])
       loop = std::nullopt; // no matter to blocks
-  uses.areEqual &= !uses.hasAny || uses.loops == loops;
+  // What reads it in the same order reads the same tile.
+  auto known = tilesOf.find(consumer);
+  unsigned tiles = known == tilesOf.end() ? 1 : known->second;
+  bool isSame = !uses.hasAny || uses.loops == loops;
+  uses.tiles = isSame ? std::max(uses.tiles, tiles) : uses.tiles + tiles;
   uses.hasAny = true;
   uses.loops = std::move(loops);
   return std::nullopt;
@@ -219,7 +227,7 @@ std::optional<StringRef> KernelGroup::join(linalg::LinalgOp op) {
   for (unsigned row : rows.set_bits())
     left[row] = llvm::is_contained(uses.loops, std::optional<unsigned>(row));
   bool isSharedWork = !isCheap(op) || uses.isEscaping;
-  if (!uses.areEqual && isSharedWork)
+  if (uses.tiles > (isSharedWork ? 1 : kMaxTilesOfCheap))
     return "it is read in several orders";
   if (kind == LinalgClass::Reduction) {
     if (std::optional<StringRef> obstacle =
@@ -231,6 +239,8 @@ std::optional<StringRef> KernelGroup::join(linalg::LinalgOp op) {
   }
   ops.push_back(op);
   loopsOf[op] = std::move(uses.loops);
+  if (uses.tiles > 1)
+    tilesOf[op] = uses.tiles;
   return std::nullopt;
 }
 

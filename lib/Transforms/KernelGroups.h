@@ -55,7 +55,9 @@ private:
 
   struct Uses {
     Loops loops;
-    bool hasAny = false, areEqual = true, isEscaping = false;
+    bool hasAny = false, isEscaping = false;
+    /// How many tiles of it are computed for one of the root.
+    unsigned tiles = 0;
   };
   std::optional<StringRef> collectUses(linalg::LinalgOp op, Uses &uses) const;
   std::optional<StringRef> addUse(OpOperand &use, Uses &uses) const;
@@ -69,6 +71,8 @@ private:
   linalg::LinalgOp root;
   SmallVector<linalg::LinalgOp> ops; // the last first
   DenseMap<Operation *, Loops> loopsOf;
+  /// Of operations that are read in several orders: how often they are computed.
+  DenseMap<Operation *, unsigned> tilesOf;
   llvm::SmallBitVector rows;
   std::optional<ContractionChain> chain;
 };
