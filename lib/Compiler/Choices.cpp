@@ -13,6 +13,24 @@
 
 namespace mlir::workgroup {
 
+std::string getStageName(Stage stage) {
+  switch (stage) {
+  case Stage::Parse:
+    return "parse";
+  case Stage::Schedule:
+    return "schedule";
+  case Stage::GPU:
+    return "gpu";
+  case Stage::NVVM:
+    return "nvvm";
+  case Stage::LLVM:
+    return "llvm";
+  case Stage::PTX:
+    return "ptx";
+  }
+  llvm_unreachable("unknown stage");
+}
+
 std::string checkMemoryOptions(const std::string &options) {
   MemoryPipelineOptions parsed;
   std::string complaint;

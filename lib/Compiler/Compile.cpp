@@ -41,24 +41,6 @@
 
 namespace mlir::workgroup {
 
-std::string getStageName(Stage stage) {
-  switch (stage) {
-  case Stage::Parse:
-    return "parse";
-  case Stage::Schedule:
-    return "schedule";
-  case Stage::GPU:
-    return "gpu";
-  case Stage::NVVM:
-    return "nvvm";
-  case Stage::LLVM:
-    return "llvm";
-  case Stage::PTX:
-    return "ptx";
-  }
-  llvm_unreachable("unknown stage");
-}
-
 //===----------------------------------------------------------------------===//
 // Process-wide set-up
 //===----------------------------------------------------------------------===//
@@ -128,7 +110,7 @@ private:
   OwningOpRef<ModuleOp> module;
   SmallVector<KernelSignature> signatures;
   std::optional<LaunchPlan> plan;
-  llvm::StringMap<std::vector<Requirement>> requirements;
+  RequirementsOf requirements;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   /// The one who chooses schedules does not want more.
@@ -488,8 +470,7 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
       "lower-rings map-to-threads normalize-linalg pack-memory place-buffers "
       "print-accesses print-uniformity resolve-bank-conflicts sink-allocs "
       "split-views stage-operands tile-kernel verify-kernels verify-nvvm "
-      "verify-sync "
-      "bufferize memory pipeline-copies to-nvvm";
+      "verify-sync bufferize memory pipeline-copies to-nvvm";
   for (StringRef part : llvm::split(names, ' ')) {
     std::string name = ("workgroup-" + part).str();
     const PassRegistryEntry *entry = PassInfo::lookup(name);

@@ -26,7 +26,7 @@ namespace mlir::workgroup {
 using llvm::json::Array;
 using llvm::json::Object;
 
-static constexpr int64_t kMajorVersion = 1, kMinorVersion = 0;
+static constexpr int64_t kMajorVersion = 2, kMinorVersion = 0;
 
 static Array getLocation(Operation *op) {
   SourceLocation location = makeLocation(op->getLoc());
@@ -431,9 +431,7 @@ static void visitFunctions(ModuleOp module,
       visit(function);
 }
 
-LaunchPlan::LaunchPlan(
-    ModuleOp module,
-    const llvm::StringMap<std::vector<Requirement>> &requirements) {
+LaunchPlan::LaunchPlan(ModuleOp module, const RequirementsOf &requirements) {
   DenseMap<StringAttr, int64_t> dataOf;
   unsigned numLaunches = 0;
   DenseSet<Operation *> recursive = findRecursiveFunctions(module);

@@ -23,14 +23,17 @@
 
 namespace mlir::workgroup {
 
+/// An expression as `["+", lhs, rhs]`, `["d", number]`, `["s", number]` or an
+/// integer.
+llvm::json::Value describeExpression(AffineExpr expr);
+
 /// The plan of a module. Launches name kernels by their number among all
 /// launches of the host, as lowering may rename kernels.
 class LaunchPlan {
 public:
   /// Takes the plan from the outlined `module`; its functions have these
   /// requirements.
-  LaunchPlan(ModuleOp module,
-             const llvm::StringMap<std::vector<Requirement>> &requirements);
+  LaunchPlan(ModuleOp module, const RequirementsOf &requirements);
 
   /// Gives the kernels the names that they have in `module` by now.
   void nameKernels(ModuleOp module);

@@ -40,9 +40,7 @@ static bool isKnownScalar(StringRef name) {
   return known.contains(name);
 }
 
-/// An expression as `["+", lhs, rhs]`, `["d", number]`, `["s", number]` or an
-/// integer.
-static llvm::json::Value getExpression(AffineExpr expr) {
+llvm::json::Value describeExpression(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
@@ -67,14 +65,14 @@ static llvm::json::Value getExpression(AffineExpr expr) {
   default:
     name = "mod";
   }
-  return Array{name, getExpression(binary.getLHS()),
-               getExpression(binary.getRHS())};
+  return Array{name, describeExpression(binary.getLHS()),
+               describeExpression(binary.getRHS())};
 }
 
 static Object getMap(AffineMap map) {
   Array results;
   for (AffineExpr expr : map.getResults())
-    results.push_back(getExpression(expr));
+    results.push_back(describeExpression(expr));
   return Object{{"dims", static_cast<int64_t>(map.getNumDims())},
                 {"results", std::move(results)}};
 }

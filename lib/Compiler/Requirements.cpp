@@ -8,16 +8,19 @@
 //
 // A structured operation reads its operands over common loops, and whoever
 // calls it with extents that differ along one of them gets accesses that are
-// out of bounds. Extents that have to be equal for a function to have a meaning
-// form classes; each time that an operation joins two of them in which there is
-// something to compare, there is a requirement.
+// out of bounds; so does who asks for a slice that is not there. What is surely
+// executed says what has to hold of extents and numbers that a function is
+// called with. Of those that have to be equal, each is compared with the first.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Requirements.h"
+#include "LaunchPlan.h"
 #include "Records.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -26,198 +29,427 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// Finds the requirements of one function.
+/// Finds what a function requires.
 class RequirementFinder {
 public:
-  std::vector<Requirement> find(func::FuncOp function);
+  explicit RequirementFinder(FunctionRequirements &found) : found(found) {}
+
+  /// Visits the body of `function`, of which `extents` knows the arguments.
+  void visitBody(func::FuncOp function, ExtentExpressions &extents);
 
 private:
-  /// What an extent can be compared with: one of an argument, or a constant.
-  struct Anchor {
-    std::optional<ArgumentExtent> extent;
-    int64_t constant = 0;
-  };
-
-  unsigned makeClass(std::optional<Anchor> anchor);
-  unsigned getClass(Value value, int64_t dim);
-  unsigned getRoot(unsigned number);
-  void join(unsigned lhs, unsigned rhs, Location loc);
-  void joinAll(Value lhs, Value rhs, Location loc);
-  void joinSize(Value result, int64_t dim, Value size);
+  AffineExpr getFirst(AffineExpr expr) const;
+  void add(AffineExpr left, Requirement::Relation relation, AffineExpr right,
+           Location loc, ArrayRef<AffineExpr> trips = {});
+  void join(AffineExpr known, AffineExpr other, Location loc);
+  void joinAll(Value known, Value other, Location loc);
+  SmallVector<AffineExpr> visitLoops(linalg::LinalgOp op);
+  void visitWindow(AffineExpr at, ArrayRef<AffineExpr> loops, AffineExpr extent,
+                   Location loc);
   void visitStructured(linalg::LinalgOp op);
-  void visitSizes(Value result, ValueRange sizes);
+  void visitSlice(Operation *slice, Value whole);
+  void visitInsertion(tensor::InsertSliceOp insert);
+  void visitConcat(tensor::ConcatOp concat);
+  void visitElementwise(Operation *op);
+  void visitCall(func::CallOp call);
+  void visitLoop(scf::ForOp loop);
+  void visitShape(Operation *op);
   void visit(Operation *op);
+  template <typename OpTy>
+  void visitReshape(OpTy op, Value collapsed, Value expanded);
 
-  Block *entry = nullptr;
-  DenseMap<std::pair<Value, int64_t>, unsigned> classOf;
-  SmallVector<unsigned> parents;
-  SmallVector<std::optional<Anchor>> anchors;
-  std::vector<Requirement> requirements;
+  FunctionRequirements &found;
+  ExtentExpressions *extents = nullptr;
+  DenseMap<AffineExpr, AffineExpr> firstOf;
+  SmallVector<func::FuncOp> open;
+  /// How many operations may be visited yet: functions call functions.
+  unsigned budget = 1 << 14;
 };
 
 } // namespace
 
-unsigned RequirementFinder::makeClass(std::optional<Anchor> anchor) {
-  parents.push_back(parents.size());
-  anchors.push_back(anchor);
-  return parents.back();
+//===----------------------------------------------------------------------===//
+// Requirements
+//===----------------------------------------------------------------------===//
+
+AffineExpr RequirementFinder::getFirst(AffineExpr expr) const {
+  for (auto it = firstOf.find(expr); it != firstOf.end();
+       it = firstOf.find(expr))
+    expr = it->second;
+  return expr;
 }
 
-unsigned RequirementFinder::getRoot(unsigned number) {
-  while (parents[number] != number)
-    number = parents[number] = parents[parents[number]];
-  return number;
-}
-
-unsigned RequirementFinder::getClass(Value value, int64_t dim) {
-  auto [it, isNew] = classOf.try_emplace({value, dim}, 0);
-  if (!isNew)
-    return it->second;
-  std::optional<Anchor> anchor;
-  auto type = cast<ShapedType>(value.getType());
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!type.isDynamicDim(dim))
-    anchor = Anchor{std::nullopt, type.getDimSize(dim)};
-  else if (argument && argument.getOwner() == entry)
-    anchor = Anchor{ArgumentExtent{argument.getArgNumber(), dim}};
-  return it->second = makeClass(anchor);
-}
-
-void RequirementFinder::join(unsigned lhs, unsigned rhs, Location loc) {
-  lhs = getRoot(lhs);
-  rhs = getRoot(rhs);
-  if (lhs == rhs)
+/// Adds what is true of some calls only. It counts where there are `trips`.
+void RequirementFinder::add(AffineExpr left, Requirement::Relation relation,
+                            AffineExpr right, Location loc,
+                            ArrayRef<AffineExpr> trips) {
+  auto simplify = [&](AffineExpr expr) {
+    return simplifyAffineExpr(expr, 0, found.symbols.size());
+  };
+  if (isa<AffineConstantExpr>(simplify(right - left)))
     return;
-  std::optional<Anchor> first = anchors[lhs], second = anchors[rhs];
-  parents[rhs] = lhs;
-  anchors[lhs] = first ? first : second;
-  if (!first || !second || (!first->extent && !second->extent))
+  left = simplify(left);
+  right = simplify(right);
+  bool isKnown =
+      llvm::any_of(found.requirements, [&](const Requirement &known) {
+        return known.left == left && known.relation == relation &&
+               known.right == right;
+      });
+  if (isKnown)
     return;
-  if (!second->extent)
-    std::swap(first, second);
-  requirements.push_back(
-      {*second->extent, first->extent, first->constant, loc});
+  Requirement &added = found.requirements.emplace_back(
+      Requirement{left, relation, right, loc, {}});
+  for (AffineExpr expr : trips)
+    if (expr && !isa<AffineConstantExpr>(expr) &&
+        !llvm::is_contained(added.trips, expr))
+      added.trips.push_back(expr);
+}
+
+void RequirementFinder::join(AffineExpr known, AffineExpr other, Location loc) {
+  if (!known || !other)
+    return;
+  known = getFirst(known);
+  other = getFirst(other);
+  if (known == other)
+    return;
+  if (isa<AffineConstantExpr>(other))
+    std::swap(known, other); // it is what the other one has to be
+  add(other, Requirement::Equal, known, loc);
+  if (!isa<AffineConstantExpr>(other))
+    firstOf[other] = known;
 }
 
 /// Joins the extents of two values of one rank.
-void RequirementFinder::joinAll(Value lhs, Value rhs, Location loc) {
-  auto from = dyn_cast<ShapedType>(lhs.getType()),
-       to = dyn_cast<ShapedType>(rhs.getType());
-  if (!from || !to || !from.hasRank() || !to.hasRank())
+void RequirementFinder::joinAll(Value known, Value other, Location loc) {
+  SmallVector<AffineExpr> from = extents->getExtents(known),
+                          to = extents->getExtents(other);
+  if (from.size() == to.size())
+    for (auto [lhs, rhs] : llvm::zip_equal(from, to))
+      join(lhs, rhs, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Structured operations
+//===----------------------------------------------------------------------===//
+
+/// The trips of each loop, which all operands have to agree on.
+SmallVector<AffineExpr> RequirementFinder::visitLoops(linalg::LinalgOp op) {
+  SmallVector<AffineExpr> loops(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    SmallVector<AffineExpr> known = extents->getExtents(operand.get());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [at, extent] : llvm::zip(map.getResults(), known)) {
+      auto loop = dyn_cast<AffineDimExpr>(at);
+      if (!loop || !extent)
+        continue;
+      AffineExpr &trips = loops[loop.getPosition()];
+      join(trips, extent, op.getLoc());
+      trips = trips ? trips : extent;
+    }
+  }
+  return loops;
+}
+
+/// True if `expr` is largest where all of its dimensions are.
+static bool isIncreasing(AffineExpr expr) {
+  if (isa<AffineDimExpr>(expr))
+    return true;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() >= 0;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return binary &&
+         (expr.getKind() == AffineExprKind::Add ||
+          expr.getKind() == AffineExprKind::Mul) &&
+         isIncreasing(binary.getLHS()) && isIncreasing(binary.getRHS());
+}
+
+/// The last place of a window is inside of what it moves over.
+void RequirementFinder::visitWindow(AffineExpr at, ArrayRef<AffineExpr> loops,
+                                    AffineExpr extent, Location loc) {
+  if (!extent || !isIncreasing(at))
     return;
-  for (int64_t dim = 0; dim < from.getRank(); ++dim)
-    join(getClass(lhs, dim), getClass(rhs, dim), loc);
+  SmallVector<AffineExpr> last;
+  bool isKnown = true;
+  at.walk([&](AffineExpr part) {
+    if (auto loop = dyn_cast<AffineDimExpr>(part))
+      isKnown &= loops[loop.getPosition()] != nullptr;
+  });
+  if (!isKnown)
+    return;
+  for (AffineExpr trips : loops)
+    last.push_back(trips ? trips - 1 : trips);
+  AffineExpr needed = at.replaceDims(last) + 1;
+  bool isFixed = isa<AffineConstantExpr>(extent);
+  add(isFixed ? needed : extent,
+      isFixed ? Requirement::AtMost : Requirement::AtLeast,
+      isFixed ? extent : needed, loc, loops);
 }
 
 void RequirementFinder::visitStructured(linalg::LinalgOp op) {
-  SmallVector<std::optional<unsigned>> loops(op.getNumLoops());
+  SmallVector<AffineExpr> loops = visitLoops(op);
   for (OpOperand &operand : op->getOpOperands()) {
-    auto type = dyn_cast<ShapedType>(operand.get().getType());
-    if (!type || !type.hasRank())
-      continue;
+    SmallVector<AffineExpr> known = extents->getExtents(operand.get());
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-      auto loop = dyn_cast<AffineDimExpr>(expr);
-      if (!loop)
-        continue;
-      unsigned number = getClass(operand.get(), dim);
-      std::optional<unsigned> &known = loops[loop.getPosition()];
-      if (known)
-        join(*known, number, op.getLoc());
-      else
-        known = number;
-    }
+    for (auto [at, extent] : llvm::zip(map.getResults(), known))
+      if (!isa<AffineDimExpr>(at))
+        visitWindow(at, loops, extent, op.getLoc());
   }
-  for (OpResult result : op->getResults())
-    joinAll(op.getDpsInits()[result.getResultNumber()], result, op.getLoc());
+  // What is not known by itself has the extents that the loops have.
+  for (OpResult result : op->getResults()) {
+    AffineMap map = op.getIndexingMapMatchingResult(result);
+    for (auto [dim, at] : llvm::enumerate(map.getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(at);
+          loop && !extents->getExtent(result, dim)) {
+        SmallVector<AffineExpr> all(map.getNumResults());
+        all[dim] = loops[loop.getPosition()];
+        extents->setExtents(result, all);
+      }
+  }
 }
 
-/// Dimension `dim` of `result` has `size`, which may be that of another value.
-void RequirementFinder::joinSize(Value result, int64_t dim, Value size) {
-  Value source;
-  std::optional<int64_t> index;
-  if (auto query = size.getDefiningOp<tensor::DimOp>()) {
-    source = query.getSource();
-    index = query.getConstantIndex();
-  } else if (auto query = size.getDefiningOp<memref::DimOp>()) {
-    source = query.getSource();
-    index = query.getConstantIndex();
-  }
-  auto type = source ? dyn_cast<ShapedType>(source.getType()) : ShapedType();
-  if (type && type.hasRank() && index && *index >= 0 && *index < type.getRank())
-    join(getClass(source, *index), getClass(result, dim), size.getLoc());
-}
-
-void RequirementFinder::visitSizes(Value result, ValueRange sizes) {
-  auto type = cast<ShapedType>(result.getType());
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (!type.isDynamicDim(dim))
+void RequirementFinder::visitElementwise(Operation *op) {
+  Value first;
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type)
       continue;
-    joinSize(result, dim, sizes.front());
-    sizes = sizes.drop_front();
+    if (first)
+      joinAll(first, operand, op->getLoc());
+    first = first ? first : operand;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Parts and other shapes
+//===----------------------------------------------------------------------===//
+
+/// The first and the last element of a slice are inside of `whole`.
+void RequirementFinder::visitSlice(Operation *slice, Value whole) {
+  std::optional<SlicePlace> place = getSlicePlace(slice);
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(place->offsets, place->sizes, place->strides)) {
+    AffineExpr first = extents->getNumber(offset);
+    AffineExpr extent = extents->getExtent(whole, dim);
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    if (!first || !step || *step < 0)
+      continue;
+    Location loc = slice->getLoc();
+    add(first, Requirement::AtLeast, extents->getConstant(0), loc);
+    AffineExpr taken = extents->getNumber(size);
+    AffineExpr steps = addKnown(taken, extents->getConstant(-1));
+    AffineExpr end = addKnown(
+        addKnown(first, multiplyKnown(steps, extents->getConstant(*step))),
+        extents->getConstant(1));
+    if (end && extent)
+      add(end, Requirement::AtMost, extent, loc, taken);
+  }
+}
+
+void RequirementFinder::visitInsertion(tensor::InsertSliceOp insert) {
+  visitSlice(insert, insert.getDest());
+  std::optional<SlicePlace> place = getSlicePlace(insert);
+  int64_t kept = 0;
+  for (auto [dim, size] : llvm::enumerate(place->sizes))
+    if (!place->dropped.test(dim))
+      join(extents->getNumber(size),
+           extents->getExtent(insert.getSource(), kept++), insert.getLoc());
+}
+
+void RequirementFinder::visitConcat(tensor::ConcatOp concat) {
+  Value first = concat.getInputs().front();
+  int64_t rank = concat.getResultType().getRank();
+  for (Value input : concat.getInputs().drop_front())
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (static_cast<uint64_t>(dim) != concat.getDim())
+        join(extents->getExtent(first, dim), extents->getExtent(input, dim),
+             concat.getLoc());
+  AffineExpr sum = extents->getConstant(0);
+  for (Value input : concat.getInputs())
+    sum = addKnown(sum, extents->getExtent(input, concat.getDim()));
+  join(extents->getExtent(concat.getResult(), concat.getDim()), sum,
+       concat.getLoc());
+}
+
+/// As many elements on the one side as on the other.
+template <typename OpTy>
+void RequirementFinder::visitReshape(OpTy op, Value collapsed, Value expanded) {
+  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
+    AffineExpr product = extents->getConstant(1);
+    for (int64_t part : group)
+      product = multiplyKnown(product, extents->getExtent(expanded, part));
+    join(extents->getExtent(collapsed, dim), product, op.getLoc());
+  }
+}
+
+void RequirementFinder::visitShape(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<tensor::CastOp, memref::CastOp>([&](auto cast) {
+        joinAll(cast.getSource(), cast->getResult(0), cast.getLoc());
+      })
+      .Case<tensor::ExpandShapeOp, memref::ExpandShapeOp>(
+          [&](auto op) { visitReshape(op, op.getSrc(), op.getResult()); })
+      .Case<tensor::CollapseShapeOp, memref::CollapseShapeOp>(
+          [&](auto op) { visitReshape(op, op.getResult(), op.getSrc()); })
+      .Case<tensor::ExtractSliceOp, memref::SubViewOp>(
+          [&](auto slice) { visitSlice(slice, slice.getSource()); })
+      .Case([&](tensor::InsertSliceOp insert) { visitInsertion(insert); })
+      .Case([&](tensor::ConcatOp concat) { visitConcat(concat); });
+}
+
+//===----------------------------------------------------------------------===//
+// Regions and functions
+//===----------------------------------------------------------------------===//
+
+/// The first turn of a loop that has one is executed.
+void RequirementFinder::visitLoop(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
+  if (!lower || !upper || *lower >= *upper)
+    return;
+  extents->setNumber(loop.getInductionVar(), extents->getConstant(*lower));
+  for (auto [argument, init] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInits())) {
+    extents->setExtents(argument, extents->getExtents(init));
+    extents->setNumber(argument, extents->getNumber(init));
+  }
+  for (Operation &op : *loop.getBody())
+    visit(&op);
+}
+
+void RequirementFinder::visitCall(func::CallOp call) {
+  auto callee = dyn_cast_or_null<func::FuncOp>(call.resolveCallable());
+  if (!callee || !callee.getBody().hasOneBlock() ||
+      llvm::is_contained(open, callee))
+    return;
+  ExtentExpressions ofCallee(callee, call, *extents);
+  ExtentExpressions *ofCaller = extents;
+  visitBody(callee, ofCallee);
+  extents = ofCaller;
+  Operation *end = callee.getBody().front().getTerminator();
+  for (auto [result, value] :
+       llvm::zip_equal(call.getResults(), end->getOperands())) {
+    extents->setExtents(result, ofCallee.getExtents(value));
+    extents->setNumber(result, ofCallee.getNumber(value));
   }
 }
 
 void RequirementFinder::visit(Operation *op) {
+  if (budget == 0)
+    return;
+  --budget;
+  if (op->hasTrait<OpTrait::Elementwise>())
+    return visitElementwise(op);
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](linalg::LinalgOp structured) { visitStructured(structured); })
-      .Case([&](tensor::EmptyOp empty) {
-        visitSizes(empty, empty.getDynamicSizes());
+      .Case([&](linalg::SoftmaxOp softmax) {
+        joinAll(softmax.getInput(), softmax.getOutput(), softmax.getLoc());
       })
-      .Case([&](memref::AllocOp alloc) {
-        visitSizes(alloc, alloc.getDynamicSizes());
+      .Case([&](memref::CopyOp copy) {
+        joinAll(copy.getSource(), copy.getTarget(), copy.getLoc());
       })
-      .Case<tensor::CastOp, memref::CastOp>([&](auto cast) {
-        joinAll(cast.getSource(), cast->getResult(0), cast.getLoc());
-      });
+      .Case([&](bufferization::MaterializeInDestinationOp copy) {
+        joinAll(copy.getSource(), copy.getDest(), copy.getLoc());
+      })
+      .Case([&](func::CallOp call) { visitCall(call); })
+      .Case([&](scf::ForOp loop) { visitLoop(loop); })
+      .Default([&](Operation *shape) { visitShape(shape); });
 }
 
-std::vector<Requirement> RequirementFinder::find(func::FuncOp function) {
-  if (!function.getBody().hasOneBlock())
-    return {};
-  entry = &function.getBody().front();
-  // What is in regions may not be executed.
-  for (Operation &op : *entry)
+void RequirementFinder::visitBody(func::FuncOp function,
+                                  ExtentExpressions &ofFunction) {
+  extents = &ofFunction;
+  open.push_back(function);
+  // What is in other regions may not be executed.
+  for (Operation &op : function.getBody().front())
     visit(&op);
-  return std::move(requirements);
+  open.pop_back();
 }
 
-llvm::StringMap<std::vector<Requirement>> findRequirements(ModuleOp module) {
-  llvm::StringMap<std::vector<Requirement>> found;
+RequirementsOf findRequirements(ModuleOp module) {
+  RequirementsOf all;
   llvm::StringMap<unsigned> numFunctions;
   module.walk([&](func::FuncOp function) {
     ++numFunctions[function.getName()];
-    found[function.getName()] = RequirementFinder().find(function);
+    FunctionRequirements &found = all[function.getName()];
+    if (!function.getBody().hasOneBlock())
+      return;
+    ExtentExpressions extents(function, found.symbols);
+    RequirementFinder(found).visitBody(function, extents);
   });
   for (const auto &entry : numFunctions)
     if (entry.second > 1)
-      found.erase(entry.first());
-  return found;
+      all.erase(entry.first());
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Their description
+//===----------------------------------------------------------------------===//
+
+/// True if `function`, which a schedule may have changed, has the argument.
+static bool exists(func::FuncOp function, ArgumentSymbol symbol) {
+  if (symbol.argument >= function.getNumArguments())
+    return false;
+  Type type = function.getArgument(symbol.argument).getType();
+  if (!symbol.dim)
+    return type.isIntOrIndex();
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && *symbol.dim < memref.getRank();
+}
+
+static StringRef getText(Requirement::Relation relation) {
+  switch (relation) {
+  case Requirement::Equal:
+    return "==";
+  case Requirement::AtMost:
+    return "<=";
+  case Requirement::AtLeast:
+    return ">=";
+  }
+  llvm_unreachable("unknown relation");
 }
 
 llvm::json::Array describeRequirements(func::FuncOp function,
-                                       ArrayRef<Requirement> requirements) {
+                                       const FunctionRequirements &required) {
   using llvm::json::Array, llvm::json::Object;
-  // A schedule may have changed the function.
-  auto exists = [&](ArgumentExtent extent) {
-    if (extent.argument >= function.getNumArguments())
-      return false;
-    auto type =
-        dyn_cast<MemRefType>(function.getArgument(extent.argument).getType());
-    return type && extent.dim < type.getRank();
-  };
   Array array;
-  for (const Requirement &requirement : requirements) {
-    const auto &[extent, other, constant, loc] = requirement;
-    if (!exists(extent) || (other && !exists(*other)))
+  for (const Requirement &requirement : required.requirements) {
+    llvm::SmallSetVector<unsigned, 4> used;
+    auto collect = [&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        used.insert(symbol.getPosition());
+    };
+    requirement.left.walk(collect);
+    requirement.right.walk(collect);
+    for (AffineExpr expr : requirement.trips)
+      expr.walk(collect);
+    SmallVector<AffineExpr> renumbered(required.symbols.size());
+    Array args;
+    bool isKept = true;
+    for (auto [position, number] : llvm::enumerate(used)) {
+      ArgumentSymbol symbol = required.symbols[number];
+      isKept &= exists(function, symbol);
+      renumbered[number] = getAffineSymbolExpr(position, function.getContext());
+      Array arg{static_cast<int64_t>(symbol.argument)};
+      if (symbol.dim)
+        arg.push_back(*symbol.dim);
+      args.push_back(std::move(arg));
+    }
+    if (!isKept)
       continue;
-    llvm::json::Value equals = constant;
-    if (other)
-      equals = Array{other->argument, other->dim};
-    SourceLocation place = makeLocation(loc);
+    SourceLocation place = makeLocation(requirement.loc);
+    auto describe = [&](AffineExpr side) {
+      return describeExpression(side.replaceSymbols(renumbered));
+    };
+    Array trips;
+    for (AffineExpr expr : requirement.trips)
+      trips.push_back(describe(expr));
     array.push_back(
-        Object{{"extent", Array{extent.argument, extent.dim}},
-               {"equals", std::move(equals)},
+        Object{{"args", std::move(args)},
+               {"trips", std::move(trips)},
+               {"left", describe(requirement.left)},
+               {"relation", getText(requirement.relation)},
+               {"right", describe(requirement.right)},
                {"loc", Array{place.file, place.line, place.column}}});
   }
   return array;

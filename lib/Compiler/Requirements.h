@@ -9,34 +9,41 @@
 #ifndef WORKGROUP_LIB_COMPILER_REQUIREMENTS_H
 #define WORKGROUP_LIB_COMPILER_REQUIREMENTS_H
 
+#include "ExtentExpressions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::workgroup {
 
-/// The extent of dimension `dim` of argument number `argument`.
-struct ArgumentExtent {
-  unsigned argument;
-  int64_t dim;
-};
-
-/// `extent` has to be what `other` is, or `constant`, because of the operation
-/// at `loc`.
+/// What has to hold of what a caller passes, because of the operation at `loc`.
+/// Symbols of the expressions are those of the function.
 struct Requirement {
-  ArgumentExtent extent;
-  std::optional<ArgumentExtent> other;
-  int64_t constant;
+  enum Relation { Equal, AtMost, AtLeast };
+
+  AffineExpr left;
+  Relation relation;
+  AffineExpr right;
   Location loc;
+  /// It counts only where all of these are above zero.
+  SmallVector<AffineExpr> trips;
 };
 
-/// What the structured operations of each function, which still has them, take
-/// for granted of the dynamic extents of its arguments; by name.
-llvm::StringMap<std::vector<Requirement>> findRequirements(ModuleOp module);
+/// What the operations of a function take for granted.
+struct FunctionRequirements {
+  SmallVector<ArgumentSymbol> symbols;
+  std::vector<Requirement> requirements;
+};
+
+using RequirementsOf = llvm::StringMap<FunctionRequirements>;
+
+/// What the operations of each function, which still has tensors, take for
+/// granted of what they are given; by name.
+RequirementsOf findRequirements(ModuleOp module);
 
 /// Those that `function` still has arguments for, as a plan has them.
 llvm::json::Array describeRequirements(func::FuncOp function,
-                                       ArrayRef<Requirement> requirements);
+                                       const FunctionRequirements &required);
 
 } // namespace mlir::workgroup
 

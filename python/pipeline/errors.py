@@ -130,7 +130,7 @@ class DTypeError(ArgumentError, TypeError):
 
 
 class ShapeError(ArgumentError):
-    """An array of another shape."""
+    """An array of another shape, or sizes that do not suit each other."""
 
 
 class LayoutError(ArgumentError):

@@ -241,3 +241,18 @@ def evaluate(expression: Any, dims: Sequence[int], symbols: Sequence[int]) -> in
     if name == "floordiv":
         return lhs // rhs
     return -(-lhs // rhs) if name == "ceildiv" else lhs % rhs
+
+
+def describe(expression: Any, symbols: Sequence[str]) -> str:
+    """Return the text of an affine expression of symbols that have these names."""
+    if isinstance(expression, int):
+        return str(expression)
+    name, *parts = expression
+    if name == "s":
+        symbol: str = symbols[parts[0]]
+        return symbol
+    lhs, rhs = (describe(part, symbols) for part in parts)
+    if name == "+":
+        return f"{lhs} - {rhs[1:]}" if rhs.startswith("-") else f"{lhs} + {rhs}"
+    lhs, rhs = (f"({text})" if " + " in text or " - " in text else text for text in (lhs, rhs))
+    return f"{lhs} {name} {rhs}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _FORMAT = "pipeline-plan"
-_MAJOR = 1
+_MAJOR = 2
 _REGIONS = ("body", "then", "else", "before", "after")
 
 
@@ -45,13 +45,18 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What the extent of an argument, by its number and dimension, has to be equal to.
+    """What has to hold of the arguments: that ``left`` is ``relation`` (==, <=, >=) ``right``.
 
-    That is the extent of another, or a number. ``location`` is of the operation because of which.
+    Symbol n of these affine expressions is ``args[n]``: a dimension of an argument, both by their
+    number, or an argument that is a number. It counts only if all expressions of ``trips`` are
+    above zero. ``location`` is of the operation because of which.
     """
 
-    extent: tuple[int, int]
-    equals: tuple[int, int] | int
+    args: tuple[tuple[int, ...], ...]
+    left: Any
+    relation: str
+    right: Any
+    trips: tuple[Any, ...]
     location: Location
 
 
@@ -151,12 +156,14 @@ def _make_function(item: Mapping[str, Any]) -> Function:
 
 
 def _make_requirement(item: Mapping[str, Any]) -> Requirement:
-    argument, dim = item["extent"]
-    equals = item["equals"]
-    if not isinstance(equals, int):
-        other, other_dim = equals
-        equals = (other, other_dim)
-    return Requirement((argument, dim), equals, Location(*item["loc"]))
+    return Requirement(
+        tuple(tuple(arg) for arg in item["args"]),
+        item["left"],
+        item["relation"],
+        item["right"],
+        tuple(item["trips"]),
+        Location(*item["loc"]),
+    )
 
 
 def _make_region(item: Mapping[str, Any]) -> Region:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -76,26 +77,44 @@ def _point_to_kernels(reason: str, kernels: Mapping[str, Kernel]) -> UsageError:
     return UsageError(start + ", ".join(calls), start + ", ".join(options))
 
 
-def _check_extents(function: Function, values: Sequence[Value]) -> None:
-    """Raise ShapeError if arguments do not suit each other."""
+_RELATIONS = {
+    "==": (operator.eq, ""),
+    "<=": (operator.le, "at most "),
+    ">=": (operator.ge, "at least "),
+}
 
-    def extent_of(argument: int, dim: int) -> int:
-        array = values[argument].array
-        assert array is not None
-        return int(array.shape[dim])
+
+def _check_requirements(function: Function, values: Sequence[Value]) -> None:
+    """Raise ShapeError if arguments do not suit each other."""
+    from .host_numbers import describe, evaluate
+
+    def get(argument: int, dim: int | None = None) -> int:
+        value = values[argument]
+        if dim is None:
+            return int.from_bytes(value.bytes, "little", signed=True)
+        assert value.array is not None
+        return int(value.array.shape[dim])
 
     for requirement in function.require:
-        (argument, dim), equals = requirement.extent, requirement.equals
-        extent, reason = extent_of(argument, dim), ""
-        if isinstance(equals, tuple):
-            reason = f", as dimension {equals[1]} of argument {equals[0]}"
-            equals = extent_of(*equals)
-        if extent != equals:
-            raise ShapeError(
-                f"{requirement.location}: error: dimension {dim} of argument {argument} is "
-                f"{extent}, but must be {equals}{reason}",
-                argument,
-            )
+        args = [get(*arg) for arg in requirement.args]
+        if not all(evaluate(trips, (), args) > 0 for trips in requirement.trips):
+            continue
+        left, right = requirement.left, requirement.right
+        actual, wanted = evaluate(left, (), args), evaluate(right, (), args)
+        holds, bound = _RELATIONS[requirement.relation]
+        if holds(actual, wanted):
+            continue
+        names = [_name_symbol(*arg) for arg in requirement.args]
+        reason = "" if isinstance(right, int) else f", as {describe(right, names)}"
+        raise ShapeError(
+            f"{requirement.location}: error: {describe(left, names)} is {actual}, but must be "
+            f"{bound}{wanted}{reason}",
+            requirement.args[0][0],
+        )
+
+
+def _name_symbol(argument: int, dim: int | None = None) -> str:
+    return f"argument {argument}" if dim is None else f"dimension {dim} of argument {argument}"
 
 
 def execute(
@@ -113,7 +132,7 @@ def execute(
     from .execution import Executor
 
     converted = convert(entry.name, entry.arguments, values)
-    _check_extents(plan.functions[entry.name], converted)
+    _check_requirements(plan.functions[entry.name], converted)
     if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):
         check_distinct(converted, entry.written)
     return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)

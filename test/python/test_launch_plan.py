@@ -153,7 +153,16 @@ def test_views() -> None:
     result = module.run(a, 2)
     np.testing.assert_array_equal(a, expected)
     np.testing.assert_array_equal(result, expected.reshape(2, 5, 8))
-    with pytest.raises(pipeline.UsageError, match=r"^<string>:8:8: error: a slice of dimension 0"):
+    message = r"^<string>:8:8: error: argument 1 \+ 1 is 5, but must be at most 4$"
+    with pytest.raises(pipeline.ShapeError, match=message):
+        module.run(a, 4)
+    body = VIEWS.replace("%a[%n", "%a[%m")
+    module = host(
+        f"  %m = arith.maxsi %n, %n : index\n{body}",
+        "%a: memref<4x20xi32>, %n: index",
+        "memref<2x5x8xi32>",
+    )
+    with pytest.raises(pipeline.UsageError, match=r"^<string>:9:8: error: a slice of dimension 0"):
         module.run(a, 4)
 
 
@@ -263,7 +272,7 @@ def test_lifetimes() -> None:
 def test_document() -> None:
     module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
     document: dict[str, Any] = json.loads(module.plan.text)
-    assert (document["format"], document["version"]) == ("pipeline-plan", [1, 0])
+    assert (document["format"], document["version"]) == ("pipeline-plan", [2, 0])
     assert document["kernels"] == ["main_kernel"]
     assert Plan.parse(module.plan.text) == module.plan
     for change in ({"version": [2, 0]}, {"features": ["pdl"]}, {"format": "other"}):
