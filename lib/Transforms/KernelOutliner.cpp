@@ -9,7 +9,9 @@
 #include "KernelOutliner.h"
 #include "LinalgClasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::workgroup {
@@ -165,6 +167,22 @@ void KernelOutliner::fillFunction(func::FuncOp kernel) {
   func::ReturnOp::create(builder, kernel.getLoc(), results);
 }
 
+/// Makes nothing of what is not used: of a generator with several results each
+/// kernel may need one, and all blocks would write the others.
+static void eraseUnusedResults(func::FuncOp kernel) {
+  SmallVector<Operation *> ops;
+  for (auto op : kernel.getOps<linalg::GenericOp>())
+    if (op->getNumResults() > 1 &&
+        llvm::any_of(op->getResults(),
+                     [](OpResult result) { return result.use_empty(); }))
+      ops.push_back(op);
+  if (ops.empty())
+    return;
+  RewritePatternSet patterns(kernel.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  (void)applyOpPatternsGreedily(ops, std::move(patterns));
+}
+
 /// Erases what only destinations that were replaced needed, and arguments that
 /// are not used.
 static void eraseUnused(func::FuncOp kernel, SmallVector<Value> &arguments) {
@@ -194,6 +212,7 @@ func::FuncOp KernelOutliner::outline(func::FuncOp function, StringRef name) {
       arguments.push_back(destination.into);
   func::FuncOp kernel = createFunction(function, name, arguments);
   fillFunction(kernel);
+  eraseUnusedResults(kernel);
   eraseUnused(kernel, arguments);
   auto call = func::CallOp::create(builder, root.getLoc(), kernel, arguments);
   for (auto [destination, result] :

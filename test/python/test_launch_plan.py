@@ -275,7 +275,12 @@ def test_document() -> None:
     assert (document["format"], document["version"]) == ("pipeline-plan", [2, 0])
     assert document["kernels"] == ["main_kernel"]
     assert Plan.parse(module.plan.text) == module.plan
-    for change in ({"version": [1, 0]}, {"version": [3, 0]}, {"features": ["pdl"]}, {"format": "other"}):
+    for change in (
+        {"version": [1, 0]},
+        {"version": [3, 0]},
+        {"features": ["pdl"]},
+        {"format": "other"},
+    ):
         with pytest.raises(pipeline.UsageError, match="cannot be read"):
             Plan.parse(json.dumps(document | change))
     with pytest.raises(pipeline.UsageError, match="no launch plan"):

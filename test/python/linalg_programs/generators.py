@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Array, Program, coarse, floats, number
+from .program import Array, Program, coarse, floats, number, whole
 
 # Each block reads all of the vector, whatever rows it has.
 _SUM_OF_ROWS = """
@@ -147,6 +147,65 @@ func.func @main(%x: tensor<5x7xf32>) -> tensor<7xf32> {
 }
 """
 
+# Of two results that nothing is read for, a window reads one, and the other is returned.
+_TWO_MADE = """
+!t = tensor<64x20xf32>
+!y = tensor<60x20xf32>
+func.func @main(%w: tensor<3xf32>) -> (!y, !t) {
+  %e = tensor.empty() : !t
+  %m:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                                          affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]} outs(%e, %e : !t, !t) {
+  ^bb0(%o: f32, %p: f32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    %n = arith.negf %f : f32
+    linalg.yield %n, %f : f32, f32
+  } -> (!t, !t)
+  %z = arith.constant 0.0 : f32
+  %d = tensor.empty() : !y
+  %s = linalg.fill ins(%z : f32) outs(%d : !y) -> !y
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i + k * 2, j)>,
+                                        affine_map<(i, j, k) -> (k)>,
+                                        affine_map<(i, j, k) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%m#1, %w : !t, tensor<3xf32>) outs(%s : !y) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %x = arith.mulf %p, %q : f32
+    %t = arith.addf %o, %x : f32
+    linalg.yield %t : f32
+  } -> !y
+  return %r, %m#0 : !y, !t
+}
+"""
+
+# A number that is made, and looked up by what starts from it.
+_LOOKED_UP = """
+func.func @main(%a: memref<4xi32>, %s: memref<i32>) {
+  %five = arith.constant 5 : i32
+  linalg.fill ins(%five : i32) outs(%s : memref<i32>)
+  linalg.generic {indexing_maps = [affine_map<(i) -> ()>, affine_map<(i) -> (i)>],
+                  iterator_types = ["parallel"]} ins(%s : memref<i32>) outs(%a : memref<4xi32>) {
+  ^bb0(%p: i32, %o: i32):
+    linalg.yield %p : i32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+                  iterator_types = ["reduction"]} ins(%a : memref<4xi32>) outs(%s : memref<i32>) {
+  ^bb0(%p: i32, %o: i32):
+    %r = arith.addi %p, %o : i32
+    linalg.yield %r : i32
+  }
+  return
+}
+"""
+
+
+def _two_made(w: Array) -> Any:
+    column = np.arange(64, dtype="f4")
+    sums = sum(w[k] * column[2 * k : 2 * k + 60] for k in range(3))
+    return tuple(np.broadcast_to(x[:, None], (len(x), 20)) for x in (sums, -column))
+
 
 def _least(b: Array, n: int) -> Any:
     x = ((np.arange(n) * 7) % 3).astype("f4")
@@ -201,5 +260,13 @@ PROGRAMS = (
         _SIZE_OF_ANOTHER,
         ((floats(5, 7),),),
         lambda x: np.full(7, 2.5, "f4"),
+    ),
+    Program("two_made", _TWO_MADE, ((coarse(3),),), _two_made, 1e-4),
+    Program(
+        "looked_up",
+        _LOOKED_UP,
+        ((whole(4), whole()),),
+        lambda a, s: (np.full(4, 5, "i4"), np.asarray(25, "i4")),
+        written=(0, 1),
     ),
 )
