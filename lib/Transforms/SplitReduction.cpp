@@ -22,8 +22,7 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 
 Operation *getCombiner(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
-      op.hasIndexSemantics())
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1)
     return nullptr;
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) ||

@@ -132,6 +132,22 @@ func.func @small_block(%x: tensor<64xf32>, %s: tensor<f32>) -> tensor<64xf32> {
   return %1 : tensor<64xf32>
 }
 
+// Distances between two sets of points are tiled as products are, not in rows of all of the other set.
+func.func @like_a_product(%x: tensor<8x4xf32>, %y: tensor<16x4xf32>, %o: tensor<8x16xf32>, %m: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-remark @+2 {{it is not in the kernel of what uses it: it reads its operands again and again, and is tiled for that}}
+  // expected-remark @+1 {{like_a_product_0_reduction}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<8x4xf32>, tensor<16x4xf32>) outs(%o : tensor<8x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %d = arith.subf %p, %q : f32
+    %e = arith.mulf %d, %d : f32
+    %s = arith.addf %r, %e : f32
+    linalg.yield %s : f32
+  } -> tensor<8x16xf32>
+  // expected-remark @+1 {{like_a_product_1_reduction}}
+  %1 = linalg.reduce { arith.minimumf } ins(%0 : tensor<8x16xf32>) outs(%m : tensor<8xf32>) dimensions = [1]
+  return %1 : tensor<8xf32>
+}
+
 // A tensor and its transpose: no tile has both.
 func.func @several_orders(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %e = tensor.empty() : tensor<8x8xf32>

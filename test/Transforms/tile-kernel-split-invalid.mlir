@@ -26,23 +26,6 @@ func.func private @no_sum(%x: tensor<8xf32>, %o: tensor<8xf32>) -> tensor<8xf32>
 
 // -----
 
-// What is added up depends on the number of the turn.
-#id = affine_map<(i, j) -> (i, j)>
-#row = affine_map<(i, j) -> (i)>
-func.func private @index(%x: tensor<8x512xindex>, %o: tensor<8xindex>) -> tensor<8xindex> {
-  // expected-error @+1 {{belongs to a kernel that cannot be split}}
-  %0 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x512xindex>) outs(%o : tensor<8xindex>) {
-  ^bb0(%a: index, %acc: index):
-    %j = linalg.index 1 : index
-    %p = arith.muli %a, %j : index
-    %s = arith.addi %acc, %p : index
-    linalg.yield %s : index
-  } -> tensor<8xindex>
-  return %0 : tensor<8xindex>
-}
-
-// -----
-
 // No neutral element is known of what puts the results together.
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>

@@ -69,6 +69,27 @@ func.func private @maximum(%x: tensor<64x1000xi8>, %o: tensor<64xi8>) -> tensor<
   return %0 : tensor<64xi8>
 }
 
+// The number of a turn is that of the whole sum.
+// CHECK-LABEL: func.func private @index(
+// CHECK:         scf.forall (%{{.+}}, %[[J:.+]]) = (0, 0)
+// CHECK:           linalg.generic
+// CHECK:             %[[I:.+]] = linalg.index 1 : index
+// CHECK:             affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%[[J]])[%[[I]]]
+// CHECK:         scf.forall
+// CHECK:           linalg.generic
+// CHECK-NEXT:      ^bb0
+// CHECK-NEXT:        arith.addi
+func.func private @index(%x: tensor<64x1000xindex>, %o: tensor<64xindex>) -> tensor<64xindex> {
+  %0 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x1000xindex>) outs(%o : tensor<64xindex>) {
+  ^bb0(%a: index, %acc: index):
+    %j = linalg.index 1 : index
+    %p = arith.muli %a, %j : index
+    %s = arith.addi %acc, %p : index
+    linalg.yield %s : index
+  } -> tensor<64xindex>
+  return %0 : tensor<64xindex>
+}
+
 // Nothing to add up: nothing to split.
 // CHECK-LABEL: func.func private @empty(
 // CHECK:         scf.forall (%{{.+}}) in (1)

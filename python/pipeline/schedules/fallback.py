@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 from ..target import Target
 from .kernel import Kernel, Op
+from .reduction import fit_rows
 from .tile import Tile, fill_block
 
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """Each thread computes a result, sums included, from the first to the last iteration."""
+    """Each thread computes a result, sums included, from the first to the last iteration.
+
+    There are as many as a block has memory for, of what others make of their rows.
+    """
 
     threads: int = 128
 
@@ -19,8 +23,9 @@ class Fallback:
         return True
 
     def choose(self, kernel: Kernel, target: Target) -> Tile:
-        block = fill_block(kernel, self.threads, kernel.shared_loops)
-        return Tile(block, self.threads, reason=_reason(kernel))
+        rows, recompute = fit_rows(kernel, self.threads, target)
+        block = fill_block(kernel, rows, kernel.shared_loops)
+        return Tile(block, self.threads, recompute=recompute, reason=_reason(kernel))
 
 
 def _reason(kernel: Kernel) -> str:

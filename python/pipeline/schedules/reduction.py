@@ -31,15 +31,33 @@ def _length(kernel: Kernel) -> int:
     return max(math.prod(map(op.extent, op.sums)) for op in _reductions(kernel))
 
 
+def _row_bytes(op: Op) -> int:
+    """Bytes of what an operation makes of one row; 0 if its size is not known."""
+    inner = [
+        op.extents[loop] for loop, row in enumerate(op.rows) if row is None and op.parallel[loop]
+    ]
+    if any(extent is None for extent in inner):
+        return 0
+    elements = math.prod(extent or 0 for extent in inner)
+    return elements * sum(max(8, result.bits) // 8 for result in op.results)
+
+
 def kept_bytes(kernel: Kernel) -> int:
     """Bytes of what element-wise operations make of one row for others, if all sizes are known."""
-    total = 0
-    for op in kernel.ops[:-1]:
-        inner = [op.extents[loop] for loop, row in enumerate(op.rows) if row is None]
-        if not op.sums and not any(extent is None for extent in inner):
-            elements = math.prod(extent or 0 for extent in inner)
-            total += elements * sum(max(8, result.bits) // 8 for result in op.results)
-    return total
+    return sum(_row_bytes(op) for op in kernel.ops[:-1] if not op.sums)
+
+
+def fit_rows(kernel: Kernel, rows: int, target: Target) -> tuple[int, bool]:
+    """Return how many of `rows` a block has memory for, and whether that is by recomputation.
+
+    What sums make of a row is kept in any case. What element-wise operations make of it for others
+    has to fit, too, or is computed again by each of its users.
+    """
+    kept = kept_bytes(kernel)
+    recompute = kept > target.row_bytes
+    whole = sum(_row_bytes(op) for op in kernel.ops[:-1] if op.sums and not op.contraction)
+    whole += 0 if recompute else kept
+    return max(1, min(rows, target.row_bytes // max(1, whole))), recompute
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +98,13 @@ class Rows:
         return bool(sums) and all(op.is_combinable and _is_along_memory(op) for op in sums)
 
     def choose(self, kernel: Kernel, target: Target) -> Tile:
-        length, kept = _length(kernel), kept_bytes(kernel)
+        length = _length(kernel)
         if length <= self.serial:
             rows, threads = self.rows, self.rows
         else:
             wanted = -(-length // (self.vectors * max(op.vector for op in _reductions(kernel))))
             rows, threads = 1, clamp_threads(wanted, 32, self.threads)
-        recompute = kept > target.row_bytes
-        if kept and not recompute:
-            rows = max(1, min(rows, target.row_bytes // kept))
+        rows, recompute = fit_rows(kernel, rows, target)
         tile = Tile(fill_block(kernel, rows, kernel.shared_loops), threads, (), recompute)
         return self.split.apply(tile, kernel, target)
 

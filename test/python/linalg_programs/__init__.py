@@ -10,6 +10,7 @@ _MODULES = (
     "elementwise",
     "reductions",
     "splits",
+    "long_rows",
     "generators",
     "borders",
     "contractions",
