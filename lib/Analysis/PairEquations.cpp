@@ -8,7 +8,6 @@
 
 #include "PairEquations.h"
 #include "CheckedArithmetic.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::workgroup {
 
@@ -79,6 +78,10 @@ bool PairEquations::isEqual(const Atom *atom) {
   auto [it, isNew] = looked.try_emplace(atom, false);
   if (!isNew)
     return it->second;
+  if (isOfEqualQuotient(atom)) {
+    equal.insert(atom);
+    return looked[atom] = true;
+  }
   // A function of what is equal. A total is that of other turns, too.
   bool isFunction = !atom->isLeaf() && atom->kind != Atom::Total;
   if (!isFunction ||
@@ -350,39 +353,6 @@ bool PairEquations::learn(const Equation &equation) {
   return true;
 }
 
-/// True if `atom` is the unsigned quotient by a number that conditions say
-/// to be positive, and the rest of that division is equal.
-bool PairEquations::hasEqualRest(const Atom *atom) const {
-  auto isPositive = [&](const AtomBounds &ofSide) {
-    SymbolicRange range = ofSide.get(atom->operands[1]);
-    return range.min && *range.min > 0;
-  };
-  return isa<arith::DivUIOp>(atom->op) && llvm::all_of(bounds, isPositive) &&
-         llvm::any_of(equal, [&](const Atom *rest) {
-           return isa_and_nonnull<arith::RemUIOp>(rest->op) &&
-                  rest->op->getResultTypes() == atom->op->getResultTypes() &&
-                  rest->operands == atom->operands;
-         });
-}
-
-/// Two numbers are equal if their exclusive ors with the same key are: swizzles
-/// take no two elements of a row to one place. Or if their quotients and
-/// remainders by the same number are.
-void PairEquations::learnOperands() {
-  for (const Atom *atom : SmallVector<const Atom *>(equal.begin(), equal.end()))
-    for (unsigned key = 0; key < 2; ++key) {
-      if (!atom->op || atom->operands.size() != 2 ||
-          !isEqual(atom->operands[key]) || isEqual(atom->operands[1 - key]))
-        continue;
-      bool isTold =
-          isa<arith::XOrIOp>(atom->op) || (key == 1 && hasEqualRest(atom));
-      if (!isTold || !opened.insert(atom).second)
-        continue;
-      const Form &number = atom->operands[1 - key];
-      equations.push_back(makeEquation(number, number));
-    }
-}
-
 //===----------------------------------------------------------------------===//
 // What is left
 //===----------------------------------------------------------------------===//
@@ -429,6 +399,7 @@ bool PairEquations::isContradiction() {
         hasChanged = true;
     }
     learnOperands();
+    learnMixtures();
     hasChanged |= equal.size() != numEqual || equations.size() != numEquations;
     looked.clear();
     if (isImpossible || isExcluded())

@@ -120,7 +120,11 @@ private:
   void nameRemainders(Equation &equation);
   bool learn(const Equation &equation);
   bool hasEqualRest(const SymbolicAtom *atom) const;
+  bool hasSaidRest(const SymbolicAtom *atom) const;
+  bool isOfEqualQuotient(const SymbolicAtom *atom);
   void learnOperands();
+  void learnMixtures();
+  void learnMixture(const SymbolicAtom *first, const SymbolicAtom *second);
   bool split(Equation &equation);
   bool split(Equation &equation, int64_t base);
   bool finish(Equation &equation, Split &parts, int64_t base);
@@ -147,8 +151,12 @@ private:
   SmallVector<Remainder, 0> remainders;
   /// What is known to be the same for both.
   DenseSet<const SymbolicAtom *> equal;
-  /// Exclusive ors of which the operands are in equations.
+  /// Of which the operands are in equations.
   DenseSet<const SymbolicAtom *> opened;
+  /// Of two threads: of which the upper bits are, and of which the operands
+  /// are.
+  DenseSet<std::pair<const SymbolicAtom *, const SymbolicAtom *>> openedAbove,
+      openedPairs;
   /// Looked at in this round.
   DenseMap<const SymbolicAtom *, bool> looked;
   bool isSameThread = false, isImpossible = false;

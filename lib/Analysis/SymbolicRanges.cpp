@@ -130,9 +130,13 @@ static Range rangeOfBits(Operation *op, const Range &lhs, const Range &rhs) {
   }
   if (!isa<arith::OrIOp, arith::XOrIOp>(op) || !lhs.max || !rhs.max)
     return {};
-  uint64_t most = std::max(*lhs.max, *rhs.max);
-  return {0, int64_t(llvm::maskTrailingOnes<uint64_t>(
-                 64 - llvm::countl_zero(most)))};
+  // Whatever bits the one has, of the other those above them stay.
+  auto setBits = [](uint64_t number, uint64_t below) {
+    return int64_t(number | llvm::maskTrailingOnes<uint64_t>(
+                                64 - llvm::countl_zero(below)));
+  };
+  return {0,
+          std::min(setBits(*lhs.max, *rhs.max), setBits(*rhs.max, *lhs.max))};
 }
 
 SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {

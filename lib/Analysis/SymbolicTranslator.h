@@ -70,6 +70,7 @@ private:
   Form translateRounded(Operation *op, const Form &lhs, const Form &rhs);
   Form getWrapping(Value value, unsigned depth = 0);
   Form translateBits(Operation *op);
+  Form translateMixture(Operation *op, Form lhs, Form rhs);
   Form translateFunction(Operation *op, const Form &lhs, const Form &rhs);
   Form makeExtremum(bool isMinimum, const Form &lhs, const Form &rhs);
   std::optional<Form> translateAffine(Operation *op, unsigned result);
