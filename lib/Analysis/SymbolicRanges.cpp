@@ -49,31 +49,33 @@ takeRemainder(const SymbolicForm &form,
       atom->operands[1].constant <= 0 || factor > 0)
     return std::nullopt;
   int64_t divisor = atom->operands[1].constant;
-  SymbolicForm quotient, whole = atom->operands[0];
-  quotient.terms.push_back(term);
-  int64_t times = -factor / divisor;
-  if (factor % divisor != 0) {
-    for (auto [other, multiple] : form.terms) {
-      if (other->kind != SymbolicAtom::Quotient || multiple <= 0 ||
-          factor % multiple != 0 || other->operands[0] != whole ||
-          !other->operands[1].isConstant() ||
-          other->operands[1].constant * (-factor / multiple) != divisor)
-        continue;
-      whole = SymbolicForm();
-      whole.terms.emplace_back(other, 1);
-      times = multiple;
-      break;
-    }
-    if (whole == atom->operands[0])
+  auto take = [&](const SymbolicForm &whole,
+                  int64_t times) -> std::optional<SumWithRemainder> {
+    SymbolicForm quotient;
+    quotient.terms.push_back(term);
+    std::optional<SymbolicForm> rest = form.plus(quotient, -1);
+    if (rest)
+      rest = rest->plus(whole, -times);
+    // Less is left, or nothing is gained; so this ends.
+    if (!rest || rest->terms.size() >= form.terms.size())
       return std::nullopt;
+    return SumWithRemainder{*rest, -factor - times};
+  };
+  if (factor % divisor == 0)
+    if (auto taken = take(atom->operands[0], -factor / divisor))
+      return taken;
+  for (auto [other, multiple] : form.terms) {
+    if (other->kind != SymbolicAtom::Quotient || multiple <= 0 ||
+        factor % multiple != 0 || other->operands[0] != atom->operands[0] ||
+        !other->operands[1].isConstant() ||
+        other->operands[1].constant * (-factor / multiple) != divisor)
+      continue;
+    SymbolicForm whole;
+    whole.terms.emplace_back(other, 1);
+    if (auto taken = take(whole, multiple))
+      return taken;
   }
-  std::optional<SymbolicForm> rest = form.plus(quotient, -1);
-  if (rest)
-    rest = rest->plus(whole, -times);
-  // Less is left, or nothing is gained; so this ends.
-  if (!rest || rest->terms.size() >= form.terms.size())
-    return std::nullopt;
-  return SumWithRemainder{*rest, -factor - times};
+  return std::nullopt;
 }
 
 SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
