@@ -101,6 +101,17 @@ void LaunchGrid::makeInductionVars(
       set(dim, ids[dim.along]);
     return;
   }
+  SmallVector<Dim> several;
+  for (const Dim &dim : dims)
+    if (getConstantIntValue(dim.count) == 1)
+      set(dim, index.value(builder.getIndexAttr(0)));
+    else
+      several.push_back(dim);
+  if (several.size() <= 1) {
+    for (const Dim &dim : several)
+      set(dim, block.x);
+    return;
+  }
   // Divisions of 64 bits take many times the registers and time of these.
   Type narrow = builder.getI32Type();
   auto widen = [&](Value number) -> Value {
@@ -109,7 +120,7 @@ void LaunchGrid::makeInductionVars(
   };
   Value left = arith::IndexCastUIOp::create(builder, loc, narrow, block.x);
   Value one = arith::ConstantIntOp::create(builder, loc, narrow, 1);
-  for (const Dim &dim : ArrayRef(dims).drop_back()) {
+  for (const Dim &dim : ArrayRef(several).drop_back()) {
     Value count = arith::IndexCastOp::create(builder, loc, narrow,
                                              index.value(dim.count));
     // Where there are blocks it is: whoever proves that blocks differ knows it
@@ -120,7 +131,7 @@ void LaunchGrid::makeInductionVars(
     set(dim, widen(number));
     left = arith::DivUIOp::create(builder, loc, left, count);
   }
-  set(dims.back(), widen(left));
+  set(several.back(), widen(left));
 }
 
 } // namespace mlir::workgroup

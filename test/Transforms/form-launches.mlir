@@ -67,6 +67,22 @@ func.func @dynamic(%m: memref<?x?xf32>, %x: f32, %rows: index, %columns: index) 
   return
 }
 
+// Of one loop that has several turns all blocks are one row of ids, whatever the others are.
+// CHECK-LABEL: func.func @one_of_three(
+// CHECK:         gpu.launch blocks(%[[X:[^,]+]], {{.+}})
+// CHECK-NOT:       arith.remui
+// CHECK:           %[[AT:.+]] = arith.muli %[[X]], %{{.+}}
+// CHECK-NOT:       arith.remui
+// CHECK:           memref.store %{{.+}}, %{{.+}}[%{{.+}}, %[[AT]], %{{.+}}]
+func.func @one_of_three(%m: memref<2x?x7xf32>, %x: f32, %rows: index) {
+  scf.forall (%i, %j, %k) = (0, 0, 0) to (2, %rows, 7) step (2, 4, 7) {
+    scf.forall (%t) in (1) {
+      memref.store %x, %m[%i, %j, %k] : memref<2x?x7xf32>
+    } {mapping = [#gpu.thread<linear_dim_0>]}
+  } {mapping = [#gpu.block<linear_dim_2>, #gpu.block<linear_dim_1>, #gpu.block<linear_dim_0>]}
+  return
+}
+
 // Known to be too many rows for y. Linear threads are rounded up to warps.
 // CHECK-LABEL: func.func @rows(
 // CHECK-DAG:     %[[ALL:.+]] = arith.constant 140000 : index
