@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HittingSet.h"
+#include "HittingSetIntervals.h"
 #include "HittingSetState.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,145 +40,6 @@ Price Price::getInfinite(unsigned size) {
 }
 
 //===----------------------------------------------------------------------===//
-// Arcs
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The demands of a state as intervals of its choices, which are numbered anew:
-/// in their order, or in that order rotated.
-class Intervals {
-public:
-  /// Nothing if some demand is no arc, or if arcs reach around the circle.
-  static std::optional<Intervals> get(const HittingSetMatrix &matrix,
-                                      const HittingSetState &state);
-  /// The cheapest choices; among equally good ones the preferred first choice,
-  /// and so on.
-  SmallVector<unsigned, 0> solve() const;
-
-private:
-  explicit Intervals(const HittingSetMatrix &matrix) : matrix(matrix) {}
-  bool addArc(const BitVector &demand, const SmallVectorImpl<int> &places);
-  std::optional<unsigned> findSeam() const;
-
-  const HittingSetMatrix &matrix;
-  SmallVector<unsigned, 0> choices;
-  /// First and last place; the last one is smaller if it is past the seam.
-  SmallVector<std::pair<unsigned, unsigned>, 0> arcs;
-};
-
-} // namespace
-
-/// The demand's choices are one run, or one at each end of the choices.
-bool Intervals::addArc(const BitVector &demand,
-                       const SmallVectorImpl<int> &places) {
-  SmallVector<std::pair<unsigned, unsigned>, 3> runs;
-  for (unsigned choice : demand.set_bits()) {
-    unsigned place = places[choice];
-    if (!runs.empty() && runs.back().second + 1 == place)
-      runs.back().second = place;
-    else if (runs.size() == 2)
-      return false;
-    else
-      runs.push_back({place, place});
-  }
-  if (runs.size() < 2) {
-    arcs.append(runs.begin(), runs.end());
-    return !runs.empty();
-  }
-  if (runs.front().first != 0 || runs.back().second + 1 != choices.size())
-    return false;
-  arcs.push_back({runs.back().first, runs.front().second});
-  return true;
-}
-
-/// A place that no arc goes on from.
-std::optional<unsigned> Intervals::findSeam() const {
-  unsigned size = choices.size();
-  SmallVector<int, 0> change(size + 1, 0);
-  for (auto [first, last] : arcs) {
-    ++change[first];
-    --change[last];
-    change[0] += last < first;
-  }
-  int covering = 0;
-  std::optional<unsigned> seam;
-  for (unsigned place = 0; place != size; ++place) {
-    covering += change[place];
-    if (covering == 0)
-      seam = place;
-  }
-  return seam;
-}
-
-std::optional<Intervals> Intervals::get(const HittingSetMatrix &matrix,
-                                        const HittingSetState &state) {
-  Intervals result(matrix);
-  BitVector used(matrix.getNumChoices());
-  SmallVector<BitVector, 0> demands;
-  for (unsigned demand : state.open.set_bits()) {
-    demands.push_back(state.getChoices(matrix, demand));
-    used |= demands.back();
-  }
-  if (used.anyCommon(matrix.getConditions()))
-    return std::nullopt;
-  SmallVector<int, 0> places(matrix.getNumChoices(), -1);
-  for (unsigned choice : used.set_bits()) {
-    places[choice] = result.choices.size();
-    result.choices.push_back(choice);
-  }
-  if (!all_of(demands,
-              [&](const BitVector &d) { return result.addArc(d, places); }))
-    return std::nullopt;
-  std::optional<unsigned> seam = result.findSeam();
-  if (!seam)
-    return std::nullopt;
-  unsigned start = *seam + 1, size = result.choices.size();
-  std::rotate(result.choices.begin(), result.choices.begin() + start,
-              result.choices.end());
-  for (auto &[first, last] : result.arcs) {
-    first = (first + size - start) % size;
-    last = (last + size - start) % size;
-  }
-  return result;
-}
-
-SmallVector<unsigned, 0> Intervals::solve() const {
-  unsigned size = choices.size();
-  // The first end of the intervals that start at a place or behind it.
-  SmallVector<unsigned, 0> ends(size + 1, size);
-  for (auto [first, last] : arcs)
-    ends[first] = std::min(ends[first], last);
-  for (unsigned place = size; place-- > 0;)
-    ends[place] = std::min(ends[place], ends[place + 1]);
-  // From the back: the price of a choice with all that it takes behind it.
-  SmallVector<Price, 0> prices(size);
-  SmallVector<unsigned, 0> next(size + 1, size);
-  auto isBetter = [&](unsigned lhs, unsigned rhs) {
-    if (prices[lhs] < prices[rhs] || prices[rhs] < prices[lhs])
-      return prices[lhs] < prices[rhs];
-    return matrix.isPreferred(choices[lhs], choices[rhs]);
-  };
-  auto findNext = [&](unsigned start) {
-    unsigned best = ends[start];
-    for (unsigned place = best; best != size && place-- > start;)
-      if (isBetter(place, best))
-        best = place;
-    return best;
-  };
-  for (unsigned place = size; place-- > 0;) {
-    next[place] = findNext(place + 1);
-    prices[place] = matrix.getPrice(choices[place]);
-    if (next[place] != size)
-      prices[place] += prices[next[place]];
-  }
-  SmallVector<unsigned, 0> chosen;
-  for (unsigned place = findNext(0); place != size; place = next[place])
-    chosen.push_back(choices[place]);
-  return chosen;
-}
-
-//===----------------------------------------------------------------------===//
 // Branch and bound
 //===----------------------------------------------------------------------===//
 
@@ -195,20 +57,28 @@ public:
   /// The cheapest solution below `bound`, if there is one; any, if the budget
   /// is used up.
   std::optional<Solution> solve(HittingSetState state, Price bound);
-  bool isExhausted() const { return work > kBudget; }
+  /// The cheapest solution; if the budget is used up, the best that was found.
+  std::optional<Solution> search(const HittingSetState &state);
+  /// Takes what is forced, and makes demands fewer that are so many that to
+  /// look at them takes the budget.
+  SmallVector<unsigned, 0> prepare(HittingSetState &state) const;
+  bool isExhausted() const { return work > kHittingSetBudget; }
   Price getLowerBound(const HittingSetState &state);
 
 private:
   std::optional<Solution> branch(HittingSetState state, Price bound);
+  Solution dive(HittingSetState state) const;
   std::optional<Solution> solveParts(ArrayRef<HittingSetState> parts,
                                      Price bound);
   SmallVector<HittingSetState, 0> split(const HittingSetState &state) const;
   SmallVector<unsigned, 0> getAlternatives(const HittingSetState &state) const;
+  SmallVector<unsigned, 0> getAlternatives(const HittingSetState &state,
+                                           const BitVector &choices) const;
   Solution makeSolution(ArrayRef<unsigned> chosen) const;
-
-  /// Comparisons of demands with demands, or choices with choices: some tenths
-  /// of a second.
-  static constexpr uint64_t kBudget = uint64_t(1) << 25;
+  /// What it takes to look at all choices of all open demands several times.
+  uint64_t getVisits(const HittingSetState &state) const {
+    return uint64_t(state.open.count()) * (4 + matrix.getNumChoices() / 16);
+  }
 
   const HittingSetMatrix &matrix;
   uint64_t work = 0;
@@ -224,18 +94,29 @@ Solver::Solution Solver::makeSolution(ArrayRef<unsigned> chosen) const {
   return solution;
 }
 
+SmallVector<unsigned, 0> Solver::prepare(HittingSetState &state) const {
+  SmallVector<unsigned, 0> taken;
+  uint64_t comparisons = 0; // mostly few, as much follows from the same demands
+  if (state.settle(matrix))
+    state.takeForced(matrix, taken);
+  if (getVisits(state) > kHittingSetBudget / 4 && state.settle(matrix))
+    state.dropImplied(matrix, comparisons);
+  return taken;
+}
+
 std::optional<Solver::Solution> Solver::solve(HittingSetState state,
                                               Price bound) {
   if (!state.settle(matrix))
     return std::nullopt;
-  // What follows looks at all choices of all open demands several times.
-  work += state.open.count() * (4 + matrix.getNumChoices() / 16);
+  work += getVisits(state);
   if (!isExhausted() && !(getLowerBound(state) < bound))
     return std::nullopt;
   if (state.open.none())
     return makeSolution({});
   if (std::optional<Intervals> intervals = Intervals::get(matrix, state))
     return makeSolution(intervals->solve());
+  if (isExhausted() && !state.available.anyCommon(matrix.getConditions()))
+    return dive(std::move(state));
   if (isExhausted())
     return branch(std::move(state), std::move(bound));
   SmallVector<HittingSetState, 0> parts = split(state);
@@ -254,6 +135,15 @@ std::optional<Solver::Solution> Solver::solve(HittingSetState state,
   solution.price += rest->price;
   append_range(solution.chosen, rest->chosen);
   return solution;
+}
+
+std::optional<Solver::Solution> Solver::search(const HittingSetState &state) {
+  auto best = solve(state, Price::getInfinite(matrix.getPriceSize()));
+  if (!best || !isExhausted() ||
+      state.available.anyCommon(matrix.getConditions()))
+    return best;
+  Solution other = dive(state);
+  return other.price < best->price ? other : best;
 }
 
 /// Every solution has one of the choices of the smallest demand. The later ones
@@ -281,6 +171,32 @@ std::optional<Solver::Solution> Solver::branch(HittingSetState state,
       break;
   }
   return best;
+}
+
+/// The best alternative for each demand, the smallest first, as branching would
+/// find it first, until intervals are left.
+Solver::Solution Solver::dive(HittingSetState state) const {
+  SmallVector<std::pair<unsigned, unsigned>, 0> order;
+  for (unsigned demand : state.open.set_bits())
+    order.push_back({state.getChoices(matrix, demand).count(), demand});
+  sort(order);
+  SmallVector<unsigned, 0> chosen;
+  unsigned least = order.size();
+  for (auto [_, demand] : order) {
+    if (!state.open.test(demand))
+      continue;
+    if (unsigned left = state.open.count(); left <= least / 2) {
+      least = left;
+      if (auto intervals = Intervals::get(matrix, state)) {
+        append_range(chosen, intervals->solve());
+        break;
+      }
+    }
+    chosen.push_back(
+        getAlternatives(state, state.getChoices(matrix, demand)).front());
+    state.choose(matrix, chosen.back());
+  }
+  return makeSolution(chosen);
 }
 
 std::optional<Solver::Solution>
@@ -384,7 +300,13 @@ Solver::getAlternatives(const HittingSetState &state) const {
     if (!smallest || choices.count() < smallest->count())
       smallest = std::move(choices);
   }
-  SmallVector<unsigned, 0> order(smallest->set_bits());
+  return getAlternatives(state, *smallest);
+}
+
+SmallVector<unsigned, 0>
+Solver::getAlternatives(const HittingSetState &state,
+                        const BitVector &choices) const {
+  SmallVector<unsigned, 0> order(choices.set_bits());
   DenseMap<unsigned, unsigned> uses;
   for (unsigned choice : order) {
     BitVector met = matrix.getUses(choice);
@@ -429,9 +351,9 @@ HittingSet solve(const HittingSetProblem &problem) {
   Solver solver(matrix);
   HittingSetState state(matrix);
   HittingSet set;
-  if (auto solution =
-          solver.solve(state, Price::getInfinite(problem.priceSize))) {
-    set.chosen = std::move(solution->chosen);
+  set.chosen = solver.prepare(state);
+  if (auto solution = solver.search(state)) {
+    append_range(set.chosen, solution->chosen);
     set.isOptimal = !solver.isExhausted() ||
                     !(solver.getLowerBound(state) < solution->price);
   }

@@ -196,20 +196,28 @@ bool HittingSetState::dropImplied(const HittingSetMatrix &matrix,
     return std::tuple(lhs.size, !open.test(lhs.demand), lhs.demand) <
            std::tuple(rhs.size, !open.test(rhs.demand), rhs.demand);
   });
-  SmallVector<const Row *, 0> kept;
+  // By their first choices, which those that they imply have among theirs.
+  SmallVector<SmallVector<const Row *, 1>, 0> kept(matrix.getNumChoices());
+  auto isImpliedBy = [&](const Row &row, const Row *other) {
+    ++work;
+    return row.choices.test(other->last) &&
+           other->choices.subsetOf(row.choices);
+  };
   bool isChanged = false;
   for (const Row &row : rows) {
-    auto *it = find_if(kept, [&](const Row *other) {
-      return row.choices.test(other->first) && row.choices.test(other->last) &&
-             other->choices.subsetOf(row.choices);
+    if (work > kHittingSetBudget)
+      break;
+    ++work;
+    bool isImplied = any_of(row.choices.set_bits(), [&](unsigned first) {
+      return any_of(kept[first],
+                    [&](const Row *other) { return isImpliedBy(row, other); });
     });
-    work += 1 + (it - kept.begin());
-    if (it != kept.end()) {
+    if (isImplied) {
       isChanged = true;
       done.set(row.demand);
       open.reset(row.demand);
     } else if (open.test(row.demand)) {
-      kept.push_back(&row);
+      kept[row.first].push_back(&row);
     }
   }
   return isChanged;

@@ -14,6 +14,10 @@
 
 namespace mlir::workgroup {
 
+/// Comparisons of demands with demands, or choices with choices: some tenths of
+/// a second.
+constexpr uint64_t kHittingSetBudget = uint64_t(1) << 25;
+
 /// A problem as sets of bits.
 class HittingSetMatrix {
 public:
@@ -91,13 +95,15 @@ struct HittingSetState {
   /// solution gets more expensive by it. False if there is none.
   bool reduce(const HittingSetMatrix &matrix,
               llvm::SmallVectorImpl<unsigned> &taken, uint64_t &work);
+  /// Takes the only choices that demands have.
+  bool takeForced(const HittingSetMatrix &matrix,
+                  llvm::SmallVectorImpl<unsigned> &taken);
+  /// Drops demands that follow from others, as far as the budget goes.
+  bool dropImplied(const HittingSetMatrix &matrix, uint64_t &work);
 
 private:
   bool settle(const HittingSetMatrix &matrix, unsigned choice,
               const llvm::BitVector &relevant);
-  bool dropImplied(const HittingSetMatrix &matrix, uint64_t &work);
-  bool takeForced(const HittingSetMatrix &matrix,
-                  llvm::SmallVectorImpl<unsigned> &taken);
   bool dropReplaceable(const HittingSetMatrix &matrix, uint64_t &work);
   bool isReplaceable(const HittingSetMatrix &matrix, unsigned choice,
                      const llvm::BitVector &uses, uint64_t &work) const;
