@@ -91,3 +91,39 @@ def test_long_kernels(lines: list[str], verdict: str) -> None:
     """Each is decided, or called undecided."""
     (found,) = pipeline.check(kernel(lines)).kernels
     assert found.verdict == verdict
+
+
+def loops(count: int) -> str:
+    """Return loops in a loop, in each of which a place is written, and read by another thread."""
+    memory = "memref<128xindex, #gpu.address_space<workgroup>>"
+    body = "\n".join(
+        f"""scf.for %i{number} = %c0 to %n step %c1 {{
+          memref.store %t, %S[%t] : {memory}
+          %x{number} = memref.load %S[%u] : {memory}
+          memref.store %x{number}, %G[%t] : memref<128xindex>
+        }}"""
+        for number in range(count)
+    )
+    return f"""
+gpu.module @m {{
+  gpu.func @k(%G: memref<128xindex> {{llvm.noalias}}, %n: index) workgroup(%S: {memory}) kernel
+      attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %last = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %last, %t : index
+    scf.for %i = %c0 to %n step %c1 {{
+      {body}
+    }}
+    gpu.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("count", [5, 60, 120])
+def test_fewest_barriers_of_many_demands(count: int) -> None:
+    """Each loop needs two; the search among thousands of demands for more finds no others."""
+    text = pipeline.compile(loops(count), until="gpu", sync="insert").texts["gpu"]
+    assert text.count("gpu.barrier") == 2 * count
