@@ -126,22 +126,23 @@ void SyncTree::addDivergent(unsigned node, Operation *op) {
         isOfWarps ? isWarpBarrier(inner) : isBarrier(inner) || isMeeting(inner);
     if (!isMissed || sync.isDead(inner))
       return;
-    if (isOfWarps)
+    if (isOfWarps || sync.part)
       parted.push_back(inner);
     else
       divergentBarriers.push_back(inner);
   });
 }
 
-/// A lone barrier of the warp where lanes part is missed by some. Where there
-/// are several, each lane may get to one (PTX ISA, `bar.warp.sync`).
+/// A lone barrier of the warp where lanes part, or of a part of the block where
+/// its threads do, is missed by some. Where there are several, each lane, or
+/// warp, may get to one (PTX ISA, `bar.warp.sync` and `bar.sync a, b`).
 void SyncTree::sortParted() {
   if (parted.empty())
     return;
   bool isOne = llvm::all_of(parted, [&](Operation *barrier) {
     return barrier->getBlock() == parted.front()->getBlock();
   });
-  if (isOne && sync.partsWarps(parted.front()))
+  if (isOne && (sync.part || sync.partsWarps(parted.front())))
     llvm::append_range(divergentBarriers, parted);
   else
     isOpen = true;

@@ -141,7 +141,8 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
         "it is not known from where this function is called";
   else if (hasOpenBarriers)
     hazard.conflict.reason =
-        "barriers of the warp where lanes go different ways are not followed";
+        "barriers where threads of a warp or of a part of the block go "
+        "different ways are not followed";
   else if (hasOtherBarriers || hasParts)
     hazard.conflict.reason =
         "barriers of a part of the block, fences and rings are not followed";

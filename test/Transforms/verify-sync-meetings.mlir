@@ -252,3 +252,59 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Both warps of a part of the block get to one of its barrier's places: that may be a meeting, which is not followed.
+!S = memref<64xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @two_places(%out: memref<64xi32> {llvm.noalias}, %x: i32) workgroup(%S: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c32 = arith.constant 32 : index
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %one = arith.constant 1 : i32
+    %all = arith.constant 64 : i32
+    %t = gpu.thread_id x
+    %isPart = arith.cmpi ult, %t, %c64 : index
+    scf.if %isPart {
+      // expected-note @+1 {{the other access}}
+      memref.store %x, %S[%t] : !S
+      %isFirst = arith.cmpi ult, %t, %c32 : index
+      scf.if %isFirst {
+        nvvm.barrier id = %one number_of_threads = %all
+      } else {
+        nvvm.barrier id = %one number_of_threads = %all
+      }
+      %u = arith.subi %c63, %t : index
+      // expected-warning @+1 {{go different ways are not followed}}
+      %y = memref.load %S[%u] : !S
+      memref.store %y, %out[%t] : memref<64xi32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Of those who are waited for, half do not come.
+!S = memref<64xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @half(%x: i32) workgroup(%S: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %one = arith.constant 1 : i32
+    %all = arith.constant 64 : i32
+    %t = gpu.thread_id x
+    %isPart = arith.cmpi ult, %t, %c64 : index
+    scf.if %isPart {
+      memref.store %x, %S[%t] : !S
+      %isFirst = arith.cmpi ult, %t, %c32 : index
+      scf.if %isFirst {
+        // expected-error @+2 {{barrier in divergent control flow}}
+        // expected-note @+1 {{gets here}}
+        nvvm.barrier id = %one number_of_threads = %all
+      }
+    }
+    gpu.return
+  }
+}
