@@ -221,6 +221,7 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - variables (`memref.global`, not constant) that several modules of kernels,
       or the host, use (upstream: each has one of its own);
     - copies that were not lowered;
+    - arithmetic of floats of 8 bits and less, which GPUs store and convert;
     - functions that return a global (upstream: its address is lost);
     - more workgroup memory than a block can have.
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per thing that upstream's lowering to NVVM gets wrong without a
-// message, or with one that does not name the op. The numbers B1 to B8 are
+// message, or with one that does not name the op. The numbers B1 to B9 are
 // those of docs/verification.md, which shows each of them.
 //
 //===----------------------------------------------------------------------===//
@@ -15,9 +15,11 @@
 #include "InlinedProgram.h"
 #include "KernelChecks.h"
 #include "KernelSync.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -57,6 +59,7 @@ private:
   void verifyBarrier(Operation *op);
   bool isReachedTogether(Operation *barrier);
   void verifyCopy(Operation *op);
+  void verifyElements(Operation *op);
   void verifyGlobals();
 
   InFlightDiagnostic error(Operation *op, const Twine &message) {
@@ -275,6 +278,41 @@ void KernelVerifier::verifyCopy(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// B9: arithmetic of types that are for storage
+//===----------------------------------------------------------------------===//
+
+/// True if `op` does arithmetic, for which there are instructions or not,
+/// rather than move elements or convert them to and from wider ones.
+static bool isArithmetic(Operation *op) {
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::ConstantOp,
+          arith::SelectOp>(op))
+    return false;
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+         isa<vector::FMAOp, vector::ReductionOp, vector::MultiDimReductionOp,
+             vector::ContractionOp, vector::OuterProductOp, vector::ScanOp,
+             gpu::AllReduceOp, gpu::SubgroupReduceOp>(op);
+}
+
+void KernelVerifier::verifyElements(Operation *op) {
+  if (!isArithmetic(op) || !isInDeviceCode(op))
+    return;
+  auto getNarrow = [](TypeRange types) -> Type {
+    for (Type type : types)
+      if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+          element && element.getWidth() < 16)
+        return element;
+    return {};
+  };
+  Type narrow = getNarrow(op->getOperandTypes());
+  narrow = narrow ? narrow : getNarrow(op->getResultTypes());
+  if (narrow)
+    error(op, "computes in ")
+        << narrow
+        << ", which GPUs store and convert but do not compute in; extend its "
+           "operands to f32 or f16 by arith.extf, and truncate its result";
+}
+
+//===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
 
@@ -303,6 +341,7 @@ void KernelVerifier::verifyOp(Operation *op) {
   hasFailed |= failed(verifyAccessAlignment(op, options));
   verifyBarrier(op);
   verifyCopy(op);
+  verifyElements(op);
   verifyReturn(op);
 }
 

@@ -431,3 +431,27 @@ module attributes {gpu.container_module} {
     }
   }
 }
+
+// -----
+
+// B9: floats of 8 bits are stored and converted; a wider type computes.
+gpu.module @m {
+  gpu.func @narrow(%m: memref<4xf8E4M3FN>, %v: vector<4xf8E5M2>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = memref.load %m[%c0] : memref<4xf8E4M3FN>
+    %wide = arith.extf %x : f8E4M3FN to f32
+    %sum = arith.addf %wide, %wide : f32
+    %back = arith.truncf %sum : f32 to f8E4M3FN
+    %is = arith.cmpi eq, %c0, %c0 : index
+    %one = arith.select %is, %x, %back : f8E4M3FN
+    memref.store %one, %m[%c0] : memref<4xf8E4M3FN>
+    // expected-error @+1 {{'arith.addf' op computes in 'f8E4M3FN', which GPUs store and convert but do not compute in; extend its operands to f32 or f16 by arith.extf, and truncate its result}}
+    %y = arith.addf %x, %x : f8E4M3FN
+    memref.store %y, %m[%c0] : memref<4xf8E4M3FN>
+    // expected-error @+1 {{'vector.fma' op computes in 'f8E5M2'}}
+    %z = vector.fma %v, %v, %v : vector<4xf8E5M2>
+    // expected-error @+1 {{'arith.cmpf' op computes in 'f8E4M3FN'}}
+    %less = arith.cmpf olt, %x, %y : f8E4M3FN
+    gpu.return
+  }
+}
