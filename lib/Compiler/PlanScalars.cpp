@@ -36,7 +36,13 @@ static bool isKnownScalar(StringRef name) {
       "arith.minimumf",   "arith.maxnumf",    "arith.minnumf",
       "arith.cmpf",       "arith.extf",       "arith.truncf",
       "arith.sitofp",     "arith.uitofp",     "arith.fptosi",
-      "arith.fptoui",     "arith.bitcast"};
+      "arith.fptoui",     "arith.bitcast",    "math.absf",
+      "math.ceil",        "math.cos",         "math.erf",
+      "math.exp",         "math.exp2",        "math.expm1",
+      "math.floor",       "math.log",         "math.log10",
+      "math.log1p",       "math.log2",        "math.powf",
+      "math.rsqrt",       "math.sin",         "math.sqrt",
+      "math.tan",         "math.tanh"};
   return known.contains(name);
 }
 

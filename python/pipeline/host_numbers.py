@@ -106,6 +106,13 @@ _FLOAT_UFUNCS = {
     "minnumf": "fmin",
 }
 
+_FUNCTIONS = {
+    "absf": "fabs",
+    "powf": "power",
+    **{name: name for name in ("ceil", "cos", "exp", "exp2", "expm1", "floor", "log", "log10")},
+    **{name: name for name in ("log1p", "log2", "sin", "sqrt", "tan", "tanh")},
+}
+
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -149,6 +156,24 @@ def compute(
         if name == "cmpf":
             return _compare_floats(predicate, args[0], args[1])
         return _convert(name, element_type, source, args[0])
+
+
+def compute_function(name: str, element_type: str, args: Sequence[Any]) -> Any:
+    """Return what operation ``math.<name>`` on floats of `element_type` makes of `args`.
+
+    It is computed in 64 bits and rounded. Raises KeyError for a function that is not known.
+    """
+    import numpy as np
+
+    wide = [np.float64(arg) for arg in args]
+    with np.errstate(all="ignore"):
+        if name == "erf":
+            result = np.float64(math.erf(wide[0]))
+        elif name == "rsqrt":
+            result = np.float64(1) / np.sqrt(wide[0])
+        else:
+            result = getattr(np, _FUNCTIONS[name])(*wide)
+        return _round(result, dtype_of(element_type))
 
 
 def _compare_integers(predicate: str, args: Sequence[int], source: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -267,6 +268,40 @@ def test_lifetimes() -> None:
         "gpu.launch_func",
         "func.return",
     ]
+
+
+FUNCTIONS = {
+    "absf": np.fabs,
+    "ceil": np.ceil,
+    "erf": np.vectorize(math.erf),
+    "floor": np.floor,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    **{name: getattr(np, name) for name in ("cos", "exp", "exp2", "expm1", "log", "log10")},
+    **{name: getattr(np, name) for name in ("log1p", "log2", "sin", "sqrt", "tan", "tanh")},
+}
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "f16"])
+def test_functions_of_numbers(kind: str) -> None:
+    """The host scales by what it computes from an argument."""
+    dtype = np.dtype({"f16": "f2", "f32": "f4", "f64": "f8"}[kind])
+    names = [*FUNCTIONS, "powf"]
+    lines = [f"%r{k} = math.{name} %x : {kind}" for k, name in enumerate(FUNCTIONS)]
+    lines.append(f"%r{len(FUNCTIONS)} = math.powf %x, %y : {kind}")
+    numbers = ", ".join(f"%r{k}" for k in range(len(names)))
+    text = f"""
+func.func @main(%x: {kind}, %y: {kind}) -> tensor<{len(names)}x{kind}> {{
+  {chr(10).join(lines)}
+  %t = tensor.from_elements {numbers} : tensor<{len(names)}x{kind}>
+  %r = linalg.negf ins(%t : tensor<{len(names)}x{kind}>) outs(%t : tensor<{len(names)}x{kind}>)
+      -> tensor<{len(names)}x{kind}>
+  return %r : tensor<{len(names)}x{kind}>
+}}"""
+    module = pipeline.compile(text, until="llvm")
+    for x, y in ((0.75, 2.5), (0.1875, -1.5), (4.0, 0.5)):
+        wide = [float(function(np.float64(x))) for function in FUNCTIONS.values()]
+        expected = -np.array([*wide, float(np.float64(x) ** y)]).astype(dtype)
+        np.testing.assert_array_equal(module.run(dtype.type(x), dtype.type(y)), expected)
 
 
 def test_document() -> None:
