@@ -71,7 +71,8 @@ private:
   linalg::LinalgOp root;
   SmallVector<linalg::LinalgOp> ops; // the last first
   DenseMap<Operation *, Loops> loopsOf;
-  /// Of operations that are read in several orders: how often they are computed.
+  /// Of operations that are read in several orders: how often they are
+  /// computed.
   DenseMap<Operation *, unsigned> tilesOf;
   llvm::SmallBitVector rows;
   std::optional<ContractionChain> chain;
