@@ -234,8 +234,8 @@ void RequirementFinder::visitSlice(Operation *slice, Value whole) {
     if (!first || !step || *step < 0)
       continue;
     Location loc = slice->getLoc();
-    add(first, Requirement::AtLeast, extents->getConstant(0), loc);
     AffineExpr taken = extents->getNumber(size);
+    add(first, Requirement::AtLeast, extents->getConstant(0), loc, taken);
     AffineExpr steps = addKnown(taken, extents->getConstant(-1));
     AffineExpr end = addKnown(
         addKnown(first, multiplyKnown(steps, extents->getConstant(*step))),

@@ -11,12 +11,24 @@
 
 namespace mlir::workgroup {
 
+/// The loop in whose next turns the second access of `hazard` comes.
+static Operation *getCarrier(const Hazard &hazard) {
+  const KernelLoop *carrier = hazard.relation.carrier;
+  if (!carrier)
+    return nullptr;
+  return carrier->op ? carrier->op : carrier->header->getParentOp();
+}
+
 HazardsAtCalls::Key HazardsAtCalls::getKey(const Hazard &hazard,
                                            const KernelSync &kernel,
                                            const InlinedProgram &program,
                                            Operation *function) {
-  return {program.getSource(kernel.getAccess(hazard.first).op),
-          program.getSource(kernel.getAccess(hazard.second).op), function};
+  auto getPath = [&](Operation *op) {
+    return op ? program.getPath(op, function) : Path();
+  };
+  return {function, getPath(kernel.getAccess(hazard.first).op),
+          getPath(kernel.getAccess(hazard.second).op),
+          getPath(getCarrier(hazard))};
 }
 
 HazardsAtCalls::HazardsAtCalls(Operation *root, const SyncOptions &options) {
@@ -75,8 +87,7 @@ std::vector<Hazard> HazardsAtCalls::find(KernelSync &function,
   Operation *called = program.getOriginal(function.getScope());
   llvm::erase_if(hazards, [&](const Hazard &hazard) {
     Key key = getKey(hazard, function, program, called);
-    return !(hasBlock && ofBlock.contains(key)) &&
-           !(hasWarp && ofWarp.contains(key));
+    return !(hasBlock && ofBlock.count(key)) && !(hasWarp && ofWarp.count(key));
   });
   // What they were implied by may be gone.
   for (Hazard &hazard : hazards)

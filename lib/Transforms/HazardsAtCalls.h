@@ -15,6 +15,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_HAZARDSATCALLS_H
 
 #include "KernelSync.h"
+#include <set>
 
 namespace mlir::workgroup {
 
@@ -30,10 +31,12 @@ public:
                            const SyncTree &tree, UniformityUnit unit) const;
 
 private:
-  /// Two operations, as they are written, and the function that both of them
-  /// are done by in one call of it.
-  using Key = std::tuple<Operation *, Operation *, Operation *>;
-  using Keys = DenseSet<Key>;
+  /// The function that two operations are done by in one call of it, how they
+  /// and the loop that is between them, if there is one, are reached from
+  /// there.
+  using Path = SmallVector<Operation *>;
+  using Key = std::tuple<Operation *, Path, Path, Path>;
+  using Keys = std::set<Key>;
 
   static Key getKey(const Hazard &hazard, const KernelSync &kernel,
                     const InlinedProgram &program, Operation *function);

@@ -56,6 +56,15 @@ Operation *InlinedProgram::getSource(Operation *op) const {
   return getOriginal(op);
 }
 
+SmallVector<Operation *> InlinedProgram::getPath(Operation *op,
+                                                 Operation *function) const {
+  SmallVector<Operation *> path = {getSource(op)};
+  for (const Expansion *around = copyOf.lookup(op).expansion;
+       around && around->function != function; around = around->parent)
+    path.push_back(around->call);
+  return path;
+}
+
 Operation *InlinedProgram::getCommonFunction(ArrayRef<Operation *> ops) const {
   auto getAround = [&](Operation *op) {
     SmallVector<const Expansion *> around;
@@ -84,7 +93,8 @@ void InlinedProgram::replace(CallOpInterface call, Block &block) {
       inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc()));
     });
   const Expansion *around = copyOf.lookup(call).expansion;
-  expansions.push_back({getOriginal(block.getParentOp()), around});
+  expansions.push_back(
+      {getOriginal(block.getParentOp()), getSource(call), around});
   for (auto [source, op] : mapping.getOperationMap())
     copyOf[op] = {source, &expansions.back()};
   for (auto [result, value] : llvm::zip_equal(

@@ -54,8 +54,8 @@ public:
   Operation *getOriginal(Operation *op) const;
 
   /// What `op` was written as: in place of a call, an operation of the function
-  /// that is called.
-  Operation *getSource(Operation *op) const;
+  /// that is called; then the calls around it, up to those of `function`.
+  SmallVector<Operation *> getPath(Operation *op, Operation *function) const;
 
   /// The function that all of `ops` stand in place of one call of, the
   /// innermost one; null for none.
@@ -67,9 +67,11 @@ public:
   }
 
 private:
+  Operation *getSource(Operation *op) const;
+
   /// What stands in place of one call, which may be part of another.
   struct Expansion {
-    Operation *function;
+    Operation *function, *call;
     const Expansion *parent;
   };
   /// What an operation in place of a call is a copy of.

@@ -100,7 +100,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
   auto getStartOfCall = [&](Operation *op) {
-    return analyses.program.getStartOfCall(op);
+    return analyses.entersCalls ? nullptr : analyses.program.getStartOfCall(op);
   };
   auto partsWarps = [&](Operation *op) {
     return conflicts.findParting(op, UniformityUnit::Warp).has_value();

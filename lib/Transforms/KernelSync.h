@@ -29,6 +29,8 @@ struct SyncAnalyses {
         arguments(program.getRoot(), options.assumeDistinctArguments) {}
 
   const InlinedProgram &program;
+  /// Barriers may be put into functions that are called.
+  bool entersCalls = false;
   UniformityAnalysis block, warp;
   ArgumentAliases arguments;
 };

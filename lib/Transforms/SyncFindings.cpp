@@ -80,15 +80,16 @@ void SyncFindings::addDivergent(const SyncTree &tree, UniformityUnit unit) {
     finding.verdict = SyncVerdict::Divergent;
     finding.at = getPlace(barrier);
     llvm::raw_string_ostream os(finding.message);
+    auto threads = kernel.getConflicts().findParting(barrier, unit);
     os << "barrier in divergent control flow: '" << barrier->getName() << "' ";
     if (isa<NVVM::BarrierOp>(barrier) && !isBlockBarrier(barrier))
       os << "has a number that may differ between threads of the block, or is "
             "not reached by all of them; give it one number where all pass";
     else
-      os << "is not reached by all threads of the "
-         << (isBlock ? "block" : "warp")
+      os << (threads ? "is not reached" : "is not known to be reached")
+         << " by all threads of the " << (isBlock ? "block" : "warp")
          << " together; move it to where all of them pass";
-    if (auto threads = kernel.getConflicts().findParting(barrier, unit)) {
+    if (threads) {
       finding.threads.assign({threads->first, threads->second});
       finding.notes.push_back(
           {barrier->getLoc(), printThread(threads->first) + " gets here, " +

@@ -94,6 +94,7 @@ LogicalResult verifySync(Operation *root, const SyncOptions &options,
     inferLaunchSizes(program.getRoot());
   SmallVector<Operation *> scopes = program.inlineAll();
   SyncAnalyses analyses(program, options);
+  analyses.entersCalls = true;
   bool hasFailed = false;
   for (Operation *scope : scopes) {
     SyncReport found = report(scope, analyses);

@@ -17,7 +17,7 @@ gpu.module @m {
     %some = arith.cmpi eq, %i, %c4 : index
     cf.cond_br %some, ^meet, ^end
   ^meet:
-    // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier' is not reached by all threads of the block together}}
+    // expected-error @+1 {{barrier in divergent control flow: 'gpu.barrier' is not known to be reached by all threads of the block together}}
     gpu.barrier
     cf.br ^end
   ^end:
