@@ -28,6 +28,21 @@ static AffineExpr limit(AffineExpr expr) {
   return parts > kMaxParts ? AffineExpr() : expr;
 }
 
+/// True if `expr` divides by positive constants only: what an argument divides
+/// by may be zero.
+static bool hasKnownDivisors(AffineExpr expr) {
+  bool isKnown = true;
+  expr.walk([&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!binary || part.getKind() == AffineExprKind::Add ||
+        part.getKind() == AffineExprKind::Mul)
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    isKnown &= divisor && divisor.getValue() > 0;
+  });
+  return isKnown;
+}
+
 AffineExpr addKnown(AffineExpr lhs, AffineExpr rhs) {
   return lhs && rhs ? limit(lhs + rhs) : AffineExpr();
 }
@@ -183,9 +198,10 @@ AffineExpr ExtentExpressions::findNumber(Value value) {
           return AffineExpr();
         AffineMap map = apply.getAffineMap();
         auto all = ArrayRef(operands);
-        return limit(map.getResult(0).replaceDimsAndSymbols(
+        AffineExpr result = limit(map.getResult(0).replaceDimsAndSymbols(
             all.take_front(map.getNumDims()),
             all.drop_front(map.getNumDims())));
+        return result && hasKnownDivisors(result) ? result : AffineExpr();
       })
       .Default([](Operation *) { return AffineExpr(); });
 }

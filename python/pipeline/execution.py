@@ -11,7 +11,7 @@ from .emulator import Options
 from .errors import ArgumentError, UsageError
 from .findings import Dim3, Report
 from .host_memory import Memory, check_place, collapse, expand, reinterpret, store, subview
-from .host_numbers import compute, compute_function, evaluate, from_bits, to_bytes, wrap
+from .host_numbers import FUNCTIONS, compute, compute_function, evaluate, from_bits, to_bytes, wrap
 from .plan import Function, Plan, Region, Step, dtype_of
 from .sizes import LaunchSizes
 
@@ -161,7 +161,7 @@ class _Frame:
         try:
             if dialect == "arith":
                 results = [self._compute(name, step)]
-            elif dialect == "math":
+            elif dialect == "math" and name in FUNCTIONS:
                 args = self._read_all(step.fields["args"])
                 results = [compute_function(name, step.fields["type"], args)]
             else:

@@ -106,12 +106,31 @@ _FLOAT_UFUNCS = {
     "minnumf": "fmin",
 }
 
-_FUNCTIONS = {
-    "absf": "fabs",
-    "powf": "power",
-    **{name: name for name in ("ceil", "cos", "exp", "exp2", "expm1", "floor", "log", "log10")},
-    **{name: name for name in ("log1p", "log2", "sin", "sqrt", "tan", "tanh")},
-}
+_OTHER_UFUNCS = {"absf": "fabs", "powf": "power"}
+
+FUNCTIONS = frozenset(
+    {
+        "absf",
+        "ceil",
+        "cos",
+        "erf",
+        "exp",
+        "exp2",
+        "expm1",
+        "floor",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "powf",
+        "rsqrt",
+        "sin",
+        "sqrt",
+        "tan",
+        "tanh",
+    }
+)
+"""The operations of ``math`` that :func:`compute_function` knows."""
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
@@ -161,7 +180,7 @@ def compute(
 def compute_function(name: str, element_type: str, args: Sequence[Any]) -> Any:
     """Return what operation ``math.<name>`` on floats of `element_type` makes of `args`.
 
-    It is computed in 64 bits and rounded. Raises KeyError for a function that is not known.
+    It is one of ``FUNCTIONS``, computed in 64 bits and rounded.
     """
     import numpy as np
 
@@ -172,7 +191,7 @@ def compute_function(name: str, element_type: str, args: Sequence[Any]) -> Any:
         elif name == "rsqrt":
             result = np.float64(1) / np.sqrt(wide[0])
         else:
-            result = getattr(np, _FUNCTIONS[name])(*wide)
+            result = getattr(np, _OTHER_UFUNCS.get(name, name))(*wide)
         return _round(result, dtype_of(element_type))
 
 

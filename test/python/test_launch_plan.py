@@ -11,6 +11,7 @@ import pytest
 from kernels_case import Array
 
 import pipeline
+from pipeline.execution import Executor
 from pipeline.host_numbers import compute
 from pipeline.plan import Plan
 
@@ -302,6 +303,20 @@ func.func @main(%x: {kind}, %y: {kind}) -> tensor<{len(names)}x{kind}> {{
         wide = [float(function(np.float64(x))) for function in FUNCTIONS.values()]
         expected = -np.array([*wide, float(np.float64(x) ** y)]).astype(dtype)
         np.testing.assert_array_equal(module.run(dtype.type(x), dtype.type(y)), expected)
+
+
+def test_function_that_is_not_known() -> None:
+    step = {"op": "math.sinh", "results": [], "args": [], "loc": ["host.mlir", 2, 8]}
+    end = {"op": "func.return", "results": [], "args": [], "loc": ["host.mlir", 3, 3]}
+    region = {"arguments": [], "steps": [step, end]}
+    module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
+    document = json.loads(module.plan.text)
+    (function,) = document["functions"]
+    function["body"] = region
+    plan = Plan.parse(json.dumps(document))
+    executor = Executor(plan, {}, pipeline.Options())
+    with pytest.raises(pipeline.UsageError, match=r"no plan has 'math\.sinh' ops"):
+        executor.run(plan.functions["main"], [])
 
 
 def test_document() -> None:

@@ -306,3 +306,21 @@ func.func @main(%a: {V}, %y: {V}, %n: index) -> ({V}, {V}, {V}) {{
 }}"""
     module = pipeline.compile(text, until="llvm")
     assert module.plan.functions["main"].require == ()
+
+
+@pytest.mark.parametrize("divisor", ["%m", "%c0"])
+@pytest.mark.parametrize("name", ["floordiv", "ceildiv", "mod"])
+def test_divisors_that_may_be_zero(name: str, divisor: str) -> None:
+    """What divides by an argument is not followed; the host tells of a division by 0."""
+    text = f"""
+func.func @main(%x: {V}, %n: index, %m: index) -> {V} {{
+  %c0 = arith.constant 0 : index
+  %k = affine.apply affine_map<(d0)[s0] -> (d0 {name} s0)>(%n)[{divisor}]
+  %e = tensor.empty(%k) : {V}
+  %r = linalg.exp ins(%x : {V}) outs(%e : {V}) -> {V}
+  return %r : {V}
+}}"""
+    module = pipeline.compile(text, until="llvm")
+    assert module.plan.functions["main"].require == ()
+    with pytest.raises(pipeline.UsageError, match=r"op divides by 0$"):
+        module.run(random(3), 6, 0)

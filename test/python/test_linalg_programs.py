@@ -12,6 +12,7 @@ from linalg_programs import PROGRAMS, Program
 
 import pipeline
 
+
 def named(program: Program) -> str:
     return program.name
 
