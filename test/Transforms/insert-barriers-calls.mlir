@@ -219,6 +219,33 @@ gpu.module @m {
     gpu.return
   }
 
+  // Of what it calls twice, the first store and the second load are of one buffer: which call it is counts, and one barrier is enough.
+  func.func @put(%x: f32, %S: !S, %i: index) {
+    memref.store %x, %S[%i] : !S
+    return
+  }
+  // CHECK-LABEL: func.func @put_and_read_twice(
+  // CHECK-COUNT-1: gpu.barrier
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         return
+  func.func @put_and_read_twice(%x: f32, %i: index, %k: index, %P: !S, %Q: !S, %R: !S, %T: !S) {
+    func.call @put(%x, %P, %i) : (f32, !S, index) -> ()
+    %y = func.call @read(%Q, %k) : (!S, index) -> f32
+    func.call @put(%y, %R, %i) : (f32, !S, index) -> ()
+    %z = func.call @read(%T, %k) : (!S, index) -> f32
+    return
+  }
+  // CHECK-LABEL: gpu.func @of_four(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @of_four(%x: f32) workgroup(%P: !S, %Q: !S, %R: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    func.call @put_and_read_twice(%x, %t, %u, %P, %Q, %R, %P) : (f32, index, index, !S, !S, !S, !S) -> ()
+    gpu.return
+  }
+
   // Nothing is known of what has no body: it may do anything to what it is given.
   func.func private @unknown(%S: !S)
   // CHECK-LABEL: gpu.func @external(

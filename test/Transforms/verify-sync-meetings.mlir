@@ -308,3 +308,34 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// In a function that is called there is a place for the barrier that is missing; between what threads do at once there is none.
+!S = memref<128xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  func.func private @write_and_read(%S: !S, %t: index, %x: i32) -> i32 {
+    %c127 = arith.constant 127 : index
+    %u = arith.subi %c127, %t : index
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%t] : !S
+    // expected-error @+1 {{data race on workgroup memory}}
+    %y = memref.load %S[%u] : !S
+    return %y : i32
+  }
+  func.func private @write(%S: !S, %x: i32) {
+    %c0 = arith.constant 0 : index
+    // expected-error @+2 {{cannot synchronize 'memref.store' and 'memref.store'}}
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %S[%c0] : !S
+    return
+  }
+  gpu.func @calls(%out: memref<128xi32> {llvm.noalias}) workgroup(%S: !S, %R: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %x = arith.index_cast %t : index to i32
+    %y = func.call @write_and_read(%S, %t, %x) : (!S, index, i32) -> i32
+    func.call @write(%R, %x) : (!S, i32) -> ()
+    memref.store %y, %out[%t] : memref<128xi32>
+    gpu.return
+  }
+}
