@@ -104,6 +104,7 @@ private:
   bool isExcluded(llvm::function_ref<void(PairRelation &)> restrict) const;
   void addTurns();
   bool addPassed();
+  bool hasTurnBetween(unsigned loop);
   bool addLoop(unsigned loop);
   bool addBranch(unsigned branch, const SyncTurn &turn);
   bool isVisited(unsigned node, const SyncTurn &turn);
@@ -114,8 +115,10 @@ private:
   ThreadConflicts &conflicts;
   llvm::function_ref<bool(unsigned)> isOfUse;
   SyncHazard order;
-  /// What has been asked for.
+  /// What has been asked for: of loops, by what it takes for them to have no
+  /// turn.
   DenseMap<unsigned, SmallVector<SyncTurn, 2>> visited;
+  SmallVector<std::pair<SymbolicCondition, bool>, 2> skipped;
 };
 
 } // namespace
@@ -183,12 +186,26 @@ void NarrowedWays::addTurns() {
     add(left.back(), SyncHazard::Either);
 }
 
+/// True if the threads do not meet where `loop` has no turn. Loops of one
+/// length are asked for once.
+bool NarrowedWays::hasTurnBetween(unsigned loop) {
+  SymbolicIndex &index = conflicts.getIndex();
+  LoopEnd none = getNoTurn(tree.getLoop(loop));
+  std::optional<SymbolicCondition> condition = index.getCondition(none);
+  if (!condition || !index.isSteady(none.loop))
+    return false;
+  auto *it = llvm::find_if(
+      skipped, [&](const auto &known) { return known.first == *condition; });
+  if (it != skipped.end())
+    return it->second;
+  bool hasTurn = isExcluded(
+      [&](PairRelation &relation) { relation.ends.push_back(none); });
+  skipped.emplace_back(std::move(*condition), hasTurn);
+  return hasTurn;
+}
+
 bool NarrowedWays::addLoop(unsigned loop) {
-  const KernelLoop *skipped = tree.getLoop(loop);
-  if (!conflicts.getIndex().isSteady(skipped) ||
-      !isExcluded([&](PairRelation &relation) {
-        relation.ends.push_back(getNoTurn(skipped));
-      }))
+  if (!hasTurnBetween(loop))
     return false;
   order.wholeTurns.push_back({loop, SyncHazard::Passed});
   return true;

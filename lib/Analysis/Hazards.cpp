@@ -315,7 +315,9 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
   bool isFirst = isUnknown(first);
   if (!isFirst && !isUnknown(second))
     return false;
-  if (!conflicts.mayFind(first, second, getAnyTime(first, second)))
+  PairRelation anyTime = getAnyTime(first, second);
+  if (!conflicts.mayFind(first, second, anyTime) ||
+      !conflicts.find(first, second, anyTime))
     return true;
   if (unknown.insert(isFirst ? first : second).second) {
     unsigned step = tree.getStep(second);

@@ -455,13 +455,14 @@ bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
   return isEmpty;
 }
 
-/// True if the threads alone tell where and when both accesses are, so that
-/// those found in tables meet.
+/// True if the threads alone tell where both accesses are, and when, but for
+/// what contradicts itself: those found in tables meet.
 bool ThreadConflictQuery::isToldByThreads() const {
+  bool isAnyTime = !relation.carrier && relation.sameTurn.empty();
+  bool isWhen = isOfThread(first.condition) && isOfThread(second.condition);
   return areOfThread(firstOwn) && areOfThread(secondOwn) &&
-         isOfThread(first.condition) && isOfThread(second.condition) &&
-         relation.ends.empty() && relation.turns.empty() &&
-         relation.avoided.empty();
+         (isAnyTime || isWhen) && relation.ends.empty() &&
+         relation.turns.empty() && relation.avoided.empty();
 }
 
 bool ThreadConflictQuery::isPossible() {
