@@ -46,8 +46,12 @@ def InferLaunchSizesPass : Pass<"workgroup-infer-launch-sizes"> {
     gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>}
     ```
 
-    Changes nothing where launches differ, and without launches. Example:
-    `test/Transforms/infer-launch-sizes.mlir`.
+    A function gets `gpu.known_block_size` and `gpu.known_grid_size` if all
+    kernels and functions that call it have the same, nothing else refers to it,
+    and it does not call itself.
+
+    Changes nothing where launches, or those who call, differ, and without any.
+    Example: `test/Transforms/infer-launch-sizes.mlir`.
   }];
 }
 

@@ -428,7 +428,8 @@ struct SyncReport {
 };
 
 /// Tells kernels inside `root` the sizes of blocks and grids that all of their
-/// launches inside `root` have. See pass `workgroup-infer-launch-sizes`.
+/// launches inside `root` have, and functions those that all have who call
+/// them. See pass `workgroup-infer-launch-sizes`.
 void inferLaunchSizes(Operation *root);
 
 /// Inserts the fewest barriers that order what different threads do in the

@@ -96,8 +96,8 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
 unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
                           Operation *point) {
   unsigned node = program.append(sequence, kind);
-  before.resize(program.nodes.size());
-  before[node] = point;
+  followed.push_back(point);
+  before.push_back(point);
   if (Operation *start = point ? sync.getStartOfCall(point) : nullptr) {
     program.nodes[node].call =
         calls.try_emplace(start, calls.size()).first->second;

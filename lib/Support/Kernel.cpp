@@ -172,9 +172,13 @@ StringRef getScopeName(Operation *scope) {
 }
 
 Region *getBody(Operation *scope) {
-  Region *body = isa<gpu::LaunchOp>(scope)
-                     ? &cast<gpu::LaunchOp>(scope).getBody()
-                     : cast<FunctionOpInterface>(scope).getCallableRegion();
+  // What a call resolves to may be anything that makes a function's address.
+  auto function = dyn_cast<FunctionOpInterface>(scope);
+  Region *body = nullptr;
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
+    body = &launch.getBody();
+  else if (function)
+    body = function.getCallableRegion();
   return body && !body->empty() ? body : nullptr;
 }
 

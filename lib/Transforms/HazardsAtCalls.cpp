@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardsAtCalls.h"
+#include "mlir/IR/SymbolTable.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -39,10 +40,38 @@ HazardsAtCalls::HazardsAtCalls(Operation *root, const SyncOptions &options) {
   SmallVector<Operation *> scopes = program.inlineAll();
   SyncAnalyses analyses(program, options);
   for (Operation *scope : scopes) {
+    addReferred(scope, program);
     KernelSync kernel(scope, analyses);
     add(kernel, program, UniformityUnit::Block);
     if (kernel.hasWarps())
       add(kernel, program, UniformityUnit::Warp);
+  }
+}
+
+/// Of what is still called, or whose address is taken, it is not known who
+/// calls it.
+void HazardsAtCalls::addReferred(Operation *scope,
+                                 const InlinedProgram &program) {
+  auto uses = SymbolTable::getSymbolUses(scope);
+  if (!uses)
+    return;
+  for (const SymbolTable::SymbolUse &use : *uses)
+    if (Operation *function = SymbolTable::lookupNearestSymbolFrom(
+            use.getUser(), use.getSymbolRef()))
+      parting.insert(program.getOriginal(function));
+}
+
+/// Looks for calls in what lanes of a warp do on their own.
+void HazardsAtCalls::addParting(const KernelSync &kernel,
+                                const InlinedProgram &program,
+                                const SyncTree &warps) {
+  for (auto [number, access] :
+       llvm::enumerate(kernel.getAccesses().getAccesses())) {
+    SmallVector<Operation *> together =
+        program.getFunctions(warps.getFollowed(number));
+    for (Operation *function : program.getFunctions(access.op))
+      if (!llvm::is_contained(together, function))
+        parting.insert(function);
   }
 }
 
@@ -52,6 +81,8 @@ void HazardsAtCalls::add(KernelSync &kernel, const InlinedProgram &program,
   areUnknown |= tree.getUnstructured() != nullptr;
   if (areUnknown)
     return;
+  if (unit == UniformityUnit::Warp)
+    addParting(kernel, program, tree);
   for (const Hazard &hazard :
        kernel.findHazards(tree, unit, HazardUse::Insertion)) {
     SmallVector<Operation *, 3> ops = {kernel.getAccess(hazard.first).op,

@@ -30,6 +30,12 @@ public:
   std::vector<Hazard> find(KernelSync &function, const InlinedProgram &program,
                            const SyncTree &tree, UniformityUnit unit) const;
 
+  /// True if whole warps do each call of `function`, the original, that has
+  /// something to order.
+  bool areWarpsTogether(Operation *function) const {
+    return !areUnknown && !parting.contains(function);
+  }
+
 private:
   /// The function that two operations are done by in one call of it, how they
   /// and the loop that is between them, if there is one, are reached from
@@ -43,10 +49,15 @@ private:
 
   void add(KernelSync &kernel, const InlinedProgram &program,
            UniformityUnit unit);
+  void addReferred(Operation *scope, const InlinedProgram &program);
+  void addParting(const KernelSync &kernel, const InlinedProgram &program,
+                  const SyncTree &warps);
 
   /// What barriers of the block have to order, and what those of warps have to;
   /// in both if one cannot be told from the other.
   Keys ofBlock, ofWarp;
+  /// Functions that lanes of a warp may call without the others.
+  DenseSet<Operation *> parting;
   /// A kernel was not understood: any two may be a hazard.
   bool areUnknown = false;
 };

@@ -8,8 +8,12 @@
 
 #include "KernelBuffers.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
@@ -40,6 +44,70 @@ getCommonSizes(MutableArrayRef<gpu::LaunchFuncOp> launches,
   return common;
 }
 
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+using Sizes = std::array<std::optional<int64_t>, 3>;
+
+/// The functions that scopes inside `root` call, in the order of those, and
+/// who calls them: not those that something else than a call refers to.
+static llvm::MapVector<Operation *, SmallVector<Operation *>>
+collectCallers(Operation *root) {
+  llvm::MapVector<Operation *, SmallVector<Operation *>> callers;
+  SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
+  collectDeviceScopes(root, &calls);
+  if (calls.empty())
+    return callers;
+  for (auto [call, callee] : calls)
+    if (!isa<gpu::GPUFuncOp>(callee))
+      callers[callee].push_back(getExecutionScope(call));
+  SymbolTableCollection symbols;
+  SymbolUserMap users(symbols, root);
+  callers.remove_if([&](const auto &entry) {
+    return !llvm::all_of(users.getUsers(entry.first), [](Operation *user) {
+      return isa<CallOpInterface>(user);
+    });
+  });
+  return callers;
+}
+
+/// The sizes that all of `scopes` have, as an attribute; null if one is not
+/// known, or if they are not the same.
+static DenseI32ArrayAttr
+getCommonSizes(ArrayRef<Operation *> scopes,
+               function_ref<Sizes(Operation *)> get) {
+  Sizes common = get(scopes.front());
+  SmallVector<int32_t> sizes;
+  for (std::optional<int64_t> size : common)
+    if (size && *size <= std::numeric_limits<int32_t>::max())
+      sizes.push_back(*size);
+  bool isCommon = llvm::all_of(
+      scopes, [&](Operation *scope) { return get(scope) == common; });
+  if (!isCommon || sizes.size() != common.size())
+    return nullptr;
+  return DenseI32ArrayAttr::get(scopes.front()->getContext(), sizes);
+}
+
+/// Gives functions the attribute `name` that all have who call them, if `get`
+/// reads it. A function that calls itself gets none.
+static void inferFromCallers(
+    const llvm::MapVector<Operation *, SmallVector<Operation *>> &callers,
+    StringRef name, function_ref<Sizes(Operation *)> get) {
+  bool isChanged = true;
+  while (std::exchange(isChanged, false))
+    for (const auto &[function, scopes] : callers)
+      if (!function->hasAttr(name))
+        if (DenseI32ArrayAttr sizes = getCommonSizes(scopes, get)) {
+          function->setAttr(name, sizes);
+          isChanged = true;
+        }
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
 void inferLaunchSizes(Operation *root) {
   for (auto &[kernel, launches] : collectLaunchSites(root)) {
     gpu::GPUFuncOp function = kernel; // may be changed
@@ -56,6 +124,13 @@ void inferLaunchSizes(Operation *root) {
             return launch.getGridSizeOperandValues();
           }));
   }
+  auto callers = collectCallers(root);
+  inferFromCallers(
+      callers, gpu::GPUDialect::KnownBlockSizeAttrHelper::getNameStr(),
+      [](Operation *scope) { return getBlockShape(scope).sizes; });
+  inferFromCallers(callers,
+                   gpu::GPUDialect::KnownGridSizeAttrHelper::getNameStr(),
+                   getGridSizes);
 }
 
 namespace {

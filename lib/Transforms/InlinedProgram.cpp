@@ -56,26 +56,42 @@ Operation *InlinedProgram::getSource(Operation *op) const {
   return getOriginal(op);
 }
 
+/// The calls that `op` stands in place of, innermost first: of a function into
+/// which others were put before, those of these.
+SmallVector<const InlinedProgram::Expansion *>
+InlinedProgram::getExpansions(Operation *op) const {
+  SmallVector<const Expansion *> expansions;
+  Copy copy = copyOf.lookup(op);
+  if (copy.source)
+    expansions = getExpansions(copy.source);
+  for (const Expansion *around = copy.expansion; around;
+       around = around->parent)
+    expansions.push_back(around);
+  return expansions;
+}
+
 SmallVector<Operation *> InlinedProgram::getPath(Operation *op,
                                                  Operation *function) const {
   SmallVector<Operation *> path = {getSource(op)};
-  for (const Expansion *around = copyOf.lookup(op).expansion;
-       around && around->function != function; around = around->parent)
+  for (const Expansion *around : getExpansions(op)) {
+    if (around->function == function)
+      break;
     path.push_back(around->call);
+  }
   return path;
 }
 
+SmallVector<Operation *> InlinedProgram::getFunctions(Operation *op) const {
+  SmallVector<Operation *> functions;
+  for (const Expansion *around : getExpansions(op))
+    functions.push_back(around->function);
+  return functions;
+}
+
 Operation *InlinedProgram::getCommonFunction(ArrayRef<Operation *> ops) const {
-  auto getAround = [&](Operation *op) {
-    SmallVector<const Expansion *> around;
-    for (const Expansion *expansion = copyOf.lookup(op).expansion; expansion;
-         expansion = expansion->parent)
-      around.push_back(expansion);
-    return around;
-  };
-  SmallVector<const Expansion *> common = getAround(ops.front());
+  SmallVector<const Expansion *> common = getExpansions(ops.front());
   for (Operation *op : ops.drop_front()) {
-    SmallVector<const Expansion *> around = getAround(op);
+    SmallVector<const Expansion *> around = getExpansions(op);
     llvm::erase_if(common, [&](const Expansion *expansion) {
       return !llvm::is_contained(around, expansion);
     });

@@ -57,6 +57,9 @@ public:
   /// that is called; then the calls around it, up to those of `function`.
   SmallVector<Operation *> getPath(Operation *op, Operation *function) const;
 
+  /// The functions that `op` stands in place of calls of, innermost first.
+  SmallVector<Operation *> getFunctions(Operation *op) const;
+
   /// The function that all of `ops` stand in place of one call of, the
   /// innermost one; null for none.
   Operation *getCommonFunction(ArrayRef<Operation *> ops) const;
@@ -80,6 +83,7 @@ private:
     const Expansion *expansion = nullptr;
   };
 
+  SmallVector<const Expansion *> getExpansions(Operation *op) const;
   void replace(CallOpInterface call, Operation *scope);
   void replace(CallOpInterface call, Block &block);
   bool expand(CallOpInterface call, SmallVectorImpl<Operation *> &open);

@@ -233,13 +233,22 @@ LogicalResult BarrierEditor::insert(const ThreadPart &part) {
   return insertAt(tree, placement, hazards, UniformityUnit::Block, &part);
 }
 
+/// In a function that some threads call on their own no barrier can stand; in
+/// one that whole warps do, only theirs.
 LogicalResult BarrierEditor::insert() {
-  if (failed(insert(UniformityUnit::Block)))
-    return failure();
-  for (const ThreadPart &part : kernel.getParts())
-    if (failed(insert(part)))
+  if (kernel.isEnteredTogether(UniformityUnit::Block)) {
+    if (failed(insert(UniformityUnit::Block)))
       return failure();
-  return kernel.hasWarps() ? insert(UniformityUnit::Warp) : success();
+    for (const ThreadPart &part : kernel.getParts())
+      if (failed(insert(part)))
+        return failure();
+  }
+  bool areWarpsTogether =
+      kernel.isEnteredTogether(UniformityUnit::Warp) ||
+      (program.isSeenAtCalls(kernel.getScope()) &&
+       atCalls.areWarpsTogether(program.getOriginal(kernel.getScope())));
+  return kernel.hasWarps() && areWarpsTogether ? insert(UniformityUnit::Warp)
+                                               : success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,9 +271,7 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
       own.warns &= isKernel(scope) || !program.isSeenAtCalls(scope);
       // Which numbers others use where it is called is not known here.
       own.hasNamedBarriers &= isKernel(scope);
-      // In a function that some threads call on their own none can stand.
-      if (kernel.isEnteredTogether() &&
-          failed(BarrierEditor(kernel, program, atCalls, own).insert()))
+      if (failed(BarrierEditor(kernel, program, atCalls, own).insert()))
         return failure();
     }
   }

@@ -77,9 +77,11 @@ void KernelSync::addParts(const SyncTree &block) {
   });
 }
 
-bool KernelSync::isEnteredTogether() const {
+bool KernelSync::isEnteredTogether(UniformityUnit unit) const {
+  const UniformityAnalysis &uniformity =
+      unit == UniformityUnit::Block ? analyses.block : analyses.warp;
   Region *body = getBody(scope);
-  return body && analyses.block.isUniformPoint(&body->front().front());
+  return body && uniformity.isUniformPoint(&body->front().front());
 }
 
 ThreadWaits KernelSync::findWaits() const {

@@ -67,8 +67,9 @@ public:
   /// Where threads wait for others than at barriers of all.
   ThreadWaits findWaits() const;
 
-  /// True if all threads of the block get to its entry together.
-  bool isEnteredTogether() const;
+  /// True if all threads of the block, or of each warp, get to its entry
+  /// together.
+  bool isEnteredTogether(UniformityUnit unit) const;
 
   Operation *getScope() const { return scope; }
   const ThreadAccess &getAccess(unsigned number) const {

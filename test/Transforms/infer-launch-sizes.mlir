@@ -42,4 +42,51 @@ gpu.module @m {
   // CHECK:      gpu.func @unused() kernel {
   gpu.func @unused() kernel { gpu.return }
 }
+// Functions run in the blocks of who calls them.
+gpu.module @functions {
+  // CHECK:      func.func @of_one() attributes
+  // CHECK-SAME:   gpu.known_block_size = array<i32: 64, 1, 1>, gpu.known_grid_size = array<i32: 2, 1, 1>
+  func.func @of_one() {
+    func.call @deeper() : () -> ()
+    return
+  }
+  // CHECK:      func.func @of_both() attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  func.func @of_both() { return }
+  // CHECK:      func.func @deeper() attributes
+  // CHECK-SAME:   gpu.known_block_size = array<i32: 64, 1, 1>, gpu.known_grid_size = array<i32: 2, 1, 1>
+  func.func @deeper() { return }
+  // It says itself what holds.
+  // CHECK:      func.func @stated() attributes {gpu.known_block_size = array<i32: 32, 1, 1>
+  func.func @stated() attributes {gpu.known_block_size = array<i32: 32, 1, 1>} { return }
+  // Of 64 threads and of an unknown number, or not by who is known.
+  // CHECK:      func.func @of_unknown() {
+  func.func @of_unknown() { return }
+  // CHECK:      func.func @taken() {
+  func.func @taken() { return }
+  // CHECK:      func.func @recursive() {
+  func.func @recursive() {
+    func.call @recursive() : () -> ()
+    return
+  }
+  // CHECK:      func.func @uncalled() {
+  func.func @uncalled() { return }
+  gpu.func @one() kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 2, 1, 1>} {
+    func.call @of_one() : () -> ()
+    func.call @of_both() : () -> ()
+    func.call @stated() : () -> ()
+    func.call @of_unknown() : () -> ()
+    func.call @taken() : () -> ()
+    func.call @recursive() : () -> ()
+    gpu.return
+  }
+  gpu.func @other() kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+    func.call @of_both() : () -> ()
+    gpu.return
+  }
+  gpu.func @any() kernel {
+    func.call @of_unknown() : () -> ()
+    %function = func.constant @taken : () -> ()
+    gpu.return
+  }
+}
 }

@@ -119,10 +119,11 @@ gpu.module @m {
     gpu.return
   }
 
-  // What threads pass to a function may differ: here the turns' stores do.
+  // What threads pass to a function may differ: here the turns' stores do. All
+  // are of one warp.
   // CHECK-LABEL: func.func @in_turns(
   // CHECK:         scf.for
-  // CHECK:           gpu.barrier
+  // CHECK:           nvvm.bar.warp.sync
   // CHECK:           memref.store
   func.func @in_turns(%x: f32, %t: index, %S: !S) {
     %c0 = arith.constant 0 : index
@@ -265,6 +266,48 @@ gpu.module @m {
     func.call @unknown(%S) : (!S) -> ()
     %y = memref.load %S[%t] : !S
     memref.store %y, %S[%t] : !S
+    gpu.return
+  }
+  // Two calls deeper.
+  // CHECK-LABEL: func.func @put_there(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         return
+  func.func @put_there(%x: f32, %S: !S, %i: index) {
+    func.call @put(%x, %S, %i) : (f32, !S, index) -> ()
+    return
+  }
+  // CHECK-LABEL: func.func @put_there_and_read(
+  // CHECK:         call @put_there
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    call @read
+  func.func @put_there_and_read(%x: f32, %S: !S, %i: index, %k: index) -> f32 {
+    func.call @put_there(%x, %S, %i) : (f32, !S, index) -> ()
+    %y = func.call @read(%S, %k) : (!S, index) -> f32
+    return %y : f32
+  }
+  // CHECK-LABEL: gpu.func @of_depth_three(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @of_depth_three(%out: memref<128xf32> {llvm.noalias}, %x: f32) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %y = func.call @put_there_and_read(%x, %S, %t, %u) : (f32, !S, index, index) -> f32
+    memref.store %y, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // What is called is known only when it runs.
+  func.func @nothing(%S: !S) { return }
+  // CHECK-LABEL: gpu.func @indirect(
+  // CHECK:         func.call_indirect
+  gpu.func @indirect() workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %function = func.constant @nothing : (!S) -> ()
+    // expected-warning @+2 {{possible data race on}}
+    // expected-note @+1 {{the other access}}
+    func.call_indirect %function(%S) : (!S) -> ()
     gpu.return
   }
 }
