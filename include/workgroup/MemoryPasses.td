@@ -377,4 +377,37 @@ def SplitViewsPass : Pass<"workgroup-split-views"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def PrepareBufferizationPass
+    : Pass<"workgroup-prepare-bufferization", "::mlir::ModuleOp"> {
+  let summary = "Make tensors fit for upstream's one-shot bufferization";
+  let description = [{
+    Runs upstream's `eliminate-empty-tensors`, but leaves a `tensor.empty` alone
+    that stands in the operation whose result it is inserted into: upstream lets
+    the tensor use that result before it is there (LLVM 22.1).
+
+    Then tensors that loops yield get memory of their own where bufferization
+    with `allow-return-allocs-from-loops` takes for granted that they have some:
+    the second of two that an `scf.for` or `scf.while` yields in one turn, or a
+    function that is called returns, if they are one value, or views of one; and what the body of an `scf.while`
+    yields of something else than the same argument that is not made in the body.
+    Without, a change of the one is a change of the other.
+
+    ```mlir
+    scf.yield %x, %x : tensor<8xf32>, tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %copy = bufferization.alloc_tensor() copy(%x) : tensor<8xf32>
+    scf.yield %x, %copy : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    To be run right before `one-shot-bufferize`: canonicalization between may
+    remove copies. Example: `test/Transforms/prepare-bufferization.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // WORKGROUP_MEMORY_PASSES

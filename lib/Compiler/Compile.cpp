@@ -468,9 +468,10 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
       "form-rings hoist-allocs hoist-copies infer-launch-sizes insert-barriers "
       "legalize-for-nvvm lower-contractions lower-copies lower-dynamic-memory "
       "lower-rings map-to-threads normalize-linalg pack-memory place-buffers "
-      "print-accesses print-uniformity resolve-bank-conflicts sink-allocs "
-      "split-views stage-operands tile-kernel verify-kernels verify-nvvm "
-      "verify-sync bufferize memory pipeline-copies to-nvvm";
+      "prepare-bufferization print-accesses print-uniformity "
+      "resolve-bank-conflicts sink-allocs split-views stage-operands "
+      "tile-kernel verify-kernels verify-nvvm verify-sync bufferize memory "
+      "pipeline-copies to-nvvm";
   for (StringRef part : llvm::split(names, ' ')) {
     std::string name = ("workgroup-" + part).str();
     const PassRegistryEntry *entry = PassInfo::lookup(name);

@@ -292,6 +292,11 @@ bool PlanWriter::writeControl(Operation *op, Array &steps) {
     step["lower"] = operand(loop.getLowerBound());
     step["upper"] = operand(loop.getUpperBound());
     step["step"] = operand(loop.getStep());
+    if (loop.getUnsignedCmp()) {
+      Type type = loop.getInductionVar().getType();
+      step["unsigned"] = type.isIndex() ? IndexType::kInternalStorageBitWidth
+                                        : type.getIntOrFloatBitWidth();
+    }
     step["init"] = operands(loop.getInitArgs());
     isWritten = writeRegion(loop.getRegion(), step, "body");
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {

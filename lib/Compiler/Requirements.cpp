@@ -304,7 +304,7 @@ void RequirementFinder::visitShape(Operation *op) {
 void RequirementFinder::visitLoop(scf::ForOp loop) {
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
   std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
-  if (!lower || !upper || *lower >= *upper)
+  if (!lower || !upper || *lower >= *upper || loop.getUnsignedCmp())
     return;
   extents->setNumber(loop.getInductionVar(), extents->getConstant(*lower));
   for (auto [argument, init] :

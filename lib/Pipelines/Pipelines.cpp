@@ -30,7 +30,7 @@ namespace mlir::workgroup {
 static constexpr int64_t kMaxStaticBytes = 49152;
 
 void buildBufferizePipeline(OpPassManager &pm) {
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(createPrepareBufferizationPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   // What is known to be contiguous stays so, and a loop may return what it

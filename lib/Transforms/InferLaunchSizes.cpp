@@ -74,9 +74,8 @@ collectCallers(Operation *root) {
 
 /// The sizes that all of `scopes` have, as an attribute; null if one is not
 /// known, or if they are not the same.
-static DenseI32ArrayAttr
-getCommonSizes(ArrayRef<Operation *> scopes,
-               function_ref<Sizes(Operation *)> get) {
+static DenseI32ArrayAttr getCommonSizes(ArrayRef<Operation *> scopes,
+                                        function_ref<Sizes(Operation *)> get) {
   Sizes common = get(scopes.front());
   SmallVector<int32_t> sizes;
   for (std::optional<int64_t> size : common)
@@ -125,9 +124,9 @@ void inferLaunchSizes(Operation *root) {
           }));
   }
   auto callers = collectCallers(root);
-  inferFromCallers(
-      callers, gpu::GPUDialect::KnownBlockSizeAttrHelper::getNameStr(),
-      [](Operation *scope) { return getBlockShape(scope).sizes; });
+  inferFromCallers(callers,
+                   gpu::GPUDialect::KnownBlockSizeAttrHelper::getNameStr(),
+                   [](Operation *scope) { return getBlockShape(scope).sizes; });
   inferFromCallers(callers,
                    gpu::GPUDialect::KnownGridSizeAttrHelper::getNameStr(),
                    getGridSizes);

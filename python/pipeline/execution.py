@@ -11,7 +11,16 @@ from .emulator import Options
 from .errors import ArgumentError, UsageError
 from .findings import Dim3, Report
 from .host_memory import Memory, check_place, collapse, expand, reinterpret, store, subview
-from .host_numbers import FUNCTIONS, compute, compute_function, evaluate, from_bits, to_bytes, wrap
+from .host_numbers import (
+    FUNCTIONS,
+    compute,
+    compute_function,
+    evaluate,
+    from_bits,
+    to_bytes,
+    turns,
+    wrap,
+)
 from .plan import Function, Plan, Region, Step, dtype_of
 from .sizes import LaunchSizes
 
@@ -297,10 +306,11 @@ class _Frame:
         fields = step.fields
         lower, upper = self._read(fields["lower"]), self._read(fields["upper"])
         stride = self._read(fields["step"])
-        if stride <= 0:
+        width = fields.get("unsigned")
+        if stride == 0 or (width is None and stride < 0):
             raise UsageError(f"{step.location}: error: a loop has the step {stride}")
         carried = self._read_all(fields["init"])
-        for number in range(lower, upper, stride):
+        for number in turns(lower, upper, stride, width):
             carried = self.run(step.regions["body"], [number, *carried])
         return carried
 

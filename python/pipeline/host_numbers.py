@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .plan import dtype_of
@@ -38,6 +38,14 @@ def unsigned(value: int, width: int) -> int:
 def _signed(value: int, width: int) -> int:
     """Return an integer with a sign: what an i1 holds is 0 or -1 then."""
     return -value if width == 1 else value
+
+
+def turns(lower: int, upper: int, step: int, width: int | None) -> Iterable[int]:
+    """Return the indices of a loop: of unsigned numbers of `width` bits, if that is given."""
+    if width is None:
+        return range(lower, upper, step)
+    indices = range(unsigned(lower, width), unsigned(upper, width), unsigned(step, width))
+    return (wrap(index, width) for index in indices)
 
 
 def from_bits(element_type: str, bits: int) -> Number:

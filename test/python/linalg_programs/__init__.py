@@ -20,6 +20,7 @@ _MODULES = (
     "networks",
     "chains",
     "host",
+    "carried",
     "memrefs",
     "buffers",
     "lookups",

@@ -1,0 +1,184 @@
+//===- PrepareBufferization.cpp - What bufferization takes for granted ----===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One-shot bufferization holds that what a loop returns shares memory with what
+// the same argument of the loop starts as, or is new. It copies what may share
+// memory with something else outside of an `scf.for`; that two yield the same
+// value it does not see, nor what the body of an `scf.while` yields.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SubsetOpInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Passes.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_PREPAREBUFFERIZATIONPASS
+#include "workgroup/Passes.h.inc"
+
+using bufferization::AnalysisState;
+using bufferization::OneShotAnalysisState;
+using bufferization::OneShotBufferizationOptions;
+
+//===----------------------------------------------------------------------===//
+// Empty tensors
+//===----------------------------------------------------------------------===//
+
+/// What `insertion` inserts into takes the place of `empty`, unless that is a
+/// result of what the tensor is made in.
+static Value buildExtraction(RewriterBase &rewriter,
+                             SubsetInsertionOpInterface insertion,
+                             tensor::EmptyOp empty, Operation *user) {
+  for (Value value : insertion.getValuesNeededToBuildSubsetExtraction())
+    if (Operation *op = value.getDefiningOp())
+      if (op->isAncestor(user) || op->isAncestor(empty))
+        return Value();
+  return bufferization::buildSubsetExtraction(rewriter, insertion, empty, user);
+}
+
+/// Lets tensors be made where they are inserted.
+static LogicalResult eliminateEmptyTensors(ModuleOp module) {
+  OneShotBufferizationOptions options;
+  options.allowReturnAllocsFromLoops = true;
+  options.bufferizeFunctionBoundaries = true;
+  OneShotAnalysisState state(module, options);
+  if (failed(bufferization::analyzeModuleOp(module, state)))
+    return failure();
+  IRRewriter rewriter(module.getContext());
+  return bufferization::eliminateEmptyTensors(rewriter, module, state,
+                                              buildExtraction);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Finds the tensors that loops yield, or functions that are called return, and
+/// that need memory of their own.
+class YieldCollector {
+public:
+  explicit YieldCollector(const AnalysisState &state) : state(state) {}
+
+  void collect(scf::ForOp loop) {
+    collect(*loop.getBody()->getTerminator(), loop.getRegionIterArgs(),
+            /*seesOutside=*/false);
+  }
+  void collect(scf::WhileOp loop) {
+    collect(*loop.getYieldOp(), loop.getAfterArguments(), /*seesOutside=*/true);
+  }
+  void collect(func::FuncOp function) {
+    function.walk([&](func::ReturnOp end) {
+      collect(*end, SmallVector<Value>(end->getNumOperands()),
+              /*seesOutside=*/false);
+    });
+  }
+  ArrayRef<OpOperand *> getYields() const { return yields; }
+
+private:
+  void collect(Operation &terminator, ValueRange arguments, bool seesOutside);
+  SetVector<Value> getShared(Value value, bool isAnyTime) const;
+
+  const AnalysisState &state;
+  SmallVector<OpOperand *> yields;
+};
+
+} // namespace
+
+/// What `value` may share memory with, as its operands: also with what has been
+/// overwritten since, if `isAnyTime`. Else that is read where it is yielded, so
+/// that it is not overwritten in place.
+SetVector<Value> YieldCollector::getShared(Value value, bool isAnyTime) const {
+  SetVector<Value> shared;
+  shared.insert(value);
+  for (unsigned next = 0; next < shared.size(); ++next)
+    for (const auto &alias : state.getAliasingOpOperands(shared[next]))
+      if (isAnyTime || !state.bufferizesToMemoryWrite(*alias.opOperand))
+        shared.insert(alias.opOperand->get());
+  return shared;
+}
+
+/// Collects what shares memory with what is yielded before it or, if
+/// `seesOutside`, with what is not made in the body, but for the same argument.
+void YieldCollector::collect(Operation &terminator, ValueRange arguments,
+                             bool seesOutside) {
+  DenseSet<Value> seen;
+  Region *body = terminator.getParentRegion();
+  for (auto [operand, argument] :
+       llvm::zip(terminator.getOpOperands(), arguments)) {
+    if (!isa<TensorType>(operand.get().getType()))
+      continue;
+    auto isElsewhere = [&](Value value) {
+      auto other = dyn_cast<BlockArgument>(value);
+      bool isOther = other && other.getOwner() == &body->front();
+      return value != argument &&
+             (isOther || !body->isAncestor(value.getParentRegion()));
+    };
+    SetVector<Value> shared = getShared(operand.get(), /*isAnyTime=*/false);
+    bool isShared =
+        llvm::any_of(shared, [&](Value value) { return seen.contains(value); });
+    if (seesOutside)
+      isShared |= llvm::any_of(getShared(operand.get(), /*isAnyTime=*/true),
+                               isElsewhere);
+    if (isShared)
+      yields.push_back(&operand);
+    else
+      seen.insert_range(shared);
+  }
+}
+
+/// Gives `yield` memory of its own.
+static void copy(OpBuilder &builder, OpOperand &yield) {
+  builder.setInsertionPoint(yield.getOwner());
+  yield.set(bufferization::AllocTensorOp::create(
+      builder, yield.getOwner()->getLoc(),
+      cast<RankedTensorType>(yield.get().getType()),
+      /*dynamicSizes=*/ValueRange(), /*copy=*/yield.get()));
+}
+
+static void separateYields(ModuleOp module) {
+  OneShotBufferizationOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  OneShotAnalysisState state(module, options);
+  YieldCollector collector(state);
+  module.walk([&](scf::ForOp loop) { collector.collect(loop); });
+  module.walk([&](scf::WhileOp loop) { collector.collect(loop); });
+  DenseSet<Operation *> called;
+  module.walk([&](CallOpInterface call) {
+    auto function = dyn_cast_or_null<func::FuncOp>(call.resolveCallable());
+    if (function && called.insert(function).second)
+      collector.collect(function);
+  });
+  OpBuilder builder(module.getContext());
+  for (OpOperand *yield : collector.getYields())
+    copy(builder, *yield);
+}
+
+namespace {
+struct PrepareBufferizationPass final
+    : impl::PrepareBufferizationPassBase<PrepareBufferizationPass> {
+  using PrepareBufferizationPassBase::PrepareBufferizationPassBase;
+
+  void runOnOperation() override {
+    if (failed(eliminateEmptyTensors(getOperation())))
+      return signalPassFailure();
+    separateYields(getOperation());
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup
