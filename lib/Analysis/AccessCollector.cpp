@@ -375,10 +375,27 @@ bool AccessCollector::visitWarp(Operation *op) {
         return true;
       })
       .Case([&](nvgpu::WarpgroupMmaStoreOp store) {
-        addAll(make(op, AccessKind::Write), store.getDstMemrefMutable());
+        addWarpgroupStore(store);
         return true;
       })
       .Default([](Operation *) { return false; });
+}
+
+/// Each byte is stored by one of the 128 threads of a warpgroup. Of a block of
+/// several it is not known which of them stores where.
+void AccessCollector::addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store) {
+  constexpr int64_t kNumThreads = 128;
+  OpOperand &operand = store.getDstMemrefMutable();
+  const PointsTo::Target &target = pointsTo->getTarget(operand.get());
+  ThreadAccess access = make(store, AccessKind::Write);
+  std::optional<AccessShape> shape;
+  if (target.place)
+    shape = AccessShape::ofAll(*target.place);
+  if (getBlockShape(scope).getNumThreads() == kNumThreads)
+    access.agent = AccessAgent::Block;
+  else if (shape)
+    shape->isPartial = true;
+  add(std::move(access), operand, shape);
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,7 @@ private:
   bool visitElements(Operation *op);
   bool visitVectors(Operation *op);
   bool visitWarp(Operation *op);
+  void addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store);
   bool visitWhole(Operation *op);
   bool visitAsync(Operation *op);
   bool visitMBarrier(Operation *op);

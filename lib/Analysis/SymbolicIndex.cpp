@@ -36,19 +36,6 @@ struct AskedIds {
 };
 } // namespace
 
-static void addAsked(gpu::LaunchOp launch, AskedIds &asked) {
-  auto add = [](std::array<bool, 3> &dims, gpu::KernelDim3 ids) {
-    Value values[] = {ids.x, ids.y, ids.z};
-    for (auto [dim, value] : llvm::enumerate(values))
-      dims[dim] |= !value.use_empty();
-  };
-  add(asked.ofThreads, launch.getThreadIds());
-  add(asked.ofThreads, launch.getBlockSize());
-  add(asked.ofBlocks, launch.getBlockIds());
-  add(asked.ofBlocks, launch.getGridSize());
-  asked.areAll &= !launch.hasClusterSize();
-}
-
 /// True if threads may learn from `op` who of all they are, in a way that says
 /// nothing of dimensions: by special registers, by assembly.
 static bool tellsApart(Operation *op) {
@@ -95,8 +82,36 @@ static void addAsked(Operation *scope, AskedIds &asked,
         .Case<gpu::LaneIdOp, NVVM::LaneIdOp, NVVM::WarpSizeOp>([](auto) {})
         .Default([&](Operation *other) { asked.areAll &= !tellsApart(other); });
   });
-  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
-    addAsked(launch, asked);
+}
+
+/// What all launches pass for a size; nothing if that is not known.
+static std::optional<int64_t>
+getCommonSize(ArrayRef<gpu::LaunchFuncOp> launches,
+              function_ref<Value(gpu::LaunchFuncOp)> get) {
+  std::optional<int64_t> common;
+  for (gpu::LaunchFuncOp launch : launches) {
+    std::optional<int64_t> size = getConstantIntValue(get(launch));
+    if (!size || *size < 1 || (common && common != size))
+      return std::nullopt;
+    common = size;
+  }
+  return common;
+}
+
+/// Adds what launches in sight pass along `dim`.
+void SymbolicIndex::addLaunched(ArrayRef<gpu::LaunchFuncOp> launches,
+                                unsigned dim) {
+  auto select = [dim](gpu::KernelDim3 sizes) {
+    return std::array{sizes.x, sizes.y, sizes.z}[dim];
+  };
+  if (!shape.sizes[dim])
+    shape.sizes[dim] = getCommonSize(launches, [&](gpu::LaunchFuncOp launch) {
+      return select(launch.getBlockSizeOperandValues());
+    });
+  if (!grid[dim])
+    grid[dim] = getCommonSize(launches, [&](gpu::LaunchFuncOp launch) {
+      return select(launch.getGridSizeOperandValues());
+    });
 }
 
 SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
@@ -106,14 +121,17 @@ SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
     : scope(scope), loops(loops), block(block), warp(warp),
       arguments(arguments), shape(getBlockShape(scope)),
       grid(getGridSizes(scope)) {
-  // What a kernel never asks for is taken not to be there: threads, or blocks,
-  // that differ only in it would all do the same.
-  AskedIds asked;
-  DenseSet<Operation *> visited = {scope};
   if (!isKernel(scope))
     return;
+  ArrayRef<gpu::LaunchFuncOp> launches = arguments.getLaunches(scope);
+  for (unsigned dim = 0; dim < 3 && !launches.empty(); ++dim)
+    addLaunched(launches, dim);
+  // Whose launches are not in sight has not what it never asks for: threads, or
+  // blocks, that differ only in that would all do the same.
+  AskedIds asked;
+  DenseSet<Operation *> visited = {scope};
   addAsked(scope, asked, visited);
-  if (!asked.areAll)
+  if (!asked.areAll || !launches.empty() || isa<gpu::LaunchOp>(scope))
     return;
   for (unsigned dim = 0; dim < 3; ++dim) {
     if (dim != 0 && !shape.sizes[dim] && !asked.ofThreads[dim])

@@ -8,6 +8,7 @@
 #include "InlinedProgram.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "workgroup/Support/Kernel.h"
@@ -32,15 +33,44 @@ static Block *getCalledBlock(CallOpInterface call) {
   return isPlain ? &body->front() : nullptr;
 }
 
+/// The private device functions that nothing refers to but each other, and what
+/// such a function refers to.
+static llvm::SetVector<Operation *> findUnreached(Operation *root) {
+  llvm::SetVector<Operation *> unreached;
+  root->walk([&](FunctionOpInterface function) {
+    auto symbol = dyn_cast<SymbolOpInterface>(function.getOperation());
+    if (symbol && symbol.isPrivate() && !function.isExternal() &&
+        function != root && !isKernel(function) && isDeviceFunction(function))
+      unreached.insert(function);
+  });
+  if (unreached.empty())
+    return unreached;
+  SymbolTableCollection symbols;
+  SymbolUserMap users(symbols, root);
+  auto isReached = [&](Operation *function) {
+    return llvm::any_of(users.getUsers(function), [&](Operation *user) {
+      return !unreached.contains(user->getParentOfType<FunctionOpInterface>());
+    });
+  };
+  while (unreached.remove_if(isReached))
+    continue;
+  return unreached;
+}
+
 InlinedProgram::InlinedProgram(Operation *root, bool isCopied) : root(root) {
   bool hasCalls =
       root->walk([](CallOpInterface) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  if (!hasCalls && !isCopied)
+  llvm::SetVector<Operation *> unreached = findUnreached(root);
+  if (!hasCalls && unreached.empty() && !isCopied)
     return;
   IRMapping mapping;
   copy = root->clone(mapping);
   this->root = *copy;
+  for (Operation *function : unreached) {
+    mapping.lookup(function)->erase();
+    function->walk([&](Operation *op) { mapping.erase(op); });
+  }
   for (auto [original, op] : mapping.getOperationMap())
     originalOf[op] = original;
 }

@@ -24,8 +24,9 @@ namespace mlir::workgroup {
 
 class InlinedProgram {
 public:
-  /// A copy of what is inside `root`, nothing inlined yet; or, if there are no
-  /// calls and `isCopied` does not ask for one, `root` itself.
+  /// A copy of what is inside `root`, nothing inlined yet, and without device
+  /// functions that are private and never called; or, if there are no calls and
+  /// no such functions, and `isCopied` does not ask for one, `root` itself.
   explicit InlinedProgram(Operation *root, bool isCopied = false);
 
   Operation *getRoot() const { return root; }

@@ -36,6 +36,12 @@ public:
   /// are: as far as is in sight, the host does not compute it.
   bool isFree(BlockArgument argument) const;
 
+  /// The launches of `kernel` inside `root`.
+  ArrayRef<gpu::LaunchFuncOp> getLaunches(Operation *kernel) const {
+    auto it = launches.find(kernel);
+    return it == launches.end() ? ArrayRef<gpu::LaunchFuncOp>() : it->second;
+  }
+
 private:
   bool areDistinct;
   DenseMap<Operation *, SmallVector<gpu::LaunchFuncOp, 1>> launches;

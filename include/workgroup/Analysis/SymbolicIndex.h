@@ -245,6 +245,7 @@ public:
   }
 
 private:
+  void addLaunched(ArrayRef<gpu::LaunchFuncOp> launches, unsigned dim);
   friend class SymbolicTranslator;
   const SymbolicAtom *intern(SymbolicAtom atom);
   void derive(SymbolicAtom &atom);
