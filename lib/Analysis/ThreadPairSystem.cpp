@@ -394,12 +394,22 @@ void ThreadPairSystem::addTurns() {
       setInexact("it is not known which way a branch goes");
 }
 
+/// The dimensions in which coordinates may differ: those of known sizes come
+/// first, as it is certain that they do.
+static SmallVector<unsigned, 3>
+getDimensions(const std::array<std::optional<int64_t>, 3> &sizes) {
+  SmallVector<unsigned, 3> dims;
+  for (bool isKnown : {true, false})
+    for (unsigned dim = 0; dim < 3; ++dim)
+      if (sizes[dim].has_value() == isKnown && sizes[dim] != 1)
+        dims.push_back(dim);
+  return dims;
+}
+
 /// Any two threads, of blocks that differ in one of the coordinates.
 void ThreadPairSystem::addBlocks() {
   std::vector<std::vector<Row>> cases;
-  for (unsigned dim = 0; dim < 3; ++dim) {
-    if (index.getGrid()[dim] == 1)
-      continue;
+  for (unsigned dim : getDimensions(index.getGrid())) {
     SymbolicForm id = index.getBlockId(dim);
     Row distance = subtract(get(id, First), get(id, Second));
     cases.push_back({subtract(distance, makeConstant(1))});
@@ -431,9 +441,7 @@ void ThreadPairSystem::addThreads(bool mayBeSame, bool isAnybody) {
     return;
   // Different in one of the coordinates.
   std::vector<std::vector<Row>> cases;
-  for (unsigned dim = 0; dim < 3; ++dim) {
-    if (index.getShape().sizes[dim] == 1)
-      continue;
+  for (unsigned dim : getDimensions(index.getShape().sizes)) {
     SymbolicForm id = index.getThreadId(dim);
     Row distance = subtract(get(id, First), get(id, Second));
     cases.push_back({subtract(distance, makeConstant(1))});

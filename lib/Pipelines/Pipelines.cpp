@@ -81,6 +81,7 @@ static void addSynchronization(OpPassManager &pm,
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
+  pm.addPass(createSymbolDCEPass()); // what nobody calls need not be right
   pm.addPass(createSplitViewsPass());
   pm.addPass(createFormLaunchesPass());
   pm.addPass(createInferLaunchSizesPass());

@@ -74,8 +74,8 @@ linalg::LinalgOp getTensorOp(Operation *op) {
 /// True if blocks that share out the loops of its owner read a tile of
 /// `operand` each, and not all of it.
 static bool isReadInTiles(OpOperand &operand) {
-  // Who looks an element up does so wherever it is.
-  if (isa<tensor::ExtractOp>(operand.getOwner()))
+  // Who looks an element up, or takes a part, does so wherever it is.
+  if (isa<tensor::ExtractOp, tensor::ExtractSliceOp>(operand.getOwner()))
     return false;
   auto user = dyn_cast<linalg::LinalgOp>(operand.getOwner());
   if (!user || user.isDpsInit(&operand) || user.getNumParallelLoops() == 0)
