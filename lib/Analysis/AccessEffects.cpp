@@ -158,7 +158,7 @@ bool AccessCollector::visitMBarrier(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Collects what callees could find: all that gets out of sight anywhere in the
-/// kernel, and globals.
+/// kernel, globals, and dynamic memory, of which a launch has but one.
 void AccessCollector::collectReachable() {
   SmallVector<Operation *> calls;
   scope->walk([&](CallOpInterface call) { calls.push_back(call); });
@@ -172,8 +172,11 @@ void AccessCollector::collectReachable() {
             !op->hasTrait<OpTrait::IsTerminator>() && !isFreeOfAccesses(op));
   };
   llvm::BitVector isFound(result.roots.size());
+  auto isDynamic = [](Value memory) {
+    return memory && memory.getDefiningOp<gpu::DynamicSharedMemoryOp>();
+  };
   for (unsigned number = 1; number < result.roots.size(); ++number)
-    if (result.roots[number].global)
+    if (result.roots[number].global || isDynamic(result.roots[number].value))
       isFound.set(number);
   getBody(scope)->walk([&](Operation *op) {
     auto store = dyn_cast<memref::StoreOp>(op);

@@ -54,6 +54,32 @@ static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
   return product;
 }
 
+/// The factor that `term`, of `form`, has beside a remainder: of
+/// r * (x mod m) + s * (x / m), where that is a quotient by a number, s. The
+/// remainder is x - m * (x / m).
+static int64_t getFactorBesideRest(const Form &form,
+                                   std::pair<const Atom *, int64_t> term) {
+  auto [atom, factor] = term;
+  if (atom->kind != Atom::Quotient || !atom->operands[1].isConstant() ||
+      atom->operands[0].terms.empty())
+    return factor;
+  auto [lead, leadFactor] = atom->operands[0].terms.front();
+  int64_t times = form.getFactor(lead) / leadFactor;
+  Number beside = addScaled(factor, times, atom->operands[1].constant);
+  return beside.value_or(factor);
+}
+
+/// The atoms of `form` that remainders are of, beside quotients that have
+/// multiples of `size` as factors.
+static DenseSet<const Atom *> findInRests(const Form &form, int64_t size) {
+  DenseSet<const Atom *> inRests;
+  for (auto term : form.terms)
+    if (term.second % size != 0 && getFactorBesideRest(form, term) % size == 0)
+      for (auto part : term.first->operands[0].terms)
+        inRests.insert(part.first);
+  return inRests;
+}
+
 /// `form` as `base` times one and another. Of a factor that is no multiple of
 /// it, what is next to one goes up: r * (x mod m) + x / m is such a sum.
 PairEquations::Digits PairEquations::divide(const Form &form,
@@ -69,6 +95,9 @@ PairEquations::Digits PairEquations::divide(const Form &form,
   int64_t constant = atom ? 0 : llvm::divideFloorSigned(form.constant, size);
   digits.upper.constant = constant;
   digits.lower.constant = form.constant - constant * size;
+  DenseSet<const Atom *> inRests;
+  if (!atom)
+    inRests = findInRests(form, size);
   for (auto [part, factor] : form.terms) {
     std::optional<Form> quotient =
         atom ? workgroup::divide(index, part, atom) : makeForm(part);
@@ -76,6 +105,11 @@ PairEquations::Digits PairEquations::divide(const Form &form,
         quotient ? llvm::divideFloorSigned(factor + size / 2, size) : 0;
     if (atom && times * size != factor)
       times = 0; // what is left would be a product
+    int64_t beside = getFactorBesideRest(form, {part, factor});
+    if (inRests.contains(part))
+      times = 0;
+    else if (!atom && factor % size != 0 && beside % size == 0)
+      times = beside / size;
     if (times != 0)
       add(digits.upper, *quotient, times);
     if (int64_t rest = factor - times * size)
@@ -180,6 +214,9 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
   };
   for (auto [atom, factor] : form.terms) {
     add(nullptr, factor);
+    if (int64_t beside = getFactorBesideRest(form, {atom, factor});
+        beside != factor)
+      add(nullptr, beside);
     SmallVector<const Atom *, 4> factors;
     collectFactors(atom, factors);
     if (factors.size() > 1)

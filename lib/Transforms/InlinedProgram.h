@@ -55,7 +55,10 @@ public:
   Operation *getOriginal(Operation *op) const;
 
   /// What `op` was written as: in place of a call, an operation of the function
-  /// that is called; then the calls around it, up to those of `function`.
+  /// that is called.
+  Operation *getSource(Operation *op) const;
+
+  /// That, and the calls around it, up to those of `function`.
   SmallVector<Operation *> getPath(Operation *op, Operation *function) const;
 
   /// The functions that `op` stands in place of calls of, innermost first.
@@ -71,8 +74,6 @@ public:
   }
 
 private:
-  Operation *getSource(Operation *op) const;
-
   /// What stands in place of one call, which may be part of another.
   struct Expansion {
     Operation *function, *call;

@@ -72,6 +72,10 @@ public:
   bool isEnteredTogether(UniformityUnit unit) const;
 
   Operation *getScope() const { return scope; }
+  /// What `op`, that may stand in place of a call, was written as.
+  Operation *getSource(Operation *op) const {
+    return analyses.program.getSource(op);
+  }
   const ThreadAccess &getAccess(unsigned number) const {
     return accesses.getAccesses()[number];
   }

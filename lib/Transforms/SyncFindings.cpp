@@ -182,12 +182,13 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
     isFixable.reset(open[uncut]);
   if (tree.isOfPart()) // not without leave
     isFixable.reset();
-  // What is certain first: of one pair of operations only the first is told.
+  // What is certain first: of one pair of operations only the first is told, in
+  // however many calls they are.
   for (Conflict::Kind kind : {Conflict::Certain, Conflict::Possible})
     for (unsigned number : open) {
       const Hazard &hazard = hazards[number];
-      Operation *first = kernel.getAccess(hazard.first).op;
-      Operation *second = kernel.getAccess(hazard.second).op;
+      Operation *first = kernel.getSource(kernel.getAccess(hazard.first).op);
+      Operation *second = kernel.getSource(kernel.getAccess(hazard.second).op);
       if (second < first)
         std::swap(first, second);
       if (hazard.conflict.kind != kind ||

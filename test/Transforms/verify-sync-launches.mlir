@@ -345,3 +345,116 @@ gpu.module @constant {
   }
 }
 }
+
+// -----
+
+// Nobody asks for y, but the launch, of a number of threads that is not known
+// along x, has four of them there,
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  gpu.launch_func @four::@k blocks in (%c1, %c1, %c1) threads in (%n, %c4, %c1) args(%out : memref<64xf32>)
+  return
+}
+gpu.module @four {
+  gpu.func @k(%out: memref<64xf32>) kernel {
+    %t = gpu.thread_id x
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %out[%t] : memref<64xf32>
+    %w = arith.addf %v, %v : f32
+    // expected-warning @+2 {{possible data race on}}
+    // expected-note @+1 {{the other access}}
+    memref.store %w, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// or as many as the host says,
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %n: index, %m: index) {
+  %c1 = arith.constant 1 : index
+  gpu.launch_func @any::@k blocks in (%c1, %c1, %c1) threads in (%n, %m, %c1) args(%out : memref<64xf32>)
+  return
+}
+gpu.module @any {
+  gpu.func @k(%out: memref<64xf32>) kernel {
+    %t = gpu.thread_id x
+    %c = arith.constant 1.0 : f32
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %out[%t] : memref<64xf32>
+    %w = arith.addf %v, %c : f32
+    // expected-warning @+2 {{it takes a block of 1 x 2 x 1 threads or more}}
+    // expected-note @+1 {{the other access}}
+    memref.store %w, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// or one launch of two has four. Blocks likewise: here it is certain.
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @blocks::@k blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%out : memref<64xf32>)
+  gpu.launch_func @blocks::@k blocks in (%n, %c4, %c1) threads in (%c64, %c1, %c1) args(%out : memref<64xf32>)
+  gpu.launch_func @blocks_of_one::@k blocks in (%n, %c4, %c1) threads in (%c64, %c1, %c1) args(%out : memref<64xf32>)
+  gpu.launch_func @one::@k blocks in (%c1, %c1, %c1) threads in (%n, %c1, %c1) args(%out : memref<64xf32>)
+  return
+}
+gpu.module @blocks {
+  gpu.func @k(%out: memref<64xf32>) kernel {
+    %t = gpu.thread_id x
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %out[%t] : memref<64xf32>
+    // expected-warning @+2 {{it takes several blocks along}}
+    // expected-note @+1 {{the other access}}
+    memref.store %v, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+gpu.module @blocks_of_one {
+  gpu.func @k(%out: memref<64xf32>) kernel {
+    %t = gpu.thread_id x
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %out[%t] : memref<64xf32>
+    // expected-error @+2 {{cannot synchronize}}
+    // expected-note @+1 {{the other access}}
+    memref.store %v, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+// One there is what all launches say.
+gpu.module @one {
+  gpu.func @k(%out: memref<64xf32>) kernel {
+    %t = gpu.thread_id x
+    %v = memref.load %out[%t] : memref<64xf32>
+    memref.store %v, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// The same before outlining.
+func.func @main(%out: memref<64xf32>, %n: index, %m: index) {
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%dx = %n, %dy = %m, %dz = %c1) {
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %out[%tx] : memref<64xf32>
+    // expected-warning @+2 {{it takes a block of 1 x 2 x 1 threads or more}}
+    // expected-note @+1 {{the other access}}
+    memref.store %v, %out[%tx] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}

@@ -225,7 +225,40 @@ def _windows(a: Array, start: Array) -> Any:
     return start + views.sum((4, 5))
 
 
+_WHOLE_AND_PART = """
+func.func @main(%x: tensor<16x4xf32>) -> (tensor<16x8xf32>, tensor<16x4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %eye = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} outs(%e : tensor<16x16xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %is = arith.cmpi eq, %i, %j : index
+    %v = arith.select %is, %one, %zero : f32
+    linalg.yield %v : f32
+  } -> tensor<16x16xf32>
+  %part = tensor.extract_slice %eye[0, 2] [16, 8] [1, 1] : tensor<16x16xf32> to tensor<16x8xf32>
+  %f = tensor.empty() : tensor<16x8xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%f : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %r = linalg.matmul ins(%eye, %part : tensor<16x16xf32>, tensor<16x8xf32>)
+      outs(%g : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %h = tensor.empty() : tensor<16x4xf32>
+  %k = linalg.fill ins(%zero : f32) outs(%h : tensor<16x4xf32>) -> tensor<16x4xf32>
+  %s = linalg.matmul ins(%eye, %x : tensor<16x16xf32>, tensor<16x4xf32>)
+      outs(%k : tensor<16x4xf32>) -> tensor<16x4xf32>
+  return %r, %s : tensor<16x8xf32>, tensor<16x4xf32>
+}
+"""
+
 PROGRAMS = (
+    Program(
+        "made_whole_and_in_part",
+        _WHOLE_AND_PART,
+        ((floats(16, 4),),),
+        lambda x: (np.eye(16, dtype="f4")[:, 2:10], x),
+    ),
     *(
         Program(
             f"sum_of_rows_by_ones_{rows}",

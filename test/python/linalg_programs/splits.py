@@ -184,4 +184,14 @@ PROGRAMS = (
     _split_k(64, 64, 4096),
     _split_k(33, 20, 4100, "f64", 1e-9),
     _split_k(1, 50, 9000),
+    *(
+        Program(
+            f"split_columns_{columns}",
+            _sum(f"?x{columns}", (0,)),
+            ((floats(1030, columns),), (floats(3, columns),), (floats(0, columns),)),
+            lambda x: x.sum(0),
+            1e-4,
+        )
+        for columns in (33, 40, 1000)
+    ),
 )
