@@ -9,8 +9,11 @@
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
 
@@ -94,6 +97,71 @@ static bool isConstant(Value value) {
   return global && global.getConstant();
 }
 
+//===----------------------------------------------------------------------===//
+// What the host hands on
+//===----------------------------------------------------------------------===//
+
+/// What a loop may hand on as number `index`.
+static SmallVector<Value, 2> getLoopSources(scf::ForOp loop, unsigned index) {
+  return {loop.getInitArgs()[index], loop.getYieldedValues()[index]};
+}
+
+/// What `value`, a memref of the host, may be, as it is handed on by a loop, a
+/// branch or a selection; nothing if it is not.
+static SmallVector<Value, 2> getSources(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    unsigned index = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      return getLoopSources(loop, index - loop.getNumInductionVars());
+    auto loop = dyn_cast<scf::WhileOp>(parent);
+    if (loop && argument.getOwner() == loop.getBeforeBody())
+      return {loop.getInits()[index], loop.getYieldOp()->getOperand(index)};
+    return loop ? SmallVector<Value, 2>{loop.getConditionOp().getArgs()[index]}
+                : SmallVector<Value, 2>();
+  }
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  using Sources = SmallVector<Value, 2>;
+  return llvm::TypeSwitch<Operation *, Sources>(value.getDefiningOp())
+      .Case([&](scf::ForOp loop) { return getLoopSources(loop, index); })
+      .Case([&](scf::WhileOp loop) {
+        return Sources{loop.getConditionOp().getArgs()[index]};
+      })
+      .Case([&](scf::IfOp branch) {
+        return Sources{branch.thenYield().getOperand(index),
+                       branch.elseYield().getOperand(index)};
+      })
+      .Case([&](arith::SelectOp select) {
+        return Sources{select.getTrueValue(), select.getFalseValue()};
+      })
+      .Default([](Operation *) { return Sources(); });
+}
+
+/// The buffers that `memref`, of the host, may be a view of.
+static llvm::SetVector<Value> getBuffers(Value memref) {
+  llvm::SetVector<Value> handedOn, buffers;
+  handedOn.insert(getRootBuffer(memref));
+  for (unsigned next = 0; next < handedOn.size(); ++next) {
+    SmallVector<Value, 2> sources = getSources(handedOn[next]);
+    if (sources.empty())
+      buffers.insert(handedOn[next]);
+    for (Value source : sources)
+      handedOn.insert(getRootBuffer(source));
+  }
+  return buffers;
+}
+
+bool ArgumentAliases::mayAliasOnHost(Value lhs, Value rhs) const {
+  if (isNewerThan(lhs, rhs) || isNewerThan(rhs, lhs) || isConstant(lhs) ||
+      isConstant(rhs))
+    return false;
+  llvm::SetVector<Value> others = getBuffers(rhs);
+  return llvm::any_of(getBuffers(lhs), [&](Value one) {
+    return llvm::any_of(others,
+                        [&](Value other) { return mayAlias(one, other); });
+  });
+}
+
 bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
   lhs = getMappedMemory(lhs);
   rhs = getMappedMemory(rhs);
@@ -112,10 +180,8 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
   unsigned first = cast<BlockArgument>(left).getArgNumber();
   unsigned second = cast<BlockArgument>(right).getArgNumber();
   return llvm::any_of(sites->second, [&](gpu::LaunchFuncOp launch) {
-    Value one = launch.getKernelOperand(first);
-    Value other = launch.getKernelOperand(second);
-    return !isNewerThan(one, other) && !isNewerThan(other, one) &&
-           !isConstant(one) && !isConstant(other) && mayAlias(one, other);
+    return mayAliasOnHost(launch.getKernelOperand(first),
+                          launch.getKernelOperand(second));
   });
 }
 

@@ -43,6 +43,8 @@ public:
   }
 
 private:
+  bool mayAliasOnHost(Value lhs, Value rhs) const;
+
   bool areDistinct;
   DenseMap<Operation *, SmallVector<gpu::LaunchFuncOp, 1>> launches;
 };
