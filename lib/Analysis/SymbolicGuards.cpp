@@ -328,4 +328,42 @@ SymbolicCondition SymbolicIndex::getGuard(Block *block) {
   return it->second;
 }
 
+/// True if `condition` holds only where `form` is not negative.
+static bool impliesNonNegative(SymbolicIndex &index,
+                               const SymbolicCondition &condition,
+                               const SymbolicForm &form) {
+  auto isImplied = [&](const SymbolicCondition &part) {
+    return impliesNonNegative(index, part, form);
+  };
+  switch (condition.kind) {
+  case Condition::False:
+    return true;
+  case Condition::NonNegative: {
+    std::optional<Form> rest = form.plus(condition.form, -1);
+    SymbolicRange range = rest ? index.getRange(*rest) : SymbolicRange();
+    return range.min && *range.min >= 0;
+  }
+  case Condition::All:
+    return llvm::any_of(condition.parts, isImplied);
+  case Condition::Any:
+    return llvm::all_of(condition.parts, isImplied);
+  default:
+    return false;
+  }
+}
+
+bool SymbolicIndex::isNonNegativeAt(const SymbolicForm &form, Operation *op) {
+  SymbolicRange range = getRange(form);
+  if (range.min && *range.min >= 0)
+    return true;
+  // A guard may be made of what `op` makes; and while it is found out what a
+  // loop carries, none is to be remembered.
+  Block *block = op->getBlock();
+  if (!tentative.empty() || !askedGuards.insert(block).second)
+    return false;
+  bool isImplied = impliesNonNegative(*this, getGuard(block), form);
+  askedGuards.erase(block);
+  return isImplied;
+}
+
 } // namespace mlir::workgroup

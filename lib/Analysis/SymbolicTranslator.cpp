@@ -306,11 +306,11 @@ SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
   Form rhs = index.getForm(op->getOperand(1));
   Value value = op->getResult(0);
   // Other divisions round in other directions.
-  bool isFloor = isa<arith::FloorDivSIOp>(op) || isNonNegative(lhs);
-  bool isCeiling = isa<arith::CeilDivSIOp>(op) ||
-                   (isa<arith::CeilDivUIOp>(op) && isNonNegative(lhs));
-  if (!isDivisor(rhs))
+  if (!isDivisor(rhs) && !index.isNonNegativeAt(rhs, op))
     return translateFunction(op, lhs, rhs);
+  bool isFloor = isa<arith::FloorDivSIOp>(op) || index.isNonNegativeAt(lhs, op);
+  bool isCeiling =
+      isa<arith::CeilDivSIOp>(op) || (isa<arith::CeilDivUIOp>(op) && isFloor);
   // One in another is more cases than it is worth.
   bool isOfChoice = llvm::any_of(lhs.terms, [](auto term) {
     return term.first->kind == SymbolicAtom::Select;

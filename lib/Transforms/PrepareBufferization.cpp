@@ -50,13 +50,8 @@ static Value buildExtraction(RewriterBase &rewriter,
 }
 
 /// Lets tensors be made where they are inserted.
-static LogicalResult eliminateEmptyTensors(ModuleOp module) {
-  OneShotBufferizationOptions options;
-  options.allowReturnAllocsFromLoops = true;
-  options.bufferizeFunctionBoundaries = true;
-  OneShotAnalysisState state(module, options);
-  if (failed(bufferization::analyzeModuleOp(module, state)))
-    return failure();
+static LogicalResult eliminateEmptyTensors(ModuleOp module,
+                                           OneShotAnalysisState &state) {
   IRRewriter rewriter(module.getContext());
   return bufferization::eliminateEmptyTensors(rewriter, module, state,
                                               buildExtraction);
@@ -79,7 +74,10 @@ public:
             /*seesOutside=*/false);
   }
   void collect(scf::WhileOp loop) {
-    collect(*loop.getYieldOp(), loop.getAfterArguments(), /*seesOutside=*/true);
+    // The body may be given fewer than it yields.
+    SmallVector<Value> arguments(loop.getAfterArguments());
+    arguments.resize(loop.getInits().size());
+    collect(*loop.getYieldOp(), arguments, /*seesOutside=*/true);
   }
   void collect(func::FuncOp function) {
     function.walk([&](func::ReturnOp end) {
@@ -119,7 +117,7 @@ void YieldCollector::collect(Operation &terminator, ValueRange arguments,
   DenseSet<Value> seen;
   Region *body = terminator.getParentRegion();
   for (auto [operand, argument] :
-       llvm::zip(terminator.getOpOperands(), arguments)) {
+       llvm::zip_equal(terminator.getOpOperands(), arguments)) {
     if (!isa<TensorType>(operand.get().getType()))
       continue;
     auto isElsewhere = [&](Value value) {
@@ -150,10 +148,8 @@ static void copy(OpBuilder &builder, OpOperand &yield) {
       /*dynamicSizes=*/ValueRange(), /*copy=*/yield.get()));
 }
 
-static void separateYields(ModuleOp module) {
-  OneShotBufferizationOptions options;
-  options.bufferizeFunctionBoundaries = true;
-  OneShotAnalysisState state(module, options);
+/// `state` tells what functions return of what they are given.
+static void separateYields(ModuleOp module, const AnalysisState &state) {
   YieldCollector collector(state);
   module.walk([&](scf::ForOp loop) { collector.collect(loop); });
   module.walk([&](scf::WhileOp loop) { collector.collect(loop); });
@@ -174,9 +170,14 @@ struct PrepareBufferizationPass final
   using PrepareBufferizationPassBase::PrepareBufferizationPassBase;
 
   void runOnOperation() override {
-    if (failed(eliminateEmptyTensors(getOperation())))
+    OneShotBufferizationOptions options;
+    options.allowReturnAllocsFromLoops = true;
+    options.bufferizeFunctionBoundaries = true;
+    OneShotAnalysisState state(getOperation(), options);
+    if (failed(bufferization::analyzeModuleOp(getOperation(), state)) ||
+        failed(eliminateEmptyTensors(getOperation(), state)))
       return signalPassFailure();
-    separateYields(getOperation());
+    separateYields(getOperation(), state);
   }
 };
 } // namespace

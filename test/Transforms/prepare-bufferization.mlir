@@ -103,6 +103,27 @@ func.func @while(%a: !T, %b: !T, %n: index, %z: f32) -> (!T, !T, !T) {
   return %r#1, %r#2, %r#3 : !T, !T, !T
 }
 
+// It is given fewer than it yields.
+// CHECK-LABEL: func.func @while_fewer(
+// CHECK:         ^bb0(%{{.*}}: index, %[[H:.*]]: tensor<8xf32>):
+// CHECK:           %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[H]])
+// CHECK-NEXT:      scf.yield %{{.*}}, %[[H]], %[[COPY]]
+func.func @while_fewer(%a: !T, %b: !T, %n: index, %z: f32) -> !T {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.while (%k = %c0, %h = %a, %o = %b) : (index, !T, !T) -> (index, !T) {
+    %c = arith.cmpi slt, %k, %n : index
+    %e = tensor.empty() : !T
+    %x = linalg.add ins(%h, %o : !T, !T) outs(%e : !T) -> !T
+    scf.condition(%c) %k, %x : index, !T
+  } do {
+  ^bb0(%k: index, %h: !T):
+    %k1 = arith.addi %k, %c1 : index
+    scf.yield %k1, %h, %h : index, !T, !T
+  }
+  return %r#1 : !T
+}
+
 // CHECK-LABEL: func.func @while_own(
 // CHECK-NOT:     bufferization.alloc_tensor
 // CHECK:         return
@@ -139,6 +160,47 @@ func.func private @called(%a: !T) -> (!T, !T) {
 func.func @caller(%a: !T) -> (!T, !T, !T) {
   %r:2 = call @called(%a) : (!T) -> (!T, !T)
   return %r#0, %r#1, %r#1 : !T, !T, !T
+}
+
+// A function that returns what it is given,
+// CHECK-LABEL: func.func private @same(
+// CHECK-NOT:     bufferization.alloc_tensor
+// CHECK:         return
+func.func private @same(%a: !T) -> !T {
+  return %a : !T
+}
+// CHECK-LABEL: func.func private @chain(
+// CHECK:         %[[X:.*]] = linalg.exp
+// CHECK:         %[[Y:.*]] = call @same(%[[X]])
+// CHECK:         %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK-NEXT:    return %[[Y]], %[[COPY]]
+func.func private @chain(%a: !T) -> (!T, !T) {
+  %e = tensor.empty() : !T
+  %x = linalg.exp ins(%a : !T) outs(%e : !T) -> !T
+  %y = func.call @same(%x) : (!T) -> !T
+  return %y, %x : !T, !T
+}
+// and one that does not.
+// CHECK-LABEL: func.func private @new(
+func.func private @new(%a: !T) -> !T {
+  %e = tensor.empty() : !T
+  %x = linalg.exp ins(%a : !T) outs(%e : !T) -> !T
+  return %x : !T
+}
+// CHECK-LABEL: func.func @calls(
+// CHECK-NOT:     bufferization.alloc_tensor
+// CHECK:         scf.yield
+// CHECK:         call @chain
+func.func @calls(%a: !T, %b: !T, %n: index) -> (!T, !T, !T) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%h = %a, %o = %b) -> (!T, !T) {
+    %x = func.call @new(%h) : (!T) -> !T
+    %y = func.call @new(%x) : (!T) -> !T
+    scf.yield %x, %y : !T, !T
+  }
+  %s:2 = func.call @chain(%r#0) : (!T) -> (!T, !T)
+  return %r#1, %s#0, %s#1 : !T, !T, !T
 }
 
 // A tensor is made where it is inserted,

@@ -100,3 +100,78 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// What is divided need only be positive where that is done: the turn before is
+// none in the first turn.
+gpu.module @guarded {
+  gpu.func @ring(%in: memref<128xi32> {llvm.noalias}, %out: memref<128xi32> {llvm.noalias}, %n: index)
+      workgroup(%A: memref<384xi32, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      %slot = arith.remui %i, %c3 : index
+      %row = arith.muli %slot, %c128 : index
+      %at = arith.addi %row, %t : index
+      %copy = nvgpu.device_async_copy %in[%t], %A[%at], 1 : memref<128xi32> to memref<384xi32, #gpu.address_space<workgroup>>
+      nvvm.cp.async.commit.group
+      nvvm.cp.async.wait.group 1
+      gpu.barrier
+      %j = arith.subi %i, %c1 : index
+      %is = arith.cmpi sge, %i, %c1 : index
+      scf.if %is {
+        %before = arith.remui %j, %c3 : index
+        %rowBefore = arith.muli %before, %c128 : index
+        %from = arith.addi %rowBefore, %u : index
+        %v = memref.load %A[%from] : memref<384xi32, #gpu.address_space<workgroup>>
+        memref.store %v, %out[%t] : memref<128xi32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Two groups may be under way: that of the turn before is read too early.
+gpu.module @too_few {
+  gpu.func @ring(%in: memref<128xi32> {llvm.noalias}, %out: memref<128xi32> {llvm.noalias}, %n: index)
+      workgroup(%A: memref<384xi32, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      %slot = arith.remui %i, %c3 : index
+      %row = arith.muli %slot, %c128 : index
+      %at = arith.addi %row, %t : index
+      // expected-note @+1 {{the other access}}
+      %copy = nvgpu.device_async_copy %in[%t], %A[%at], 1 : memref<128xi32> to memref<384xi32, #gpu.address_space<workgroup>>
+      nvvm.cp.async.commit.group
+      nvvm.cp.async.wait.group 2
+      gpu.barrier
+      %is = arith.cmpi sge, %i, %c1 : index
+      scf.if %is {
+        %j = arith.subi %i, %c1 : index
+        %before = arith.remui %j, %c3 : index
+        %rowBefore = arith.muli %before, %c128 : index
+        %from = arith.addi %rowBefore, %u : index
+        // expected-error @+1 {{cannot synchronize 'nvgpu.device_async_copy' and 'memref.load'}}
+        %v = memref.load %A[%from] : memref<384xi32, #gpu.address_space<workgroup>>
+        memref.store %v, %out[%t] : memref<128xi32>
+      }
+    }
+    gpu.return
+  }
+}

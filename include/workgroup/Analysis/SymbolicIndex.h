@@ -181,6 +181,8 @@ public:
   /// What holds wherever control gets to `op`.
   SymbolicCondition getGuard(Operation *op) { return getGuard(op->getBlock()); }
   SymbolicCondition getGuard(Block *block);
+  /// True if `form` is not negative wherever control gets to `op`.
+  bool isNonNegativeAt(const SymbolicForm &form, Operation *op);
 
   /// When control that gets to `branch` goes on with its arm, a region or a
   /// successor, of that number; nothing if that is not known.
@@ -293,6 +295,8 @@ private:
   /// what loops in the loop carry to be understood.
   DenseMap<const SymbolicAtom *, int64_t> neededSizes;
   DenseMap<Block *, SymbolicCondition> guards;
+  /// Those that are being asked what they say of a form.
+  DenseSet<Block *> askedGuards;
   DominanceInfo dominance;
   PostDominanceInfo postDominance;
   unsigned depth = 0;

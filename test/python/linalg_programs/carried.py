@@ -122,6 +122,45 @@ def _branch(a: Array, b: Array, n: int) -> Array:
     return np.concatenate([(-a if n > 0 else a)[:8], part])
 
 
+_FEWER = """
+!t = tensor<8xf32>
+func.func private @same(%x: !t) -> !t {
+  return %x : !t
+}
+func.func @main(%a: !t, %b: !t, %n: index) -> (!t, !t) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %seven = arith.constant 7.0 : f32
+  %nine = arith.constant 9.0 : f32
+  %r:2 = scf.while (%k = %c0, %h = %a, %o = %b) : (index, !t, !t) -> (index, !t) {
+    %more = arith.cmpi slt, %k, %n : index
+    %hi = tensor.insert %seven into %h[%k] : !t
+    %oi = tensor.insert %nine into %o[%k] : !t
+    %e = tensor.empty() : !t
+    %x = linalg.add ins(%hi, %oi : !t, !t) outs(%e : !t) -> !t
+    scf.condition(%more) %k, %x : index, !t
+  } do {
+  ^bb0(%k: index, %x: !t):
+    %k1 = arith.addi %k, %c1 : index
+    scf.yield %k1, %x, %x : index, !t, !t
+  }
+  %y = func.call @same(%r#1) : (!t) -> !t
+  %i = tensor.insert %seven into %r#1[%c0] : !t
+  return %y, %i : !t, !t
+}
+"""
+
+
+def _fewer(a: Array, b: Array, n: int) -> tuple[Array, Array]:
+    first, second = a.copy(), b.copy()
+    for turn in range(n + 1):
+        first[turn], second[turn] = 7, 9
+        first = first + second
+        second = first.copy()
+    second[0] = 7
+    return first, second
+
+
 _UNSIGNED = """
 !t = tensor<8xf32>
 func.func @main(%a: !t, %n: i32) -> !t {
@@ -162,6 +201,12 @@ PROGRAMS = (
         _BRANCH,
         tuple((floats(16), floats(8), number(n)) for n in (0, 1)),
         _branch,
+    ),
+    Program(
+        "carried_by_fewer",
+        _FEWER,
+        tuple((floats(8), floats(8), number(n)) for n in (0, 1, 2)),
+        _fewer,
     ),
     Program(
         "unsigned_turns",
