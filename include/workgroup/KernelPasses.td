@@ -55,6 +55,30 @@ def InferLaunchSizesPass : Pass<"workgroup-infer-launch-sizes"> {
   }];
 }
 
+def MergeKernelsPass : Pass<"workgroup-merge-kernels", "::mlir::ModuleOp"> {
+  let summary = "Launch one kernel where several are alike";
+  let description = [{
+    Of `gpu.module`s that differ in nothing but their names and locations, the
+    first one stays, and what launched kernels of the others launches its own.
+    Networks repeat their layers, and most of the time of a compilation is that
+    of LLVM, kernel by kernel.
+
+    ```mlir
+    gpu.launch_func @layer::@kernel ...
+    gpu.launch_func @layer_0::@kernel ...
+    ```
+    becomes
+    ```mlir
+    gpu.launch_func @layer::@kernel ...
+    gpu.launch_func @layer::@kernel ...
+    ```
+
+    A module that is not launched, or that something else refers to, stays. A
+    remark tells of each that goes. Example: `test/Transforms/merge-kernels.mlir`.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
 def ConvertKernelsToNVVMPass
     : Pass<"workgroup-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Run convert-gpu-to-nvvm and keep parameters passed by value";

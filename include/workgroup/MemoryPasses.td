@@ -388,7 +388,8 @@ def PrepareBufferizationPass
     Then tensors that loops yield get memory of their own where bufferization
     with `allow-return-allocs-from-loops` takes for granted that they have some:
     the second of two that an `scf.for` or `scf.while` yields in one turn, or a
-    function that is called returns, if they are one value, or views of one; and what the body of an `scf.while`
+    function that is called returns, if they are one value, or views of one; what
+    they yield or return of constants; and what the body of an `scf.while`
     yields of something else than the same argument that is not made in the body.
     Without, a change of the one is a change of the other.
 

@@ -96,7 +96,6 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
 unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
                           Operation *point) {
   unsigned node = program.append(sequence, kind);
-  followed.push_back(point);
   before.push_back(point);
   if (Operation *start = point ? sync.getStartOfCall(point) : nullptr) {
     program.nodes[node].call =

@@ -467,8 +467,8 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
       "eliminate-barriers flatten-kernel-arguments form-kernels form-launches "
       "form-rings hoist-allocs hoist-copies infer-launch-sizes insert-barriers "
       "legalize-for-nvvm lower-contractions lower-copies lower-dynamic-memory "
-      "lower-rings map-to-threads normalize-linalg pack-memory place-buffers "
-      "prepare-bufferization print-accesses print-uniformity "
+      "lower-rings map-to-threads merge-kernels normalize-linalg pack-memory "
+      "place-buffers prepare-bufferization print-accesses print-uniformity "
       "resolve-bank-conflicts sink-allocs split-views stage-operands "
       "tile-kernel verify-kernels verify-nvvm verify-sync bufferize memory "
       "pipeline-copies to-nvvm";

@@ -107,6 +107,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
   pm.addPass(createGpuKernelOutliningPass());
   pm.addPass(createAttachTargetPass({options.chip}));
+  pm.addPass(createMergeKernelsPass());
 
   // Before hoisting, which makes lives longer: where an allocation stands says
   // when its contents become undefined.

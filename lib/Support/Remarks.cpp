@@ -40,6 +40,8 @@ static StringRef getCategory(RemarkSource source) {
     return "workgroup-lower-dynamic-memory";
   case RemarkSource::MapToThreads:
     return "workgroup-map-to-threads";
+  case RemarkSource::MergeKernels:
+    return "workgroup-merge-kernels";
   case RemarkSource::NormalizeLinalg:
     return "workgroup-normalize-linalg";
   case RemarkSource::PackMemory:

@@ -42,6 +42,7 @@ HazardsAtCalls::HazardsAtCalls(Operation *root, const SyncOptions &options) {
   for (Operation *scope : scopes) {
     addReferred(scope, program);
     KernelSync kernel(scope, analyses);
+    addParting(kernel, program);
     add(kernel, program, UniformityUnit::Block);
     if (kernel.hasWarps())
       add(kernel, program, UniformityUnit::Warp);
@@ -62,17 +63,21 @@ void HazardsAtCalls::addReferred(Operation *scope,
 }
 
 /// Looks for calls in what lanes of a warp do on their own.
-void HazardsAtCalls::addParting(const KernelSync &kernel,
-                                const InlinedProgram &program,
-                                const SyncTree &warps) {
-  for (auto [number, access] :
-       llvm::enumerate(kernel.getAccesses().getAccesses())) {
-    SmallVector<Operation *> together =
-        program.getFunctions(warps.getFollowed(number));
-    for (Operation *function : program.getFunctions(access.op))
-      if (!llvm::is_contained(together, function))
-        parting.insert(function);
-  }
+void HazardsAtCalls::addParting(KernelSync &kernel,
+                                const InlinedProgram &program) {
+  Operation *scope = kernel.getScope();
+  scope->walk([&](Operation *op) {
+    if (op == scope)
+      return;
+    SmallVector<Operation *> entered = program.getFunctions(op);
+    Operation *before = op->getPrevNode();
+    if (before && program.getFunctions(before) == entered)
+      return; // has been asked for
+    entered.truncate(entered.size() -
+                     program.getFunctions(op->getParentOp()).size());
+    if (!entered.empty() && !kernel.isReachedTogether(op, UniformityUnit::Warp))
+      parting.insert_range(entered);
+  });
 }
 
 void HazardsAtCalls::add(KernelSync &kernel, const InlinedProgram &program,
@@ -81,8 +86,6 @@ void HazardsAtCalls::add(KernelSync &kernel, const InlinedProgram &program,
   areUnknown |= tree.getUnstructured() != nullptr;
   if (areUnknown)
     return;
-  if (unit == UniformityUnit::Warp)
-    addParting(kernel, program, tree);
   for (const Hazard &hazard :
        kernel.findHazards(tree, unit, HazardUse::Insertion)) {
     SmallVector<Operation *, 3> ops = {kernel.getAccess(hazard.first).op,

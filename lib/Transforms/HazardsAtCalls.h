@@ -30,8 +30,7 @@ public:
   std::vector<Hazard> find(KernelSync &function, const InlinedProgram &program,
                            const SyncTree &tree, UniformityUnit unit) const;
 
-  /// True if whole warps do each call of `function`, the original, that has
-  /// something to order.
+  /// True if whole warps do each call of `function`, the original.
   bool areWarpsTogether(Operation *function) const {
     return !areUnknown && !parting.contains(function);
   }
@@ -50,8 +49,7 @@ private:
   void add(KernelSync &kernel, const InlinedProgram &program,
            UniformityUnit unit);
   void addReferred(Operation *scope, const InlinedProgram &program);
-  void addParting(const KernelSync &kernel, const InlinedProgram &program,
-                  const SyncTree &warps);
+  void addParting(KernelSync &kernel, const InlinedProgram &program);
 
   /// What barriers of the block have to order, and what those of warps have to;
   /// in both if one cannot be told from the other.

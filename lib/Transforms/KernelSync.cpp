@@ -77,6 +77,20 @@ void KernelSync::addParts(const SyncTree &block) {
   });
 }
 
+bool KernelSync::isReachedTogether(Operation *op, UniformityUnit unit) const {
+  const UniformityAnalysis &uniformity =
+      unit == UniformityUnit::Block ? analyses.block : analyses.warp;
+  if (uniformity.isUniformPoint(op))
+    return true;
+  for (; op != scope; op = op->getParentOp()) {
+    bool isTaken = op->getParentOp() == scope ||
+                   conflicts.takesOneWay(op->getParentOp(), unit);
+    if (!isTaken || !op->getParentRegion()->hasOneBlock())
+      return false;
+  }
+  return true;
+}
+
 bool KernelSync::isEnteredTogether(UniformityUnit unit) const {
   const UniformityAnalysis &uniformity =
       unit == UniformityUnit::Block ? analyses.block : analyses.warp;

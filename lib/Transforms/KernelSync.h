@@ -67,6 +67,8 @@ public:
   /// Where threads wait for others than at barriers of all.
   ThreadWaits findWaits() const;
 
+  /// True if all threads of a unit that get to `op` do so together.
+  bool isReachedTogether(Operation *op, UniformityUnit unit) const;
   /// True if all threads of the block, or of each warp, get to its entry
   /// together.
   bool isEnteredTogether(UniformityUnit unit) const;

@@ -110,8 +110,15 @@ SetVector<Value> YieldCollector::getShared(Value value, bool isAnyTime) const {
   return shared;
 }
 
-/// Collects what shares memory with what is yielded before it or, if
-/// `seesOutside`, with what is not made in the body, but for the same argument.
+/// True for a value that is not to be changed.
+static bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// Collects what shares memory with what is yielded before it, with a constant
+/// or, if `seesOutside`, with what is not made in the body, but for the same
+/// argument.
 void YieldCollector::collect(Operation &terminator, ValueRange arguments,
                              bool seesOutside) {
   DenseSet<Value> seen;
@@ -127,8 +134,9 @@ void YieldCollector::collect(Operation &terminator, ValueRange arguments,
              (isOther || !body->isAncestor(value.getParentRegion()));
     };
     SetVector<Value> shared = getShared(operand.get(), /*isAnyTime=*/false);
-    bool isShared =
-        llvm::any_of(shared, [&](Value value) { return seen.contains(value); });
+    bool isShared = llvm::any_of(shared, [&](Value value) {
+      return seen.contains(value) || isConstant(value);
+    });
     if (seesOutside)
       isShared |= llvm::any_of(getShared(operand.get(), /*isAnyTime=*/true),
                                isElsewhere);

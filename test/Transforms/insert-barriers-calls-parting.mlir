@@ -65,3 +65,32 @@ gpu.module @called_in_turns {
     gpu.return
   }
 }
+
+// -----
+
+!S = memref<128xf32, #gpu.address_space<workgroup>>
+
+// What lanes do on their own is not shared at all, but they would wait.
+gpu.module @called_for_private_memory {
+  func.func @exchange(%x: f32, %P: memref<128xf32>, %i: index, %k: index) {
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %P[%i] : memref<128xf32>
+    // expected-error @+1 {{cannot synchronize}}
+    %y = memref.load %P[%k] : memref<128xf32>
+    return
+  }
+  gpu.func @k(%x: f32, %out: memref<128xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %t = gpu.thread_id x
+    %u = arith.xori %t, %c1 : index
+    func.call @exchange(%x, %out, %t, %u) : (f32, memref<128xf32>, index, index) -> ()
+    %is = arith.cmpi ult, %t, %c16 : index
+    scf.if %is {
+      %own = memref.alloca() : memref<128xf32>
+      func.call @exchange(%x, %own, %t, %u) : (f32, memref<128xf32>, index, index) -> ()
+    }
+    gpu.return
+  }
+}

@@ -203,6 +203,21 @@ func.func @calls(%a: !T, %b: !T, %n: index) -> (!T, !T, !T) {
   return %r#1, %s#0, %s#1 : !T, !T, !T
 }
 
+// Nobody is to change a constant.
+// CHECK-LABEL: func.func private @table(
+// CHECK:         %[[TABLE:.*]] = arith.constant
+// CHECK:         %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[TABLE]])
+// CHECK-NEXT:    return %[[COPY]]
+func.func private @table() -> !T {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : !T
+  return %c : !T
+}
+func.func @changed(%i: index, %z: f32) -> !T {
+  %t = call @table() : () -> !T
+  %r = tensor.insert %z into %t[%i] : !T
+  return %r : !T
+}
+
 // A tensor is made where it is inserted,
 // CHECK-LABEL: func.func @inserted(
 // CHECK-SAME:    %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<4xf32>

@@ -131,14 +131,8 @@ public:
   /// The operation before which a barrier at `gap` is to stand; null if there
   /// is no such place.
   Operation *getInsertionPoint(SyncGap gap) const;
-  /// The operation that a node is, or starts with; of a call, what stands first
-  /// in its place.
+  /// The operation that a node is, or starts with.
   Operation *getStart(unsigned node) const { return before[node]; }
-  /// The operation that access number `access` is done by or, where threads go
-  /// ways of their own, what stands around that.
-  Operation *getFollowed(unsigned access) const {
-    return followed[stepOf[access]];
-  }
   /// The gaps in which barriers of the block can stand, and where they are in
   /// the tree of the same kernel for warps, which takes more apart.
   using GapMap = DenseMap<std::pair<unsigned, unsigned>, SyncGap>;
@@ -234,9 +228,9 @@ private:
   DenseMap<Operation *, unsigned> calls;
   DenseSet<unsigned> divergentSteps;
   DenseMap<unsigned, Operation *> barriers, branches;
-  /// Of nodes, what they are, and what they stand before; of sequences, what
-  /// comes behind; of loops that test in their middle, the test.
-  std::vector<Operation *> followed, before;
+  /// Of nodes, what they stand before; of sequences, what comes behind; of
+  /// loops that test in their middle, the test.
+  std::vector<Operation *> before;
   DenseMap<unsigned, Operation *> ends, tests;
   SmallVector<Operation *> divergentBarriers, divergentBranches;
   /// Barriers of warps where lanes part.

@@ -38,6 +38,7 @@ enum class RemarkSource {
   LowerDynamicMemory,
   LowerRings,
   MapToThreads,
+  MergeKernels,
   NormalizeLinalg,
   PackMemory,
   PlaceBuffers,

@@ -161,6 +161,31 @@ def _fewer(a: Array, b: Array, n: int) -> tuple[Array, Array]:
     return first, second
 
 
+_TABLE = """
+!t = tensor<4xf32>
+func.func private @table() -> !t {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : !t
+  return %c : !t
+}
+func.func @main(%x: !t, %i: index) -> (!t, !t) {
+  %first = call @table() : () -> !t
+  %nine = arith.constant 9.0 : f32
+  %changed = tensor.insert %nine into %first[%i] : !t
+  %second = call @table() : () -> !t
+  %e = tensor.empty() : !t
+  %sum = linalg.add ins(%x, %second : !t, !t) outs(%e : !t) -> !t
+  return %changed, %sum : !t, !t
+}
+"""
+
+
+def _table(x: Array, i: int) -> tuple[Array, Array]:
+    table = np.arange(1, 5, dtype="f4")
+    changed = table.copy()
+    changed[i] = 9
+    return changed, x + table
+
+
 _UNSIGNED = """
 !t = tensor<8xf32>
 func.func @main(%a: !t, %n: i32) -> !t {
@@ -208,6 +233,7 @@ PROGRAMS = (
         tuple((floats(8), floats(8), number(n)) for n in (0, 1, 2)),
         _fewer,
     ),
+    Program("constant_returned", _TABLE, ((floats(4), number(2)),), _table),
     Program(
         "unsigned_turns",
         _UNSIGNED,
