@@ -273,10 +273,18 @@ def test_timing(program: Path) -> None:
     assert abs(sum(times[:-1]) - times[-1]) < 0.1
 
 
+ALL_CATEGORIES = {
+    "workgroup-sink-allocs",
+    "workgroup-lower-copies",
+    "workgroup-hoist-allocs",
+    "workgroup-merge-kernels",
+}
+
+
 @pytest.mark.parametrize(
     ("pattern", "categories"),
     [
-        (".", {"workgroup-sink-allocs", "workgroup-lower-copies", "workgroup-hoist-allocs"}),
+        (".", ALL_CATEGORIES),
         ("copies$", {"workgroup-lower-copies"}),
         ("^Hoisted$", {"workgroup-hoist-allocs"}),
         ("nothing", set()),
