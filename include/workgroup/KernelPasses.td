@@ -73,8 +73,8 @@ def MergeKernelsPass : Pass<"workgroup-merge-kernels", "::mlir::ModuleOp"> {
     gpu.launch_func @layer::@kernel ...
     ```
 
-    A module that is not launched, or that something else refers to, stays. A
-    remark tells of each that goes. Example: `test/Transforms/merge-kernels.mlir`.
+    A module that is not launched, that something else refers to, or that has
+    variables of its own, stays. A remark tells of each that goes. Example: `test/Transforms/merge-kernels.mlir`.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }

@@ -27,6 +27,10 @@ ArgumentAliases::ArgumentAliases(Operation *root, bool areDistinct)
     if (isa_and_nonnull<gpu::GPUFuncOp>(kernel) && root->isAncestor(kernel))
       launches[kernel].push_back(launch);
   });
+  root->walk([&](CallOpInterface call) {
+    if (Operation *function = call.resolveCallableInTable(&symbols))
+      calls[function].push_back(call);
+  });
 }
 
 /// The function of which `root` is an argument that a launch, or who calls the
@@ -44,18 +48,19 @@ static FunctionOpInterface getEntry(Value root) {
              : FunctionOpInterface();
 }
 
-/// True for an argument of a function.
-static bool isOfFunction(Value value) {
+/// True for an argument of a function that nothing in sight calls.
+bool ArgumentAliases::isOfEntry(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && argument.getOwner()->isEntryBlock() &&
-         isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+         isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) &&
+         !calls.contains(argument.getOwner()->getParentOp());
 }
 
-bool isChosen(Value value) {
+bool ArgumentAliases::isChosen(Value value) const {
   Operation *op = value.getDefiningOp();
   if (auto extent = dyn_cast_or_null<memref::DimOp>(op))
-    return isOfFunction(extent.getSource());
-  return op ? isa<memref::LoadOp, CallOpInterface>(op) : isOfFunction(value);
+    return isOfEntry(extent.getSource());
+  return op ? isa<memref::LoadOp, CallOpInterface>(op) : isOfEntry(value);
 }
 
 bool ArgumentAliases::isFree(BlockArgument argument) const {
@@ -151,18 +156,25 @@ static llvm::SetVector<Value> getBuffers(Value memref) {
   return buffers;
 }
 
-bool ArgumentAliases::mayAliasOnHost(Value lhs, Value rhs) const {
+bool ArgumentAliases::mayAliasOnHost(Value lhs, Value rhs,
+                                     unsigned depth) const {
   if (isNewerThan(lhs, rhs) || isNewerThan(rhs, lhs) || isConstant(lhs) ||
       isConstant(rhs))
     return false;
   llvm::SetVector<Value> others = getBuffers(rhs);
   return llvm::any_of(getBuffers(lhs), [&](Value one) {
-    return llvm::any_of(others,
-                        [&](Value other) { return mayAlias(one, other); });
+    return llvm::any_of(
+        others, [&](Value other) { return mayAlias(one, other, depth); });
   });
 }
 
 bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
+  return mayAlias(lhs, rhs, /*depth=*/0);
+}
+
+/// `depth` is how many calls and launches were looked at on the way.
+bool ArgumentAliases::mayAlias(Value lhs, Value rhs, unsigned depth) const {
+  constexpr unsigned kMaxDepth = 8;
   lhs = getMappedMemory(lhs);
   rhs = getMappedMemory(rhs);
   bool areMemRefs =
@@ -174,15 +186,24 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {
   if (left == right || !function || function != getEntry(right))
     return true;
   auto sites = launches.find(function);
+  auto callers = calls.find(function);
   // A tensor map may well be of another argument.
-  if (sites == launches.end())
-    return !areDistinct || !areMemRefs;
+  if (sites == launches.end() && (!areDistinct || !areMemRefs))
+    return true;
+  if (depth == kMaxDepth)
+    return true; // one that calls itself
   unsigned first = cast<BlockArgument>(left).getArgNumber();
   unsigned second = cast<BlockArgument>(right).getArgNumber();
-  return llvm::any_of(sites->second, [&](gpu::LaunchFuncOp launch) {
-    return mayAliasOnHost(launch.getKernelOperand(first),
-                          launch.getKernelOperand(second));
-  });
+  if (sites != launches.end())
+    return llvm::any_of(sites->second, [&](gpu::LaunchFuncOp launch) {
+      return mayAliasOnHost(launch.getKernelOperand(first),
+                            launch.getKernelOperand(second), depth + 1);
+    });
+  return callers != calls.end() &&
+         llvm::any_of(callers->second, [&](CallOpInterface call) {
+           return mayAliasOnHost(call.getArgOperands()[first],
+                                 call.getArgOperands()[second], depth + 1);
+         });
 }
 
 } // namespace mlir::workgroup

@@ -84,18 +84,18 @@ static void addAsked(Operation *scope, AskedIds &asked,
   });
 }
 
-/// What all launches pass for a size; nothing if that is not known.
-static std::optional<int64_t>
-getCommonSize(ArrayRef<gpu::LaunchFuncOp> launches,
-              function_ref<Value(gpu::LaunchFuncOp)> get) {
-  std::optional<int64_t> common;
+/// What launches pass for a size; nothing if that is not known.
+static SymbolicRange getPassed(ArrayRef<gpu::LaunchFuncOp> launches,
+                               function_ref<Value(gpu::LaunchFuncOp)> get) {
+  SymbolicRange passed;
   for (gpu::LaunchFuncOp launch : launches) {
     std::optional<int64_t> size = getConstantIntValue(get(launch));
-    if (!size || *size < 1 || (common && common != size))
-      return std::nullopt;
-    common = size;
+    if (!size || *size < 1)
+      return {};
+    passed.min = std::min(passed.min.value_or(*size), *size);
+    passed.max = std::max(passed.max.value_or(*size), *size);
   }
-  return common;
+  return passed;
 }
 
 /// Adds what launches in sight pass along `dim`.
@@ -104,14 +104,22 @@ void SymbolicIndex::addLaunched(ArrayRef<gpu::LaunchFuncOp> launches,
   auto select = [dim](gpu::KernelDim3 sizes) {
     return std::array{sizes.x, sizes.y, sizes.z}[dim];
   };
-  if (!shape.sizes[dim])
-    shape.sizes[dim] = getCommonSize(launches, [&](gpu::LaunchFuncOp launch) {
-      return select(launch.getBlockSizeOperandValues());
-    });
-  if (!grid[dim])
-    grid[dim] = getCommonSize(launches, [&](gpu::LaunchFuncOp launch) {
-      return select(launch.getGridSizeOperandValues());
-    });
+  auto add = [](const SymbolicRange &passed, std::optional<int64_t> &size,
+                std::optional<int64_t> &most) {
+    if (!size && passed.min == passed.max)
+      size = passed.max;
+    most = size ? size : passed.max;
+  };
+  add(getPassed(launches,
+                [&](gpu::LaunchFuncOp launch) {
+                  return select(launch.getBlockSizeOperandValues());
+                }),
+      shape.sizes[dim], mostThreads[dim]);
+  add(getPassed(launches,
+                [&](gpu::LaunchFuncOp launch) {
+                  return select(launch.getGridSizeOperandValues());
+                }),
+      grid[dim], mostBlocks[dim]);
 }
 
 SymbolicIndex::SymbolicIndex(Operation *scope, const KernelLoops &loops,
@@ -195,7 +203,7 @@ bool SymbolicIndex::isFree(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && argument.getOwner() == &getBody(scope)->front()
              ? arguments.isFree(argument)
-             : isChosen(value);
+             : arguments.isChosen(value);
 }
 
 SymbolicForm SymbolicIndex::makeOpaque(Value value) {

@@ -146,15 +146,26 @@ SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
   auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
   constexpr int64_t kMaxGrid = INT32_MAX;
   constexpr int64_t kMaxBlock[] = {1024, 1024, 64};
+  auto getMost = [&](std::optional<int64_t> size, std::optional<int64_t> most,
+                     int64_t limit) {
+    return std::min(limit, size.value_or(most.value_or(limit)));
+  };
+  auto getMostThreads = [&] {
+    return getMost(shape.sizes[atom.dim], mostThreads[atom.dim],
+                   kMaxBlock[atom.dim]);
+  };
+  auto getMostBlocks = [&] {
+    return getMost(grid[atom.dim], mostBlocks[atom.dim], kMaxGrid);
+  };
   switch (atom.kind) {
   case Atom::ThreadId:
-    return {0, shape.sizes[atom.dim].value_or(kMaxBlock[atom.dim]) - 1};
+    return {0, getMostThreads() - 1};
   case Atom::GridValue:
     if (atom.what == Atom::BlockSize)
-      return {1, kMaxBlock[atom.dim]};
+      return {1, getMostThreads()};
     if (atom.what == Atom::GridSize)
-      return {1, kMaxGrid};
-    return {0, grid[atom.dim].value_or(kMaxGrid) - 1};
+      return {1, getMostBlocks()};
+    return {0, getMostBlocks() - 1};
   case Atom::Quotient:
     return rangeOfQuotient(ofOperand(0), ofOperand(1));
   case Atom::Product:

@@ -83,8 +83,9 @@ bool KernelSync::isReachedTogether(Operation *op, UniformityUnit unit) const {
   if (uniformity.isUniformPoint(op))
     return true;
   for (; op != scope; op = op->getParentOp()) {
-    bool isTaken = op->getParentOp() == scope ||
-                   conflicts.takesOneWay(op->getParentOp(), unit);
+    bool isTaken = op->getParentOp() == scope
+                       ? isEnteredTogether(unit)
+                       : conflicts.takesOneWay(op->getParentOp(), unit);
     if (!isTaken || !op->getParentRegion()->hasOneBlock())
       return false;
   }

@@ -12,10 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "llvm/ADT/Hashing.h"
 
@@ -47,6 +50,16 @@ static bool areAlike(gpu::GPUModuleOp lhs, gpu::GPUModuleOp rhs) {
              OperationEquivalence::IgnoreLocations);
 }
 
+/// True if the module has no variables of its own that launches may change.
+static bool isStateless(gpu::GPUModuleOp kernels) {
+  return llvm::all_of(*kernels.getBody(), [](Operation &op) {
+    auto variable = dyn_cast<memref::GlobalOp>(op);
+    return isa<FunctionOpInterface>(op) ||
+           (variable &&
+            (variable.getConstant() || isWorkgroupMemory(variable.getType())));
+  });
+}
+
 /// True if `user` only launches a kernel.
 static bool isLaunch(Operation *user) { return isa<gpu::LaunchFuncOp>(user); }
 
@@ -63,7 +76,8 @@ static void mergeKernels(ModuleOp module) {
   for (auto kernels :
        llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>())) {
     ArrayRef<Operation *> launches = users.getUsers(kernels);
-    if (launches.empty() || !llvm::all_of(launches, isLaunch))
+    if (launches.empty() || !llvm::all_of(launches, isLaunch) ||
+        !isStateless(kernels))
       continue; // others may ask for it by its name
     SmallVector<gpu::GPUModuleOp, 1> &others = kept[hashContents(kernels)];
     auto *same = llvm::find_if(others, [&](gpu::GPUModuleOp other) {

@@ -13,6 +13,10 @@ module attributes {gpu.container_module} {
 // CHECK-NEXT:    gpu.launch_func @other_name::@main_kernel
 // CHECK-NEXT:    gpu.launch_func @other_target::@kernel
 // CHECK-NEXT:    gpu.launch_func @layer::@kernel
+// CHECK-NEXT:    gpu.launch_func @sum::@kernel
+// CHECK-NEXT:    gpu.launch_func @sum_of_another::@kernel
+// CHECK-NEXT:    gpu.launch_func @tile::@kernel
+// CHECK-NEXT:    gpu.launch_func @tile::@kernel
 func.func @main(%a: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -23,6 +27,10 @@ func.func @main(%a: memref<64xf32>) {
   gpu.launch_func @other_name::@main_kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
   gpu.launch_func @other_target::@kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
   gpu.launch_func @same_too::@kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
+  gpu.launch_func @sum::@kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
+  gpu.launch_func @sum_of_another::@kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
+  gpu.launch_func @tile::@kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
+  gpu.launch_func @same_tile::@kernel blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%a : memref<64xf32>)
   return
 }
 // CHECK:         gpu.module @layer {
@@ -98,5 +106,28 @@ gpu.module @not_launched {
     memref.store %x, %a[%t] : memref<64xf32>
     gpu.return
   }
+}
+// Each has a sum of its own. What is workgroup memory is new for each block.
+// CHECK:         gpu.module @sum {
+// CHECK:         gpu.module @sum_of_another {
+// CHECK:         gpu.module @tile {
+// CHECK-NOT:     gpu.module @same_tile
+gpu.module @sum {
+  memref.global "private" @total : memref<1xf32> = dense<0.0>
+  gpu.func @kernel(%a: memref<64xf32>) kernel { gpu.return }
+}
+gpu.module @sum_of_another {
+  memref.global "private" @total : memref<1xf32> = dense<0.0>
+  gpu.func @kernel(%a: memref<64xf32>) kernel { gpu.return }
+}
+gpu.module @tile {
+  memref.global "private" @tile : memref<64xf32, #gpu.address_space<workgroup>>
+  memref.global "private" constant @table : memref<1xf32> = dense<1.0>
+  gpu.func @kernel(%a: memref<64xf32>) kernel { gpu.return }
+}
+gpu.module @same_tile {
+  memref.global "private" @tile : memref<64xf32, #gpu.address_space<workgroup>>
+  memref.global "private" constant @table : memref<1xf32> = dense<1.0>
+  gpu.func @kernel(%a: memref<64xf32>) kernel { gpu.return }
 }
 }

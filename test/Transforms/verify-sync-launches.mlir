@@ -458,3 +458,32 @@ func.func @main(%out: memref<64xf32>, %n: index, %m: index) {
   }
   return
 }
+
+// -----
+
+// The most blocks of all launches are too few.
+module attributes {gpu.container_module} {
+func.func @main(%out: memref<64xf32>, %x: f32) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @few::@k blocks in (%c4, %c1, %c1) threads in (%c64, %c1, %c1) args(%out : memref<64xf32>, %x : f32)
+  gpu.launch_func @few::@k blocks in (%c8, %c1, %c1) threads in (%c64, %c1, %c1) args(%out : memref<64xf32>, %x : f32)
+  return
+}
+gpu.module @few {
+  gpu.func @k(%out: memref<64xf32>, %x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %b = gpu.block_id x
+    %is = arith.cmpi uge, %b, %c8 : index
+    scf.if %is {
+      memref.store %x, %out[%c0] : memref<64xf32>
+      %v = memref.load %out[%c0] : memref<64xf32>
+      memref.store %v, %out[%c8] : memref<64xf32>
+    }
+    gpu.return
+  }
+}
+}

@@ -15,18 +15,16 @@
 #define WORKGROUP_ANALYSIS_ARGUMENTALIASES_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 
 namespace mlir::workgroup {
-
-/// True if `value`, of the host, is not computed there: what a caller passes,
-/// what is loaded, or an extent of what a caller passes.
-bool isChosen(Value value);
 
 class ArgumentAliases {
 public:
   /// Arguments of a kernel share memory if, in a launch inside `root`, what is
   /// passed for them may do so. With `areDistinct`, different memref arguments
-  /// of a host function share none, nor do those of a kernel without launches.
+  /// of a host function share none, but for what calls inside `root` pass, nor
+  /// do those of a kernel without launches.
   ArgumentAliases(Operation *root, bool areDistinct);
 
   /// True if two memrefs, or tensor maps of some, may share memory.
@@ -36,6 +34,10 @@ public:
   /// are: as far as is in sight, the host does not compute it.
   bool isFree(BlockArgument argument) const;
 
+  /// True if `value`, of the host, is not computed there: what a caller out of
+  /// sight passes, what is loaded, or an extent of what such a caller passes.
+  bool isChosen(Value value) const;
+
   /// The launches of `kernel` inside `root`.
   ArrayRef<gpu::LaunchFuncOp> getLaunches(Operation *kernel) const {
     auto it = launches.find(kernel);
@@ -43,10 +45,13 @@ public:
   }
 
 private:
-  bool mayAliasOnHost(Value lhs, Value rhs) const;
+  bool isOfEntry(Value value) const;
+  bool mayAlias(Value lhs, Value rhs, unsigned depth) const;
+  bool mayAliasOnHost(Value lhs, Value rhs, unsigned depth) const;
 
   bool areDistinct;
   DenseMap<Operation *, SmallVector<gpu::LaunchFuncOp, 1>> launches;
+  DenseMap<Operation *, SmallVector<CallOpInterface, 1>> calls;
 };
 
 } // namespace mlir::workgroup

@@ -285,6 +285,8 @@ private:
   const ArgumentAliases &arguments;
   BlockShape shape;
   std::array<std::optional<int64_t>, 3> grid;
+  /// The most that launches in sight pass, where they differ.
+  std::array<std::optional<int64_t>, 3> mostThreads, mostBlocks;
   std::vector<std::unique_ptr<SymbolicAtom>> atoms;
   std::unordered_multimap<size_t, const SymbolicAtom *> interned;
   DenseMap<Value, SymbolicForm> forms;
