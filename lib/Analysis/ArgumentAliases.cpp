@@ -156,16 +156,41 @@ static llvm::SetVector<Value> getBuffers(Value memref) {
   return buffers;
 }
 
+/// True if one operation hands both on at the same time.
+static bool areHandedOnTogether(Value lhs, Value rhs) {
+  auto first = dyn_cast<BlockArgument>(lhs);
+  auto second = dyn_cast<BlockArgument>(rhs);
+  return first && second
+             ? first.getOwner() == second.getOwner()
+             : !first && !second && lhs.getDefiningOp() == rhs.getDefiningOp();
+}
+
+/// What is handed on together is looked at in pairs: buffers that a loop swaps
+/// stay different.
 bool ArgumentAliases::mayAliasOnHost(Value lhs, Value rhs,
                                      unsigned depth) const {
-  if (isNewerThan(lhs, rhs) || isNewerThan(rhs, lhs) || isConstant(lhs) ||
-      isConstant(rhs))
-    return false;
-  llvm::SetVector<Value> others = getBuffers(rhs);
-  return llvm::any_of(getBuffers(lhs), [&](Value one) {
-    return llvm::any_of(
-        others, [&](Value other) { return mayAlias(one, other, depth); });
-  });
+  llvm::SetVector<std::pair<Value, Value>> pairs;
+  pairs.insert({lhs, rhs});
+  for (unsigned next = 0; next < pairs.size(); ++next) {
+    auto [one, other] = pairs[next];
+    Value left = getRootBuffer(one), right = getRootBuffer(other);
+    if (isNewerThan(one, other) || isNewerThan(other, one) || isConstant(one) ||
+        isConstant(other))
+      continue;
+    SmallVector<Value, 2> sources = getSources(left);
+    bool isPair = left != right && areHandedOnTogether(left, right);
+    if (isPair && !sources.empty()) {
+      for (auto [from, to] : llvm::zip_equal(sources, getSources(right)))
+        pairs.insert({from, to});
+      continue;
+    }
+    llvm::SetVector<Value> others = getBuffers(right);
+    for (Value buffer : getBuffers(left))
+      for (Value another : others)
+        if (mayAlias(buffer, another, depth))
+          return true;
+  }
+  return false;
 }
 
 bool ArgumentAliases::mayAlias(Value lhs, Value rhs) const {

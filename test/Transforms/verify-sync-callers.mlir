@@ -46,3 +46,72 @@ func.func @main(%p: memref<64xf32>, %x: f32) {
   call @layer(%q, %p, %x) : (memref<64xf32>, memref<64xf32>, f32) -> ()
   return
 }
+
+// -----
+
+// What a loop of the host swaps stays two buffers: blocks read the one and write
+// the other.
+module attributes {gpu.container_module} {
+func.func @main(%p: memref<257xf32>, %q: memref<257xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %p, %b = %q) -> (memref<257xf32>, memref<257xf32>) {
+    gpu.launch_func @swapped::@k blocks in (%c4, %c1, %c1) threads in (%c64, %c1, %c1)
+      args(%a : memref<257xf32>, %b : memref<257xf32>)
+    scf.yield %b, %a : memref<257xf32>, memref<257xf32>
+  }
+  gpu.launch_func @swapped::@k blocks in (%c4, %c1, %c1) threads in (%c64, %c1, %c1)
+    args(%r#1 : memref<257xf32>, %r#0 : memref<257xf32>)
+  return
+}
+gpu.module @swapped {
+  gpu.func @k(%a: memref<257xf32>, %b: memref<257xf32>) kernel {
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %block = gpu.block_id x
+    %t = gpu.thread_id x
+    %first = arith.muli %block, %c64 : index
+    %i = arith.addi %first, %t : index
+    %j = arith.addi %i, %c1 : index
+    %v = memref.load %a[%j] : memref<257xf32>
+    memref.store %v, %b[%i] : memref<257xf32>
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// Here both are the first one from the second turn on.
+module attributes {gpu.container_module} {
+func.func @main(%p: memref<257xf32>, %q: memref<257xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %p, %b = %q) -> (memref<257xf32>, memref<257xf32>) {
+    gpu.launch_func @one::@k blocks in (%c4, %c1, %c1) threads in (%c64, %c1, %c1)
+      args(%a : memref<257xf32>, %b : memref<257xf32>)
+    scf.yield %a, %a : memref<257xf32>, memref<257xf32>
+  }
+  return
+}
+gpu.module @one {
+  gpu.func @k(%a: memref<257xf32>, %b: memref<257xf32>) kernel {
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %block = gpu.block_id x
+    %t = gpu.thread_id x
+    %first = arith.muli %block, %c64 : index
+    %i = arith.addi %first, %t : index
+    %j = arith.addi %i, %c1 : index
+    // expected-note @+1 {{the other access}}
+    %v = memref.load %a[%j] : memref<257xf32>
+    // expected-warning @+1 {{possible data race on global memory}}
+    memref.store %v, %b[%i] : memref<257xf32>
+    gpu.return
+  }
+}
+}
