@@ -10,6 +10,7 @@
 #include "BranchAndBound.h"
 #include "IntegerSearch.h"
 #include "RowReduction.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -89,14 +90,21 @@ makePolyhedron(const RowReduction &reduction, int64_t limit) {
   return system;
 }
 
-/// Whether MLIR's search, which knows no limit, soon comes to an end.
+/// Whether MLIR's search, which knows no limit, soon comes to an end: of many
+/// variables with large factors it takes seconds.
 static bool isSmall(const RowReduction &reduction) {
-  constexpr unsigned kMaxVariables = 20;
+  constexpr unsigned kMaxVariables = 20, kMaxBits = 100;
   constexpr int64_t kLimit = int64_t(1) << 32;
-  return reduction.getVariables().size() <= kMaxVariables &&
-         llvm::all_of(reduction.getRows(), [&](const auto &constraint) {
-           return isBelow(constraint, kLimit);
-         });
+  int64_t largest = 1;
+  for (const LinearConstraint &constraint : reduction.getRows()) {
+    if (!isBelow(constraint, kLimit))
+      return false;
+    for (auto term : constraint.row.terms)
+      largest = std::max(largest, std::abs(term.second));
+  }
+  unsigned numVariables = reduction.getVariables().size();
+  return numVariables <= kMaxVariables &&
+         numVariables * llvm::Log2_64(largest) <= kMaxBits;
 }
 
 /// Solves what is left, in integers only if it `isLast`.
