@@ -93,7 +93,7 @@ makePolyhedron(const RowReduction &reduction, int64_t limit) {
 /// Whether MLIR's search, which knows no limit, soon comes to an end: of many
 /// variables with large factors it takes seconds.
 static bool isSmall(const RowReduction &reduction) {
-  constexpr unsigned kMaxVariables = 20, kMaxBits = 100;
+  constexpr unsigned kMaxVariables = 20, kMaxBits = 129;
   constexpr int64_t kLimit = int64_t(1) << 32;
   int64_t largest = 1;
   for (const LinearConstraint &constraint : reduction.getRows()) {
