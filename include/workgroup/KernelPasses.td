@@ -74,7 +74,8 @@ def MergeKernelsPass : Pass<"workgroup-merge-kernels", "::mlir::ModuleOp"> {
     ```
 
     A module that is not launched, that something else refers to, or that has
-    variables of its own, stays. A remark tells of each that goes. Example: `test/Transforms/merge-kernels.mlir`.
+    variables of its own, stays. A remark tells of each that goes. Example:
+    `test/Transforms/merge-kernels.mlir`.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }

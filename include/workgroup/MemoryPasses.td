@@ -402,6 +402,8 @@ def PrepareBufferizationPass
     scf.yield %x, %copy : tensor<8xf32>, tensor<8xf32>
     ```
 
+    Fails on such a tensor of unknown rank, which cannot be copied.
+
     To be run right before `one-shot-bufferize`: canonicalization between may
     remove copies. Example: `test/Transforms/prepare-bufferization.mlir`.
   }];

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/ArgumentAliases.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,6 +32,11 @@ ArgumentAliases::ArgumentAliases(Operation *root, bool areDistinct)
     if (Operation *function = call.resolveCallableInTable(&symbols))
       calls[function].push_back(call);
   });
+  root->walk([&](func::ConstantOp constant) {
+    if (Operation *function =
+            symbols.lookupNearestSymbolFrom(constant, constant.getValueAttr()))
+      referred.insert(function);
+  });
 }
 
 /// The function of which `root` is an argument that a launch, or who calls the
@@ -51,9 +57,11 @@ static FunctionOpInterface getEntry(Value root) {
 /// True for an argument of a function that nothing in sight calls.
 bool ArgumentAliases::isOfEntry(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getOwner()->isEntryBlock() &&
-         isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) &&
-         !calls.contains(argument.getOwner()->getParentOp());
+  if (!argument || !argument.getOwner()->isEntryBlock())
+    return false;
+  Operation *function = argument.getOwner()->getParentOp();
+  return isa<FunctionOpInterface>(function) && !calls.contains(function) &&
+         !referred.contains(function);
 }
 
 bool ArgumentAliases::isChosen(Value value) const {
@@ -215,8 +223,8 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs, unsigned depth) const {
   // A tensor map may well be of another argument.
   if (sites == launches.end() && (!areDistinct || !areMemRefs))
     return true;
-  if (depth == kMaxDepth)
-    return true; // one that calls itself
+  if (depth == kMaxDepth || referred.contains(function))
+    return true; // one that calls itself, or is called by anyone
   unsigned first = cast<BlockArgument>(left).getArgNumber();
   unsigned second = cast<BlockArgument>(right).getArgNumber();
   if (sites != launches.end())

@@ -81,7 +81,8 @@ static void addSynchronization(OpPassManager &pm,
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          std::vector<MemoryPlacement> *placements) {
-  pm.addPass(createSymbolDCEPass()); // what nobody calls need not be right
+  // What no kernel calls need not be right.
+  pm.addNestedPass<gpu::GPUModuleOp>(createSymbolDCEPass());
   pm.addPass(createSplitViewsPass());
   pm.addPass(createFormLaunchesPass());
   pm.addPass(createInferLaunchSizesPass());

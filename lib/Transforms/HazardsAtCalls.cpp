@@ -91,8 +91,8 @@ void HazardsAtCalls::add(KernelSync &kernel, const InlinedProgram &program,
     SmallVector<Operation *, 3> ops = {kernel.getAccess(hazard.first).op,
                                        kernel.getAccess(hazard.second).op};
     // A turn of a loop around the call is another call.
-    if (const KernelLoop *carrier = hazard.relation.carrier)
-      ops.push_back(carrier->op ? carrier->op : carrier->header->getParentOp());
+    if (Operation *carrier = getCarrier(hazard))
+      ops.push_back(carrier);
     Operation *function = program.getCommonFunction(ops);
     if (!function)
       continue;

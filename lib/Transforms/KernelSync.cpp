@@ -78,9 +78,7 @@ void KernelSync::addParts(const SyncTree &block) {
 }
 
 bool KernelSync::isReachedTogether(Operation *op, UniformityUnit unit) const {
-  const UniformityAnalysis &uniformity =
-      unit == UniformityUnit::Block ? analyses.block : analyses.warp;
-  if (uniformity.isUniformPoint(op))
+  if (conflicts.getIndex().getUniformity(unit).isUniformPoint(op))
     return true;
   for (; op != scope; op = op->getParentOp()) {
     bool isTaken = op->getParentOp() == scope
@@ -93,10 +91,9 @@ bool KernelSync::isReachedTogether(Operation *op, UniformityUnit unit) const {
 }
 
 bool KernelSync::isEnteredTogether(UniformityUnit unit) const {
-  const UniformityAnalysis &uniformity =
-      unit == UniformityUnit::Block ? analyses.block : analyses.warp;
   Region *body = getBody(scope);
-  return body && uniformity.isUniformPoint(&body->front().front());
+  return body && conflicts.getIndex().getUniformity(unit).isUniformPoint(
+                     &body->front().front());
 }
 
 ThreadWaits KernelSync::findWaits() const {

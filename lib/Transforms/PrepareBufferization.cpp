@@ -148,16 +148,25 @@ void YieldCollector::collect(Operation &terminator, ValueRange arguments,
 }
 
 /// Gives `yield` memory of its own.
-static void copy(OpBuilder &builder, OpOperand &yield) {
-  builder.setInsertionPoint(yield.getOwner());
+static LogicalResult copy(OpBuilder &builder, OpOperand &yield) {
+  Operation *terminator = yield.getOwner();
+  auto type = dyn_cast<RankedTensorType>(yield.get().getType());
+  if (!type)
+    return terminator->emitError("'")
+           << terminator->getName() << "' op hands on operand "
+           << yield.getOperandNumber()
+           << ", of unknown rank, which shares memory with something else and "
+              "cannot be copied; cast it to a ranked tensor before";
+  builder.setInsertionPoint(terminator);
   yield.set(bufferization::AllocTensorOp::create(
-      builder, yield.getOwner()->getLoc(),
-      cast<RankedTensorType>(yield.get().getType()),
+      builder, terminator->getLoc(), type,
       /*dynamicSizes=*/ValueRange(), /*copy=*/yield.get()));
+  return success();
 }
 
 /// `state` tells what functions return of what they are given.
-static void separateYields(ModuleOp module, const AnalysisState &state) {
+static LogicalResult separateYields(ModuleOp module,
+                                    const AnalysisState &state) {
   YieldCollector collector(state);
   module.walk([&](scf::ForOp loop) { collector.collect(loop); });
   module.walk([&](scf::WhileOp loop) { collector.collect(loop); });
@@ -169,7 +178,9 @@ static void separateYields(ModuleOp module, const AnalysisState &state) {
   });
   OpBuilder builder(module.getContext());
   for (OpOperand *yield : collector.getYields())
-    copy(builder, *yield);
+    if (failed(copy(builder, *yield)))
+      return failure();
+  return success();
 }
 
 namespace {
@@ -183,9 +194,9 @@ struct PrepareBufferizationPass final
     options.bufferizeFunctionBoundaries = true;
     OneShotAnalysisState state(getOperation(), options);
     if (failed(bufferization::analyzeModuleOp(getOperation(), state)) ||
-        failed(eliminateEmptyTensors(getOperation(), state)))
-      return signalPassFailure();
-    separateYields(getOperation(), state);
+        failed(eliminateEmptyTensors(getOperation(), state)) ||
+        failed(separateYields(getOperation(), state)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -115,3 +115,27 @@ gpu.module @one {
   }
 }
 }
+
+// -----
+
+// Who calls it is known only when it runs.
+func.func private @layer(%a: memref<64xf32>, %b: memref<64xf32>, %x: f32) {
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%dx = %c64, %dy = %c1, %dz = %c1) {
+    %u = arith.subi %c63, %tx : index
+    // expected-note @+1 {{the other access}}
+    memref.store %x, %b[%tx] : memref<64xf32>
+    // expected-warning @+1 {{possible data race on global memory}}
+    %v = memref.load %a[%u] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}
+func.func @main(%p: memref<64xf32>, %x: f32) {
+  %f = func.constant @layer : (memref<64xf32>, memref<64xf32>, f32) -> ()
+  func.call_indirect %f(%p, %p, %x) : (memref<64xf32>, memref<64xf32>, f32) -> ()
+  return
+}

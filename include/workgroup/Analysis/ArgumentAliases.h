@@ -52,6 +52,8 @@ private:
   bool areDistinct;
   DenseMap<Operation *, SmallVector<gpu::LaunchFuncOp, 1>> launches;
   DenseMap<Operation *, SmallVector<CallOpInterface, 1>> calls;
+  /// Functions whose address is taken: who calls them is not known.
+  DenseSet<Operation *> referred;
 };
 
 } // namespace mlir::workgroup
