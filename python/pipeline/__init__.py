@@ -8,7 +8,7 @@ asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
 
 if TYPE_CHECKING:
     from .assembler import Resources
@@ -167,7 +167,7 @@ _MODULES = {
 
 if not TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         """Load a module of :data:`_MODULES`, for itself or for one of its names."""
         from importlib import import_module
 

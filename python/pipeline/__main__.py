@@ -1,29 +1,20 @@
 """``python -m pipeline``."""
 
-import ctypes
+from __future__ import annotations
+
+import gc
 import os
 import sys
-import threading
 
-
-def load_libraries() -> None:
-    """Load the compiler's libraries, LLVM's among them, while Python imports its own modules.
-
-    Both take tens of milliseconds. Importing the extension would hold the interpreter's lock, a
-    call by way of ctypes does not. What fails here is told, with its remedy, by that import.
-    """
-    load = ctypes.CDLL(None).dlopen
-    load.argtypes = [ctypes.c_char_p, ctypes.c_int]
-    load.restype = ctypes.c_void_p
-    plugin = __file__.rpartition(os.sep)[0] + "/WorkgroupPlugin.so"
-    threading.Thread(target=load, args=(os.fsencode(plugin), os.RTLD_LAZY)).start()
+from . import worker
 
 
 def run() -> int:
     """Run the command line; an interrupt during the imports is one too."""
     try:
-        if sys.argv[1:2] == ["compile"] and not {"-h", "--help"} & {*sys.argv}:
-            load_libraries()
+        if sys.argv[1:2] in (["compile"], ["run"], ["check"]):
+            worker.end_at_interrupts()
+            worker.start()
         from .cli import main
 
         return main(sys.argv[1:])
@@ -31,4 +22,9 @@ def run() -> int:
         return 130
 
 
-sys.exit(run())
+gc.disable()  # until the modules are loaded, nothing of which is garbage
+code = run()
+if sys.stderr is not None:
+    sys.stderr.flush()
+# Nothing is left to do: the process ends without taking apart what was loaded.
+os._exit(code)

@@ -6,23 +6,24 @@ refused, 2 wrong usage, 69 a tool is missing, 70 internal error, 130 interrupted
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from . import worker
 from .compiler import STAGES, Stage, choose_schedule, compile, load_beside
 from .errors import CompileError, Error, InternalError, UsageError
-from .files import write_file
+from .files import is_text, write_file
 from .parser import NOT_BUILT, make_parser
 from .toolchain import find_mlir_opt, plugin_path
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from .diagnostics import Remark
     from .module import Module
@@ -166,30 +167,27 @@ def _wait_for(function: Callable[[], T]) -> T:
 
     That ends the process, by ``_guard``, whatever the thread is at.
     """
-    results: list[T] = []
-    errors: list[BaseException] = []
+    return worker.call(function, _load_rest)
 
-    def call() -> None:
-        try:
-            results.append(function())
-        except BaseException as error:
-            errors.append(error)
 
-    thread = threading.Thread(target=call)
-    thread.start()
+def _load_rest() -> None:
+    """Import what a compilation takes, if its libraries are still being loaded."""
     load_beside()
-    thread.join()
-    if errors:
-        raise errors.pop()
-    return results.pop()
+    gc.enable()
+    worker.raise_at_interrupts()
 
 
 def _source(given: str) -> str | Path:
-    return given if given == "-" else Path(given)
+    """Return the name of a file as what cannot be taken for a program."""
+    if not is_text(given):
+        return given
+    from pathlib import Path
+
+    return Path(given)
 
 
 def _schedule(given: str | None) -> str | Path | None:
-    return given if given in (None, "auto", "none", "-") else Path(given)
+    return None if given is None else _source(given)
 
 
 def _compile_regex(text: str | None) -> re.Pattern[str] | None:
@@ -235,6 +233,8 @@ def _save_temps(
 ) -> None:
     if options.save_temps is None:
         return
+    from pathlib import Path
+
     folder = Path(options.save_temps)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .errors import CompileError, UsageError
@@ -15,6 +14,8 @@ from .files import is_text, read_source
 from .toolchain import find_libdevice, load_native
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from . import _native
     from .module import Module
     from .schedules import Choice
@@ -229,7 +230,7 @@ def _options(request: Request) -> _native.CompileOptions:
     options.memory_options = request.memory_options
     options.sync = request.sync
     options.verify_barriers = request.verify
-    options.libdevice = str(find_libdevice() or "")
+    options.libdevice = find_libdevice() or ""
     options.checks_sync = request.checks_sync
     options.last_stage = _native.Stage[request.until.upper()]
     options.keep_texts = request.keep_texts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from . import _native
@@ -25,8 +25,7 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """An error, warning, remark or note of the compiler."""
 
     severity: Severity
@@ -38,8 +37,7 @@ class Diagnostic:
         return f"{self.location}: {self.severity}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """A decision of a pass.
 
     ``kind`` is ``passed``, ``missed``, ``failed`` or ``analysis``, ``category`` the pass, ``name``
@@ -52,16 +50,19 @@ class Remark:
     function: str
     message: str
     location: Location
-    arguments: dict[str, str] = field(hash=False)
+    arguments: dict[str, str]
 
     def __str__(self) -> str:
         return (
             f"{self.location}: remark: [{self.kind}] {self.category}: {self.name}: {self.message}"
         )
 
+    def __hash__(self) -> int:
+        """Hash all but the arguments, which are a dictionary."""
+        return hash(self[:-1])
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+
+class Snapshot(NamedTuple):
     """What pass ``pass_`` changed in operation ``op``, as MLIR text."""
 
     pass_: str

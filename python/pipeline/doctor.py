@@ -91,7 +91,7 @@ def _ptxas() -> str:
 
 def _libdevice() -> str:
     if library := find_libdevice():
-        return str(library)
+        return library
     raise ToolError(f"not found; {INSTALL_PTXAS}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .diagnostics import Location
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from .sizes import LaunchSizes
 
 
-@dataclass(frozen=True, slots=True)
-class SharedBuffer:
+class SharedBuffer(NamedTuple):
     """A buffer in workgroup memory: bytes of a symbol that other buffers may have in turns.
 
     Offset and size are in bytes, strides count elements.

@@ -1,14 +1,20 @@
-"""Reading sources and writing results, whole or not at all."""
+"""Reading sources and writing results, whole or not at all.
+
+Without pathlib, which takes milliseconds to load.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
-from pathlib import Path
-from typing import BinaryIO
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import CompileError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STDIN_NAME = "<stdin>"
 _CHUNK = 1 << 20
@@ -68,12 +74,14 @@ def read_source(source: str | Path) -> tuple[str, str]:
     if is_text(source):
         return decode(str(source).encode("utf-8", "surrogatepass"), "<string>"), "<string>"
     name = os.fspath(source)
+    if not isinstance(name, str):
+        raise TypeError(f"a program, or the name of its file, is no {type(name).__name__}")
     if not name:
         raise UsageError("error: no program: the name of its file is empty")
     if source == "-":
         return _read_stdin()
     try:
-        with Path(name).open("rb") as stream:
+        with open(name, "rb") as stream:
             data = _read(stream)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -91,45 +99,45 @@ def _read_stdin() -> tuple[str, str]:
         raise UsageError(f"{STDIN_NAME}: error: cannot be read: {error.strerror}") from error
 
 
-def _write_in_place(path: Path, data: bytes) -> None:
+def _write_in_place(name: str, data: bytes) -> None:
     """Write to something that is no regular file: a device, a pipe."""
-    with path.open("wb") as stream:
+    with open(name, "wb") as stream:
         stream.write(data)
 
 
-def write_file(name: str | Path, data: bytes) -> None:
-    """Write `data` to the file `name`, which appears whole or not at all.
+def write_file(path: str | Path, data: bytes) -> None:
+    """Write `data` to the file `path`, which appears whole or not at all.
 
     Raises UsageError if it cannot be written.
     """
-    if not os.fspath(name):
+    name = os.fspath(path)
+    if not name:
         raise UsageError("error: cannot be written: the name of the file is empty")
-    path = Path(name)
     try:
-        mode = _mode(path)
+        mode = _mode(name)
         if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(21, "Is a directory")
         if mode is not None and not stat.S_ISREG(mode):
-            return _write_in_place(path, data)
-        _replace_file(Path(os.path.realpath(path)), data)
+            return _write_in_place(name, data)
+        _replace_file(os.path.realpath(name), data, mode)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{name}: error: cannot be written: {reason}") from error
 
 
-def _mode(path: Path) -> int | None:
-    """Return the mode of what `path` leads to, through all links; None if nothing is there."""
+def _mode(name: str) -> int | None:
+    """Return the mode of what `name` leads to, through all links; None if nothing is there."""
     try:
-        return path.stat().st_mode
+        return os.stat(name).st_mode
     except FileNotFoundError:
         return None
 
 
-def _replace_file(path: Path, data: bytes) -> None:
-    if path.exists() and not os.access(path, os.W_OK):
+def _replace_file(name: str, data: bytes, mode: int | None) -> None:
+    if mode is not None and not os.access(name, os.W_OK):
         raise PermissionError(13, "Permission denied")
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    temporary = path.parent / f".pipeline-{os.urandom(8).hex()}"
+    permissions = 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode)
+    temporary = os.path.join(os.path.dirname(name), f".pipeline-{os.urandom(8).hex()}")
     # What tempfile does, without the milliseconds that it takes to load.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -137,10 +145,11 @@ def _replace_file(path: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(mode)
-        temporary.replace(path)
+        os.chmod(temporary, permissions)
+        os.replace(temporary, name)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .diagnostics import Location, location_from_native
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from . import _native
 
 
-@dataclass(frozen=True, slots=True)
-class BufferPlacement:
+class BufferPlacement(NamedTuple):
     """Where a workgroup buffer has its bytes; sizes and offsets are in bytes.
 
     ``type`` is as in ``64x64xf32``, and empty for what the lowering of an operation takes.
@@ -30,8 +28,7 @@ class BufferPlacement:
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class WorkgroupMemory:
+class WorkgroupMemory(NamedTuple):
     """The workgroup memory of a kernel, as packing leaves it; sizes in bytes.
 
     ``dynamic_bytes`` is what launches have to ask for, besides buffers of sizes that only they

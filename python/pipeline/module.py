@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .diagnostics import Diagnostic, Remark, Snapshot
 from .emulation import Emulation
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 Backend = Literal["auto", "emulator", "cuda"]
 
 
-@dataclass(frozen=True, slots=True)
-class TensorMap:
+class TensorMap(NamedTuple):
     """How a kernel wants a tensor map to be made: what one copy moves, and how.
 
     ``box`` counts elements, innermost dimension first. The rest are MLIR's words: ``swizzle`` is
@@ -42,8 +41,7 @@ class TensorMap:
     oob: str
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """An argument of a kernel as its author wrote it.
 
     Extents, strides and offset count elements and are None where only the launch knows them;
@@ -61,8 +59,7 @@ class Argument:
     tensor_map: TensorMap | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of argument number ``argument``: of an extent or stride, that along ``dim``."""
 
     kind: Literal["value", "pointer", "extent", "stride", "offset", "tensormap"]
@@ -70,8 +67,7 @@ class Part:
     dim: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of the PTX.
 
     It stands for all of ``parts``, which are equal in every launch of the program.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 from . import __version__
 from .limits import STEP_LIMIT
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 NOT_BUILT = {
     "explain": "the report is not built yet",
@@ -18,14 +16,40 @@ _PROGRAM = "python -m pipeline"
 _EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Writes lines of 100 columns, whatever the terminal has.
+
+    Each option that is added makes a formatter, and asking for a terminal's width loads modules
+    that take milliseconds.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=100)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Gets its options, by `add_options`, when it is first asked to read some."""
+
+    def __init__(
+        self, add_options: Callable[[argparse.ArgumentParser], None] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **kwargs)
+        self._add_options = add_options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._add_options:
+            self._add_options(self)
+            self._add_options = None
+        return super().parse_known_args(args, namespace)
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser, which tells the ``command`` beside its options."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=_PROGRAM,
         description="From linalg to PTX with plain upstream MLIR.",
         epilog="Exit codes: 0 done, 1 program refused, 2 wrong usage, 69 tool missing, "
         "70 internal error, 130 interrupted.",
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"mlir-workgroup {__version__}")
     commands = parser.add_subparsers(
@@ -35,9 +59,12 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="COMMAND",
         prog=_PROGRAM,  # else the usage of all is formatted, for this
     )
-    _add_compile(commands)
-    _add_run(commands)
-    _add_check(commands)
+    for name, words, add_options in (
+        ("compile", "compile a program to PTX or machine code", _add_compile),
+        ("run", "run a program, or one kernel, on the CPU emulator", _add_run),
+        ("check", "prove that kernels do not race, or tell which accesses do", _add_check),
+    ):
+        commands.add_parser(name, help=words, add_options=add_options)
     commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
     commands.add_parser("plugin-path", help="print the path of the pass plugin")
     commands.add_parser("doctor", help="tell what is installed and what is missing")
@@ -46,10 +73,7 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_compile(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "compile", help="compile a program to PTX or machine code", allow_abbrev=False
-    )
+def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
     parser.add_argument(
         "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
@@ -98,10 +122,7 @@ def _add_compile(commands: Commands) -> None:
     )
 
 
-def _add_run(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "run", help="run a program, or one kernel, on the CPU emulator", allow_abbrev=False
-    )
+def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
     parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
     parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
@@ -162,10 +183,7 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--blocks", type=int, default=0, metavar="N", help="run only N blocks")
 
 
-def _add_check(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "check", help="prove that kernels do not race, or tell which accesses do"
-    )
+def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
     parser.add_argument(
         "--schedule", metavar="auto|none|FILE", help="as for compile, but none is chosen"

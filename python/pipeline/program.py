@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import ShapeError, UsageError
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from .plan import Function, Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A host function: its arguments, and which of them are memory that it may write to."""
 
     name: str

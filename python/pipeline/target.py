@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from . import _native
@@ -21,8 +20,7 @@ _MULTIPROCESSORS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A chip. ``shared_bytes``: the workgroup memory that a block can have."""
 
     chip: str

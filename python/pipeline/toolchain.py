@@ -6,10 +6,13 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .errors import ToolError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLUGIN_NAME = "WorkgroupPlugin.so"
 MLIR_PACKAGES = "libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools"
@@ -30,10 +33,10 @@ def load_native() -> ModuleType:
         raise ToolError(f"error: the compiler cannot be loaded: {error}; {remedy}") from error
 
 
-def _native_file() -> Path | None:
+def _native_file() -> str | None:
     """Return the file of the native extension without loading it."""
     spec = importlib.util.find_spec("._native", __package__)
-    return Path(spec.origin) if spec and spec.origin else None
+    return spec.origin if spec else None
 
 
 def plugin_path() -> Path:
@@ -41,9 +44,11 @@ def plugin_path() -> Path:
 
     Raises ToolError if this package was installed without it.
     """
+    from pathlib import Path
+
     folders = [Path(__file__).parent]
     if native := _native_file():
-        folders.insert(0, native.parent)
+        folders.insert(0, Path(native).parent)
     for folder in folders:
         plugin = folder / PLUGIN_NAME
         if plugin.is_file():
@@ -53,6 +58,8 @@ def plugin_path() -> Path:
 
 def find_mlir_opt() -> Path:
     """Return LLVM 22's ``mlir-opt``. Raises ToolError if there is none."""
+    from pathlib import Path
+
     if found := _which("mlir-opt-22"):
         return Path(found)
     for config in ("llvm-config-22", "llvm-config"):
@@ -83,25 +90,30 @@ def _output(*command: str) -> str:
     return result.stdout.strip()
 
 
-def _cuda_folders() -> Iterator[Path]:
+def _cuda_folders() -> Iterator[str]:
     """Yield the folders of CUDA toolkits, those that the user names first."""
     for variable in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"):
         if value := os.environ.get(variable):
-            yield Path(value)
+            yield value
     try:
         nvidia = importlib.util.find_spec("nvidia")
     except (ImportError, ValueError):
         nvidia = None
     for location in (nvidia.submodule_search_locations or []) if nvidia else []:
         # CUDA 13 packages share one folder, older ones have a folder each.
-        yield from sorted(Path(location).glob("cu[0-9]*"), reverse=True)
-        yield Path(location) / "cuda_nvcc"
+        names = [name for name in os.listdir(location) if name.startswith("cu")]
+        for name in sorted(names, reverse=True):
+            if name[2:3].isdigit():
+                yield os.path.join(location, name)
+        yield os.path.join(location, "cuda_nvcc")
 
 
 def find_ptxas() -> Path:
     """Return NVIDIA's assembler. Raises ToolError if there is none."""
+    from pathlib import Path
+
     for folder in _cuda_folders():
-        program = folder / "bin" / "ptxas"
+        program = Path(folder, "bin", "ptxas")
         if os.access(program, os.X_OK):
             return program
     if found := _which("ptxas"):
@@ -109,14 +121,16 @@ def find_ptxas() -> Path:
     raise ToolError(f"error: ptxas was not found; {INSTALL_PTXAS}")
 
 
-def find_libdevice() -> Path | None:
-    """Return NVIDIA's library of mathematical functions, if there is one."""
+def find_libdevice() -> str | None:
+    """Return the file of NVIDIA's library of mathematical functions, if there is one."""
     for folder in _cuda_folders():
-        library = folder / "nvvm" / "libdevice" / "libdevice.10.bc"
-        if library.is_file():
+        if library := _libdevice_in(folder):
             return library
     if program := _which("nvcc"):
-        library = Path(program).resolve().parents[1] / "nvvm" / "libdevice" / "libdevice.10.bc"
-        if library.is_file():
-            return library
+        return _libdevice_in(os.path.dirname(os.path.dirname(os.path.realpath(program))))
     return None
+
+
+def _libdevice_in(folder: str) -> str | None:
+    library = os.path.join(folder, "nvvm", "libdevice", "libdevice.10.bc")
+    return library if os.path.isfile(library) else None

@@ -136,8 +136,7 @@ def test_name_of_any_kind(tmp_path: Path, name: str) -> None:
     file.write_text(programs.MALFORMED)
     outcome = call("compile", f"./{name}", cwd=tmp_path)
     assert outcome.code == 1
-    # LLVM calls a file of one dash <stdin>.
-    assert f"{name if name != '-' else '<stdin>'}:2:23: error: " in outcome.words
+    assert f"{name}:2:23: error: " in outcome.words
 
 
 def test_name_that_is_no_text(tmp_path: Path) -> None:

@@ -165,22 +165,22 @@ RULES = {
     ),
     "large box": (
         LAYOUT,
-        replace(MAP, box=(32, 257)),
+        MAP._replace(box=(32, 257)),
         "the box has 257 elements along dimension 0, but must have 1 to 256",
     ),
     "row of the box": (
         LAYOUT,
-        replace(MAP, box=(6, 8)),
+        MAP._replace(box=(6, 8)),
         "a row of the box has 24 bytes, but must have a multiple of 16",
     ),
     "swizzle": (
         LAYOUT,
-        replace(MAP, swizzle="swizzle_64b"),
+        MAP._replace(swizzle="swizzle_64b"),
         "a row of the box has 128 bytes, but swizzle_64b takes 64 at most",
     ),
     "interleave": (
         LAYOUT,
-        replace(MAP, interleave="interleave_16b"),
+        MAP._replace(interleave="interleave_16b"),
         "interleave is interleave_16b, which the emulator does not know",
     ),
 }

@@ -7,46 +7,65 @@ applies passes of this project to one function per kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics import Remark
 from ..target import Target
-from .chain import Chained
-from .contraction import Candidate, Staged
-from .elementwise import Elementwise, Transpose
-from .fallback import Fallback
 from .kernel import Chain, Contraction, Kernel, Op, Operand
-from .reduction import Columns, Rows, Whole
 from .text import describe, write_schedule
 from .tile import Schedule, Tile
-from .window import Window
 
-SCHEDULES: tuple[Schedule, ...] = (
-    Chained(),
-    Staged(),
-    Transpose(),
-    Elementwise(),
-    Window(),
-    Whole(),
-    Rows(),
-    Columns(),
-    Fallback(),
+if TYPE_CHECKING:
+    from .chain import Chained
+    from .contraction import Candidate, Staged
+    from .elementwise import Elementwise, Transpose
+    from .fallback import Fallback
+    from .reduction import Columns, Rows, Whole
+    from .window import Window
+
+_MODULES = {
+    "Chained": "chain",
+    "Candidate": "contraction",
+    "Staged": "contraction",
+    "Transpose": "elementwise",
+    "Elementwise": "elementwise",
+    "Window": "window",
+    "Whole": "reduction",
+    "Rows": "reduction",
+    "Columns": "reduction",
+    "Fallback": "fallback",
+}
+"""Where a name is; a module is loaded when it is first asked for, or a kernel comes to it."""
+
+_ORDER = (
+    *("Chained", "Staged", "Transpose", "Elementwise", "Window"),
+    *("Whole", "Rows", "Columns", "Fallback"),
 )
-"""Fallback matches all."""
 
 _CATEGORY = "workgroup-schedules"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The schedule of a program: its text, and remarks on each kernel."""
 
     text: str
     remarks: tuple[Remark, ...]
 
 
-def choose_tile(kernel: Kernel, target: Target, schedules: Sequence[Schedule] = SCHEDULES) -> Tile:
+class _Schedules(Iterable[Schedule]):
+    """The schedules in the order in which they are tried; the last, Fallback, matches all."""
+
+    def __iter__(self) -> Iterator[Schedule]:
+        for name in _ORDER:
+            yield _load(name)()
+
+
+SCHEDULES = _Schedules()
+
+
+def choose_tile(kernel: Kernel, target: Target, schedules: Iterable[Schedule] = SCHEDULES) -> Tile:
     """Return the tile of a kernel."""
     schedule = next(item for item in schedules if item.matches(kernel, target))
     return schedule.choose(kernel, target)
@@ -71,6 +90,20 @@ def _remark_on(kernel: Kernel, tile: Tile) -> Remark:
         message = f"one thread computes each result of {message}: {tile.reason}"
         arguments["Reason"] = tile.reason
     return Remark(kind, name, _CATEGORY, kernel.name, message, kernel.main.location, arguments)
+
+
+def _load(name: str) -> type[Any]:
+    kind: type[Any] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return kind
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a class of :data:`_MODULES`."""
+        if name in _MODULES:
+            return _load(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

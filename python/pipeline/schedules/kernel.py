@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from ..diagnostics import Location, location_from_native
 
@@ -21,8 +21,7 @@ VECTOR_BYTES = 16
 """What a thread loads or stores at a time, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """What an operation reads or writes.
 
     ``loops`` has, for each dimension, the number of the loop that goes along it; None for an index
@@ -41,8 +40,7 @@ class Operand:
         return self.loops[-1] if self.loops else None
 
 
-@dataclass(frozen=True, slots=True)
-class Contraction:
+class Contraction(NamedTuple):
     """The loops of a sum of products.
 
     ``batch``: of both operands and the result; ``m``, ``n``: of the left, the right operand and
@@ -55,8 +53,7 @@ class Contraction:
     k: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """A structured operation of a kernel.
 
     ``rows``: for each loop, the loop of the root that blocks share out and that goes along with
@@ -75,7 +72,7 @@ class Op:
     is_combinable: bool = False
     is_splittable: bool = False
     contraction: Contraction | None = None
-    location: Location = Location("")  # noqa: RUF009 (it is immutable)
+    location: Location = Location("")
 
     def extent(self, loop: int) -> int:
         """The iterations of a loop, as far as the choice is concerned."""
@@ -98,8 +95,7 @@ class Op:
         return max(1, VECTOR_BYTES * 8 // self.widest_bits)
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """Two contractions of a kernel: one multiplies what is made of the other's result.
 
     ``first``, ``second``: their numbers among the operations. ``row``: the loop of the root along
