@@ -170,6 +170,8 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
     - `arith.extf` and `arith.truncf` of `f8E4M3FN` and `f8E5M2` become arithmetic of integers
       and `f32`, exact and rounded to the nearest even number: what is too large is an
       infinity, or NaN where there is none;
+    - a `memref.expand_shape` that makes several dynamic dimensions of one becomes
+      a `memref.reinterpret_cast` (upstream's `expand-strided-metadata` crashes);
     - structured (linalg) operations that are the work of one thread become
       loops: those of a block with one thread, behind a comparison that lets one
       thread through, and those that write private memory, or a subview whose

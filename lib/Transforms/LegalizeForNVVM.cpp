@@ -8,6 +8,7 @@
 
 #include "BufferTypes.h"
 #include "ExpandMath.h"
+#include "ExpandShapes.h"
 #include "LaneReducer.h"
 #include "LowerReductions.h"
 #include "NarrowFloats.h"
@@ -408,6 +409,7 @@ struct LegalizeForNVVMPass final
     populateVectorPatterns(patterns);
     populateWarpPatterns(patterns);
     populateNarrowFloatPatterns(patterns);
+    populateExpandShapePatterns(patterns);
     populateExpandMathPatterns(patterns);
     if (failed(apply(scopes, std::move(patterns))) ||
         failed(verifyLegal(root, scopes)))

@@ -327,3 +327,43 @@ gpu.module @blocks {
   // CHECK: memref.global "private" @table : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized {alignment = 16 : i64}
   memref.global "private" @table : memref<64xf32, 3> = uninitialized
 }
+
+// -----
+
+gpu.module @expansion {
+  // Upstream's expansion of views has a size for one dynamic extent of a group.
+  // CHECK-LABEL: gpu.func @several_extents
+  // CHECK-SAME:    %[[M:.*]]: memref<?xf32>, %[[A:.*]]: index, %[[B:.*]]: index
+  // CHECK:         %[[BASE:.*]], %{{.*}}, %{{.*}}, %{{.*}} = memref.extract_strided_metadata %[[M]]
+  // CHECK:         %[[STRIDE:.*]] = affine.apply #{{.*}}()[%{{.*}}, %[[B]]]
+  // CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [0], sizes: [%[[A]], %[[B]]], strides: [%[[STRIDE]], 1] : memref<f32> to memref<?x?xf32>
+  // CHECK-NOT:     expand_shape
+  gpu.func @several_extents(%m: memref<?xf32>, %a: index, %b: index, %i: index, %v: f32) kernel {
+    %view = memref.expand_shape %m [[0, 1]] output_shape [%a, %b] : memref<?xf32> into memref<?x?xf32>
+    memref.store %v, %view[%i, %i] : memref<?x?xf32>
+    gpu.return
+  }
+
+  // Only the group that needs it; the strides of the source go along.
+  // CHECK-LABEL: gpu.func @strided
+  // CHECK-SAME:    %[[M:[^:]*]]: memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>, %[[A:.*]]: index, %[[B:.*]]: index,
+  // CHECK:         %[[BASE:.*]], %[[OFFSET:.*]], %{{.*}}, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[M]]
+  // CHECK-DAG:     %[[S2:.*]] = affine.apply #{{.*}}()[%[[STRIDES]]#1]
+  // CHECK-DAG:     %[[S1:.*]] = affine.apply #{{.*}}()[%[[B]], %[[STRIDES]]#1]
+  // CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [%[[OFFSET]]], sizes: [2, 2, %[[A]], %[[B]], 2], strides: [%{{.*}}, %[[STRIDES]]#0, %[[S1]], %[[S2]], %[[STRIDES]]#1]
+  gpu.func @strided(%m: memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>, %a: index, %b: index, %i: index, %v: f32) {
+    %view = memref.expand_shape %m [[0, 1], [2, 3, 4]] output_shape [2, 2, %a, %b, 2]
+        : memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>
+        into memref<2x2x?x?x2xf32, strided<[?, ?, ?, ?, ?], offset: ?>, #gpu.address_space<workgroup>>
+    memref.store %v, %view[%i, %i, %i, %i, %i] : memref<2x2x?x?x2xf32, strided<[?, ?, ?, ?, ?], offset: ?>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @one_extent_each
+  // CHECK:         memref.expand_shape
+  gpu.func @one_extent_each(%m: memref<?x?xf32>, %a: index, %b: index, %i: index, %v: f32) kernel {
+    %view = memref.expand_shape %m [[0, 1], [2, 3]] output_shape [%a, 4, 2, %b] : memref<?x?xf32> into memref<?x4x2x?xf32>
+    memref.store %v, %view[%i, %i, %i, %i] : memref<?x4x2x?xf32>
+    gpu.return
+  }
+}

@@ -81,6 +81,26 @@ def make_strided(rng: np.random.Generator) -> list[Any]:
     return [normal(rng, (13, 32))[2:, 4:30], normal(rng, (30, 24)).T[::2][:11, 1:27]]
 
 
+# Columns are numbers of three digits, the bases of two of which only the launch knows.
+EXPANDED = module(
+    function(
+        "expanded",
+        "%a: memref<?x?xf32, strided<[?, ?], offset: ?>>, %p: index, %q: index,"
+        " %b: memref<?x2x?x?xf32>",
+        """
+    %m = memref.dim %a, %c0 : memref<?x?xf32, strided<[?, ?], offset: ?>>
+    %digits = memref.expand_shape %a [[0], [1, 2, 3]] output_shape [%m, %p, %q, 2]
+        : memref<?x?xf32, strided<[?, ?], offset: ?>>
+        into memref<?x?x?x2xf32, strided<[?, ?, ?, ?], offset: ?>>
+    %x = memref.load %digits[%bx, %ty, %tx, %tz]
+        : memref<?x?x?x2xf32, strided<[?, ?, ?, ?], offset: ?>>
+    memref.store %x, %b[%bx, %tz, %tx, %ty] : memref<?x2x?x?xf32>
+""",
+        block=(5, 3, 2),
+    )
+)
+
+
 VECTORS = module(
     function(
         "vectors",
@@ -229,6 +249,15 @@ CASES = (
         block=(16, 4, 1),
         make=make_strided,
         expect=lambda x: {1: x[0] - x[1]},
+    ),
+    Case(
+        "expanded extents",
+        EXPANDED,
+        "expanded",
+        grid=(4, 1, 1),
+        block=(5, 3, 2),
+        make=lambda rng: [normal(rng, (9, 62))[1::2, 1:61:2], 3, 5, normal(rng, (4, 2, 5, 3))],
+        expect=lambda x: {3: x[0].reshape(4, 3, 5, 2).transpose(0, 3, 2, 1)},
     ),
     Case(
         "vectors",
