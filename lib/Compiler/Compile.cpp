@@ -159,6 +159,13 @@ LogicalResult Compilation::runStage(Stage stage,
   return success();
 }
 
+/// The parser says that a module that the text leaves out is in line 0.
+static void locateAtFirstOp(ModuleOp module) {
+  auto loc = dyn_cast<FileLineColLoc>(module.getLoc());
+  if (loc && loc.getLine() == 0 && !module.getBody()->empty())
+    module->setLoc(module.getBody()->front().getLoc());
+}
+
 OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   // The renderer shows lines of this buffer; the parser makes its own.
   sources.AddNewSourceBuffer(
@@ -166,8 +173,10 @@ OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
       llvm::SMLoc());
   auto parsed =
       parseSourceString<ModuleOp>(text.text, ParserConfig(&context), text.name);
-  if (parsed)
-    splitViews(*parsed); // before anything upstream looks at them
+  if (!parsed)
+    return parsed;
+  locateAtFirstOp(*parsed);
+  splitViews(*parsed); // before anything upstream looks at them
   return parsed;
 }
 

@@ -333,7 +333,7 @@ gpu.module @blocks {
 gpu.module @expansion {
   // Upstream's expansion of views has a size for one dynamic extent of a group.
   // CHECK-LABEL: gpu.func @several_extents
-  // CHECK-SAME:    %[[M:.*]]: memref<?xf32>, %[[A:.*]]: index, %[[B:.*]]: index
+  // CHECK-SAME:    %[[M:[^:]*]]: memref<?xf32>, %[[A:[^:]*]]: index, %[[B:[^:]*]]: index
   // CHECK:         %[[BASE:.*]], %{{.*}}, %{{.*}}, %{{.*}} = memref.extract_strided_metadata %[[M]]
   // CHECK:         %[[STRIDE:.*]] = affine.apply #{{.*}}()[%{{.*}}, %[[B]]]
   // CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [0], sizes: [%[[A]], %[[B]]], strides: [%[[STRIDE]], 1] : memref<f32> to memref<?x?xf32>
@@ -346,7 +346,7 @@ gpu.module @expansion {
 
   // Only the group that needs it; the strides of the source go along.
   // CHECK-LABEL: gpu.func @strided
-  // CHECK-SAME:    %[[M:[^:]*]]: memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>, %[[A:.*]]: index, %[[B:.*]]: index,
+  // CHECK-SAME:    %[[M:[^:]*]]: memref<4x?xf32, strided<[?, ?], offset: ?>, #gpu.address_space<workgroup>>, %[[A:[^:]*]]: index, %[[B:[^:]*]]: index,
   // CHECK:         %[[BASE:.*]], %[[OFFSET:.*]], %{{.*}}, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[M]]
   // CHECK-DAG:     %[[S2:.*]] = affine.apply #{{.*}}()[%[[STRIDES]]#1]
   // CHECK-DAG:     %[[S1:.*]] = affine.apply #{{.*}}()[%[[B]], %[[STRIDES]]#1]
