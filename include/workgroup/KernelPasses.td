@@ -271,6 +271,10 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     Option<"assumeBufferAlignment", "assume-buffer-alignment", "int64_t",
            /*default=*/"1",
            "Alignment in bytes that a later pass will give every static buffer">,
+    Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+           /*default=*/"false",
+           "Different arguments are different memory, so that what is loaded "
+           "from one may be uniform although another one is written">,
   ];
 }
 

@@ -169,6 +169,10 @@ struct ToNVVMPipelineOptions
       *this, "verify-barriers",
       llvm::cl::desc("Reject barriers in divergent control flow"),
       llvm::cl::init(true)};
+  PassOptions::Option<bool> assumeDistinctArguments{
+      *this, "assume-distinct-arguments",
+      llvm::cl::desc("Different arguments of a kernel are different memory"),
+      llvm::cl::init(false)};
 };
 
 /// From tensors to buffers: of the host, which passes them to the functions

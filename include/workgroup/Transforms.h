@@ -319,6 +319,8 @@ struct VerifyKernelsOptions {
   int64_t maxBytes = 0;
   /// Alignment in bytes that a later pass will give every static buffer.
   int64_t assumeBufferAlignment = 1;
+  /// Different arguments of a kernel are different memory.
+  bool assumeDistinctArguments = false;
 };
 
 /// Rejects what the lowering to NVVM would miscompile. See pass

@@ -49,6 +49,12 @@ private:
                   std::optional<unsigned> loop);
   SmallVector<unsigned, 3> getCommonLoops(unsigned from, unsigned to);
   bool canRace(unsigned first, unsigned second) const;
+  /// Atomic updates of one class may come in any order, but those of the class
+  /// kOrderedUpdate.
+  static unsigned getUpdateClass(const ThreadAccess &access);
+  static constexpr unsigned kOrderedUpdate = 1;
+  static bool areInterchangeable(const ThreadAccess &lhs,
+                                 const ThreadAccess &rhs);
   PairRelation getAnyTime(unsigned first, unsigned second) const;
   void visit(unsigned first, unsigned second);
   ArrayRef<unsigned> getCarriers(unsigned first, unsigned second,

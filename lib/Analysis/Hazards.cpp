@@ -38,28 +38,29 @@ SmallVector<unsigned, 3> HazardFinder::getCommonLoops(unsigned from,
   return around;
 }
 
-/// True if it makes no difference which of two atomic updates comes first: what
-/// they return is not used, and they do the same, exactly.
-static bool areInterchangeable(const ThreadAccess &lhs,
-                               const ThreadAccess &rhs) {
-  constexpr auto isUpdate = [](Operation *op) {
-    return isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op);
-  };
-  if (!isUpdate(lhs.op) && !isUpdate(rhs.op)) // of mbarriers
-    return true;
-  auto first = dyn_cast<memref::AtomicRMWOp>(lhs.op);
-  auto second = dyn_cast<memref::AtomicRMWOp>(rhs.op);
-  if (!first || !second || !first->use_empty() || !second->use_empty() ||
-      first.getKind() != second.getKind())
-    return false;
-  switch (first.getKind()) {
+/// Of what nobody reads the result, and what does the same exactly, it makes no
+/// difference which comes first: sums of floats are rounded.
+unsigned HazardFinder::getUpdateClass(const ThreadAccess &access) {
+  if (!isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(access.op))
+    return 0; // of an mbarrier
+  auto update = dyn_cast<memref::AtomicRMWOp>(access.op);
+  if (!update || !update->use_empty())
+    return kOrderedUpdate;
+  switch (update.getKind()) {
   case arith::AtomicRMWKind::assign:
-  case arith::AtomicRMWKind::addf: // sums are rounded
+  case arith::AtomicRMWKind::addf:
   case arith::AtomicRMWKind::mulf:
-    return false;
+    return kOrderedUpdate;
   default:
-    return true;
+    return kOrderedUpdate + 1 + static_cast<unsigned>(update.getKind());
   }
+}
+
+/// True if it makes no difference which of two atomic updates comes first.
+bool HazardFinder::areInterchangeable(const ThreadAccess &lhs,
+                                      const ThreadAccess &rhs) {
+  unsigned updates = getUpdateClass(lhs);
+  return updates != kOrderedUpdate && updates == getUpdateClass(rhs);
 }
 
 /// True if threads that do the one and the other at the same time are wrong, or

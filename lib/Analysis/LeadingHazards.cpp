@@ -28,7 +28,7 @@ bool HazardFinder::isPlain(unsigned access) const {
 /// plain ones whenever they are done.
 void HazardFinder::findKinds() {
   constexpr size_t kMaxKinds = 1 << 11;
-  using Kind = std::tuple<std::pair<unsigned, unsigned>, AccessKind,
+  using Kind = std::tuple<std::pair<unsigned, unsigned>, AccessKind, unsigned,
                           AccessAgent, MemorySpace, std::vector<unsigned>,
                           const void *, const void *>;
   std::map<Kind, unsigned> numbers;
@@ -41,6 +41,7 @@ void HazardFinder::findKinds() {
                        : nullptr;
     Kind kind{conflicts.getFootprintNumbers(number),
               access.kind,
+              access.kind == AccessKind::Atomic ? getUpdateClass(access) : 0,
               access.agent,
               access.space,
               std::vector<unsigned>(access.roots.begin(), access.roots.end()),

@@ -130,6 +130,12 @@ static Range rangeOfBits(Operation *op, const Range &lhs, const Range &rhs) {
       return {0, std::min(*lhs.max, *rhs.max)};
     return {0, lhs.max ? lhs.max : rhs.max};
   }
+  if (isa<arith::ShRUIOp, arith::ShRSIOp>(op)) {
+    Number most = lhs.max;
+    if (most)
+      most = *most >> std::min<int64_t>(*rhs.min, 63);
+    return {0, most};
+  }
   if (!isa<arith::OrIOp, arith::XOrIOp>(op) || !lhs.max || !rhs.max)
     return {};
   // Whatever bits the one has, of the other those above them stay.

@@ -23,6 +23,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -124,7 +125,8 @@ bool UniformityAnalysis::isUniformWhatever(OpOperand &use) const {
 // Set-up
 //===----------------------------------------------------------------------===//
 
-UniformityAnalysis::UniformityAnalysis(Operation *root, UniformityUnit unit)
+UniformityAnalysis::UniformityAnalysis(Operation *root, UniformityUnit unit,
+                                       const ArgumentAliases *arguments)
     : unit(unit) {
   SmallVector<std::pair<CallOpInterface, FunctionOpInterface>> calls;
   SmallVector<Operation *> scopes = collectDeviceScopes(root, &calls);
@@ -136,7 +138,7 @@ UniformityAnalysis::UniformityAnalysis(Operation *root, UniformityUnit unit)
   for (Operation *scope : scopes)
     collectWrites(scope);
   for (Operation *scope : scopes)
-    initialize(scope);
+    initialize(scope, arguments);
   propagate();
 }
 
@@ -203,7 +205,8 @@ void UniformityAnalysis::collectWrites(Operation *scope) {
 
 /// True if `op`, in a kernel, loads from memory of the device that neither the
 /// kernel nor a function writes.
-bool UniformityAnalysis::isInvariantLoad(Operation *op) const {
+bool UniformityAnalysis::isInvariantLoad(
+    Operation *op, const ArgumentAliases *arguments) const {
   Operation *scope = getExecutionScope(op);
   auto kernel = writes.find(scope);
   if (!isa<memref::LoadOp, vector::LoadOp, affine::AffineLoadOp>(op) ||
@@ -212,18 +215,22 @@ bool UniformityAnalysis::isInvariantLoad(Operation *op) const {
     return false;
   const Writes &own = kernel->second;
   const Writes &ofFunctions = writes.find(nullptr)->second;
+  auto isWritten = [&](Value root) {
+    Value loaded = op->getOperand(0);
+    return arguments ? arguments->mayAlias(loaded, root)
+                     : mayAlias(loaded, root);
+  };
   // What a function gets as an argument may be any memory of its caller.
   return !own.isAnything && !ofFunctions.isAnything &&
-         llvm::none_of(
-             own.roots,
-             [&](Value root) { return mayAlias(op->getOperand(0), root); }) &&
+         llvm::none_of(own.roots, isWritten) &&
          llvm::none_of(ofFunctions.roots, [](Value root) {
            MemorySpace space = getMemorySpace(root);
            return space == MemorySpace::Global || space == MemorySpace::Other;
          });
 }
 
-void UniformityAnalysis::initialize(Operation *scope) {
+void UniformityAnalysis::initialize(Operation *scope,
+                                    const ArgumentAliases *arguments) {
   Region *body = getBody(scope);
   if (!body)
     return;
@@ -241,10 +248,11 @@ void UniformityAnalysis::initialize(Operation *scope) {
   }
   if (!isKernel(scope) && !knownFunctions.contains(scope))
     markEntryDivergent(scope, /*call=*/nullptr);
-  body->walk([&](Operation *op) { initializeOp(op); });
+  body->walk([&](Operation *op) { initializeOp(op, arguments); });
 }
 
-void UniformityAnalysis::initializeOp(Operation *op) {
+void UniformityAnalysis::initializeOp(Operation *op,
+                                      const ArgumentAliases *arguments) {
   if (isStructuredControl(op))
     return initializeRegionBranch(op);
   if (op->getNumRegions() != 0) {
@@ -277,7 +285,7 @@ void UniformityAnalysis::initializeOp(Operation *op) {
     return markUnstructuredDivergent(op, Value()); // forwards unknown values
   if (callees.contains(op))
     return addCall(op);
-  if (!isUniformFunction(op) && !isInvariantLoad(op))
+  if (!isUniformFunction(op) && !isInvariantLoad(op, arguments))
     markResultsDivergent(op, Value());
 }
 

@@ -115,6 +115,7 @@ private:
   std::unique_ptr<llvm::Module> llvmModule;
   /// The one who chooses schedules does not want more.
   bool isEnded = false;
+  bool areArgumentsDistinct = false;
 };
 
 } // namespace
@@ -340,6 +341,7 @@ LogicalResult Compilation::lowerMemory() {
   pipeline.verifyBarriers = options.verifyBarriers;
   if (!pipeline.rings.assumeDistinctArguments.hasValue())
     pipeline.rings.assumeDistinctArguments = true; // the runtime checks it
+  areArgumentsDistinct = pipeline.rings.assumeDistinctArguments;
   int64_t numLoads = countTensorLoads(*module);
   std::vector<MemoryPlacement> placements;
   if (failed(runPasses([&](OpPassManager &manager) {
@@ -369,6 +371,7 @@ LogicalResult Compilation::lowerToNVVM() {
   ToNVVMPipelineOptions pipeline;
   pipeline.chip = options.chip;
   pipeline.verifyBarriers = options.verifyBarriers;
+  pipeline.assumeDistinctArguments = areArgumentsDistinct;
   if (failed(runPasses([&](OpPassManager &manager) {
         buildToNVVMPipeline(manager, pipeline, &signatures);
       })))

@@ -125,7 +125,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   addSynchronization(pm, options);
   pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
                                       /*maxBytes=*/0,
-                                      /*assumeBufferAlignment=*/1}));
+                                      /*assumeBufferAlignment=*/1,
+                                      options.rings.assumeDistinctArguments}));
 }
 
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
@@ -156,7 +157,8 @@ void buildToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createLowerDynamicMemoryPass());
   pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
                                       /*maxBytes=*/0,
-                                      /*assumeBufferAlignment=*/16}));
+                                      /*assumeBufferAlignment=*/16,
+                                      options.assumeDistinctArguments}));
   pm.addPass(createFlattenKernelArgumentsPass(signatures));
   buildKernelLowering(pm.nest<gpu::GPUModuleOp>());
   pm.addPass(createVerifyNVVMPass());

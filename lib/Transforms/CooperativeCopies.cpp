@@ -9,6 +9,7 @@
 #include "CooperativeCopies.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
@@ -131,7 +132,8 @@ static bool isUndecided(const Copy &copy, const Divergence &why) {
 
 LogicalResult decideCooperation(std::vector<Copy> &copies, Operation *root,
                                 const LowerCopiesOptions &options) {
-  UniformityAnalysis uniformity(root);
+  ArgumentAliases aliases(root, options.assumeDistinctArguments);
+  UniformityAnalysis uniformity(root, UniformityUnit::Block, &aliases);
   bool hasFailed = false;
   llvm::erase_if(copies, [&](Copy &copy) {
     if (getBlockShape(getExecutionScope(copy.op)).isSingleThread())

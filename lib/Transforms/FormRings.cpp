@@ -451,8 +451,8 @@ LogicalResult formRings(Operation *root, const FormRingsOptions &options) {
   LoopCopies loops = collectCopies(root);
   if (loops.empty())
     return success();
-  UniformityAnalysis uniformity(root);
   ArgumentAliases aliases(root, options.assumeDistinctArguments);
+  UniformityAnalysis uniformity(root, UniformityUnit::Block, &aliases);
   Budget budget(options);
   IRRewriter rewriter(root->getContext());
   for (auto &[loop, copies] : loops)

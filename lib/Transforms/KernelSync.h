@@ -24,15 +24,16 @@ namespace mlir::workgroup {
 /// What the synchronisation of any kernel inside a program follows from.
 struct SyncAnalyses {
   SyncAnalyses(const InlinedProgram &program, const SyncOptions &options)
-      : program(program), block(program.getRoot()),
-        warp(program.getRoot(), UniformityUnit::Warp),
-        arguments(program.getRoot(), options.assumeDistinctArguments) {}
+      : program(program),
+        arguments(program.getRoot(), options.assumeDistinctArguments),
+        block(program.getRoot(), UniformityUnit::Block, &arguments),
+        warp(program.getRoot(), UniformityUnit::Warp, &arguments) {}
 
   const InlinedProgram &program;
   /// Barriers may be put into functions that are called.
   bool entersCalls = false;
-  UniformityAnalysis block, warp;
   ArgumentAliases arguments;
+  UniformityAnalysis block, warp;
 };
 
 /// One kernel or device function: its accesses, and what of them barriers have

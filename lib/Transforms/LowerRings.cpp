@@ -222,8 +222,8 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
   if (hasFailed || rings.empty())
     return failure(hasFailed);
 
-  UniformityAnalysis uniformity(root);
   ArgumentAliases aliases(root, options.copies.assumeDistinctArguments);
+  UniformityAnalysis uniformity(root, UniformityUnit::Block, &aliases);
   KernelWrites writes;
   for (Ring &ring : rings) {
     hasFailed |= failed(checkUniformity(ring, uniformity));

@@ -145,8 +145,9 @@ struct PrintAccessesPass final
   using PrintAccessesPassBase::PrintAccessesPassBase;
 
   void runOnOperation() override {
-    UniformityAnalysis uniformity(getOperation());
     ArgumentAliases arguments(getOperation(), assumeDistinctArguments);
+    UniformityAnalysis uniformity(getOperation(), UniformityUnit::Block,
+                                  &arguments);
     AsmState state(getOperation());
     for (Operation *scope : collectDeviceScopes(getOperation())) {
       ThreadAccesses accesses(scope, uniformity, arguments);

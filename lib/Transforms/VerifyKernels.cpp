@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -44,7 +45,9 @@ namespace {
 class KernelVerifier {
 public:
   KernelVerifier(ModuleOp module, const VerifyKernelsOptions &options)
-      : module(module), options(options), uniformity(module) {}
+      : module(module), options(options),
+        arguments(module, options.assumeDistinctArguments),
+        uniformity(module, UniformityUnit::Block, &arguments) {}
 
   LogicalResult verify();
 
@@ -69,6 +72,7 @@ private:
 
   ModuleOp module;
   const VerifyKernelsOptions &options;
+  ArgumentAliases arguments;
   UniformityAnalysis uniformity;
   /// The kernels that were asked for, with the barriers that all threads of the
   /// block reach together.
@@ -207,7 +211,8 @@ void KernelVerifier::verifyMapping(Operation *op, ArrayAttr mapping) {
 
 /// The barriers of `kernel` that all threads of the block are known to reach
 /// together, as `workgroup-verify-sync` sees them.
-static DenseSet<Operation *> findReached(ModuleOp module, Operation *kernel) {
+static DenseSet<Operation *> findReached(ModuleOp module, Operation *kernel,
+                                         const SyncOptions &options) {
   DenseSet<Operation *> reached;
   InlinedProgram program(module);
   Operation *scope = kernel;
@@ -218,7 +223,7 @@ static DenseSet<Operation *> findReached(ModuleOp module, Operation *kernel) {
     });
     program.inlineInto(scope);
   }
-  SyncAnalyses analyses(program, {});
+  SyncAnalyses analyses(program, options);
   KernelSync sync(scope, analyses);
   SyncTree tree = sync.makeTree(UniformityUnit::Block);
   if (!tree.getUnstructured())
@@ -235,7 +240,8 @@ bool KernelVerifier::isReachedTogether(Operation *barrier) {
     return false;
   auto [known, isNew] = reached.try_emplace(scope);
   if (isNew)
-    known->second = findReached(module, scope);
+    known->second =
+        findReached(module, scope, {options.assumeDistinctArguments});
   return known->second.contains(barrier);
 }
 
@@ -416,9 +422,9 @@ struct VerifyKernelsPass final
              "assume-buffer-alignment must be a power of two";
       return signalPassFailure();
     }
-    if (failed(
-            verifyKernels(getOperation(), {verifyBarriers, maxStaticBytes,
-                                           maxBytes, assumeBufferAlignment})))
+    if (failed(verifyKernels(getOperation(),
+                             {verifyBarriers, maxStaticBytes, maxBytes,
+                              assumeBufferAlignment, assumeDistinctArguments})))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -34,6 +34,20 @@ gpu.module @m {
     %c = memref.atomic_rmw assign %one, %S[%c0] : (i32, !S) -> i32
     gpu.return
   }
+  // Of what follows the barrier, two are in any order, but not before what it is for.
+  // CHECK-LABEL: gpu.func @other_kind_twice(
+  // CHECK:         memref.atomic_rmw assign
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.atomic_rmw addi
+  // CHECK-NEXT:    memref.atomic_rmw addi
+  gpu.func @other_kind_twice(%one: i32, %S: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %a = memref.atomic_rmw assign %one, %S[%c0] : (i32, !S) -> i32
+    gpu.barrier
+    %b = memref.atomic_rmw addi %one, %S[%c0] : (i32, !S) -> i32
+    %c = memref.atomic_rmw addi %one, %S[%c0] : (i32, !S) -> i32
+    gpu.return
+  }
   // CHECK-LABEL: gpu.func @any_kind(
   // CHECK:         gpu.barrier
   gpu.func @any_kind(%one: i32, %S: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {

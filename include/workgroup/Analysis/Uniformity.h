@@ -39,6 +39,8 @@
 
 namespace mlir::workgroup {
 
+class ArgumentAliases;
+
 /// The threads that are to agree.
 enum class UniformityUnit { Block, Warp };
 
@@ -65,8 +67,11 @@ struct Divergence {
 /// for the unit.
 class UniformityAnalysis {
 public:
+  /// `arguments`, if given, says which memory of a kernel overlaps: what nobody
+  /// writes is uniform where it is loaded.
   explicit UniformityAnalysis(Operation *root,
-                              UniformityUnit unit = UniformityUnit::Block);
+                              UniformityUnit unit = UniformityUnit::Block,
+                              const ArgumentAliases *arguments = nullptr);
 
   /// True if all threads of the block hold the same `value`.
   bool isUniform(Value value) const;
@@ -88,12 +93,12 @@ private:
   };
 
   void findKnownFunctions(Operation *root);
-  void initialize(Operation *scope);
-  void initializeOp(Operation *op);
+  void initialize(Operation *scope, const ArgumentAliases *arguments);
+  void initializeOp(Operation *op, const ArgumentAliases *arguments);
   void initializeRegionBranch(Operation *op);
   void addCall(Operation *op);
   void collectWrites(Operation *scope);
-  bool isInvariantLoad(Operation *op) const;
+  bool isInvariantLoad(Operation *op, const ArgumentAliases *arguments) const;
   bool isUniformThreadId(unsigned dim, Operation *scope) const;
   bool isUniformFunction(Operation *op) const;
   bool isUniformWhatever(OpOperand &use) const;
