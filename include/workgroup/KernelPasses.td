@@ -254,6 +254,8 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - copies that were not lowered;
     - arithmetic of floats of 8 bits and less, which GPUs store and convert;
     - functions that return a global (upstream: its address is lost);
+    - views that go backwards through memory (upstream: addresses are computed
+      without regard to the sign);
     - more workgroup memory than a block can have.
 
     `verify-barriers=false` turns off the check of barriers.

@@ -28,9 +28,9 @@ bool HazardFinder::isPlain(unsigned access) const {
 /// plain ones whenever they are done.
 void HazardFinder::findKinds() {
   constexpr size_t kMaxKinds = 1 << 11;
-  using Kind = std::tuple<std::pair<unsigned, unsigned>, AccessKind, unsigned,
-                          AccessAgent, MemorySpace, std::vector<unsigned>,
-                          const void *, const void *>;
+  using Kind = std::tuple<std::pair<unsigned, unsigned>, bool, AccessKind,
+                          unsigned, AccessAgent, MemorySpace,
+                          std::vector<unsigned>, const void *, const void *>;
   std::map<Kind, unsigned> numbers;
   for (auto [number, access] : llvm::enumerate(accesses)) {
     const void *basis = access.footprint && access.footprint->basis
@@ -39,7 +39,9 @@ void HazardFinder::findKinds() {
     const void *type =
         access.operand ? access.operand->get().getType().getAsOpaquePointer()
                        : nullptr;
+    // What may be anywhere has the number of what is at the beginning.
     Kind kind{conflicts.getFootprintNumbers(number),
+              access.footprint.has_value(),
               access.kind,
               access.kind == AccessKind::Atomic ? getUpdateClass(access) : 0,
               access.agent,

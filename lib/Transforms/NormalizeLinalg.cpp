@@ -8,6 +8,7 @@
 
 #include "LinalgClasses.h"
 #include "LinalgMaps.h"
+#include "MergeElementwise.h"
 #include "RaiseLinalg.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -326,6 +327,14 @@ static LogicalResult fuse(func::FuncOp function) {
   return apply(function, std::move(patterns));
 }
 
+/// Makes one operation of what fusion leaves because it is also returned.
+static LogicalResult mergeResults(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  populateMergeElementwisePatterns(patterns);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return apply(function, std::move(patterns));
+}
+
 static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
   bool hasTensors = false;
   WalkResult checked = function.walk([&](Operation *op) {
@@ -340,10 +349,10 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
     return success();
   if (!keepAssertions)
     dropAssertions(function);
-  return success(succeeded(decompose(function)) &&
-                 succeeded(generalize(function)) &&
-                 succeeded(dropUnitDims(function)) &&
-                 succeeded(inferShapes(function)) && succeeded(fuse(function)));
+  return success(
+      succeeded(decompose(function)) && succeeded(generalize(function)) &&
+      succeeded(dropUnitDims(function)) && succeeded(inferShapes(function)) &&
+      succeeded(fuse(function)) && succeeded(mergeResults(function)));
 }
 
 /// Makes branches of two ways of one of several, as launch plans have them.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per thing that upstream's lowering to NVVM gets wrong without a
-// message, or with one that does not name the op. The numbers B1 to B9 are
+// message, or with one that does not name the op. The numbers B1 to B10 are
 // those of docs/verification.md, which shows each of them.
 //
 //===----------------------------------------------------------------------===//
@@ -63,6 +63,7 @@ private:
   bool isReachedTogether(Operation *barrier);
   void verifyCopy(Operation *op);
   void verifyElements(Operation *op);
+  void verifyStrides(Operation *op);
   void verifyGlobals();
 
   InFlightDiagnostic error(Operation *op, const Twine &message) {
@@ -319,6 +320,26 @@ void KernelVerifier::verifyElements(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// B10: views that go backwards
+//===----------------------------------------------------------------------===//
+
+/// Addresses are computed as if no index, and no stride, were below zero: LLVM
+/// drops what would be added to others.
+void KernelVerifier::verifyStrides(Operation *op) {
+  auto isNegative = [](int64_t stride) {
+    return ShapedType::isStatic(stride) && stride < 0;
+  };
+  bool isBackwards = false;
+  if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op))
+    isBackwards = llvm::any_of(cast.getStaticStrides(), isNegative);
+  else if (auto view = dyn_cast<memref::SubViewOp>(op))
+    isBackwards = llvm::any_of(view.getStaticStrides(), isNegative);
+  if (isBackwards && isInDeviceCode(op))
+    error(op, "goes backwards through memory, which upstream's lowering of "
+              "memrefs miscompiles; view it forwards, and turn the index round");
+}
+
+//===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
 
@@ -348,6 +369,7 @@ void KernelVerifier::verifyOp(Operation *op) {
   verifyBarrier(op);
   verifyCopy(op);
   verifyElements(op);
+  verifyStrides(op);
   verifyReturn(op);
 }
 

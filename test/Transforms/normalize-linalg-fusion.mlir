@@ -69,3 +69,51 @@ func.func @copy_before_window(%a: tensor<10xf32>, %t: tensor<2x10xf32>, %k: tens
   } -> tensor<2x8xf32>
   return %1 : tensor<2x8xf32>
 }
+
+// What is also returned is made along with what goes on from it, once.
+// CHECK-LABEL: func.func @returned_between(
+// CHECK:         %[[ALL:.+]]:2 = linalg.generic {{.+}} ins(%arg0, %arg1 :
+// CHECK:           %[[SUM:.+]] = arith.addf
+// CHECK-NEXT:      %[[EXP:.+]] = math.exp %[[SUM]]
+// CHECK-NEXT:      %[[MORE:.+]] = arith.mulf %[[EXP]], %[[SUM]]
+// CHECK-NEXT:      linalg.yield %[[SUM]], %[[MORE]]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %[[ALL]]#1, %[[ALL]]#0
+func.func @returned_between(%a: tensor<?x8xf32>, %b: tensor<?x8xf32>, %o: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %0 = linalg.add ins(%a, %b : tensor<?x8xf32>, tensor<?x8xf32>) outs(%o : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %1 = linalg.exp ins(%0 : tensor<?x8xf32>) outs(%o : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %2 = linalg.mul ins(%1, %0 : tensor<?x8xf32>, tensor<?x8xf32>) outs(%o : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %2, %0 : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// Not if it is read in another order, nor behind a sum, whose results are in registers, nor before one.
+// CHECK-LABEL: func.func @returned_transposed(
+// CHECK-COUNT-2: linalg.generic
+// CHECK:         return
+func.func @returned_transposed(%a: tensor<8x8xf32>, %o: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = linalg.exp ins(%a : tensor<8x8xf32>) outs(%o : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%0, %a : tensor<8x8xf32>, tensor<8x8xf32>) outs(%o : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %2 = arith.addf %x, %y : f32
+    linalg.yield %2 : f32
+  } -> tensor<8x8xf32>
+  return %1, %0 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+// CHECK-LABEL: func.func @returned_behind_sum(
+// CHECK-COUNT-3: linalg.generic
+// CHECK:         return
+func.func @returned_behind_sum(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %c: tensor<8x4xf32>, %d: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x4xf32>) outs(%c : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = linalg.exp ins(%0 : tensor<8x4xf32>) outs(%d : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = linalg.negf ins(%1 : tensor<8x4xf32>) outs(%d : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %2, %1 : tensor<8x4xf32>, tensor<8x4xf32>
+}
+// CHECK-LABEL: func.func @returned_before_sum(
+// CHECK-COUNT-3: linalg.generic
+// CHECK:         return
+func.func @returned_before_sum(%a: tensor<8x16xf32>, %o: tensor<8x16xf32>, %s: tensor<8xf32>) -> (tensor<8x16xf32>, tensor<8xf32>, tensor<8x16xf32>) {
+  %0 = linalg.exp ins(%a : tensor<8x16xf32>) outs(%o : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = linalg.negf ins(%0 : tensor<8x16xf32>) outs(%o : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %2 = linalg.reduce { arith.addf } ins(%0 : tensor<8x16xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
+  return %0, %2, %1 : tensor<8x16xf32>, tensor<8xf32>, tensor<8x16xf32>
+}

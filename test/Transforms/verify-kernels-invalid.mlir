@@ -455,3 +455,17 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @backwards {
+  gpu.func @reversed(%m: memref<64xf32>, %v: f32) kernel attributes {known_block_size = array<i32: 8, 1, 1>} {
+    %t = gpu.thread_id x
+    // expected-error @+1 {{'memref.reinterpret_cast' op goes backwards through memory, which upstream's lowering of memrefs miscompiles; view it forwards, and turn the index round}}
+    %all = memref.reinterpret_cast %m to offset: [63], sizes: [64], strides: [-1] : memref<64xf32> to memref<64xf32, strided<[-1], offset: 63>>
+    memref.store %v, %all[%t] : memref<64xf32, strided<[-1], offset: 63>>
+    %forwards = memref.reinterpret_cast %m to offset: [0], sizes: [32], strides: [2] : memref<64xf32> to memref<32xf32, strided<[2]>>
+    memref.store %v, %forwards[%t] : memref<32xf32, strided<[2]>>
+    gpu.return
+  }
+}

@@ -280,3 +280,30 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Halved from turn to turn, the distance is not below zero: it does not matter how it is compared.
+gpu.module @kernels {
+  gpu.func @halved(%x: f32, %S: memref<128xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c7 = arith.constant 7 : index
+    %c64 = arith.constant 64 : index
+    %t = gpu.thread_id x
+    memref.store %x, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+    scf.for %i = %c0 to %c7 step %c1 {
+      gpu.barrier
+      %s = arith.shrui %c64, %i : index
+      %in = arith.cmpi ult, %t, %s : index
+      scf.if %in {
+        %u = arith.addi %t, %s : index
+        %a = memref.load %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+        %b = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+        %c = arith.addf %a, %b : f32
+        memref.store %c, %S[%t] : memref<128xf32, #gpu.address_space<workgroup>>
+      }
+    }
+    gpu.return
+  }
+}

@@ -69,3 +69,23 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// The place of a scatter is not known: it is not that of the byte that is stored before.
+gpu.module @kernels {
+  gpu.func @scattered(%out: memref<64xi8>, %v: vector<4xi8>, %i: vector<4xi32>, %m: vector<4xi1>, %x: i8) workgroup(%S: memref<256xi8, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %first = arith.cmpi eq, %t, %c0 : index
+    scf.if %first {
+      memref.store %x, %S[%c0] : memref<256xi8, #gpu.address_space<workgroup>>
+      // expected-note @+1 {{the other access: 'vector.scatter' writes}}
+      vector.scatter %S[%c0][%i], %m, %v : memref<256xi8, #gpu.address_space<workgroup>>, vector<4xi32>, vector<4xi1>, vector<4xi8>
+    }
+    // expected-warning @+1 {{possible data race on workgroup memory %arg5: different threads may touch the same bytes, and no barrier is between; it is not known where it is}}
+    %y = memref.load %S[%t] : memref<256xi8, #gpu.address_space<workgroup>>
+    memref.store %y, %out[%t] : memref<64xi8>
+    gpu.return
+  }
+}

@@ -139,3 +139,26 @@ func.func @main(%p: memref<64xf32>, %x: f32) {
   func.call_indirect %f(%p, %p, %x) : (memref<64xf32>, memref<64xf32>, f32) -> ()
   return
 }
+
+// -----
+
+// A bound that is loaded is the same for all threads, if what they store goes somewhere else.
+gpu.module @kernels {
+  gpu.func @loaded_bound(%bounds: memref<64xi32>, %out: memref<64xi32>, %x: i32) workgroup(%S: memref<64xi32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c63 = arith.constant 63 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c63, %t : index
+    %bound = memref.load %bounds[%c0] : memref<64xi32>
+    %n = arith.index_cast %bound : i32 to index
+    scf.for %i = %c0 to %n step %c1 {
+      memref.store %x, %S[%t] : memref<64xi32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %y = memref.load %S[%u] : memref<64xi32, #gpu.address_space<workgroup>>
+      memref.store %y, %out[%t] : memref<64xi32>
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
