@@ -121,9 +121,16 @@ static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
   return result;
 }
 
-/// The range of a bitwise operation of numbers that are not negative.
-static Range rangeOfBits(Operation *op, const Range &lhs, const Range &rhs) {
-  if (!isNonNegative(lhs) || !isNonNegative(rhs))
+/// The range of an unsigned division, or a bitwise operation, of numbers that
+/// are not negative.
+static Range rangeOfFunction(Operation *op, const Range &lhs,
+                             const Range &rhs) {
+  if (!isNonNegative(lhs))
+    return {};
+  // By what is below zero, and so is large, the rest is all of it.
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return {0, lhs.max};
+  if (!isNonNegative(rhs))
     return {};
   if (isa<arith::AndIOp>(op)) {
     if (lhs.max && rhs.max)
@@ -195,7 +202,7 @@ SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
   case Atom::Total:
     return {isNonNegative(ofOperand(0)) ? Number(0) : Number(), Number()};
   case Atom::Function:
-    return rangeOfBits(atom.op, ofOperand(0), ofOperand(1));
+    return rangeOfFunction(atom.op, ofOperand(0), ofOperand(1));
   case Atom::Turn:
   case Atom::Opaque:
     return atom.range;
