@@ -232,6 +232,18 @@ bool ThreadConflicts::isDead(Operation *op) {
          !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
 }
 
+std::optional<std::vector<bool>> ThreadConflicts::getReaching(Operation *op) {
+  SymbolicCondition guard = index.getGuard(op);
+  if (!tables || !isOfThread(guard))
+    return std::nullopt;
+  std::vector<bool> may = tables->getPossible(guard);
+  std::vector<bool> mayNot = tables->getPossible(guard.negate());
+  for (size_t thread = 0; thread < may.size(); ++thread)
+    if (may[thread] == mayNot[thread])
+      return std::nullopt;
+  return may;
+}
+
 std::optional<std::vector<bool>> ThreadConflicts::getTakers(scf::IfOp branch,
                                                             Region &arm) {
   if (!tables)

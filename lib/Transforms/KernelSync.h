@@ -70,6 +70,8 @@ public:
 
   /// True if all threads of a unit that get to `op` do so together.
   bool isReachedTogether(Operation *op, UniformityUnit unit) const;
+  /// True if a thread may get to `op` more than once.
+  bool isRepeated(Operation *op) const { return loops.getLoop(op) != nullptr; }
   /// True if all threads of the block, or of each warp, get to its entry
   /// together.
   bool isEnteredTogether(UniformityUnit unit) const;
@@ -154,6 +156,12 @@ public:
 
   /// Adds barriers that not all threads of a unit reach, of `tree`.
   void addDivergent(const SyncTree &tree, UniformityUnit unit);
+  /// Adds barriers of warps, of `tree`, of which some lanes reach more than
+  /// others do.
+  void addUneven(const SyncTree &tree);
+  /// Adds barriers of warps that not all lanes may reach, where nothing is
+  /// known of the warps.
+  void addUnknownWarps();
   /// Adds hazards that are not cut; because of `wait`, if that is given, behind
   /// which no barrier is put.
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
@@ -171,6 +179,8 @@ private:
   void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
                UniformityUnit unit);
   void addRace(const BlockRace &race);
+  void addDivergent(Operation *barrier, UniformityUnit unit,
+                    SyncVerdict verdict = SyncVerdict::Divergent);
   std::string describeMemory(unsigned first, unsigned second);
 
   KernelSync &kernel;

@@ -73,30 +73,63 @@ std::string SyncFindings::describeMemory(unsigned lhs, unsigned rhs) {
   return text;
 }
 
-void SyncFindings::addDivergent(const SyncTree &tree, UniformityUnit unit) {
+void SyncFindings::addDivergent(Operation *barrier, UniformityUnit unit,
+                                SyncVerdict verdict) {
   bool isBlock = unit == UniformityUnit::Block;
-  for (Operation *barrier : tree.getDivergentBarriers()) {
-    SyncFinding finding;
-    finding.verdict = SyncVerdict::Divergent;
-    finding.at = getPlace(barrier);
-    llvm::raw_string_ostream os(finding.message);
-    auto threads = kernel.getConflicts().findParting(barrier, unit);
-    os << "barrier in divergent control flow: '" << barrier->getName() << "' ";
-    if (isa<NVVM::BarrierOp>(barrier) && !isBlockBarrier(barrier))
-      os << "has a number that may differ between threads of the block, or is "
-            "not reached by all of them; give it one number where all pass";
-    else
-      os << (threads ? "is not reached" : "is not known to be reached")
-         << " by all threads of the " << (isBlock ? "block" : "warp")
-         << " together; move it to where all of them pass";
-    if (threads) {
-      finding.threads.assign({threads->first, threads->second});
-      finding.notes.push_back(
-          {barrier->getLoc(), printThread(threads->first) + " gets here, " +
-                                  printThread(threads->second) + " does not"});
-    }
-    findings.push_back(std::move(finding));
+  SyncFinding finding;
+  finding.verdict = verdict;
+  finding.at = getPlace(barrier);
+  llvm::raw_string_ostream os(finding.message);
+  auto threads = kernel.getConflicts().findParting(barrier, unit);
+  os << "barrier in divergent control flow: '" << barrier->getName() << "' ";
+  if (isa<NVVM::BarrierOp>(barrier) && !isBlockBarrier(barrier))
+    os << "has a number that may differ between threads of the block, or is "
+          "not reached by all of them; give it one number where all pass";
+  else
+    os << (threads ? "is not reached" : "is not known to be reached")
+       << " by all threads of the " << (isBlock ? "block" : "warp")
+       << " together; move it to where all of them pass";
+  if (threads) {
+    finding.threads.assign({threads->first, threads->second});
+    finding.notes.push_back(
+        {barrier->getLoc(), printThread(threads->first) + " gets here, " +
+                                printThread(threads->second) + " does not"});
   }
+  findings.push_back(std::move(finding));
+}
+
+void SyncFindings::addDivergent(const SyncTree &tree, UniformityUnit unit) {
+  for (Operation *barrier : tree.getDivergentBarriers())
+    addDivergent(barrier, unit);
+}
+
+void SyncFindings::addUneven(const SyncTree &tree) {
+  if (!tree.hasOpenBarriers())
+    return;
+  std::vector<unsigned> counts;
+  for (Operation *barrier : tree.getPartedBarriers()) {
+    auto reaching = kernel.getConflicts().getReaching(barrier);
+    if (!reaching || kernel.isRepeated(barrier))
+      return; // not known
+    counts.resize(reaching->size());
+    for (auto [count, isReaching] : llvm::zip_equal(counts, *reaching))
+      count += isReaching;
+  }
+  for (size_t thread = 0; thread < counts.size(); ++thread)
+    if (counts[thread] != counts[thread - thread % kWarpSize]) {
+      for (Operation *barrier : tree.getPartedBarriers())
+        if (kernel.getConflicts().findParting(barrier, UniformityUnit::Warp))
+          addDivergent(barrier, UniformityUnit::Warp);
+      return;
+    }
+}
+
+void SyncFindings::addUnknownWarps() {
+  kernel.getScope()->walk([&](Operation *op) {
+    if (isWarpBarrier(op) &&
+        !kernel.isReachedTogether(op, UniformityUnit::Warp))
+      addDivergent(op, UniformityUnit::Warp, SyncVerdict::Maybe);
+  });
 }
 
 /// What can be done about accesses that no barrier can separate.

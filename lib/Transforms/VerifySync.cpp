@@ -50,6 +50,9 @@ static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
       addUnstructured(warp, unknown.emplace_back());
     else
       addFindings(kernel, warp, UniformityUnit::Warp, findings);
+    findings.addUneven(warp);
+  } else {
+    findings.addUnknownWarps();
   }
   findings.addBlockRaces();
   std::vector<SyncFinding> found = findings.take();

@@ -262,3 +262,16 @@ func.func @reshape(%x: tensor<4x6xf32>, %sizes: tensor<3xindex>) -> tensor<?x?x2
   %y = tensor.reshape %x(%sizes) : (tensor<4x6xf32>, tensor<3xindex>) -> tensor<?x?x2xf32>
   return %y : tensor<?x?x2xf32>
 }
+
+// What is as large as before, but not in its place, is more than its source.
+// CHECK-LABEL: func.func @shift(
+// CHECK:         %[[ALL:.+]] = linalg.generic
+// CHECK:           tensor.extract %arg0
+// CHECK:         return %[[ALL]]
+func.func @shift(%a: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
+  %0 = tensor.pad %a low[1] high[-1] {
+  ^bb0(%i: index):
+    tensor.yield %z : f32
+  } : tensor<8xf32> to tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -52,7 +52,10 @@ def ptx() -> bytes:
         (b"", ":1:1: error: there is no program: this is empty\n"),
         (b" \n\n", ":1:1: error: there is no program: this is empty\n"),
         (b"module {\n}\n", ":1:1: error: the module has no kernel to compile"),
-        (b"\n" + programs.WITHOUT_KERNEL.encode(), ":2:1: error: the module has no kernel to compile"),
+        (
+            b"\n" + programs.WITHOUT_KERNEL.encode(),
+            ":2:1: error: the module has no kernel to compile",
+        ),
         (b"module {\n  a\0b\n}\n", ":2:4: error: this byte is NUL, which MLIR text cannot hold\n"),
         (b"\0" * 100, ":1:1: error: this byte is NUL, which MLIR text cannot hold\n"),
         (b"module {\n  // \xff\n}\n", ":2:6: error: this byte is not valid UTF-8\n"),

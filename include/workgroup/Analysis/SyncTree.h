@@ -170,6 +170,8 @@ public:
   /// True if there are barriers of warps in branches that not all lanes take
   /// together, and it is not known whether lanes meet there.
   bool hasOpenBarriers() const { return isOpen; }
+  /// Barriers of warps, or of a part of the block, where its threads part.
+  ArrayRef<Operation *> getPartedBarriers() const { return parted; }
   /// An operation at which control flow gets too entangled for this; null for
   /// none. Then nothing else is of use.
   Operation *getUnstructured() const { return unstructured; }

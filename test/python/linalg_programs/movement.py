@@ -313,6 +313,22 @@ def _transposed(
     )
 
 
+# As many elements are cut off at one end as are added at the other.
+_SHIFT = """
+!t = tensor<6x37xf32>
+func.func @main(%x: !t) -> !t {
+  %z = arith.constant 2.5 : f32
+  %s = tensor.pad %x low[1, 0] high[-1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : !t to !t
+  %e = tensor.empty() : !t
+  %r = linalg.sub ins(%x, %s : !t, !t) outs(%e : !t) -> !t
+  return %r : !t
+}
+"""
+
+
 PROGRAMS = (
     _transposed("transpose", "?x?", [1, 0], (130, 67), (1, 1), (5, 0), (1, 40)),
     _transposed("transpose_divisible", "64x128", [1, 0], (64, 128)),
@@ -399,4 +415,10 @@ PROGRAMS = (
         lambda x: x * np.array([1.5, -2.25, 0.5, 4], "f4"),
     ),
     Program("reverse", _REVERSE, ((whole(71),), (whole(1),)), lambda x: x[::-1]),
+    Program(
+        "shift_by_pad",
+        _SHIFT,
+        ((floats(6, 37),),),
+        lambda x: x - np.concatenate([np.full((1, 37), 2.5, "f4"), x[:-1]]),
+    ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .program import Array, Program, floats
+from .program import Array, Program, floats, number
 
 _CONSTANT = """
 func.func @main(%x: tensor<70x9xf32>) -> tensor<70xf32> {
@@ -154,6 +154,43 @@ def _read_besides(x: Array, s: Array) -> tuple[Array, Array]:
     return new, x * s[:, None] - new[:, None]
 
 
+# What is returned between is made along with what goes on from it.
+_BETWEEN = """
+!t = tensor<?x?x?xf32>
+func.func @main(%x: !t, %y: !t, %l: index, %m: index, %n: index) -> (!t, !t, !t) {
+  %e = tensor.empty(%l, %m, %n) : !t
+  %s = linalg.add ins(%x, %y : !t, !t) outs(%e : !t) -> !t
+  %p = linalg.mul ins(%s, %y : !t, !t) outs(%e : !t) -> !t
+  %d = linalg.sub ins(%p, %s : !t, !t) outs(%e : !t) -> !t
+  return %d, %s, %p : !t, !t, !t
+}
+"""
+
+
+def _between(x: Array, y: Array, *_: int) -> tuple[Array, Array, Array]:
+    total = x + y
+    product = total * y
+    return product - total, total, product
+
+
+# Each of these updates reads what the one before wrote.
+_CHAIN = """
+!m = memref<?x?xf32>
+func.func @main(%a: !m, %b: !m) {
+  linalg.add ins(%a, %b : !m, !m) outs(%a : !m)
+  linalg.mul ins(%a, %b : !m, !m) outs(%b : !m)
+  linalg.sub ins(%b, %a : !m, !m) outs(%a : !m)
+  return
+}
+"""
+
+
+def _chain(a: Array, b: Array) -> tuple[Array, Array]:
+    a = a + b
+    b = a * b
+    return b - a, b
+
+
 PROGRAMS = (
     Program("update_of_constant", _CONSTANT, ((floats(70, 9),),), lambda x: 1.5 + x.sum(1), 1e-4),
     Program(
@@ -188,5 +225,22 @@ PROGRAMS = (
         _TWO_TRANSPOSED,
         ((floats(20, 33),),),
         lambda x: (x + x, np.tanh(x).T),
+    ),
+    Program(
+        "returned_between",
+        _BETWEEN,
+        tuple(
+            (floats(*shape), floats(*shape), *map(number, shape))
+            for shape in ((3, 5, 37), (2, 1, 256), (4, 0, 8))
+        ),
+        _between,
+    ),
+    Program(
+        "updates_in_chain",
+        _CHAIN,
+        tuple((floats(*shape), floats(*shape)) for shape in ((13, 70), (1, 1), (5, 1024))),
+        _chain,
+        1e-5,
+        (0, 1),
     ),
 )
