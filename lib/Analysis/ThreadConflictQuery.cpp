@@ -303,12 +303,12 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
     return Conflict();
   if (answer == System::Answer::Unknown) {
     conflict.reason = "its index arithmetic is too long";
-    return conflict;
+  } else if (isExact && !isRational && !system.settleInputs()) {
+    conflict.reason = "a number that the kernel is given has to be below zero";
+  } else if (isExact && !isRational) {
+    conflict.kind = Conflict::Certain;
+    conflict.witness = makeWitness(system, place);
   }
-  if (!isExact || isRational)
-    return conflict;
-  conflict.kind = Conflict::Certain;
-  conflict.witness = makeWitness(system, place);
   return conflict;
 }
 

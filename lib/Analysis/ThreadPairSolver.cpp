@@ -122,6 +122,17 @@ ThreadPairSystem::Answer ThreadPairSystem::solve(bool isRational) {
   return solver->solve(base, choices, envelopes);
 }
 
+bool ThreadPairSystem::settleInputs() {
+  auto isPlain = [&](const Row &input) { return evaluate(input) >= 0; };
+  if (llvm::all_of(inputs, isPlain))
+    return true;
+  Conjunction plain = base;
+  for (const Row &input : inputs)
+    plain.push_back({input, false});
+  solver.emplace(ranges.size(), /*isRational=*/false, /*isForEmptiness=*/false);
+  return solver->solve(plain, choices, envelopes) == Answer::Solved;
+}
+
 int64_t ThreadPairSystem::evaluate(const Row &row) const {
   int64_t sum = row.constant;
   for (auto [variable, factor] : row.terms)

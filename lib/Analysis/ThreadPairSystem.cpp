@@ -291,6 +291,7 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
       defineBelow(Atom::GridSize, *atom, side, variable);
     return;
   case Atom::Opaque:
+    inputs.push_back(variable);
     if (!atom->isInput)
       setInexact("nothing is known of " + describe(*atom));
     return;

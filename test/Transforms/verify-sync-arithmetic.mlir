@@ -307,3 +307,21 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A number below zero is large to an unsigned comparison; but thread 0 would leave its buffer then.
+gpu.module @kernels {
+  gpu.func @rows(%D: memref<?xf32>, %n: index, %x: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %in = arith.cmpi ult, %t, %n : index
+    scf.if %in {
+      // expected-note @+1 {{the other access}}
+      memref.store %x, %D[%t] : memref<?xf32>
+      %u = arith.addi %n, %t : index
+      // expected-warning @+1 {{a number that the kernel is given has to be below zero}}
+      memref.store %x, %D[%u] : memref<?xf32>
+    }
+    gpu.return
+  }
+}
