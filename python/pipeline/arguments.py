@@ -136,7 +136,8 @@ def check_distinct(values: Sequence[Value], written: Sequence[bool] | None = Non
             if np.may_share_memory(value.array, partner.array):
                 message = (
                     f"error: argument {index} overlaps argument {other}, and the program was "
-                    "compiled for arguments that do not: pass a copy, or compile with the memory "
+                    "compiled for arguments that do not: pass a copy, or compile it with a "
+                    "schedule of your own, without assume-distinct-arguments, and the memory "
                     "option assume-distinct-arguments=false"
                 )
                 raise LayoutError(message, index)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .emulator import Options
-from .errors import CheckError, UsageError
+from .errors import CheckError, Error, UsageError
 from .findings import Report, to_json
 from .run_command import make_random, summarize
 
@@ -30,16 +30,26 @@ def run(
 ) -> int:
     """Check, and tell what was found: 0 if all kernels are safe, else 1."""
     static = check()
-    dynamic = _run_entries(compile_module()) if options.dynamic else None
-    if options.format == "json":
-        report = static.to_json()
-        if dynamic is not None:
-            report["launches"] = [to_json(item) for item in dynamic]
-        print(json.dumps(report))
-    else:
-        _print(static, dynamic or ())
+    try:
+        dynamic = _run_entries(compile_module()) if options.dynamic else None
+    except Error:
+        _tell(options, static, None)  # what is known all the same
+        raise
+    _tell(options, static, dynamic)
     is_clean = static.is_safe and not any(report.errors for report in dynamic or ())
     return 0 if is_clean else CheckError.exit_code
+
+
+def _tell(
+    options: argparse.Namespace, static: SyncReport, dynamic: tuple[Report, ...] | None
+) -> None:
+    if options.format != "json":
+        return _print(static, dynamic or ())
+    report = static.to_json()
+    if dynamic is not None:
+        report["launches"] = [to_json(item) for item in dynamic]
+    print(json.dumps(report), flush=True)
+    return None
 
 
 def _run_entries(module: Module) -> tuple[Report, ...]:

@@ -173,12 +173,22 @@ def test_extents_that_only_the_launch_knows(tmp_path: Path) -> None:
 """
     )
     outcome = call("check", file, "--dynamic")
-    assert (outcome.code, outcome.text) == (2, "")
+    # What is known without running it is told all the same.
+    assert (outcome.code, outcome.text) == (2, "main: SAFE\n")
     message = "error: there are no random values for memref<?xf32>; try the program on some by "
     assert outcome.words == message + "`python -m pipeline run` with --arg and --check races\n"
     np.save(tmp_path / "a.npy", np.zeros(8, np.float32))
     outcome = call("run", file, "--arg", tmp_path / "a.npy", "--check", "races")
     assert outcome.code == 0
+
+
+def test_dynamic_without_a_launch(tmp_path: Path) -> None:
+    file = tmp_path / "program.mlir"
+    file.write_text(programs.STORE)
+    outcome = call("check", file, "--dynamic", "--format", "json")
+    assert outcome.code == 2
+    assert outcome.words.startswith("error: --dynamic runs functions that launch kernels")
+    assert [kernel["verdict"] for kernel in json.loads(outcome.text)["kernels"]] == ["SAFE"]
 
 
 @pytest.mark.parametrize(
