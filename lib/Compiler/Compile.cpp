@@ -116,6 +116,8 @@ private:
   /// The one who chooses schedules does not want more.
   bool isEnded = false;
   bool areArgumentsDistinct = false;
+  /// The program brings its schedule.
+  bool isOwn = false;
 };
 
 } // namespace
@@ -162,8 +164,8 @@ LogicalResult Compilation::runStage(Stage stage,
 
 /// The parser says that a module that the text leaves out is in line 0.
 static void locateAtFirstOp(ModuleOp module) {
-  auto loc = dyn_cast<FileLineColLoc>(module.getLoc());
-  if (loc && loc.getLine() == 0 && !module.getBody()->empty())
+  auto at = dyn_cast<FileLineColLoc>(module.getLoc());
+  if (at && at.getLine() == 0 && !module.getBody()->empty())
     module->setLoc(module.getBody()->front().getLoc());
 }
 
@@ -190,8 +192,7 @@ LogicalResult Compilation::parse() {
 }
 
 LogicalResult Compilation::schedule() {
-  bool isOwn =
-      !options.schedule && options.useOwnSchedule && hasSchedule(*module);
+  isOwn = !options.schedule && options.useOwnSchedule && hasSchedule(*module);
   if (isOwn && failed(applySchedule(*module, *module)))
     return failure();
   eraseSchedules(*module);
@@ -289,14 +290,8 @@ LogicalResult Compilation::checkHasKernel(StringRef otherwise) {
   bool hasKernel = false;
   module->walk(
       [&](gpu::GPUFuncOp function) { hasKernel |= function.isKernel(); });
-  module->walk([&](linalg::LinalgOp op) {
-    if (!isInDeviceCode(op))
-      remark::missed(op->getLoc(),
-                     remark::RemarkOpts::name("LeftOnHost")
-                         .category("workgroup-compile")
-                         .function(getScopeName(getExecutionScope(op))))
-          << remark::reason("it is outside of all kernels");
-  });
+  reportHostWork(*module,
+                 /*warns=*/hasKernel && !isOwn && options.chooseSchedule);
   auto modules = module->getOps<gpu::GPUModuleOp>();
   if (hasKernel || llvm::any_of(modules, isEmpty))
     return success();

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
+#include "mlir/IR/Remarks.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -113,6 +114,25 @@ LogicalResult checkAllScheduled(ModuleOp module) {
     return WalkResult::interrupt();
   };
   return failure(module.walk(check).wasInterrupted());
+}
+
+void reportHostWork(ModuleOp module, bool warns) {
+  module.walk([&](linalg::LinalgOp op) {
+    if (isInDeviceCode(op))
+      return;
+    remark::missed(op->getLoc(),
+                   remark::RemarkOpts::name("LeftOnHost")
+                       .category("workgroup-compile")
+                       .function(getScopeName(getExecutionScope(op))))
+        << remark::reason("it is outside of all kernels");
+    if (warns)
+      op->emitWarning("'")
+          << op->getName()
+          << "' op stays on the host: for a module that has kernels no "
+             "schedule "
+             "is chosen; put it into a module of its own, or give a schedule "
+             "by --schedule FILE";
+  });
 }
 
 void reportUnknownFunctions(ModuleOp module, ModuleOp schedule) {

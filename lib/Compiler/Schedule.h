@@ -24,6 +24,10 @@ LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
 /// True if `module` has kernels, or loops that become some, without a schedule.
 bool hasKernels(ModuleOp module);
 
+/// Reports structured operations outside of kernels by remarks, and if `warns`
+/// by warnings.
+void reportHostWork(ModuleOp module, bool warns);
+
 /// True if `module` has something to schedule: operations of linalg, or on
 /// tensors, that are in no kernel.
 bool hasWork(ModuleOp module);

@@ -57,6 +57,19 @@ static void remarkOn(const KernelGroup &group, StringRef name) {
 }
 
 /// Forms the kernels of `block`, whose number goes on from `next`.
+/// Leaves out what canonicalization has shown to do nothing.
+static void eraseEmpty(func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> ops;
+  function.walk([&](linalg::LinalgOp op) {
+    if (isTensorOp(op) && isEmpty(op))
+      ops.push_back(op);
+  });
+  for (linalg::LinalgOp op : ops) {
+    op->replaceAllUsesWith(op.getDpsInits());
+    op->erase();
+  }
+}
+
 static void formKernels(func::FuncOp function, Block &block,
                         const FormKernelsOptions &options, unsigned &next) {
   SmallVector<std::pair<linalg::LinalgOp, StringRef>> whyNot;
@@ -114,6 +127,7 @@ LogicalResult formKernels(ModuleOp module, const FormKernelsOptions &options) {
   for (func::FuncOp function : functions) {
     if (failed(checkBufferizable(function)))
       return failure();
+    eraseEmpty(function);
     SmallVector<Block *> blocks;
     function.walk([&](Block *block) {
       if (llvm::any_of(*block, [](Operation &op) { return getTensorOp(&op); }))

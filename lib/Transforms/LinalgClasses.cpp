@@ -66,6 +66,10 @@ bool isTensorOp(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() && !isInDeviceCode(op);
 }
 
+bool isEmpty(linalg::LinalgOp op) {
+  return llvm::is_contained(op.getStaticLoopRanges(), 0);
+}
+
 linalg::LinalgOp getTensorOp(Operation *op) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   return linalgOp && isTensorOp(linalgOp) ? linalgOp : linalg::LinalgOp();

@@ -47,6 +47,11 @@ bool isReadInTiles(linalg::LinalgOp op);
 /// True if `op` works on tensors, and not in a kernel.
 bool isTensorOp(linalg::LinalgOp op);
 
+/// True for a loop without an iteration, which leaves what is there: a result
+/// without elements, or one of an empty sum. A tile of it would be out of
+/// bounds.
+bool isEmpty(linalg::LinalgOp op);
+
 /// `op` as an operation on tensors of the host; null if it is not one.
 linalg::LinalgOp getTensorOp(Operation *op);
 

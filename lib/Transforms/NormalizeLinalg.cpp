@@ -160,15 +160,12 @@ static LogicalResult generalize(func::FuncOp function) {
 
 namespace {
 
-/// Loops without an iteration leave what is there: a result without elements,
-/// or one of an empty sum. A tile of them would be out of bounds.
 struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isTensorOp(op) || op->use_empty() ||
-        !llvm::is_contained(op.getStaticLoopRanges(), 0))
+    if (!isTensorOp(op) || op->use_empty() || !isEmpty(op))
       return failure();
     for (auto [result, init] :
          llvm::zip_equal(op->getResults(), op.getDpsInits()))
@@ -335,8 +332,9 @@ static LogicalResult mergeResults(func::FuncOp function) {
   return apply(function, std::move(patterns));
 }
 
-/// Upstream takes a `tensor.pad` whose result is as large as its source for that
-/// source, also if it cuts off at one end what it adds at the other (LLVM 22.1).
+/// Upstream takes a `tensor.pad` whose result is as large as its source for
+/// that source, also if it cuts off at one end what it adds at the other
+/// (LLVM 22.1).
 static void keepShifts(func::FuncOp function) {
   function.walk([](tensor::PadOp pad) {
     bool isShift = pad.getSourceType() == pad.getResultType() &&

@@ -254,3 +254,14 @@ def test_schedule_of_a_program_that_has_one_is_not_printed(tmp_path: Path) -> No
     outcome = call("compile", program, "--emit", "schedule")
     assert (outcome.code, outcome.data) == (1, b"")
     assert re.search(r"scheduled\.mlir: error: there is no schedule to choose", outcome.words)
+
+
+def test_host_work_beside_kernels() -> None:
+    """For a module that has kernels none is chosen, which is not to be overlooked."""
+    text = ADD + programs.STORE
+    outcome = call("compile", "-", stdin=text.encode())
+    assert outcome.code == 0
+    assert "<stdin>:4:8: warning: 'linalg.add' op stays on the host: " in outcome.words
+    (diagnostic,) = pipeline.compile(text).diagnostics
+    assert diagnostic.severity == "warning"
+    assert not pipeline.compile(text, schedule="none").diagnostics

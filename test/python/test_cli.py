@@ -33,11 +33,12 @@ def compile_text(text: str, *options: str | Path, color: str = "never") -> Outco
 
 
 def refused(outcome: Outcome, code: int) -> str:
-    """Return the one line that says why a command did nothing."""
+    """Return the line that says why a command did nothing, with its source behind it or not."""
     assert outcome.code == code, outcome
     assert outcome.data == b""
-    (line,) = outcome.words.splitlines()
+    (line, *source) = outcome.words.splitlines()
     assert "error: " in line
+    assert len(source) in (0, 2)
     return line
 
 

@@ -329,6 +329,19 @@ func.func @main(%x: !t) -> !t {
 """
 
 
+# Nothing, of a size that is known behind the cast.
+_NOTHING = """
+func.func @main(%x: tensor<0x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c = tensor.cast %x : tensor<0x4xf32> to tensor<?x4xf32>
+  %n = tensor.dim %c, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %r = linalg.exp ins(%c : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+"""
+
+
 PROGRAMS = (
     _transposed("transpose", "?x?", [1, 0], (130, 67), (1, 1), (5, 0), (1, 40)),
     _transposed("transpose_divisible", "64x128", [1, 0], (64, 128)),
@@ -421,4 +434,5 @@ PROGRAMS = (
         ((floats(6, 37),),),
         lambda x: x - np.concatenate([np.full((1, 37), 2.5, "f4"), x[:-1]]),
     ),
+    Program("cast_of_nothing", _NOTHING, ((floats(0, 4),),), np.exp),
 )
