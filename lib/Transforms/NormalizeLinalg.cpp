@@ -316,7 +316,6 @@ static LogicalResult fuse(func::FuncOp function) {
   removeOutsDependency(patterns);
   patterns.add<DropUnreadInits>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  linalg::populateInlineConstantOperandsPatterns(patterns);
   // Who asks for a size only is no user.
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   tensor::populateFoldTensorEmptyPatterns(patterns);

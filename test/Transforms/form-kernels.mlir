@@ -222,12 +222,22 @@ func.func private @without_results(%x: tensor<8xf32>, %m: memref<f32>) {
   return
 }
 
-// Another has the name. That there are no elements does not matter.
+// Another has the name.
 // CHECK-LABEL: func.func private @name_taken_0_elementwise_0(
-// CHECK:         linalg.exp ins(%arg0 : tensor<0x?xf32>)
+// CHECK:         linalg.exp ins(%arg0 : tensor<4x?xf32>)
 // CHECK-LABEL: func.func @name_taken(
 // CHECK:         call @name_taken_0_elementwise_0(
-func.func @name_taken(%x: tensor<0x?xf32>, %n: index) -> tensor<0x?xf32> {
+func.func @name_taken(%x: tensor<4x?xf32>, %n: index) -> tensor<4x?xf32> {
+  %e = tensor.empty(%n) : tensor<4x?xf32>
+  %0 = linalg.exp ins(%x : tensor<4x?xf32>) outs(%e : tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %0 : tensor<4x?xf32>
+}
+
+// Where there are no elements there is nothing to do.
+// CHECK-LABEL: func.func @no_elements(
+// CHECK-NEXT:    %[[E:.+]] = tensor.empty
+// CHECK-NEXT:    return %[[E]]
+func.func @no_elements(%x: tensor<0x?xf32>, %n: index) -> tensor<0x?xf32> {
   %e = tensor.empty(%n) : tensor<0x?xf32>
   %0 = linalg.exp ins(%x : tensor<0x?xf32>) outs(%e : tensor<0x?xf32>) -> tensor<0x?xf32>
   return %0 : tensor<0x?xf32>

@@ -117,3 +117,17 @@ func.func @returned_before_sum(%a: tensor<8x16xf32>, %o: tensor<8x16xf32>, %s: t
   %2 = linalg.reduce { arith.addf } ins(%0 : tensor<8x16xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
   return %0, %2, %1 : tensor<8x16xf32>, tensor<8xf32>, tensor<8x16xf32>
 }
+
+// What reads one element stays an operand, which tells what it depends on.
+// CHECK-LABEL: func.func @scaled(
+// CHECK:         linalg.generic {{.+}} ins(%arg0, %arg1 : tensor<8xf32>, tensor<f32>)
+// CHECK-NOT:       tensor.extract
+// CHECK:         return
+func.func @scaled(%a: tensor<8xf32>, %s: tensor<f32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %s : tensor<8xf32>, tensor<f32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %1 = arith.mulf %x, %y : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

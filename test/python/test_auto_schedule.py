@@ -265,3 +265,15 @@ def test_host_work_beside_kernels() -> None:
     (diagnostic,) = pipeline.compile(text).diagnostics
     assert diagnostic.severity == "warning"
     assert not pipeline.compile(text, schedule="none").diagnostics
+
+
+def test_softmax_of_one_row_is_one_kernel() -> None:
+    text = """\
+!t = tensor<1x1000xf32>
+func.func @main(%x: !t) -> !t {
+  %e = tensor.empty() : !t
+  %r = linalg.softmax dimension(1) ins(%x : !t) outs(%e : !t) -> !t
+  return %r : !t
+}
+"""
+    assert len(pipeline.compile(text).kernels) == 1

@@ -17,7 +17,7 @@ BLOCKS = {
     **dict.fromkeys(("add_one", "fills", "sum_all", "dot", "diamond", "memref_iterate"), ""),
     **dict.fromkeys(("split_sum_of_all", "split_sum_of_planes", "split_largest"), ""),
     **dict.fromkeys(("split_mean_squared_error", "sum_of_rows_by_ones_1"), ""),
-    **dict.fromkeys(("reshape_number", "slide_1", "looked_up"), ""),
+    **dict.fromkeys(("reshape_number", "slide_1", "looked_up", "softmax_one_row"), ""),
     **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
     **dict.fromkeys(("two_results_softmax", "split_columns", "step_of_one"), "0,3"),
     **{f"split_columns_{columns}": "0,3" for columns in (33, 40, 1000)},

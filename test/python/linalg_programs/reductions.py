@@ -331,6 +331,21 @@ def _sums(*axes: int, dtype: Any = None) -> Any:
 
 _INF = "0xFF800000"
 
+_ONE_ROW = """
+!t = tensor<1x1000xf32>
+func.func @main(%x: !t) -> !t {
+  %e = tensor.empty() : !t
+  %r = linalg.softmax dimension(1) ins(%x : !t) outs(%e : !t) -> !t
+  return %r : !t
+}
+"""
+
+
+def _softmax_of_row(x: Array) -> Array:
+    raised = np.exp(x - x.max())
+    return raised / raised.sum()
+
+
 PROGRAMS = (
     Program(
         "sum_rows",
@@ -467,4 +482,5 @@ PROGRAMS = (
         ((floats(7, 41), floats(7)), (floats(1, 41), floats(1))),
         _weighted,
     ),
+    Program("softmax_one_row", _ONE_ROW, ((floats(1, 1000),),), _softmax_of_row, 1e-4),
 )
