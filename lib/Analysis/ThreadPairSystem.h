@@ -53,9 +53,9 @@ public:
   /// Solves it in integers; or in rationals only, which takes a small part of
   /// the time, and then there is nothing to evaluate.
   Answer solve(bool isRational = false);
-  /// Finds a solution in which no number that the kernel is given is below zero;
-  /// false if there is none: compared as unsigned it is large, but threads that
-  /// get there by that, too, may leave their buffers.
+  /// Finds a solution in which no number that the kernel is given is below
+  /// zero; false if there is none: compared as unsigned it is large, but
+  /// threads that get there by that, too, may leave their buffers.
   bool settleInputs();
   /// Of a system that is solved.
   int64_t evaluate(const Row &row) const;

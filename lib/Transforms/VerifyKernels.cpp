@@ -335,8 +335,9 @@ void KernelVerifier::verifyStrides(Operation *op) {
   else if (auto view = dyn_cast<memref::SubViewOp>(op))
     isBackwards = llvm::any_of(view.getStaticStrides(), isNegative);
   if (isBackwards && isInDeviceCode(op))
-    error(op, "goes backwards through memory, which upstream's lowering of "
-              "memrefs miscompiles; view it forwards, and turn the index round");
+    error(op,
+          "goes backwards through memory, which upstream's lowering of "
+          "memrefs miscompiles; view it forwards, and turn the index round");
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,7 +12,8 @@ from . import worker
 def run() -> int:
     """Run the command line; an interrupt during the imports is one too."""
     try:
-        if sys.argv[1:2] in (["compile"], ["run"], ["check"]):
+        compiles = sys.argv[1:2] in (["compile"], ["run"], ["check"])
+        if compiles and not {"-h", "--help"} & {*sys.argv}:
             worker.end_at_interrupts()
             worker.start()
         from .cli import main

@@ -130,7 +130,8 @@ def is_heavy(module: str) -> bool:
 
 
 RUN_AND_TELL = """
-import json, runpy, sys
+import json, os, runpy, sys
+os._exit = sys.exit
 try:
     runpy.run_module("pipeline", run_name="__main__", alter_sys=True)
 except SystemExit:

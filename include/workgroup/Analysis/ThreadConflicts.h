@@ -158,8 +158,8 @@ public:
   /// branch, together go the same way from there.
   bool takesOneWay(Operation *op, UniformityUnit unit);
 
-  /// Which threads get to `op`, by linear ids; nothing if their ids alone do not
-  /// tell.
+  /// Which threads get to `op`, by linear ids; nothing if their ids alone do
+  /// not tell.
   std::optional<std::vector<bool>> getReaching(Operation *op);
 
   /// True if no thread gets to `op`, as far as their ids tell.

@@ -343,7 +343,7 @@ func.func @main(%x: !t) -> !t {
 
 def _softmax_of_row(x: Array) -> Array:
     raised = np.exp(x - x.max())
-    return raised / raised.sum()
+    return np.asarray(raised / raised.sum())
 
 
 PROGRAMS = (
