@@ -15,6 +15,7 @@
 #include "LinalgClasses.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
+#include "workgroup/Support/Effects.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace mlir::workgroup {
@@ -42,13 +43,22 @@ static bool isUsedByElement(linalg::LinalgOp op) {
   });
 }
 
+/// True if something between the two may change what tensors are read from.
+static bool mayWriteBetween(Operation *first, Operation *last) {
+  for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
+    if (hasOtherEffects<MemoryEffects::Read, MemoryEffects::Allocate>(op))
+      return true;
+  return false;
+}
+
 /// True if all loops of both go together, and what else uses `producer` comes
-/// behind `consumer`.
+/// behind `consumer`, as it does itself by that.
 static bool areMergeable(linalg::GenericOp producer,
                          linalg::GenericOp consumer) {
   Block *block = consumer->getBlock();
   if (producer->getBlock() != block ||
-      producer.getNumLoops() != consumer.getNumLoops())
+      producer.getNumLoops() != consumer.getNumLoops() ||
+      mayWriteBetween(producer, consumer))
     return false;
   return llvm::all_of(producer->getUses(), [&](OpOperand &use) {
     auto result = cast<OpResult>(use.get());
@@ -67,7 +77,7 @@ static linalg::GenericOp merge(RewriterBase &rewriter,
                                linalg::GenericOp producer,
                                linalg::GenericOp consumer) {
   SmallVector<Value> inputs(producer.getInputs()), inits(producer.getOutputs());
-  SmallVector<AffineMap> maps, ofInits;
+  SmallVector<AffineMap> maps;
   for (OpOperand *input : producer.getDpsInputOperands())
     maps.push_back(producer.getMatchingIndexingMap(input));
   for (OpOperand *input : consumer.getDpsInputOperands())

@@ -10,7 +10,10 @@ from . import worker
 
 
 def run() -> int:
-    """Run the command line; an interrupt during the imports is one too."""
+    """Run the command line; an interrupt during the imports is one too.
+
+    Wrong usage does not leave by the interpreter's end, beside which libraries are being loaded.
+    """
     try:
         compiles = sys.argv[1:2] in (["compile"], ["run"], ["check"])
         if compiles and not {"-h", "--help"} & {*sys.argv}:
@@ -19,6 +22,8 @@ def run() -> int:
         from .cli import main
 
         return main(sys.argv[1:])
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 1
     except KeyboardInterrupt:
         return 130
 

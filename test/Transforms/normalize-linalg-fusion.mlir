@@ -131,3 +131,18 @@ func.func @scaled(%a: tensor<8xf32>, %s: tensor<f32>, %o: tensor<8xf32>) -> tens
   } -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// Not across a write to the memory that it reads.
+// CHECK-LABEL: func.func @written_between(
+// CHECK:         math.exp
+// CHECK:         bufferization.materialize_in_destination
+// CHECK:         arith.negf
+// CHECK:         return
+func.func @written_between(%m: memref<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %t = bufferization.to_tensor %m restrict writable : memref<8xf32> to tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %p = linalg.exp ins(%t : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  bufferization.materialize_in_destination %z in restrict writable %m : (tensor<8xf32>, memref<8xf32>) -> ()
+  %c = linalg.negf ins(%p : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %p, %c : tensor<8xf32>, tensor<8xf32>
+}

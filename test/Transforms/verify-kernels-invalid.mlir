@@ -464,6 +464,9 @@ gpu.module @backwards {
     // expected-error @+1 {{'memref.reinterpret_cast' op goes backwards through memory, which upstream's lowering of memrefs miscompiles; view it forwards, and turn the index round}}
     %all = memref.reinterpret_cast %m to offset: [63], sizes: [64], strides: [-1] : memref<64xf32> to memref<64xf32, strided<[-1], offset: 63>>
     memref.store %v, %all[%t] : memref<64xf32, strided<[-1], offset: 63>>
+    // expected-error @+1 {{'memref.subview' op goes backwards through memory}}
+    %part = memref.subview %m[7] [4] [-1] : memref<64xf32> to memref<4xf32, strided<[-1], offset: 7>>
+    memref.store %v, %part[%t] : memref<4xf32, strided<[-1], offset: 7>>
     %forwards = memref.reinterpret_cast %m to offset: [0], sizes: [32], strides: [2] : memref<64xf32> to memref<32xf32, strided<[2]>>
     memref.store %v, %forwards[%t] : memref<32xf32, strided<[2]>>
     gpu.return
