@@ -168,7 +168,7 @@ class Mismatch(Exception):
 
 def read_barriers(program: Program, text: str, form: Form) -> Program:
     """Return the program with the barriers that are in the printed module, and no others."""
-    reader = _Reader(list(read_tokens(text)), form.spelling == "cf", form.spelling == "while")
+    reader = _Reader(list(read_tokens(text)), form.is_flat, form.spelling == "while")
     steps = reader.steps(program.steps)
     if reader.tokens:
         raise Mismatch(f"{reader.tokens[0]} is too much")

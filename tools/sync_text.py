@@ -17,8 +17,8 @@ from sync_expressions import THREAD, Binary, Condition, Expression, Name, Number
 from sync_programs import Access, Barrier, Branch, Loop, Program, Step
 
 Container = Literal["function", "launch"]
-Spelling = Literal["arith", "i32", "while", "affine", "cf"]
-SPELLINGS: tuple[Spelling, ...] = ("arith", "i32", "while", "affine", "cf")
+Spelling = Literal["arith", "i32", "while", "affine", "cf", "i64"]
+SPELLINGS: tuple[Spelling, ...] = ("arith", "i32", "while", "affine", "cf", "i64")
 CONTAINERS: tuple[Container, ...] = ("function", "launch")
 KERNEL = "kernel"
 _SPACE = "#gpu.address_space<workgroup>"
@@ -42,6 +42,11 @@ class Form:
     container: Container = "function"
     spelling: Spelling = "arith"
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether control flow is branches between blocks."""
+        return self.spelling in ("cf", "i64")
+
     def __str__(self) -> str:
         return f"{self.container}/{self.spelling}"
 
@@ -64,7 +69,7 @@ class Printer:
         self.constants: dict[str, str] = {}
         self.names = 0
         # The type that indices are computed in.
-        self.integer = "i32" if form.spelling == "i32" else "index"
+        self.integer = form.spelling if form.spelling in ("i32", "i64") else "index"
         self.values = {name: f"%{name}" for name in program.arguments}
         self.values[THREAD] = "%thread"
         self.affine = AffinePrinter(self.values)
@@ -174,9 +179,9 @@ class Printer:
                     f"%{buffer.name} = memref.view %arena_[{offset}][] : {self.arena()} to "
                     f"{self.type(buffer.name)}"
                 )
-        if self.integer == "i32":
+        if self.integer != "index":
             for name, value in self.values.items():
-                self.values[name] = self.emit(f"arith.index_cast {value} : index to i32")
+                self.values[name] = self.emit(f"arith.index_cast {value} : index to {self.integer}")
         return self.emit(f"memref.load %in[{self.thread_index}] : memref<?xi32>")
 
     # Expressions.
@@ -189,7 +194,7 @@ class Printer:
             case Name(name):
                 return self.values[name]
             case Binary(kind, left, right):
-                signed = self.integer == "i32"
+                signed = self.integer != "index"
                 operation = {
                     "+": "addi",
                     "-": "subi",
@@ -274,7 +279,7 @@ class Printer:
 
     def loop(self, step: Loop, total: str) -> str:
         """Print a loop."""
-        if self.form.spelling == "cf":
+        if self.form.is_flat:
             return self.loop_of_blocks(step, total)
         if step.head or self.form.spelling == "while":
             return self.loop_of_conditions(step, total)
@@ -347,7 +352,7 @@ class Printer:
     def branch(self, step: Branch, total: str) -> str:
         """Print a branch."""
         result = self.name()
-        if self.form.spelling == "cf":
+        if self.form.is_flat:
             then, other, after = (f"^{part}{step.number}" for part in ("then", "other", "join"))
             ways = f"{self.condition(step.condition)}, {then}, {other}"
             self.line(f"cf.cond_br {ways}", step.number, Part.TEST)

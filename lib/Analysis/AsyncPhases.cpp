@@ -8,6 +8,7 @@
 
 #include "AsyncPhases.h"
 #include "MissedPhase.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/Kernel.h"
@@ -39,18 +40,61 @@ AsyncPhases::findCompletion(Operation *op) const {
 // What uses mbarriers
 //===----------------------------------------------------------------------===//
 
-/// True if each phase ends with one announcement, from the first one on: the
-/// fence tells TMA of it.
-bool AsyncPhases::isReady(nvgpu::MBarrierInitOp init) const {
-  bool isFenced = false;
-  for (Operation *next = init->getNextNode(); next && !isFenced;
-       next = next->getNextNode())
-    isFenced = isa<NVVM::FenceMbarrierInitOp>(next) ||
-               isProxyFence(next, MemorySpace::Workgroup);
-  if (!isFenced)
+namespace {
+/// The numbers that a loop counts through one by one.
+struct CountedLoop {
+  LoopLikeOpInterface op;
+  int64_t first = 0, last = 0;
+};
+} // namespace
+
+/// The loop around `op` if `counter` is what it counts; nothing if it is not.
+static std::optional<CountedLoop> getCountedLoop(Operation *op, Value counter) {
+  auto loop = dyn_cast<LoopLikeOpInterface>(op->getParentOp());
+  if (!isa<scf::ForOp, affine::AffineForOp>(op->getParentOp()) ||
+      loop.getSingleInductionVar() != counter)
+    return std::nullopt;
+  auto getNumber = [](std::optional<OpFoldResult> bound) {
+    return bound ? getConstantIntValue(*bound) : std::nullopt;
+  };
+  std::optional<int64_t> first = getNumber(loop.getSingleLowerBound());
+  std::optional<int64_t> end = getNumber(loop.getSingleUpperBound());
+  if (!first || !end || *first < 0 || *end <= *first ||
+      getNumber(loop.getSingleStep()) != 1)
+    return std::nullopt;
+  return CountedLoop{loop, *first, *end - 1};
+}
+
+static bool isFencedBehind(Operation *op) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (isa<NVVM::FenceMbarrierInitOp>(next) ||
+        isProxyFence(next, MemorySpace::Workgroup))
+      return true;
+  return false;
+}
+
+/// Adds the mbarriers of which `init` has each phase end with one announcement,
+/// from the first one on: the fence tells TMA of it. False if that is not so.
+bool AsyncPhases::addReady(nvgpu::MBarrierInitOp init,
+                           DenseSet<int64_t> &ready) const {
+  Operation *last = init;
+  std::optional<int64_t> first = getConstantIntValue(init.getMbarId());
+  std::optional<int64_t> end = first;
+  bool isFenced = isFencedBehind(init);
+  if (auto loop = getCountedLoop(init, init.getMbarId())) {
+    last = loop->op;
+    first = loop->first;
+    end = loop->last;
+    isFenced |= isFencedBehind(last);
+  }
+  if (!first || !isFenced || sync.loops.getLoop(last) || init.getPredicate() ||
+      getConstantIntValue(init.getCount()) != 1 ||
+      *end >= int64_t(init.getBarriers().getType().getNumBarriers()))
     return false;
-  return !sync.loops.getLoop(init) && !init.getPredicate() &&
-         getConstantIntValue(init.getCount()) == 1;
+  for (int64_t index = *first; index <= *end; ++index)
+    if (!ready.insert(index).second)
+      return false;
+  return true;
 }
 
 /// All that uses `barriers`; nothing if there is something else, or some of
@@ -63,9 +107,7 @@ AsyncPhases::collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const {
     bool isKnown =
         llvm::TypeSwitch<Operation *, bool>(user)
             .Case([&](nvgpu::MBarrierInitOp init) {
-              std::optional<int64_t> index =
-                  getConstantIntValue(init.getMbarId());
-              return index && ready.insert(*index).second && isReady(init);
+              return addReady(init, ready);
             })
             .Case([&](nvgpu::MBarrierTryWaitParityOp wait) {
               group.waits.push_back(wait);
@@ -118,6 +160,13 @@ getAnnounced(nvgpu::MBarrierArriveExpectTxOp arrival,
 // Pairs of announcements and waits
 //===----------------------------------------------------------------------===//
 
+/// What of the body of `loop` has `op` in it.
+static Operation *getTop(Operation *op, Operation *loop) {
+  while (op->getParentOp() != loop && op->getParentOp())
+    op = op->getParentOp();
+  return op;
+}
+
 /// Where `arrival` has been waited for at `wait`.
 std::optional<AsyncCompletion>
 AsyncPhases::findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
@@ -149,13 +198,25 @@ AsyncPhases::findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
   if (!loop || !loopNodes.contains(loop))
     return std::nullopt;
   Operation *at = loop->getBlock()->findAncestorOpInBlock(*arrival);
-  std::optional<int64_t> turn =
-      counter.getDistance(arrival.getMbarId(), /*isInTurn=*/false);
-  if (!turn || !at || !at->isBeforeInBlock(loop) ||
-      sync.loops.getLoop(arrival) != sync.loops.getLoop(loop))
+  if (!at || !at->isBeforeInBlock(loop))
+    return std::nullopt;
+  std::optional<int64_t> turn;
+  std::optional<unsigned> before;
+  const KernelLoop *own = sync.loops.getLoop(arrival);
+  if (own == sync.loops.getLoop(loop)) {
+    turn = counter.getDistance(arrival.getMbarId(), /*isInTurn=*/false);
+  } else if (auto counted = getCountedLoop(getTop(arrival, at),
+                                           arrival.getMbarId())) {
+    // For each turn that it comes behind the first, it is done one later.
+    if (own->op != at || counted->op != at || !loopNodes.contains(at))
+      return std::nullopt;
+    turn = counter.getDistanceFromStart(counted->first);
+    before = loopNodes.lookup(at);
+  }
+  if (!turn)
     return std::nullopt;
   done.inLoop = {step, loopNodes.lookup(loop), *turn, /*isAround=*/false,
-                 std::nullopt};
+                 before};
   return done;
 }
 

@@ -50,7 +50,7 @@ private:
   };
   std::optional<Group>
   collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const;
-  bool isReady(nvgpu::MBarrierInitOp init) const;
+  bool addReady(nvgpu::MBarrierInitOp init, DenseSet<int64_t> &ready) const;
   bool follow(const Group &group);
   void findMissed(const Group &group);
   std::optional<AsyncCompletion>

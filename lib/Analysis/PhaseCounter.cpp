@@ -201,13 +201,23 @@ std::optional<int64_t> PhaseCounter::getDistance(const ThreadValues *values,
   return isFollowing ? std::optional(ahead) : std::nullopt;
 }
 
-/// The same of `value`, which is computed before the loop.
-std::optional<int64_t> PhaseCounter::getDistanceBefore(Value value) const {
-  bool isFirst = llvm::all_of(entering, [](Value part) {
+/// True if nothing waits before the loop does.
+bool PhaseCounter::isFirst() const {
+  return llvm::all_of(entering, [](Value part) {
     return getConstantIntValue(part).has_value();
   });
+}
+
+/// The same of `value`, which is computed before the loop.
+std::optional<int64_t> PhaseCounter::getDistanceBefore(Value value) const {
   return getDistance(makeEvaluator({}, entering).evaluate(value),
-                     isFirst ? 1 : 2 * size);
+                     isFirst() ? 1 : 2 * size);
+}
+
+std::optional<int64_t>
+PhaseCounter::getDistanceFromStart(int64_t index) const {
+  bool isKnown = !only && isFirst() && index < size;
+  return isKnown ? std::optional(index) : std::nullopt;
 }
 
 /// Another value that `loop` carries, and that stays as far ahead.

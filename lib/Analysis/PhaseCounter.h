@@ -41,6 +41,10 @@ public:
   /// the same number: seen from the turn of the wait, or from before its loop.
   std::optional<int64_t> getDistance(Value index, bool isInTurn) const;
 
+  /// The same of mbarrier number `index`, from before the loop, if that is the
+  /// first to wait.
+  std::optional<int64_t> getDistanceFromStart(int64_t index) const;
+
   /// How many mbarriers there are.
   int64_t getSize() const { return size; }
   /// The loop that waits once in each turn; null if the wait is in none, or in
@@ -68,6 +72,7 @@ private:
   std::optional<int64_t> getDistance(const ThreadValues *values,
                                      int64_t numStates) const;
   std::optional<int64_t> getDistanceBefore(Value value) const;
+  bool isFirst() const;
 
   Operation *scope;
   const UniformityAnalysis *block;

@@ -65,11 +65,8 @@ SymbolicForm SymbolicTranslator::translateArgument(BlockArgument argument) {
   const KernelLoop *loop = index.loops.getLoopOf(parent);
   if (loop && isa<scf::ForOp, affine::AffineForOp>(parent) &&
       argument.getArgNumber() == 0) {
-    if (auto span = index.getSpan(loop))
-      return index.add(span->lower,
-                       index.multiply(span->step, index.getTurn(loop)), 1,
-                       argument);
-    return index.makeOpaque(argument);
+    std::optional<Form> counter = index.getCounter(loop);
+    return counter ? *counter : index.makeOpaque(argument);
   }
   if (auto loopOp = dyn_cast<scf::WhileOp>(parent))
     if (argument.getOwner() == loopOp.getAfterBody())
@@ -159,42 +156,67 @@ SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
   tested.range = getTestedRange(argument, *carried.loop, tested.range);
   // Of one value, or none, there is nothing to tell.
   const SymbolicAtom *start = self.terms.front().first;
-  if (tested.range.min != tested.range.max)
-    start = index.ofAtom(std::move(tested)).terms.front().first;
+  bool isTold = !tested.range.min || tested.range.min != tested.range.max;
+  if (isTold)
+    start = index.ofAtom(tested).terms.front().first;
+  if (auto form = advance(argument, carried, start, /*isCounted=*/false))
+    return *form;
+  if (!isTold || tested.range.max || !argument.getType().isInteger(64))
+    return self;
+  // By induction, if it turns out to be counted.
+  tested.range = {tested.range.min.value_or(-2 * kMaxStart), 2 * kMaxStart};
+  start = index.ofAtom(std::move(tested)).terms.front().first;
+  auto form = advance(argument, carried, start, /*isCounted=*/true);
+  return form ? *form : self;
+}
+
+static bool isWithin(const SymbolicRange &range, int64_t most) {
+  return range.min && range.max && *range.min >= -most && *range.max <= most;
+}
+
+std::optional<SymbolicForm>
+SymbolicTranslator::advance(BlockArgument argument, const Carried &carried,
+                            const SymbolicAtom *start, bool isCounted) {
+  Form initial = index.getForm(carried.initial);
   Form next = getNext(argument, carried, index.ofAtom(*start));
   if (next.getFactor(start) == 1) {
     Form increment = index.add(next, index.ofAtom(*start), -1, nullptr);
     // No step wraps, or it would have another form.
-    if (!AtomFinder(start).isIn(increment))
-      return index.add(index.getForm(carried.initial),
-                       getTotal(carried.loop, increment), 1, argument);
+    bool isNear = isWithin(index.getRange(initial), kMaxStart) &&
+                  isWithin(index.getRange(increment), kMaxStep);
+    if (!AtomFinder(start).isIn(increment) && (isNear || !isCounted))
+      return index.add(initial, getTotal(carried.loop, increment), 1, argument);
   }
   if (std::optional<Form> toggled = matchToggle(carried, next, start))
-    return *toggled;
+    return toggled;
   int64_t size = 0;
   if (auto needed = index.neededSizes.find(start);
-      needed != index.neededSizes.end()) {
-    // By induction: what is below it stays below it.
+      needed != index.neededSizes.end())
     size = needed->second;
+  std::optional<Form> increment;
+  if (size == 0)
+    increment = matchAdvance(next, start, size);
+  if (size != 0 && (!increment || AtomFinder(start).isIn(*increment))) {
+    // By induction: what is below it stays below it.
     if (size < 2)
-      return self;
+      return std::nullopt;
     Atom small = *start;
     small.range = {0, size - 1};
     Form assumed = index.ofAtom(std::move(small));
-    start = assumed.terms.front().first;
-    next = getNext(argument, carried, assumed);
+    const SymbolicAtom *self = assumed.terms.front().first;
+    increment = matchAdvance(getNext(argument, carried, assumed), self, size);
+    if (!increment || AtomFinder(self).isIn(*increment))
+      return std::nullopt;
   }
-  std::optional<Form> increment = matchAdvance(next, start, size);
-  if (!increment || size == 0 || AtomFinder(start).isIn(*increment))
-    return self;
-  Form initial = index.getForm(carried.initial);
+  if (size == 0)
+    return std::nullopt;
   SymbolicRange range = index.getRange(initial);
   if (!range.min || *range.min < 0 || !range.max || *range.max >= size) {
     if (initial.constant == 0 && initial.terms.size() == 1 &&
         initial.terms.front().second == 1 &&
         index.tentative.contains(initial.terms.front().first->value))
       index.neededSizes[initial.terms.front().first] = size;
-    return self;
+    return std::nullopt;
   }
   return index.remainder(
       index.add(initial,

@@ -6,13 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "SymbolicTranslator.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IntegerSet.h"
 #include "mlir/IR/Matchers.h"
-#include "workgroup/Analysis/SymbolicIndex.h"
 
 namespace mlir::workgroup {
 
@@ -23,10 +20,10 @@ using Form = SymbolicForm;
 // Conditions
 //===----------------------------------------------------------------------===//
 
-/// lhs < rhs as unsigned numbers, where one of them is known not to be
-/// negative; nothing if none is.
-static std::optional<Condition> isBelow(const Form &lhs, bool isLhsPlain,
-                                        const Form &rhs, bool isRhsPlain) {
+std::optional<SymbolicCondition> isBelowUnsigned(const SymbolicForm &lhs,
+                                                 bool isLhsPlain,
+                                                 const SymbolicForm &rhs,
+                                                 bool isRhsPlain) {
   std::optional<Form> difference = rhs.plus(lhs, -1);
   std::optional<Form> distance =
       difference ? difference->plus(Form(-1)) : std::nullopt;
@@ -74,7 +71,7 @@ std::optional<SymbolicCondition> SymbolicIndex::compare(Operation *op) {
     result = Condition::of(Condition::Zero, *difference);
   } else {
     std::optional<Condition> below =
-        isBelow(lhs, isPlain(lhs), rhs, isPlain(rhs));
+        isBelowUnsigned(lhs, isPlain(lhs), rhs, isPlain(rhs));
     if (!below)
       return std::nullopt;
     result = *below;

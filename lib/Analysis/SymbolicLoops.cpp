@@ -45,8 +45,36 @@ SymbolicIndex::getSpan(const KernelLoop *loop) {
   return std::nullopt;
 }
 
+/// Where `loop` gets to by unsigned steps from a number that is not negative;
+/// nothing if that may be below zero as a signed one.
+std::optional<SymbolicForm>
+SymbolicIndex::getUnsignedCounter(const KernelLoop *loop) {
+  auto counted = dyn_cast_or_null<scf::ForOp>(loop->op);
+  if (!counted || !counted.getUnsignedCmp())
+    return std::nullopt;
+  Form lower = getForm(counted.getLowerBound());
+  Form step = getForm(counted.getStep());
+  SymbolicRange first = getRange(lower);
+  Type type = counted.getInductionVar().getType();
+  bool isFar = !type.isIndex() && !(first.max && *first.max <= kMaxStart);
+  bool isNarrow = !type.isIndex() && type.getIntOrFloatBitWidth() < 64;
+  if (!first.min || *first.min < 0 || isFar || isNarrow || !step.isConstant() ||
+      step.constant < 1 || step.constant > kMaxStep)
+    return std::nullopt;
+  return lower.plus(multiply(step, getTurn(loop)));
+}
+
+std::optional<SymbolicForm> SymbolicIndex::getCounter(const KernelLoop *loop) {
+  if (std::optional<Span> span = getSpan(loop))
+    return span->lower.plus(multiply(span->step, getTurn(loop)));
+  return getUnsignedCounter(loop);
+}
+
 SymbolicCondition SymbolicIndex::getBounds(const KernelLoop *loop) {
   std::optional<Span> span = getSpan(loop);
+  if (!span && isa_and_nonnull<scf::ForOp>(loop->op))
+    if (std::optional<SymbolicCondition> test = getTest(loop))
+      return *test;
   if (!span)
     return getUnknown();
   Form begun = multiply(span->step, getTurn(loop));
@@ -60,6 +88,10 @@ std::optional<SymbolicCondition>
 SymbolicIndex::getTest(const KernelLoop *loop) {
   if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op))
     return getCondition(general.getConditionOp().getCondition());
+  if (std::optional<Form> counter = getUnsignedCounter(loop))
+    return isBelowUnsigned(*counter, /*isLhsPlain=*/true,
+                           getForm(cast<scf::ForOp>(loop->op).getUpperBound()),
+                           /*isRhsPlain=*/false);
   if (loop->op)
     return std::nullopt;
   // A turn that does not get to it does not depend on it.
@@ -165,8 +197,13 @@ bool SymbolicIndex::isSteady(const KernelLoop *loop) {
   if (std::optional<Span> span = getSpan(loop))
     return isFixed(span->length) && isFixed(span->step);
   std::optional<SymbolicCondition> test = getTest(loop);
-  return test &&
-         (test->kind == SymbolicCondition::NonNegative ||
+  if (!test)
+    return false;
+  if (test->kind == SymbolicCondition::Any)
+    return llvm::all_of(test->parts, [&](const SymbolicCondition &part) {
+      return part.parts.empty() && isFixed(part.form);
+    });
+  return (test->kind == SymbolicCondition::NonNegative ||
           test->kind == SymbolicCondition::Zero) &&
          isFixed(test->form);
 }
@@ -313,6 +350,36 @@ static arith::CmpIPredicate swap(arith::CmpIPredicate predicate) {
   default:
     return predicate;
   }
+}
+
+/// The unsigned number that `argument` is, which counts by one from what is not
+/// negative, as long as that is below a number: so it does not wrap.
+std::optional<SymbolicForm>
+SymbolicTranslator::getUnsignedCount(BlockArgument argument) {
+  if (argument.getType().isIndex() || argument.getType().isInteger(64))
+    return std::nullopt; // far from the end of these
+  auto counted = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (counted && argument == counted.getInductionVar()) {
+    const KernelLoop *loop = index.loops.getLoopOf(counted);
+    Form lower = index.getForm(counted.getLowerBound());
+    if (!loop || !counted.getUnsignedCmp() || !isNonNegative(lower) ||
+        index.getForm(counted.getStep()) != Form(1))
+      return std::nullopt;
+    return index.add(lower, index.getTurn(loop), 1, nullptr);
+  }
+  std::optional<Carried> carried = getCarried(argument);
+  if (!carried || !carried->loop->isCountable || carried->loop->op)
+    return std::nullopt;
+  auto [compared, isTrue] = getTest(*carried->loop, index.loops);
+  auto sum = carried->next.getDefiningOp<arith::AddIOp>();
+  bool isTested = compared && isTrue && compared.getLhs() == argument &&
+                  compared.getPredicate() == arith::CmpIPredicate::ult;
+  bool isCounted =
+      sum && sum.getLhs() == argument && index.getForm(sum.getRhs()) == Form(1);
+  Form initial = index.getForm(carried->initial);
+  if (!isTested || !isCounted || !isNonNegative(initial))
+    return std::nullopt;
+  return index.add(initial, index.getTurn(carried->loop), 1, nullptr);
 }
 
 /// What of `range`, in which `value` is, it may be in turns of `loop` that get

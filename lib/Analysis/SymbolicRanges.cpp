@@ -78,13 +78,14 @@ takeRemainder(const SymbolicForm &form,
   return std::nullopt;
 }
 
-SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
+/// The range of `form` by those of its atoms, and of the remainders in it.
+static Range getRangeOfRemainders(const SymbolicForm &form) {
   Range range = getSumRange(form);
   for (auto term : form.terms) {
     std::optional<SumWithRemainder> parts = takeRemainder(form, term);
     if (!parts)
       continue;
-    Range around = getRange(parts->rest);
+    Range around = SymbolicIndex::getRange(parts->rest);
     Number low = around.min, high = sum(around.max, parts->most);
     if (low && (!range.min || *low > *range.min))
       range.min = low;
@@ -92,6 +93,21 @@ SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
       range.max = high;
   }
   return range;
+}
+
+SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
+  Range range = getRangeOfRemainders(form);
+  bool isNegated = llvm::any_of(form.terms, [](auto term) {
+    return term.first->kind == SymbolicAtom::Quotient && term.second > 0;
+  });
+  if ((range.min && range.max) || !isNegated)
+    return range;
+  std::optional<SymbolicForm> negated = SymbolicForm(0).plus(form, -1);
+  if (!negated)
+    return range;
+  Range other = getRangeOfRemainders(*negated);
+  return {range.min ? range.min : scale(other.max, -1),
+          range.max ? range.max : scale(other.min, -1)};
 }
 
 static bool isNonNegative(const Range &range) {
@@ -125,6 +141,10 @@ static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
 /// are not negative.
 static Range rangeOfFunction(Operation *op, const Range &lhs,
                              const Range &rhs) {
+  // A rest is below what it is one by, whatever is divided.
+  if (isa<arith::RemUIOp>(op) && rhs.min && *rhs.min > 0 && rhs.max)
+    return {0, isNonNegative(lhs) && lhs.max ? std::min(*lhs.max, *rhs.max - 1)
+                                             : *rhs.max - 1};
   if (!isNonNegative(lhs))
     return {};
   // By what is below zero, and so is large, the rest is all of it.

@@ -19,20 +19,6 @@ using Atom = SymbolicAtom;
 using Condition = SymbolicCondition;
 using Form = SymbolicForm;
 
-/// `form`, if all it may be fits into the type of `value`: then arithmetic did
-/// not wrap.
-SymbolicForm SymbolicTranslator::fit(const Form &form, Value value) {
-  if (!isa<IntegerType>(value.getType()))
-    return form;
-  SymbolicRange range = index.getRange(form);
-  SymbolicRange type = getTypeRange(value.getType());
-  bool isKnown = range.min && range.max; // and far from 64 bits then
-  if (isKnown &&
-      (!type.min || (*range.min >= *type.min && *range.max <= *type.max)))
-    return form;
-  return index.makeOpaque(value);
-}
-
 bool SymbolicTranslator::isNonNegative(const Form &form) const {
   SymbolicRange range = index.getRange(form);
   return range.min && *range.min >= 0;
@@ -206,9 +192,10 @@ std::optional<SymbolicForm> SymbolicTranslator::translateArith(Operation *op) {
       .Case<arith::IndexCastUIOp, arith::ExtUIOp>([&](auto) -> Result {
         if (op->getOperand(0).getType().isInteger(1))
           return index.select(index.getCondition(op->getOperand(0)), 1, 0);
-        return isNonNegative(get(0)) || isNeverNegative(op->getOperand(0))
-                   ? get(0)
-                   : translateUnsigned(op);
+        if (isNonNegative(get(0)) || isNeverNegative(op->getOperand(0)))
+          return get(0);
+        std::optional<Form> plain = getUnsigned(op->getOperand(0));
+        return plain ? *plain : translateUnsigned(op);
       })
       .Case([&](arith::SelectOp select) -> Result {
         return translateSelect(select);
@@ -255,92 +242,6 @@ SymbolicForm SymbolicTranslator::translateSelect(arith::SelectOp op) {
                   compare.getPredicate() == arith::CmpIPredicate::ult))
     return index.select(condition.negate(), rhs, lhs);
   return index.select(condition, lhs, rhs);
-}
-
-/// What `op` takes for an unsigned number: a sum or difference, unless that is
-/// negative. Numbers of so many bits do not get larger by it than these hold.
-SymbolicForm SymbolicTranslator::translateUnsigned(Operation *op) {
-  constexpr unsigned kMaxWidth = 32;
-  Value operand = op->getOperand(0);
-  Operation *sum = operand.getDefiningOp();
-  unsigned width = getWidth(operand.getType());
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(sum) || width > kMaxWidth)
-    return index.makeOpaque(op->getResult(0));
-  Form whole = index.add(index.getForm(sum->getOperand(0)),
-                         index.getForm(sum->getOperand(1)),
-                         isa<arith::AddIOp>(sum) ? 1 : -1, operand);
-  return index.select(Condition::of(Condition::NonNegative, whole), whole,
-                      index.makeOpaque(op->getResult(0)));
-}
-
-/// What `value` is as if sums and products did not wrap around: the same modulo
-/// powers of two up to that of its width.
-SymbolicForm SymbolicTranslator::getWrapping(Value value, unsigned depth) {
-  constexpr unsigned kMaxChain = 8;
-  Operation *op = value.getDefiningOp();
-  if (depth == kMaxChain ||
-      !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp,
-                       arith::TruncIOp, arith::IndexCastOp>(op) ||
-      op->getOperand(0).getType().isInteger(1))
-    return index.getForm(value);
-  // Only where what comes in is at least as wide.
-  if (isa<arith::TruncIOp, arith::IndexCastOp>(op))
-    return getWidth(op->getOperand(0).getType()) >= getWidth(value.getType())
-               ? getWrapping(op->getOperand(0), depth + 1)
-               : index.getForm(value);
-  Form lhs = getWrapping(op->getOperand(0), depth + 1);
-  Form rhs = getWrapping(op->getOperand(1), depth + 1);
-  if (isa<arith::MulIOp>(op))
-    return index.multiply(lhs, rhs);
-  return index.add(lhs, rhs, isa<arith::AddIOp>(op) ? 1 : -1, nullptr);
-}
-
-SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
-  if (auto rest = dyn_cast<arith::RemUIOp>(op)) {
-    Form divisor = index.getForm(rest.getRhs());
-    if (divisor.isConstant() && divisor.constant > 0 &&
-        llvm::isPowerOf2_64(divisor.constant))
-      return index.remainder(getWrapping(rest.getLhs()), divisor);
-  }
-  Form lhs = index.getForm(op->getOperand(0));
-  Form rhs = index.getForm(op->getOperand(1));
-  Value value = op->getResult(0);
-  // Other divisions round in other directions.
-  if (!isDivisor(rhs) && !index.isNonNegativeAt(rhs, op))
-    return translateFunction(op, lhs, rhs);
-  bool isFloor = isa<arith::FloorDivSIOp>(op) || index.isNonNegativeAt(lhs, op);
-  bool isCeiling =
-      isa<arith::CeilDivSIOp>(op) || (isa<arith::CeilDivUIOp>(op) && isFloor);
-  // One in another is more cases than it is worth.
-  bool isOfChoice = llvm::any_of(lhs.terms, [](auto term) {
-    return term.first->kind == SymbolicAtom::Select;
-  });
-  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor && !isOfChoice)
-    return translateRounded(op, lhs, rhs);
-  if (!(isFloor || isCeiling))
-    return translateFunction(op, lhs, rhs);
-  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op)) {
-    Form raised = index.add(index.add(lhs, rhs, 1, value), Form(-1), 1, value);
-    return index.divide(raised, rhs);
-  }
-  if (isa<arith::RemSIOp, arith::RemUIOp>(op))
-    return index.remainder(lhs, rhs);
-  return index.divide(lhs, rhs);
-}
-
-/// A quotient rounded towards zero, or the rest of it, which has the sign of
-/// the dividend.
-SymbolicForm SymbolicTranslator::translateRounded(Operation *op,
-                                                  const Form &lhs,
-                                                  const Form &rhs) {
-  Form negated = index.add(Form(0), lhs, -1, nullptr);
-  auto divide = [&](const Form &dividend) {
-    return isa<arith::RemSIOp>(op) ? index.remainder(dividend, rhs)
-                                   : index.divide(dividend, rhs);
-  };
-  Form below = index.add(Form(0), divide(negated), -1, nullptr);
-  return index.select(Condition::of(Condition::NonNegative, lhs), divide(lhs),
-                      below);
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,19 @@ namespace mlir::workgroup {
 /// The numbers that fit into `type`.
 SymbolicRange getTypeRange(Type type);
 
+/// No loop has as many turns, which would take weeks. So what starts near zero
+/// and goes on by small steps stays far from the ends of 64 bits.
+constexpr int64_t kMaxTurns = int64_t(1) << 50;
+constexpr int64_t kMaxStep = int64_t(1) << 10;
+constexpr int64_t kMaxStart = int64_t(1) << 60;
+
+/// When lhs < rhs as unsigned numbers, where one of them is known not to be
+/// negative; nothing if none is.
+std::optional<SymbolicCondition> isBelowUnsigned(const SymbolicForm &lhs,
+                                                 bool isLhsPlain,
+                                                 const SymbolicForm &rhs,
+                                                 bool isRhsPlain);
+
 /// y, if `condition ? lhs : rhs` is y < n ? y : y - n, where y is taken not to
 /// be negative. Finds n.
 std::optional<SymbolicForm> matchWrapping(const SymbolicForm &lhs,
@@ -55,8 +68,13 @@ private:
   };
 
   Form fit(const Form &form, Value value);
+  bool isWithinAt(const Form &form, SymbolicRange range, Operation *op);
+  std::optional<Form> getWhole(Value value);
   Form makeConstant(const APInt &number, Value value);
   SymbolicForm translateUnsigned(Operation *op);
+  /// What `value` is as an unsigned number; nothing if that is not known.
+  std::optional<Form> getUnsigned(Value value);
+  std::optional<Form> getUnsignedCount(BlockArgument argument);
   bool isNonNegative(const Form &form) const;
   bool isQuotient(Operation *op) const;
   bool isPositive(const Form &form) const;
@@ -68,6 +86,9 @@ private:
   Form translateSelect(arith::SelectOp op);
   Form translateDivision(Operation *op);
   Form translateRounded(Operation *op, const Form &lhs, const Form &rhs);
+  std::optional<Form> translateWrapped(arith::RemSIOp op, const Form &divisor);
+  std::optional<Form> translateUnsignedDivision(Operation *op, const Form &lhs,
+                                                const Form &rhs);
   Form getWrapping(Value value, unsigned depth = 0);
   Form translateBits(Operation *op);
   Form translateMixture(Operation *op, Form lhs, Form rhs);
@@ -80,6 +101,9 @@ private:
   Form translateBranchResult(scf::IfOp op, unsigned result);
   std::optional<Carried> getCarried(BlockArgument argument);
   Form translateCarried(BlockArgument argument, const Carried &carried);
+  /// What it is by what it is in the next turn, if it is `self` in this one.
+  std::optional<Form> advance(BlockArgument argument, const Carried &carried,
+                              const SymbolicAtom *self, bool isCounted);
   std::optional<Form> matchToggle(const Carried &carried, const Form &next,
                                   const SymbolicAtom *start);
   std::optional<Form> matchAdvance(const Form &form, const SymbolicAtom *start,

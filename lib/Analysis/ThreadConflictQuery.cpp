@@ -8,8 +8,6 @@
 
 #include "ThreadConflictQuery.h"
 #include "PairEquations.h"
-#include "llvm/Support/MathExtras.h"
-#include <numeric>
 
 namespace mlir::workgroup {
 
@@ -62,10 +60,8 @@ static bool startsAtFirst(const Footprint &footprint, unsigned coordinate) {
   });
 }
 
-/// How far the places of a footprint reach along a coordinate beyond the first;
-/// nothing if that is not known, or if there are some below the first.
-static std::optional<int64_t> getReach(const Footprint &footprint,
-                                       unsigned coordinate) {
+std::optional<int64_t> ThreadConflictQuery::getReach(const Footprint &footprint,
+                                                     unsigned coordinate) {
   int64_t reach =
       coordinate + 1 == footprint.place.size() ? footprint.run - 1 : 0;
   for (const Footprint::Extent &extent : footprint.box) {
@@ -284,9 +280,11 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
   system.addTurns();
   system.addThreads(mayBeSame, isAnybody);
   bool isExact = system.isExact();
-  std::string inexactness = system.getInexactness();
-  conflict.reason = inexactness;
-  if (threads && !isExact) // asked for what is certain only
+  conflict.reason = system.getInexactness();
+  if (system.isTooLarge())
+    conflicts.effort += System::kMaxVariables * System::kMaxVariables;
+  // Asked for what is certain only, or too much.
+  if ((threads && !isExact) || system.isTooLarge())
     return conflict;
   // Looked at in a witness, so there have to be variables for them.
   for (System::Side side : {System::First, System::Second}) {
@@ -310,149 +308,6 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
     conflict.witness = makeWitness(system, place);
   }
   return conflict;
-}
-
-/// What is known of a coordinate that threads and turns both add to: the parts
-/// that follow from the thread, and the rest.
-struct ThreadConflictQuery::Mixture {
-  ThreadTables::Table first, second;
-  std::vector<bool> mayFirst, maySecond;
-  Form firstRest, secondRest;
-  /// The range of the differences of the rests, and what they are multiples of,
-  /// beyond a constant.
-  SymbolicRange range;
-  int64_t constant = 0, step = 0;
-  int64_t firstReach = 0, secondReach = 0;
-
-  /// True if the rests can make up for a difference between threads.
-  bool canMeet(int64_t difference) const {
-    int64_t low = -firstReach - difference, high = secondReach - difference;
-    if (range.min)
-      low = std::max(low, *range.min);
-    if (range.max)
-      high = std::min(high, *range.max);
-    if (step == 0)
-      return low <= constant && constant <= high;
-    return llvm::divideCeilSigned(low - constant, step) <=
-           llvm::divideFloorSigned(high - constant, step);
-  }
-};
-
-std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
-  if (firstOwn.size() != 1 || !conflicts.tables || isOfTwoBlocks() ||
-      !getReach(first, 0) || !getReach(second, 0))
-    return std::nullopt;
-  auto split = [](const Form &form, Form &rest) {
-    Form ofThread;
-    rest.constant = form.constant;
-    for (auto term : form.terms)
-      (term.first->isOfThread ? ofThread : rest).terms.push_back(term);
-    return ofThread;
-  };
-  Mixture mixture;
-  auto lhs = conflicts.tables->get(split(firstOwn[0], mixture.firstRest));
-  auto rhs = conflicts.tables->get(split(secondOwn[0], mixture.secondRest));
-  if (!lhs || !rhs)
-    return std::nullopt;
-  mixture.first = std::move(*lhs);
-  mixture.second = std::move(*rhs);
-  mixture.mayFirst = conflicts.tables->getPossible(first.condition);
-  mixture.maySecond = conflicts.tables->getPossible(second.condition);
-  SymbolicRange left = index.getRange(mixture.firstRest);
-  SymbolicRange right = index.getRange(mixture.secondRest);
-  if (left.min && right.max)
-    mixture.range.min = *left.min - *right.max;
-  if (left.max && right.min)
-    mixture.range.max = *left.max - *right.min;
-  mixture.constant = mixture.firstRest.constant - mixture.secondRest.constant;
-  for (const Form *rest : {&mixture.firstRest, &mixture.secondRest})
-    for (auto [atom, factor] : rest->terms)
-      mixture.step = std::gcd(mixture.step, factor);
-  mixture.firstReach = *getReach(first, 0);
-  mixture.secondReach = *getReach(second, 0);
-  return mixture;
-}
-
-/// The threads that `may` be there, by what they have in `table`.
-static std::map<int64_t, std::vector<unsigned>>
-groupThreads(const ThreadTables::Table &table, const std::vector<bool> &may) {
-  std::map<int64_t, std::vector<unsigned>> groups;
-  for (unsigned thread = 0; thread < table.size(); ++thread)
-    if (may[thread])
-      groups[table[thread]].push_back(thread);
-  return groups;
-}
-
-/// Two threads of these that are a pair, the first ones if there are several.
-std::optional<std::pair<unsigned, unsigned>>
-ThreadConflictQuery::findPair(ArrayRef<unsigned> lhs, ArrayRef<unsigned> rhs) {
-  constexpr unsigned kPairsOfAStep = 16; // this many cost as much as one
-  unsigned numPairs = 0;
-  for (unsigned i : lhs)
-    for (unsigned j : rhs) {
-      conflicts.effort += ++numPairs % kPairsOfAStep == 0;
-      if (isPair(i, j))
-        return std::pair(i, j);
-    }
-  return std::nullopt;
-}
-
-/// Goes through all pairs of threads of a mixture: true if they are separate
-/// for what is known of the differences between them, their range and how close
-/// they get to zero. Finds pairs that may meet, of different differences.
-bool ThreadConflictQuery::isSeparateByDifferences(const Mixture &mixture) {
-  constexpr size_t kMaxMeetings = 16;
-  if (conflicts.isExhausted())
-    return false;
-  std::optional<int64_t> least, most, closest;
-  std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> found;
-  auto lhs = groupThreads(mixture.first, mixture.mayFirst);
-  auto rhs = groupThreads(mixture.second, mixture.maySecond);
-  for (auto &[left, firstThreads] : lhs) {
-    for (auto &[right, secondThreads] : rhs) {
-      auto pair = findPair(firstThreads, secondThreads);
-      if (!pair)
-        continue;
-      int64_t difference = left - right;
-      least = std::min(least.value_or(difference), difference);
-      most = std::max(most.value_or(difference), difference);
-      closest = std::min(closest.value_or(std::abs(difference)),
-                         std::abs(difference));
-      if (mixture.canMeet(difference))
-        found.try_emplace({std::abs(difference), difference}, *pair);
-    }
-  }
-  if (found.empty())
-    return true;
-  meetings.clear();
-  for (auto &[_, meeting] : found)
-    if (meetings.size() < kMaxMeetings)
-      meetings.push_back(meeting);
-  System system(index, relation);
-  System::Row difference = system.makeVariable({least, most});
-  System::Row negated;
-  negated.add(difference, -1);
-  if (*closest > 0) {
-    System::Row above = difference, below = negated;
-    above.constant -= *closest;
-    below.constant -= *closest;
-    system.addCases({{above}, {below}});
-  }
-  System::Row behind = difference;
-  behind.add(system.get(mixture.firstRest, System::First), 1);
-  behind.add(system.get(mixture.secondRest, System::Second), -1);
-  System::Row before;
-  before.add(behind, -1);
-  behind.constant += mixture.firstReach;
-  before.constant += mixture.secondReach;
-  system.addNonNegative(behind);
-  system.addNonNegative(before);
-  system.add(first.condition, System::First);
-  system.add(second.condition, System::Second);
-  system.addTurns();
-  bool isEmpty = system.solve() == System::Answer::Empty;
-  conflicts.effort += system.getEffort();
-  return isEmpty;
 }
 
 /// True if the threads alone tell where both accesses are, and when, but for
@@ -486,8 +341,7 @@ Conflict ThreadConflictQuery::decide() {
   conflict = solve(std::nullopt);
   if (conflict.kind != Conflict::Possible)
     return conflict;
-  std::optional<Mixture> mixture = getMixture();
-  if (mixture && isSeparateByDifferences(*mixture))
+  if (isSeparateByDifferences())
     return Conflict();
   // Arithmetic that is not linear becomes numbers for given threads.
   for (auto meeting : meetings)

@@ -34,6 +34,10 @@ private:
   bool isOfTwoBlocks() const {
     return relation.threads == PairRelation::OfTwoBlocks;
   }
+  /// How far the places of a footprint reach along a coordinate beyond the
+  /// first; nothing if that is not known, or if there are some below the first.
+  static std::optional<int64_t> getReach(const Footprint &footprint,
+                                         unsigned coordinate);
   bool isSeparate();
   bool cannotMeet();
   bool cannotBeEqual();
@@ -42,7 +46,7 @@ private:
                  bool isRational = false);
   struct Mixture;
   std::optional<Mixture> getMixture();
-  bool isSeparateByDifferences(const Mixture &mixture);
+  bool isSeparateByDifferences();
   std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
                                         ArrayRef<Form> own);
   bool isPair(unsigned first, unsigned second) const;

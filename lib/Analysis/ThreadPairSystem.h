@@ -22,7 +22,7 @@ public:
   enum Side { First, Second };
 
   /// What a query may take: systems get slow with many variables.
-  static constexpr unsigned kMaxVariables = 48;
+  static constexpr unsigned kMaxVariables = 128;
 
   using Row = LinearRow;
   using Constraint = LinearConstraint;
@@ -31,6 +31,8 @@ public:
 
   /// What `form` is on `side`.
   Row get(const SymbolicForm &form, Side side);
+  /// True if there are so many numbers that it is not worth solving.
+  bool isTooLarge() const { return ranges.size() > kMaxVariables; }
   /// A new variable.
   Row makeVariable(SymbolicRange range);
 

@@ -137,6 +137,62 @@ gpu.module @phases {
     gpu.return
   }
 
+  // What goes before the ring is in loops, too.
+  gpu.func @in_loops(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
+      workgroup(%S: memref<3x128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %bytes = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %t = gpu.thread_id x
+    %bars = nvgpu.mbarrier.create -> !bars
+    %elected = arith.cmpi eq, %t, %c0 : index
+    scf.if %elected {
+      scf.for %j = %c0 to %c3 step %c1 {
+        nvgpu.mbarrier.init %bars[%j], %c1 : !bars
+      }
+      nvvm.fence.mbarrier.init
+    }
+    gpu.barrier
+    affine.for %j = 0 to 2 {
+      %has_j = arith.cmpi sgt, %n, %j : index
+      scf.if %has_j {
+        scf.if %elected {
+          %S0 = memref.subview %S[%j, 0] [1, 128] [1, 1] : memref<3x128xf32, #gpu.address_space<workgroup>> to !tile
+          nvgpu.mbarrier.arrive.expect_tx %bars[%j], %bytes : !bars
+          nvgpu.tma.async.load %map[%j], %bars[%j] to %S0 : !map, !bars -> !tile
+        }
+      }
+    }
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%to = %c2) -> index {
+      %from = arith.remui %i, %c3 : index
+      %round = arith.divui %i, %c3 : index
+      %odd = arith.remui %round, %c2 : index
+      %phase = arith.cmpi ne, %odd, %c0 : index
+      nvgpu.mbarrier.try_wait.parity %bars[%from], %phase, %ticks : !bars
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+      gpu.barrier
+      %later = arith.addi %i, %c2 : index
+      %has = arith.cmpi slt, %later, %n : index
+      scf.if %has {
+        scf.if %elected {
+          %T = memref.subview %S[%to, 0] [1, 128] [1, 1] : memref<3x128xf32, #gpu.address_space<workgroup>> to !tile
+          nvgpu.mbarrier.arrive.expect_tx %bars[%to], %bytes : !bars
+          nvgpu.tma.async.load %map[%later], %bars[%to] to %T : !map, !bars -> !tile
+        }
+      }
+      %x = memref.load %S[%from, %t] : memref<3x128xf32, #gpu.address_space<workgroup>>
+      memref.store %x, %out[%i, %t] : memref<?x128xf32>
+      %to1 = arith.addi %to, %c1 : index
+      %to2 = arith.remui %to1, %c3 : index
+      scf.yield %to2 : index
+    }
+    gpu.return
+  }
+
   // Each turn waits for its own copy; the phase goes on through both loops.
   gpu.func @own_turn(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
       workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)

@@ -67,6 +67,22 @@ MUTANTS = [
     ("counted", "iter_args(%to = %c2)", "iter_args(%to = %c1)", 0),
     ("counted", "scf.for %i = %c0", "scf.for %i = %c1", 0),
     ("counted", "to %n step %c1", "to %n step %c2", 0),
+    # The same where what goes before is in loops.
+    ("in_loops", "scf.for %j = %c0 to %c3", "scf.for %j = %c0 to %c2", 0),
+    ("in_loops", "scf.for %j = %c0 to %c3", "scf.for %j = %c1 to %c3", 0),
+    ("in_loops", "scf.for %j = %c0 to %c3 step %c1", "scf.for %j = %c0 to %c3 step %c2", 0),
+    ("in_loops", "scf.for %j = %c0 to %c3", "scf.for %j = %c0 to %n", 0),
+    ("in_loops", "mbarrier.init %bars[%j], %c1", "mbarrier.init %bars[%j], %c2", 0),
+    ("in_loops", "      nvvm.fence.mbarrier.init\n", "", 0),
+    ("in_loops", "affine.for %j = 0 to 2", "affine.for %j = 0 to 3", 0),
+    ("in_loops", "affine.for %j = 0 to 2", "affine.for %j = 1 to 3", 0),
+    ("in_loops", "expect_tx %bars[%j], %bytes", "expect_tx %bars[%c0], %bytes", 0),
+    ("in_loops", "%map[%j], %bars[%j] to", "%map[%j], %bars[%c0] to", 0),
+    ("in_loops", "memref.subview %S[%j, 0]", "memref.subview %S[%c1, 0]", 0),
+    ("in_loops", "memref.subview %S[%j, 0]", "memref.subview %S[%c0, 0]", 0),
+    ("in_loops", "iter_args(%to = %c2)", "iter_args(%to = %c1)", 0),
+    ("in_loops", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
+    ("in_loops", "memref.load %S[%from,", "memref.load %S[%to,", 0),
     # The same of one mbarrier.
     ("own_turn", "%phase = %begin)", "%phase = %even)", 0),
     ("own_turn", "scf.yield %inner", "scf.yield %begin", 0),
@@ -100,7 +116,9 @@ def verdict_of(head: str, body: str) -> str:
     return outcome.verdict
 
 
-@pytest.mark.parametrize("name", ["ring", "counted", "own_turn", "some_turns", "straight"])
+@pytest.mark.parametrize(
+    "name", ["ring", "counted", "in_loops", "own_turn", "some_turns", "straight"]
+)
 def test_phases_are_proved(name: str) -> None:
     assert verdict_of(*function(name)) == "SAFE"
 

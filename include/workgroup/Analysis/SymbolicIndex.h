@@ -268,6 +268,9 @@ private:
     SymbolicForm lower, length, step;
   };
   std::optional<Span> getSpan(const KernelLoop *loop);
+  /// What `loop`, which counts, has got to; nothing if that is not known.
+  std::optional<SymbolicForm> getCounter(const KernelLoop *loop);
+  std::optional<SymbolicForm> getUnsignedCounter(const KernelLoop *loop);
   std::optional<SymbolicCondition> compare(Operation *op);
   static SymbolicCondition isOne(SymbolicForm form);
   std::optional<SymbolicCondition> getTest(const KernelLoop *loop);
