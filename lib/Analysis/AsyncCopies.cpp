@@ -245,8 +245,11 @@ std::optional<unsigned> AsyncGroups::follow(Position at) {
         return wait;
     }
     // Where the loop is left at its test, what stands behind that is missing.
-    if (!sequence.parent || isBeforeTest(at))
+    if (!sequence.parent || isBeforeTest(at)) {
+      neverDone =
+          !sequence.parent && !completion.inLoop && !left && completion.isExact;
       return std::nullopt;
+    }
     const SyncNode &parent = program.nodes[*sequence.parent];
     if (parent.kind == SyncNode::Loop) {
       // What a turn may leave to the next one is followed in one loop only.
@@ -265,12 +268,17 @@ AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
   bool isOfKind = kind == GroupKind::Copies
                       ? isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(copy)
                       : isa<nvgpu::TmaAsyncStoreOp>(copy);
+  neverDone = false;
   if (!isOfKind)
     return std::nullopt;
   Operation *commit = findCommitInRegions(copy, scope);
   std::optional<Position> committed = findCommit(commit, step);
-  if (!committed)
+  if (!committed) {
+    neverDone = hiding.empty() && llvm::none_of(opOf, [&](auto item) {
+                  return isCommit(item.second);
+                });
     return std::nullopt;
+  }
   younger = 0;
   left.reset();
   completion = {};

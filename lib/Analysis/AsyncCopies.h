@@ -50,6 +50,9 @@ public:
   std::optional<AsyncCompletion> findCompletion(Operation *copy, unsigned step,
                                                 Operation *scope);
 
+  /// True if what was asked for last is done nowhere: nothing waits for it.
+  bool isNeverDone() const { return neverDone; }
+
 private:
   /// What stands in a sequence, from an item on.
   struct Position {
@@ -89,6 +92,7 @@ private:
   };
   std::optional<Left> left;
   AsyncCompletion completion;
+  bool neverDone = false;
 };
 
 } // namespace mlir::workgroup

@@ -205,8 +205,8 @@ AsyncPhases::findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
   const KernelLoop *own = sync.loops.getLoop(arrival);
   if (own == sync.loops.getLoop(loop)) {
     turn = counter.getDistance(arrival.getMbarId(), /*isInTurn=*/false);
-  } else if (auto counted = getCountedLoop(getTop(arrival, at),
-                                           arrival.getMbarId())) {
+  } else if (auto counted =
+                 getCountedLoop(getTop(arrival, at), arrival.getMbarId())) {
     // For each turn that it comes behind the first, it is done one later.
     if (own->op != at || counted->op != at || !loopNodes.contains(at))
       return std::nullopt;

@@ -82,6 +82,7 @@ private:
   void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
                  PairRelation relation);
   bool visitUnknown(unsigned first, unsigned second);
+  bool visitUnwaited(unsigned copy, unsigned other);
   void visitRepeated(unsigned first, unsigned second,
                      ArrayRef<unsigned> around);
   bool visitMissed(unsigned first, unsigned second);

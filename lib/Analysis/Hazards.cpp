@@ -307,6 +307,29 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
 // Pairs
 //===----------------------------------------------------------------------===//
 
+/// True if nothing waits for `copy`, and `other`, which comes behind it,
+/// touches the same for certain: no barrier helps.
+bool HazardFinder::visitUnwaited(unsigned copy, unsigned other) {
+  unsigned from = tree.getStep(copy), to = tree.getStep(other);
+  if (!tree.isNeverDone(copy) || !isBefore(from, to))
+    return false;
+  PairRelation relation;
+  relation.threads = threads;
+  relation.mayBeSame = true;
+  for (unsigned loop : getCommonLoops(from, to))
+    relation.sameTurn.push_back(tree.getLoop(loop));
+  Conflict conflict = conflicts.find(copy, other, relation);
+  if (conflict.kind != Conflict::Certain)
+    return false;
+  hazards.push_back({copy,
+                     other,
+                     {to, to, std::nullopt, false},
+                     relation,
+                     conflict,
+                     /*isUntimed=*/true});
+  return true;
+}
+
 /// True if it is not known when one of the accesses is done, so that nothing is
 /// known of their order; says so once for each.
 bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
@@ -316,6 +339,8 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
   bool isFirst = isUnknown(first);
   if (!isFirst && !isUnknown(second))
     return false;
+  if (visitUnwaited(first, second) || visitUnwaited(second, first))
+    return true;
   PairRelation anyTime = getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime) ||
       !conflicts.find(first, second, anyTime))

@@ -214,8 +214,7 @@ std::optional<int64_t> PhaseCounter::getDistanceBefore(Value value) const {
                      isFirst() ? 1 : 2 * size);
 }
 
-std::optional<int64_t>
-PhaseCounter::getDistanceFromStart(int64_t index) const {
+std::optional<int64_t> PhaseCounter::getDistanceFromStart(int64_t index) const {
   bool isKnown = !only && isFirst() && index < size;
   return isKnown ? std::optional(index) : std::nullopt;
 }

@@ -8,9 +8,23 @@
 
 #include "AsyncCopies.h"
 #include "AsyncPhases.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "workgroup/Analysis/SyncTree.h"
 
 namespace mlir::workgroup {
+
+/// True if something in `scope` may wait for copies in a way that is not
+/// followed.
+static bool hasOtherWaits(Operation *scope) {
+  auto isOther = [](Operation *op) {
+    bool isWait =
+        isa<NVVM::CpAsyncMBarrierArriveOp, LLVM::InlineAsmOp,
+            LLVM::CallIntrinsicOp, NVVM::InlinePtxOp, CallOpInterface>(op);
+    return isWait ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return scope->walk(isOther).wasInterrupted();
+}
 
 /// Finds where asynchronous accesses are done.
 void SyncTree::findCompletions(Operation *scope,
@@ -36,14 +50,19 @@ void SyncTree::findCompletions(Operation *scope,
   for (auto [node, loop] : loopOf)
     if (loop->op)
       loopNodes[loop->op] = node;
+  bool hasOthers = hasOtherWaits(scope);
   AsyncPhases phases(scope, sync, phaseSteps, loopNodes);
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     if (!contains(access))
       continue;
     std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
-    for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads})
-      if (!done && access.isAsync)
-        done = groups->findCompletion(access.op, stepOf[number], scope);
+    for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads}) {
+      if (done || !access.isAsync)
+        continue;
+      done = groups->findCompletion(access.op, stepOf[number], scope);
+      if (groups->isNeverDone() && !hasOthers)
+        neverDone.insert(number);
+    }
     if (done)
       completionOf[number] = *done;
     if (const MissedPhase *missed = phases.findMissed(access.op))

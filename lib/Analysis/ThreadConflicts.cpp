@@ -220,7 +220,9 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
       decideOnce(whenOf[first], whenOf[second], relation)) {
     conflict.kind = Conflict::Possible;
     bool isUnknown = !lhs.footprint || !rhs.footprint;
-    conflict.reason = isUnknown
+    bool isCall = isa<CallOpInterface>(lhs.op) || isa<CallOpInterface>(rhs.op);
+    conflict.reason = isUnknown && isCall ? "nothing is known of the callee"
+                      : isUnknown
                           ? "it is not known where it is"
                           : "they may be of different buffers that overlap";
   }

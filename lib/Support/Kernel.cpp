@@ -86,7 +86,9 @@ SmallVector<Operation *> collectDeviceScopes(
   llvm::SmallSetVector<Operation *, 8> scopes;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto function = dyn_cast<FunctionOpInterface>(op);
-    if (!isa<gpu::LaunchOp>(op) && !(function && isDeviceFunction(function)))
+    bool isCode =
+        function && !function.isExternal() && isDeviceFunction(function);
+    if (!isa<gpu::LaunchOp>(op) && !isCode)
       return WalkResult::advance();
     scopes.insert(op);
     return WalkResult::skip();

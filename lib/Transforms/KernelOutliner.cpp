@@ -73,8 +73,7 @@ OpOperand &KernelOutliner::findFirstInit(OpResult result) const {
     auto op = cast<linalg::LinalgOp>(result.getOwner());
     OpOperand &init = *op.getTiedOpOperand(result);
     linalg::LinalgOp before = getTensorOp(init.get().getDefiningOp());
-    if (!before ||
-        !(group.contains(before) || classify(before) == LinalgClass::Generator))
+    if (!before || !(group.contains(before) || cloned.contains(before)))
       return init;
     result = cast<OpResult>(init.get());
   }

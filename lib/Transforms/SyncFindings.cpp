@@ -169,14 +169,16 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
           getVerb(first.kind).str();
   }
   bool isOneWarp = unit == UniformityUnit::Warp;
+  bool isUnwaited = hazard.isUntimed && !hazard.missed;
   llvm::raw_string_ostream os(finding.message);
   StringRef what = isOneWarp ? "barrier of the warp" : "barrier";
   if (finding.verdict == SyncVerdict::Unfixable)
     os << "cannot synchronize '" << first.op->getName() << "' and '"
        << second.op->getName() << "' on "
-       << describeMemory(hazard.first, hazard.second) << ": " << who
-       << ", and there is no place between for a " << what << "; "
-       << getRemedy(first, second, isOneWarp);
+       << describeMemory(hazard.first, hazard.second) << ": " << who << ", and "
+       << (isUnwaited ? "nothing waits for the copy"
+                      : ("there is no place between for a " + what).str())
+       << "; " << getRemedy(first, second, isOneWarp);
   else
     os << (isCertain ? "data race on " : "possible data race on ")
        << describeMemory(hazard.first, hazard.second) << ": "

@@ -109,6 +109,8 @@ public:
     auto it = completionOf.find(access);
     return it == completionOf.end() ? nullptr : &it->second;
   }
+  /// True if nothing waits for the asynchronous access.
+  bool isNeverDone(unsigned access) const { return neverDone.contains(access); }
   /// The wait that misses the asynchronous access; null if none is known.
   const MissedPhase *getMissed(unsigned access) const {
     auto it = missedOf.find(access);
@@ -225,6 +227,7 @@ private:
   DenseSet<unsigned> hidingSteps;
   DenseMap<unsigned, AsyncCompletion> completionOf;
   DenseMap<unsigned, MissedPhase> missedOf;
+  DenseSet<unsigned> neverDone;
   DenseMap<unsigned, const KernelLoop *> loopOf;
   /// Numbers of calls, by the operations that they start with.
   DenseMap<Operation *, unsigned> calls;
