@@ -78,8 +78,8 @@ gpu.module @kernels {
     scf.for %i = %c0 to %n step %c1 {
       %slot = arith.remsi %i, %c2 : index
       // expected-warning @+3 {{it is not known when the asynchronous operation is done}}
-      // expected-note @+2 {{the other access}}
-      // expected-note @+1 {{the other access}}
+      // expected-note @+2 {{the other access: 'nvgpu.device_async_copy' writes in thread (0, 0, 0)}}
+      // expected-note @+1 {{the other access: 'nvgpu.device_async_copy' writes}}
       %copy = nvgpu.device_async_copy %in[%i, %t], %S[%slot, %t], 1 : memref<?x128xf32> to !shared
       // expected-error @+1 {{and nothing waits for the copy}}
       %x = memref.load %S[%slot, %t] : !shared
@@ -112,25 +112,6 @@ gpu.module @kernels {
     gpu.barrier
     // expected-error @+1 {{cannot synchronize 'nvgpu.tma.async.store' and 'memref.store'}}
     memref.store %x, %S[%t] : !shared
-    gpu.return
-  }
-}
-
-// -----
-
-!shared = memref<128xf32, #gpu.address_space<workgroup>>
-
-gpu.module @kernels {
-  // Assembly may wait.
-  gpu.func @assembly(%in: memref<128xf32>) workgroup(%S: !shared)
-      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %t = gpu.thread_id x
-    // expected-note @+1 {{the other access}}
-    %copy = nvgpu.device_async_copy %in[%t], %S[%t], 1 : memref<128xf32> to !shared
-    %group = nvgpu.device_async_create_group %copy
-    llvm.inline_asm has_side_effects "cp.async.wait_all;", "" : () -> ()
-    // expected-warning @+1 {{possible data race on workgroup memory}}
-    %x = memref.load %S[%t] : !shared
     gpu.return
   }
 }

@@ -252,7 +252,39 @@ func.func @main(%x: tensor<16x4xf32>) -> (tensor<16x8xf32>, tensor<16x4xf32>) {
 }
 """
 
+# What a result starts from is read in part, too, by a copy or on the host.
+_START_READ_IN_PART = """
+func.func @main(%x: tensor<20x30xf32>, %y: tensor<30x20xf32>, %i: index)
+    -> (tensor<20xf32>, tensor<10xf32>, tensor<20x20xf32>, tensor<1x20xf32>) {
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<20xf32>
+  %f = linalg.fill ins(%two : f32) outs(%e : tensor<20xf32>) -> tensor<20xf32>
+  %part = tensor.extract_slice %f[0] [10] [1] : tensor<20xf32> to tensor<10xf32>
+  %sums = linalg.reduce { arith.addf } ins(%x : tensor<20x30xf32>) outs(%f : tensor<20xf32>)
+      dimensions = [1]
+  %g = tensor.empty() : tensor<20x20xf32>
+  %h = linalg.fill ins(%two : f32) outs(%g : tensor<20x20xf32>) -> tensor<20x20xf32>
+  %row = tensor.extract_slice %h[%i, 0] [1, 20] [1, 1] : tensor<20x20xf32> to tensor<1x20xf32>
+  %product = linalg.matmul ins(%x, %y : tensor<20x30xf32>, tensor<30x20xf32>)
+      outs(%h : tensor<20x20xf32>) -> tensor<20x20xf32>
+  return %sums, %part, %product, %row
+      : tensor<20xf32>, tensor<10xf32>, tensor<20x20xf32>, tensor<1x20xf32>
+}
+"""
+
+
+def _start_read_in_part(x: Array, y: Array, _: int) -> Any:
+    twos = np.full((20, 20), 2.0, "f4")
+    return 2 + x.sum(1), twos[0, :10], 2 + x @ y, twos[:1]
+
+
 PROGRAMS = (
+    Program(
+        "start_read_in_part",
+        _START_READ_IN_PART,
+        ((coarse(20, 30), coarse(30, 20), number(3)),),
+        _start_read_in_part,
+    ),
     Program(
         "made_whole_and_in_part",
         _WHOLE_AND_PART,
