@@ -152,13 +152,14 @@ bool PairEquations::isNonNegative(const Form &form, unsigned side,
     return false;
   // A multiple of it leaves what is not negative.
   auto isFact = [&](const Form &fact) {
-    if (fact.terms.empty())
-      return false;
-    auto [lead, factor] = fact.terms.front();
-    int64_t times = form.getFactor(lead) / factor;
-    std::optional<Form> more =
-        times > 0 ? form.plus(fact, -times) : std::nullopt;
-    return more && isNonNegative(*more, side, depth - 1);
+    for (auto [part, factor] : fact.terms) {
+      int64_t times = form.getFactor(part) / factor;
+      if (times <= 0)
+        continue; // no part of the form
+      std::optional<Form> more = form.plus(fact, -times);
+      return more && isNonNegative(*more, side, depth - 1);
+    }
+    return false;
   };
   // The least of some is no more than each of them.
   auto isLeast = [&](auto term) {
@@ -264,14 +265,20 @@ getReach(ArrayRef<PairEquations::Place::Step> of) {
 }
 
 void PairEquations::add(const Place &first, const Place &second) {
+  // Not all rows that are right are those of the program.
+  constexpr unsigned kMaxKinds = 3, kMaxEquations = 16;
+  unsigned numKinds = 0;
   for (const Base &base : findBases(first.first)) {
     auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
     if (!lhs || !rhs)
       continue;
     add((*lhs)[0], (*rhs)[0]);
     add((*lhs)[1], (*rhs)[1]);
-    return;
+    if (++numKinds == kMaxKinds || equations.size() >= kMaxEquations)
+      return;
   }
+  if (numKinds > 0)
+    return;
   auto lhs = getReach(first.steps), rhs = getReach(second.steps);
   if (lhs && rhs)
     add(first.first, second.first, -*lhs, *rhs);

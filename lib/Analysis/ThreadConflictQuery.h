@@ -47,6 +47,8 @@ private:
   struct Mixture;
   std::optional<Mixture> getMixture();
   bool isSeparateByDifferences();
+  bool isSeparateByThreads(const Mixture &mixture);
+  std::vector<ThreadTables::Table> getTraits(const Footprint &footprint);
   std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
                                         ArrayRef<Form> own);
   bool isPair(unsigned first, unsigned second) const;

@@ -167,7 +167,90 @@ bool ThreadConflictQuery::isSeparateByDifferences() {
   system.addTurns();
   bool isEmpty = system.solve() == System::Answer::Empty;
   conflicts.effort += system.getEffort();
-  return isEmpty;
+  return isEmpty || isSeparateByThreads(mixture);
+}
+
+//===----------------------------------------------------------------------===//
+// By threads
+//===----------------------------------------------------------------------===//
+
+static void collectForms(const SymbolicCondition &condition,
+                         SmallVectorImpl<const Form *> &forms) {
+  if (!condition.form.isConstant())
+    forms.push_back(&condition.form);
+  for (const SymbolicCondition &part : condition.parts)
+    collectForms(part, forms);
+}
+
+/// What `footprint` makes of threads besides their places, by thread: those of
+/// whom that is the same are one for all that is asked.
+std::vector<ThreadTables::Table>
+ThreadConflictQuery::getTraits(const Footprint &footprint) {
+  ThreadTables &tables = *conflicts.tables;
+  ThreadTables::Table ids(tables.getNumThreads());
+  std::iota(ids.begin(), ids.end(), 0);
+  SmallVector<const Form *> forms;
+  collectForms(footprint.condition, forms);
+  for (const Footprint::Extent &extent : footprint.box)
+    forms.push_back(&extent.count);
+  std::vector<ThreadTables::Table> traits;
+  for (const Form *form : forms) {
+    Form ofThread;
+    for (auto term : form->terms) {
+      const SymbolicAtom &atom = *term.first;
+      if (atom.isOfThread)
+        ofThread.terms.push_back(term);
+      else if (!atom.isLeaf() && atom.isDivergent)
+        return {ids}; // of threads and turns
+    }
+    std::optional<ThreadTables::Table> table = tables.get(ofThread);
+    if (!table)
+      return {ids};
+    traits.push_back(std::move(*table));
+  }
+  bool isOfTurns = !relation.ends.empty() || !relation.turns.empty() ||
+                   !relation.avoided.empty();
+  if (isOfTurns)
+    return {ids};
+  return traits;
+}
+
+/// The threads that `may` be there, by what they have in `place` and `traits`.
+static std::map<std::vector<int64_t>, std::vector<unsigned>>
+groupThreads(const ThreadTables::Table &place,
+             ArrayRef<ThreadTables::Table> traits,
+             const std::vector<bool> &may) {
+  std::map<std::vector<int64_t>, std::vector<unsigned>> groups;
+  for (unsigned thread = 0; thread < place.size(); ++thread) {
+    if (!may[thread])
+      continue;
+    std::vector<int64_t> key = {place[thread]};
+    for (const ThreadTables::Table &trait : traits)
+      key.push_back(trait[thread]);
+    groups[std::move(key)].push_back(thread);
+  }
+  return groups;
+}
+
+/// True if no two threads that the turns can bring together do meet, asked one
+/// pair after the other of those that are not alike.
+bool ThreadConflictQuery::isSeparateByThreads(const Mixture &mixture) {
+  constexpr unsigned kMaxPairs = 256;
+  auto lhs = groupThreads(mixture.first, getTraits(first), mixture.mayFirst);
+  auto rhs = groupThreads(mixture.second, getTraits(second), mixture.maySecond);
+  unsigned numPairs = 0;
+  for (auto &[left, firstThreads] : lhs)
+    for (auto &[right, secondThreads] : rhs) {
+      if (!mixture.canMeet(left.front() - right.front()))
+        continue;
+      auto pair = findPair(firstThreads, secondThreads);
+      if (!pair)
+        continue;
+      if (++numPairs > kMaxPairs || conflicts.isExhausted() ||
+          solve(*pair).kind != Conflict::None)
+        return false;
+    }
+  return true;
 }
 
 } // namespace mlir::workgroup
