@@ -341,6 +341,14 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
     return false;
   if (visitUnwaited(first, second) || visitUnwaited(second, first))
     return true;
+  // What comes before a copy is in order with its start, whenever it is done.
+  auto isBehind = [&](unsigned copy, unsigned other) {
+    unsigned from = tree.getStep(other), to = tree.getStep(copy);
+    return tree.isNeverDone(copy) && !isUnknown(other) &&
+           getCommonLoops(from, to).empty() && isBefore(from, to);
+  };
+  if (isBehind(first, second) || isBehind(second, first))
+    return false;
   PairRelation anyTime = getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime) ||
       !conflicts.find(first, second, anyTime))

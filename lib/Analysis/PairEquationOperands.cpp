@@ -25,8 +25,7 @@ bool PairEquations::isOfEqualQuotient(const Atom *atom) {
   int64_t divisor = getDivisor(atom);
   if (divisor == 0)
     return false;
-  for (const Atom *finer :
-       SmallVector<const Atom *>(equal.begin(), equal.end())) {
+  for (const Atom *finer : llvm::to_vector(equal)) {
     int64_t by = getDivisor(finer);
     if (by == 0 || divisor % by != 0)
       continue;
@@ -85,7 +84,7 @@ bool PairEquations::hasSaidRest(const Atom *atom) const {
 /// Two numbers are equal if their quotients and remainders by the same number
 /// are.
 void PairEquations::learnOperands() {
-  for (const Atom *atom : SmallVector<const Atom *>(equal.begin(), equal.end()))
+  for (const Atom *atom : llvm::to_vector(equal))
     if (atom->operands.size() == 2 && isEqual(atom->operands[1]) &&
         !isEqual(atom->operands[0]) &&
         (hasEqualRest(atom) || hasSaidRest(atom)) && opened.insert(atom).second)
@@ -128,7 +127,7 @@ void PairEquations::learnMixture(const Atom *first, const Atom *second) {
 }
 
 void PairEquations::learnMixtures() {
-  for (const Atom *atom : SmallVector<const Atom *>(equal.begin(), equal.end()))
+  for (const Atom *atom : llvm::to_vector(equal))
     if (isExclusiveOr(atom) &&
         !llvm::all_of(atom->operands,
                       [&](const Form &of) { return isEqual(of); }))

@@ -341,7 +341,7 @@ bool PairEquations::learn(const Equation &equation) {
     return false;
   Variable variable = equation.terms.front().first;
   if (variable.kind == Variable::Difference)
-    return equal.insert(variable.atom).second;
+    return equal.insert(variable.atom);
   if (variable.kind != Variable::Rest || remainders[variable.rest].isEqual)
     return false;
   remainders[variable.rest].isEqual = true;

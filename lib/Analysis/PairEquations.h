@@ -30,6 +30,7 @@
 
 #include "AtomBounds.h"
 #include "ThreadTables.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::workgroup {
 
@@ -149,8 +150,8 @@ private:
   std::vector<bool> mayBe[2];
   std::vector<Equation> equations;
   SmallVector<Remainder, 0> remainders;
-  /// What is known to be the same for both.
-  DenseSet<const SymbolicAtom *> equal;
+  /// What is known to be the same for both, in the order in which that was found.
+  llvm::SetVector<const SymbolicAtom *> equal;
   /// Of which the operands are in equations.
   DenseSet<const SymbolicAtom *> opened;
   /// Of two threads: of which the upper bits are, and of which the operands

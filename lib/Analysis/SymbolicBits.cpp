@@ -107,6 +107,18 @@ SymbolicForm SymbolicTranslator::translateBits(Operation *op) {
   return translateFunction(op, lhs, rhs);
 }
 
+/// Any order of forms that is the same in each run.
+static bool comesBefore(const SymbolicForm &lhs, const SymbolicForm &rhs) {
+  if (lhs.constant != rhs.constant)
+    return lhs.constant < rhs.constant;
+  return std::lexicographical_compare(
+      lhs.terms.begin(), lhs.terms.end(), rhs.terms.begin(), rhs.terms.end(),
+      [](auto left, auto right) {
+        return std::pair(left.first->number, left.second) <
+               std::pair(right.first->number, right.second);
+      });
+}
+
 SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
                                                    const Form &lhs,
                                                    const Form &rhs) {
@@ -125,7 +137,7 @@ SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
   atom.op = op;
   atom.operands = {lhs, rhs};
   bool isSymmetric = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
-  if (isSymmetric && hash_value(rhs) < hash_value(lhs))
+  if (isSymmetric && comesBefore(rhs, lhs))
     std::swap(atom.operands[0], atom.operands[1]);
   return index.ofAtom(std::move(atom));
 }

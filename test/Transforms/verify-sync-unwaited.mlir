@@ -100,12 +100,10 @@ gpu.module @kernels {
     %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
     %elected = arith.cmpi eq, %t, %c0 : index
-    // expected-note @+1 {{the other access}}
     memref.store %x, %S[%t] : !shared
     nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
     gpu.barrier
     scf.if %elected {
-      // expected-warning @+2 {{it is not known when the asynchronous operation is done}}
       // expected-note @+1 {{the other access}}
       nvgpu.tma.async.store %S to %map[%c0], predicate = %elected : !shared -> !map
     }

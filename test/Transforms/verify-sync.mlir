@@ -114,7 +114,7 @@ gpu.module @possible {
     nvvm.cp.async.commit.group
     nvvm.cp.async.wait.group 1
     gpu.barrier
-    // expected-warning @+1 {{possible data race on workgroup memory %arg1: different threads may touch the same bytes, and no barrier is between; it is not known when the asynchronous operation is done}}
+    // expected-error @+1 {{cannot synchronize 'nvgpu.device_async_copy' and 'memref.load' on workgroup memory %arg1: thread (0, 0, 0) reads what thread (0, 0, 0) writes, and nothing waits for the copy}}
     %v = memref.load %S[%t] : memref<128xf32, 3>
     gpu.return
   }

@@ -74,8 +74,15 @@ class Staged:
             block[row] = size
         reduction = [1] * len(op.sums)
         step = op.sums.index(op.contraction.k[-1])
-        reduction[step] = best.k
+        reduction[step] = self._step(op.extents[op.contraction.k[-1]], best)
         return self._split(Tile(tuple(block), best.threads, tuple(reduction)), kernel, target)
+
+    @staticmethod
+    def _step(extent: int | None, best: Candidate) -> int:
+        """Return the step along the sum: with one for all of it, registers run out."""
+        if extent is None or not 1 < extent <= best.k:
+            return best.k
+        return 1 << ((extent - 1).bit_length() - 1)
 
     def _split(self, tile: Tile, kernel: Kernel, target: Target) -> Tile:
         """Return `tile`, with long sums of few results split."""
