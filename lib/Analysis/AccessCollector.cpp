@@ -474,9 +474,15 @@ void AccessCollector::visitLinalg(linalg::LinalgOp op) {
       addAll(make(op, AccessKind::Write), operand);
   }
   auto own = MutableArrayRef(result.accesses).drop_front(first);
+  auto mayMeet = [&](const ThreadAccess &read, const ThreadAccess &write) {
+    bool isOneBuffer = read.roots.size() == 1 && read.roots == write.roots &&
+                       read.footprint && write.footprint;
+    return result.mayAlias(read, write) &&
+           !(isOneBuffer && areApart(*read.footprint, *write.footprint));
+  };
   bool isInPlace = llvm::any_of(own, [&](const ThreadAccess &write) {
     return write.isWrite() && llvm::any_of(own, [&](const ThreadAccess &read) {
-             return !read.isWrite() && result.mayAlias(read, write);
+             return !read.isWrite() && mayMeet(read, write);
            });
   });
   if (!isInPlace && isCollective(op))

@@ -8,6 +8,7 @@
 
 #include "AccessFootprint.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -129,6 +130,44 @@ AccessFootprint getFootprint(const MemRefPlace &place,
   }
   foldRuns(footprint);
   return footprint;
+}
+
+/// How far `footprint` reaches along a coordinate beyond its first place;
+/// nothing if that is not known, or if some of it is before that.
+static std::optional<int64_t> getReach(const AccessFootprint &footprint,
+                                       unsigned coordinate) {
+  bool isLast = coordinate + 1 == footprint.place.size();
+  int64_t reach = isLast ? footprint.run - 1 : 0;
+  for (const AccessFootprint::Extent &extent : footprint.box) {
+    if (extent.coordinate != coordinate)
+      continue;
+    std::optional<int64_t> count = getConstantIntValue(extent.count);
+    if (!count && extent.limit != 0)
+      count = extent.limit;
+    int64_t length;
+    if (!count || extent.stride < 0 ||
+        llvm::MulOverflow(extent.stride, std::max<int64_t>(0, *count - 1),
+                          length) ||
+        llvm::AddOverflow(reach, length, reach))
+      return std::nullopt;
+  }
+  return reach;
+}
+
+bool areApart(const AccessFootprint &lhs, const AccessFootprint &rhs) {
+  if (lhs.basis != rhs.basis || lhs.place.size() != rhs.place.size())
+    return false;
+  for (auto [i, left, right] : llvm::enumerate(lhs.place, rhs.place)) {
+    int64_t distance;
+    if (left.terms != right.terms || left.affineTerms != right.affineTerms ||
+        llvm::SubOverflow(right.constant, left.constant, distance))
+      continue;
+    std::optional<int64_t> ofLeft = getReach(lhs, i),
+                           ofRight = getReach(rhs, i);
+    if ((ofLeft && ofRight) && (distance > *ofLeft || -distance > *ofRight))
+      return true;
+  }
+  return false;
 }
 
 } // namespace mlir::workgroup

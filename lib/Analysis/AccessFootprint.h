@@ -54,6 +54,10 @@ struct AccessShape {
 AccessFootprint getFootprint(const MemRefPlace &place,
                              const AccessShape &shape);
 
+/// True if footprints of one basis and root, where all values have the same
+/// numbers, have nothing in common by constants alone.
+bool areApart(const AccessFootprint &lhs, const AccessFootprint &rhs);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_ANALYSIS_ACCESSFOOTPRINT_H

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/BarrierPlacement.h"
+#include "LazyPlacement.h"
 #include "PlacementProblem.h"
 #include "SyncWays.h"
 #include "llvm/ADT/STLExtras.h"
@@ -114,13 +115,13 @@ std::vector<SmallVector<unsigned, 0>> findCut(const SyncProgram &program,
 
 namespace {
 
-/// Tells whether barriers could cut at all, with as little work for long ways
-/// as for short ones.
-class PossibleCuts {
+/// Tells whether barriers at some of the gaps, beside those among the nodes,
+/// cut, with as little work for long ways as for short ones.
+class CountedGaps {
 public:
-  PossibleCuts(const SyncProgram &program, ArrayRef<SyncHazard> hazards);
+  CountedGaps(const SyncProgram &program, function_ref<bool(SyncGap)> isOfThem);
 
-  bool isPossible(const SyncHazard &hazard) {
+  bool isCut(const SyncHazard &hazard) {
     return isMet([&](const SyncWays &ways) { ways.walk(hazard); });
   }
 
@@ -129,27 +130,25 @@ private:
   bool cuts(unsigned node);
 
   const SyncProgram &program;
-  /// Of each sequence, how many candidates are before a gap.
+  /// Of each sequence, how many of them are before a gap.
   SmallVector<SmallVector<unsigned, 0>, 0> before;
   DenseMap<unsigned, bool> cutting;
 };
 
 } // namespace
 
-PossibleCuts::PossibleCuts(const SyncProgram &program,
-                           ArrayRef<SyncHazard> hazards)
+CountedGaps::CountedGaps(const SyncProgram &program,
+                         function_ref<bool(SyncGap)> isOfThem)
     : program(program) {
-  PlacementCandidates candidates(program, hazards, Existing::Keep);
   for (auto [number, sequence] : enumerate(program.sequences)) {
     SmallVector<unsigned, 0> &counts = before.emplace_back();
     counts.push_back(0);
     for (unsigned index = 0; index <= sequence.items.size(); ++index)
-      counts.push_back(counts.back() +
-                       candidates.contains({unsigned(number), index}));
+      counts.push_back(counts.back() + isOfThem({unsigned(number), index}));
   }
 }
 
-bool PossibleCuts::isMet(function_ref<void(const SyncWays &)> walk) {
+bool CountedGaps::isMet(function_ref<void(const SyncWays &)> walk) {
   bool result = false;
   auto ignore = [](SyncGap) {};
   auto addNode = [&](unsigned node, const SyncTurn &) {
@@ -163,7 +162,7 @@ bool PossibleCuts::isMet(function_ref<void(const SyncWays &)> walk) {
   return result;
 }
 
-bool PossibleCuts::cuts(unsigned number) {
+bool CountedGaps::cuts(unsigned number) {
   const SyncNode &node = program.nodes[number];
   if (node.kind == SyncNode::Barrier)
     return true;
@@ -177,12 +176,29 @@ bool PossibleCuts::cuts(unsigned number) {
 
 SmallVector<unsigned> findUncut(const SyncProgram &program,
                                 ArrayRef<SyncHazard> hazards) {
-  PossibleCuts cuts(program, hazards);
+  PlacementCandidates candidates(program, hazards, Existing::Keep);
+  CountedGaps possible(program,
+                       [&](SyncGap gap) { return candidates.contains(gap); });
   SmallVector<unsigned> uncut;
   for (auto [number, hazard] : enumerate(hazards))
-    if (!cuts.isPossible(hazard))
+    if (!possible.isCut(hazard))
       uncut.push_back(number);
   return uncut;
+}
+
+SmallVector<unsigned> findOpen(const SyncProgram &program,
+                               ArrayRef<SyncHazard> hazards,
+                               ArrayRef<SyncGap> gaps) {
+  SmallVector<SyncGap> sorted(gaps);
+  sort(sorted);
+  CountedGaps given(program, [&](SyncGap gap) {
+    return std::binary_search(sorted.begin(), sorted.end(), gap);
+  });
+  SmallVector<unsigned> open;
+  for (auto [number, hazard] : enumerate(hazards))
+    if (!given.isCut(hazard))
+      open.push_back(number);
+  return open;
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +208,8 @@ SmallVector<unsigned> findUncut(const SyncProgram &program,
 SyncPlacement placeBarriers(const SyncProgram &program,
                             ArrayRef<SyncHazard> hazards,
                             bool replaceExisting) {
+  if (!replaceExisting && isWorthLaziness(hazards))
+    return placeLazily(program, hazards);
   Existing existing = replaceExisting ? Existing::Replace : Existing::Keep;
   return PlacementProblem({program, hazards}, existing).place();
 }

@@ -150,7 +150,8 @@ private:
   std::vector<bool> mayBe[2];
   std::vector<Equation> equations;
   SmallVector<Remainder, 0> remainders;
-  /// What is known to be the same for both, in the order in which that was found.
+  /// What is known to be the same for both, in the order in which that was
+  /// found.
   llvm::SetVector<const SymbolicAtom *> equal;
   /// Of which the operands are in equations.
   DenseSet<const SymbolicAtom *> opened;

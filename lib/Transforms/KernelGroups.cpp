@@ -384,6 +384,21 @@ static bool isReadInLongRows(linalg::LinalgOp op) {
   });
 }
 
+/// True if a sum goes along what `op` makes, and only that says how long it is:
+/// directly, or by what element-wise operations, up to `depth`, make of it.
+static bool isMadeAlongSum(linalg::LinalgOp op, const OpOperand *read = nullptr,
+                           unsigned depth = 8) {
+  llvm::SmallBitVector loops(op.getNumLoops(), true);
+  if (classify(op) != LinalgClass::Elementwise || depth == 0 ||
+      readsAlong(op, loops, read))
+    return false;
+  return llvm::any_of(op->getUses(), [&](OpOperand &use) {
+    linalg::LinalgOp user = getTensorOp(use.getOwner());
+    return user &&
+           (isLengthOfSum(use) || isMadeAlongSum(user, &use, depth - 1));
+  });
+}
+
 /// Why `op` is not of the group that all its users are of.
 std::optional<StringRef> BlockGrouping::joinGroup(linalg::LinalgOp op,
                                                   unsigned group) {
@@ -393,7 +408,7 @@ std::optional<StringRef> BlockGrouping::joinGroup(linalg::LinalgOp op,
     return "others use it before the kernel ends";
   if (mayReadOther(op, group))
     return "the host writes to memory before the kernel";
-  if (isReadInLongRows(op))
+  if (isReadInLongRows(op) || isMadeAlongSum(op))
     return "blocks cannot keep rows of a length that is not known";
   return groups[group].join(op);
 }

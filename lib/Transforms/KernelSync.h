@@ -187,6 +187,9 @@ private:
   std::unique_ptr<AsmState> state;
   std::vector<SyncFinding> findings;
   DenseSet<std::pair<Operation *, Operation *>> reported;
+  /// More would not be read.
+  static constexpr unsigned kMaxRaces = 100;
+  unsigned numRaces = 0;
 };
 
 /// Emits what was found, as `options` ask for. Fails if it emits an error.

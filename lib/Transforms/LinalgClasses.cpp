@@ -75,6 +75,35 @@ linalg::LinalgOp getTensorOp(Operation *op) {
   return linalgOp && isTensorOp(linalgOp) ? linalgOp : linalg::LinalgOp();
 }
 
+bool readsAlong(linalg::LinalgOp op, const llvm::SmallBitVector &loops,
+                const OpOperand *left) {
+  llvm::SmallBitVector open = loops;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (!ShapedType::isDynamic(size))
+      open.reset(loop);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (input == left)
+      continue;
+    for (AffineExpr at : op.getMatchingIndexingMap(input).getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(at))
+        open.reset(dim.getPosition());
+  }
+  return open.none();
+}
+
+bool isLengthOfSum(OpOperand &operand) {
+  auto user = cast<linalg::LinalgOp>(operand.getOwner());
+  if (user.isDpsInit(&operand))
+    return false;
+  SmallVector<utils::IteratorType> iterators = user.getIteratorTypesArray();
+  llvm::SmallBitVector sums(user.getNumLoops());
+  for (AffineExpr at : user.getMatchingIndexingMap(&operand).getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(at))
+      sums[dim.getPosition()] =
+          iterators[dim.getPosition()] == utils::IteratorType::reduction;
+  return !readsAlong(user, sums, &operand);
+}
+
 /// True if blocks that share out the loops of its owner read a tile of
 /// `operand` each, and not all of it.
 static bool isReadInTiles(OpOperand &operand) {
@@ -84,6 +113,8 @@ static bool isReadInTiles(OpOperand &operand) {
   auto user = dyn_cast<linalg::LinalgOp>(operand.getOwner());
   if (!user || user.isDpsInit(&operand) || user.getNumParallelLoops() == 0)
     return true;
+  if (isLengthOfSum(operand))
+    return false;
   SmallVector<utils::IteratorType> iterators = user.getIteratorTypesArray();
   auto isParallel = [&](AffineExpr at) {
     auto dim = dyn_cast<AffineDimExpr>(at);

@@ -15,6 +15,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_LINALGCLASSES_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::workgroup {
 
@@ -39,6 +40,15 @@ StringRef getClassName(LinalgClass kind);
 
 /// True if the body yields what it reads: a transposition, a broadcast.
 bool isCopyLike(linalg::LinalgOp op);
+
+/// True if an input of `op`, but for `left`, goes along each of its loops in
+/// `loops`, as far as only the launch knows how long that is.
+bool readsAlong(linalg::LinalgOp op, const llvm::SmallBitVector &loops,
+                const OpOperand *left = nullptr);
+
+/// True if only `operand` says how long a sum of its owner is: it cannot be
+/// computed in the place where it is read.
+bool isLengthOfSum(OpOperand &operand);
 
 /// True if blocks that share out the loops of the users of `op` read tiles of
 /// it, so that each can make its own.

@@ -229,7 +229,14 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
       if (hazard.conflict.kind != kind ||
           !reported.insert({first, second}).second)
         continue;
+      if (++numRaces > kMaxRaces)
+        continue;
       addRace(tree, hazard, isFixable[number], unit);
+      if (numRaces == kMaxRaces)
+        findings.back().notes.push_back({findings.back().at.location,
+                                         "there are more such pairs of "
+                                         "accesses in the kernel: they are not "
+                                         "told"});
       if (wait)
         findings.back().notes.push_back(
             {wait->getLoc(), "no barrier is put, as threads may wait for "

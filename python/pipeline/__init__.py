@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ShapeError,
         SynchronizationError,
         ToolError,
+        UnverifiedWarning,
         UsageError,
     )
     from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
@@ -87,6 +88,7 @@ __all__ = [
     "TensorMap",
     "Thread",
     "ToolError",
+    "UnverifiedWarning",
     "UsageError",
     "WorkgroupMemory",
     "__version__",
@@ -137,6 +139,7 @@ _MODULES = {
         "ShapeError",
         "SynchronizationError",
         "ToolError",
+        "UnverifiedWarning",
         "UsageError",
     ),
     "findings": (

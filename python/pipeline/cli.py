@@ -11,12 +11,13 @@ import os
 import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from . import worker
 from .compiler import STAGES, Stage, choose_schedule, compile, load_beside
-from .errors import CompileError, Error, InternalError, UsageError
+from .errors import CompileError, Error, InternalError, UnverifiedWarning, UsageError
 from .files import is_text, write_file
 from .parser import NOT_BUILT, make_parser
 from .toolchain import find_mlir_opt, plugin_path
@@ -36,6 +37,7 @@ _PACKING = "workgroup-pack-memory"
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
+    warnings.simplefilter("ignore", UnverifiedWarning)  # told in words of the command line
     if arguments and arguments[0] == "opt":
         # Everything after the word is mlir-opt's, which argparse cannot promise.
         return _guard(lambda: _opt(arguments[1:]))
@@ -159,7 +161,8 @@ def _emit_schedule(options: argparse.Namespace) -> int:
 
 def _warn_of(options: argparse.Namespace) -> None:
     if options.no_verify:
-        print("warning: --no-verify: kernels are not checked for data races", file=sys.stderr)
+        what = "kernels are not checked for data races and divergent barriers"
+        print(f"warning: --no-verify: {what}", file=sys.stderr)
 
 
 def _wait_for(function: Callable[[], T]) -> T:

@@ -6,10 +6,11 @@ No decision about the program is taken here.
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .errors import CompileError, UsageError
+from .errors import CompileError, UnverifiedWarning, UsageError
 from .files import is_text, read_source
 from .toolchain import find_libdevice, load_native
 
@@ -76,7 +77,7 @@ def compile(
         ``minimize`` also removes those that order nothing, ``keep`` leaves them alone and has each
         pass add what its own rewrite needs.
     verify: reject kernels whose threads race, and barriers that not all threads of a block reach
-        together; warn of what is not decided.
+        together; warn of what is not decided. False is an UnverifiedWarning.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
@@ -96,6 +97,12 @@ def compile(
         raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
     if until not in STAGES:
         raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
+    if not verify:
+        warnings.warn(
+            "verify=False: kernels are not checked for data races and divergent barriers",
+            UnverifiedWarning,
+            stacklevel=2,
+        )
     text, name = read_source(source)
     request = Request(
         text=text,

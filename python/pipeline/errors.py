@@ -27,6 +27,10 @@ def _restore(kind: type[Error], arguments: tuple[Any, ...]) -> Error:
     return kind.__new__(kind, *arguments)
 
 
+class UnverifiedWarning(UserWarning):
+    """Kernels are compiled that nobody checks for data races."""
+
+
 class UsageError(Error, ValueError):
     """An argument that makes no sense, or names a file that cannot be used."""
 

@@ -471,3 +471,8 @@ def test_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(8) as executor:
         results = list(executor.map(outcome, range(64)))
     assert results == expected * 8
+
+
+def test_no_verification_is_loud() -> None:
+    with pytest.warns(pipeline.UnverifiedWarning, match="not checked for data races"):
+        pipeline.compile(programs.STORE, verify=False)
