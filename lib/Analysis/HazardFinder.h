@@ -28,7 +28,7 @@ public:
         threads(threads), use(use), isOpenOnly(use != HazardUse::Elimination),
         hasBarriers(!tree.getBarriers().empty()), isElsewhere(isElsewhere),
         isLeadingOnly(use != HazardUse::Verification && !isComplete &&
-                      this->accesses.size() > kMaxComplete),
+                      !isSmall()),
         implied(program) {
     findSyncNodes();
   }
@@ -37,6 +37,7 @@ public:
 
 private:
   void findSyncNodes();
+  bool isSmall() const;
   bool isPlain(unsigned access) const;
   void findKinds();
   bool areApart(unsigned first, unsigned second);

@@ -18,6 +18,19 @@
 
 namespace mlir::workgroup {
 
+/// True if it does not cost much to ask for all pairs, in the turns of all
+/// loops around.
+bool HazardFinder::isSmall() const {
+  constexpr size_t kMaxQuestions = 2 * kMaxComplete * kMaxComplete;
+  size_t depth = 1;
+  for (unsigned access = 0; access < accesses.size(); ++access)
+    if (tree.contains(accesses[access]))
+      depth =
+          std::max(depth, 1 + tree.getLoopsAround(tree.getStep(access)).size());
+  return accesses.size() <= kMaxComplete &&
+         accesses.size() * accesses.size() * depth <= kMaxQuestions;
+}
+
 /// True if the access is done when its thread goes on.
 bool HazardFinder::isPlain(unsigned access) const {
   return !accesses[access].isAsync && !tree.getCompletion(access) &&

@@ -330,7 +330,7 @@ bool ThreadConflictQuery::isPossible() {
 
 Conflict ThreadConflictQuery::decide() {
   Conflict conflict;
-  if (isApart() || cannotBeEqual())
+  if (isApart())
     return conflict;
   // Numbers in the place of ids make small systems: some threads are tried
   // before it is asked for any.
@@ -338,6 +338,8 @@ Conflict ThreadConflictQuery::decide() {
   for (auto meeting : ArrayRef(meetings).take_front(kFirst))
     if (Conflict found = solve(meeting); found.kind == Conflict::Certain)
       return found;
+  if (cannotBeEqual())
+    return conflict;
   conflict = solve(std::nullopt);
   if (conflict.kind != Conflict::Possible)
     return conflict;

@@ -375,7 +375,7 @@ except pipeline.KernelFaultError:
 def test_interrupt() -> None:
     """Ctrl-C ends a launch within a second, and nothing else."""
     with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED],
+        [sys.executable, "-W", "ignore", "-c", INTERRUPTED],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

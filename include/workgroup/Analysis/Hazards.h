@@ -51,6 +51,9 @@ findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             HazardUse use = HazardUse::Elimination,
             llvm::function_ref<bool(unsigned, unsigned)> isElsewhere = nullptr,
             bool isComplete = false);
+
+/// A kernel of more accesses, or of fewer in nested loops, is not asked for
+/// hazards that others imply.
 constexpr size_t kMaxComplete = 64;
 
 /// True if the barriers of `tree`, and those at `gaps`, order `hazard`: also if
