@@ -36,8 +36,8 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     optimal barrier placement", PPoPP 2005); a barrier stands as late as it can, and
     only where all threads pass. A second run changes nothing. The remarks
     `InsertedBarrier` and `ExplainedBarrier` say which accesses a barrier orders; in
-    a kernel of more than 64 accesses only those that no others are between which
-    have to be ordered, too.
+    a kernel of more than 64 accesses, or of fewer in nested loops, only those that
+    no others are between which have to be ordered, too.
 
     Collective operations (copies, fills and other linalg operations that all
     threads execute with the same operands) are taken for the work of the block:

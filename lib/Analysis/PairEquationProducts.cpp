@@ -54,34 +54,73 @@ static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
   return product;
 }
 
-/// The factor that `term`, of `form`, has beside a remainder: of
-/// r * (x mod m) + s * (x / m), where that is a quotient by a number, s. The
-/// remainder is x - m * (x / m).
-static int64_t getFactorBesideRest(const Form &form,
-                                   std::pair<const Atom *, int64_t> term) {
-  auto [atom, factor] = term;
-  if (atom->kind != Atom::Quotient || !atom->operands[1].isConstant() ||
-      atom->operands[0].terms.empty())
-    return factor;
-  auto [lead, leadFactor] = atom->operands[0].terms.front();
+namespace {
+/// A digit of a number x in the sum: x / d, but for the multiples of the next
+/// larger divisor, which is `ratio` times d. With what it is multiplied.
+struct Digit {
+  Form number;
+  int64_t ratio = 1, factor = 0;
+};
+/// The digits of one number, the lowest one first.
+using DigitChain = SmallVector<Digit, 4>;
+} // namespace
+
+/// How often `part` is in `form`; it is taken away.
+static int64_t takeMultiple(Form &form, const Form &part) {
+  auto [lead, leadFactor] = part.terms.front();
   int64_t times = form.getFactor(lead) / leadFactor;
-  Number beside = addScaled(factor, times, atom->operands[1].constant);
-  return beside.value_or(factor);
+  bool isWhole = times != 0 && llvm::all_of(part.terms, [&](auto term) {
+                   return form.getFactor(term.first) == times * term.second;
+                 });
+  std::optional<Form> rest = isWhole ? form.plus(part, -times) : std::nullopt;
+  if (!rest)
+    return 0;
+  form = std::move(*rest);
+  return times;
 }
 
-/// The atoms of `form` that remainders are of, beside quotients that have
-/// multiples of `size` as factors.
-static DenseSet<const Atom *> findInRests(const Form &form, int64_t size) {
-  DenseSet<const Atom *> inRests;
-  for (auto term : form.terms)
-    if (term.second % size != 0 && getFactorBesideRest(form, term) % size == 0)
-      for (auto part : term.first->operands[0].terms)
-        inRests.insert(part.first);
-  return inRests;
+/// Takes multiples of quotients of one number by divisors that divide each
+/// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two digits.
+static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
+  using Quotients = SmallVector<const Atom *, 4>;
+  SmallVector<std::pair<Form, Quotients>, 2> found;
+  for (auto term : form.terms) {
+    const Atom *atom = term.first;
+    if (atom->kind != Atom::Quotient || !atom->operands[1].isConstant() ||
+        atom->operands[1].constant <= 1 || atom->operands[0].terms.empty())
+      continue;
+    auto *known = llvm::find_if(found, [&](const auto &other) {
+      return other.first == atom->operands[0];
+    });
+    if (known == found.end())
+      known = found.insert(known, {atom->operands[0], {}});
+    known->second.push_back(atom);
+  }
+  SmallVector<DigitChain, 2> numbers;
+  for (auto &[dividend, quotients] : found) {
+    llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
+      return lhs->operands[1].constant < rhs->operands[1].constant;
+    });
+    DigitChain &number = numbers.emplace_back();
+    number.push_back({dividend, 1, takeMultiple(form, dividend)});
+    int64_t last = 1;
+    for (const Atom *quotient : quotients) {
+      int64_t divisor = quotient->operands[1].constant;
+      Form self = makeForm(quotient);
+      auto factor = addScaled(form.getFactor(quotient), number.back().factor,
+                              divisor / last);
+      if (divisor % last != 0 || !factor)
+        continue;
+      takeMultiple(form, self);
+      number.push_back({self, divisor / last, *factor});
+      last = divisor;
+    }
+  }
+  return numbers;
 }
 
-/// `form` as `base` times one and another. Of a factor that is no multiple of
-/// it, what is next to one goes up: r * (x mod m) + x / m is such a sum.
+/// `form` as `base` times one and another, of which digits and other terms are
+/// multiples as far as they can be.
 PairEquations::Digits PairEquations::divide(const Form &form,
                                             const Base &base) const {
   auto [atom, size] = base;
@@ -92,28 +131,38 @@ PairEquations::Digits PairEquations::divide(const Form &form,
     if (changed)
       sum = std::move(*changed);
   };
-  int64_t constant = atom ? 0 : llvm::divideFloorSigned(form.constant, size);
-  digits.upper.constant = constant;
-  digits.lower.constant = form.constant - constant * size;
-  DenseSet<const Atom *> inRests;
+  auto getTimes = [size = size](int64_t factor) {
+    return llvm::divideFloorSigned(factor + size / 2, size);
+  };
+  Form rest = form;
+  SmallVector<DigitChain, 2> numbers;
   if (!atom)
-    inRests = findInRests(form, size);
-  for (auto [part, factor] : form.terms) {
+    numbers = takeNumbers(rest);
+  for (const DigitChain &number : numbers) {
+    int64_t above = 0, below = 0;
+    for (const Digit &digit : number) {
+      // What is left of a digit of more is a multiple of this one.
+      int64_t times = llvm::divideFloorSigned(digit.factor, size);
+      int64_t left = digit.factor - times * size;
+      add(digits.upper, digit.number, times - above * digit.ratio);
+      add(digits.lower, digit.number, left - below * digit.ratio);
+      above = times;
+      below = left;
+    }
+  }
+  int64_t constant = atom ? 0 : llvm::divideFloorSigned(rest.constant, size);
+  add(digits.upper, Form(constant), 1);
+  add(digits.lower, Form(rest.constant - constant * size), 1);
+  for (auto [part, factor] : rest.terms) {
     std::optional<Form> quotient =
         atom ? workgroup::divide(index, part, atom) : makeForm(part);
-    int64_t times =
-        quotient ? llvm::divideFloorSigned(factor + size / 2, size) : 0;
+    int64_t times = quotient ? getTimes(factor) : 0;
     if (atom && times * size != factor)
       times = 0; // what is left would be a product
-    int64_t beside = getFactorBesideRest(form, {part, factor});
-    if (inRests.contains(part))
-      times = 0;
-    else if (!atom && factor % size != 0 && beside % size == 0)
-      times = beside / size;
     if (times != 0)
       add(digits.upper, *quotient, times);
-    if (int64_t rest = factor - times * size)
-      add(digits.lower, makeForm(part), rest);
+    if (int64_t left = factor - times * size)
+      add(digits.lower, makeForm(part), left);
   }
   return digits;
 }
@@ -213,11 +262,12 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
     if (atom || std::abs(factor) > 1)
       bases.push_back({atom, std::abs(factor)});
   };
+  Form rest = form;
+  for (const DigitChain &number : takeNumbers(rest))
+    for (const Digit &digit : number)
+      add(nullptr, digit.factor);
   for (auto [atom, factor] : form.terms) {
     add(nullptr, factor);
-    if (int64_t beside = getFactorBesideRest(form, {atom, factor});
-        beside != factor)
-      add(nullptr, beside);
     SmallVector<const Atom *, 4> factors;
     collectFactors(atom, factors);
     if (factors.size() > 1)
@@ -225,6 +275,11 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
         if (isEqual(part))
           add(part, factor);
   }
+  // The longest rows first: parts of shorter ones may fit by chance.
+  llvm::stable_sort(bases, [](const Base &lhs, const Base &rhs) {
+    return std::pair(lhs.first != nullptr, lhs.second) >
+           std::pair(rhs.first != nullptr, rhs.second);
+  });
   return bases;
 }
 

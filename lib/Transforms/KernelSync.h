@@ -179,6 +179,7 @@ private:
   void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
                UniformityUnit unit);
   void addRace(const BlockRace &race);
+  void noteMore();
   void addDivergent(Operation *barrier, UniformityUnit unit,
                     SyncVerdict verdict = SyncVerdict::Divergent);
   std::string describeMemory(unsigned first, unsigned second);

@@ -204,6 +204,15 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   findings.push_back(std::move(finding));
 }
 
+/// Says at the last race that is told that there are others.
+void SyncFindings::noteMore() {
+  if (numRaces == kMaxRaces)
+    findings.back().notes.push_back(
+        {findings.back().at.location,
+         "there may be more such pairs of accesses in the kernel; they are not "
+         "told"});
+}
+
 void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
                             UniformityUnit unit, Operation *wait) {
   SmallVector<SyncHazard> orders = getOrders(hazards);
@@ -232,11 +241,7 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
       if (++numRaces > kMaxRaces)
         continue;
       addRace(tree, hazard, isFixable[number], unit);
-      if (numRaces == kMaxRaces)
-        findings.back().notes.push_back({findings.back().at.location,
-                                         "there are more such pairs of "
-                                         "accesses in the kernel: they are not "
-                                         "told"});
+      noteMore();
       if (wait)
         findings.back().notes.push_back(
             {wait->getLoc(), "no barrier is put, as threads may wait for "
@@ -296,7 +301,10 @@ void SyncFindings::addRace(const BlockRace &race) {
 
 void SyncFindings::addBlockRaces() {
   for (const BlockRace &race : kernel.findBlockRaces())
-    addRace(race);
+    if (++numRaces <= kMaxRaces) {
+      addRace(race);
+      noteMore();
+    }
 }
 
 LogicalResult emitFindings(ArrayRef<SyncFinding> findings,

@@ -74,15 +74,25 @@ class Staged:
             block[row] = size
         reduction = [1] * len(op.sums)
         step = op.sums.index(op.contraction.k[-1])
-        reduction[step] = self._step(op.extents[op.contraction.k[-1]], best)
+        reduction[step] = self._step(op, best)
         return self._split(Tile(tuple(block), best.threads, tuple(reduction)), kernel, target)
 
     @staticmethod
-    def _step(extent: int | None, best: Candidate) -> int:
-        """Return the step along the sum: with one for all of it, registers run out."""
+    def _step(op: Op, best: Candidate) -> int:
+        """Return the step along the sum, of which longer ones run out of registers."""
+        loops = op.contraction
+        assert loops is not None
+        sizes = ((loops.m[-1], best.m), (loops.n[-1], best.n), (loops.k[-1], best.k))
+        is_ragged = any((op.extents[loop] or 1) % size for loop, size in sizes)
+        is_wide = op.results[0].bits > 32
+        is_narrow = any(operand.bits < 16 for operand in op.inputs)
+        # What copies of ragged tiles keep comes on top, and so does what is not of whole words.
+        divisor = 2 if is_ragged and (is_wide or is_narrow) else 1
+        step, extent = best.k // divisor, op.extents[loops.k[-1]]
         if extent is None or not 1 < extent <= best.k:
-            return best.k
-        return 1 << ((extent - 1).bit_length() - 1)
+            return step
+        # One step for all would have no loop.
+        return max(1, min(step, (1 << ((extent - 1).bit_length() - 1)) // divisor))
 
     def _split(self, tile: Tile, kernel: Kernel, target: Target) -> Tile:
         """Return `tile`, with long sums of few results split."""
