@@ -56,7 +56,7 @@ private:
   /// By the operations.
   llvm::MapVector<std::pair<Operation *, Operation *>, BlockRace> races;
   /// What one kernel may ask for.
-  static constexpr unsigned kMaxQuestions = 2000;
+  static constexpr unsigned kMaxQuestions = 1 << 14;
   bool isExhausted() const {
     return numQuestions > kMaxQuestions || conflicts.isExhausted();
   }

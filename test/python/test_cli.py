@@ -231,7 +231,10 @@ def test_no_verify() -> None:
     assert outcome.code == 0
     assert "bar.sync" in outcome.text
     first, second = outcome.words.splitlines()[:2]
-    assert first == "warning: --no-verify: kernels are not checked for data races and divergent barriers"
+    assert (
+        first
+        == "warning: --no-verify: kernels are not checked for data races and divergent barriers"
+    )
     assert ": warning: barrier in divergent control flow: " in second
 
 

@@ -39,9 +39,7 @@ func.func @main(%a: memref<2x8xi32>, %b: memref<2x8xi32>, %s: i32) {
 """
 SUMMARY = r"main_kernel: 2 of 2 blocks in \d+\.\d ms; "
 RACES = ("--check-races", "--no-verify")
-UNVERIFIED = (
-    "warning: --no-verify: kernels are not checked for data races and divergent barriers\n"
-)
+UNVERIFIED = "warning: --no-verify: kernels are not checked for data races and divergent barriers\n"
 # Blocks that write to the same place: verification refuses it, so that it is left out.
 RACY = SCALED.replace("%b[%bx, %tx]", "%b[%c1, %tx]")
 SPIN = """\

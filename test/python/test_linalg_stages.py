@@ -20,6 +20,7 @@ BLOCKS = {
     **dict.fromkeys(("reshape_number", "slide_1", "looked_up", "softmax_one_row"), ""),
     **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
     **dict.fromkeys(("two_results_softmax", "split_columns", "step_of_one"), "0,3"),
+    **dict.fromkeys(("softmax_columns_of_padded", "columns_read_backwards"), "0,3"),
     **{f"split_columns_{columns}": "0,3" for columns in (33, 40, 1000)},
     **dict.fromkeys(("sum_outside", "batch_statistics", "batch_reduce_matmul"), "0,3"),
     "sum_outer_two": "0,0,3",

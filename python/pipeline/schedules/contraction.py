@@ -31,6 +31,8 @@ _WIDE_CANDIDATES = (
     Candidate(64, 64, 16, 128),
     Candidate(64, 32, 16, 64),
 )
+# Copies of ragged tiles take registers besides.
+_SMALL_CANDIDATES = (Candidate(64, 32, 16, 128),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Staged:
 
     candidates: tuple[Candidate, ...] = _CANDIDATES
     wide_candidates: tuple[Candidate, ...] = _WIDE_CANDIDATES
+    small_candidates: tuple[Candidate, ...] = _SMALL_CANDIDATES
     least: int = 16
     long: int = 4096
     split: Split = PRODUCTS
@@ -82,12 +85,9 @@ class Staged:
         """Return the step along the sum, of which longer ones run out of registers."""
         loops = op.contraction
         assert loops is not None
-        sizes = ((loops.m[-1], best.m), (loops.n[-1], best.n), (loops.k[-1], best.k))
-        is_ragged = any((op.extents[loop] or 1) % size for loop, size in sizes)
         is_wide = op.results[0].bits > 32
-        is_narrow = any(operand.bits < 16 for operand in op.inputs)
         # What copies of ragged tiles keep comes on top, and so does what is not of whole words.
-        divisor = 2 if is_ragged and (is_wide or is_narrow) else 1
+        divisor = 2 if _is_ragged(op, best) and (is_wide or _is_narrow(op)) else 1
         step, extent = best.k // divisor, op.extents[loops.k[-1]]
         if extent is None or not 1 < extent <= best.k:
             return step
@@ -113,7 +113,13 @@ class Staged:
         return replace(tile, block=block, split=tuple(sizes))
 
     def _candidates(self, op: Op) -> tuple[Candidate, ...]:
-        return self.wide_candidates if op.results[0].bits > 32 else self.candidates
+        is_wide = op.results[0].bits > 32
+        is_ragged = any(_is_ragged(op, candidate) for candidate in self.wide_candidates)
+        if is_ragged and is_wide and op.results[0].element_type.startswith("i"):
+            return self.small_candidates
+        if is_wide or (is_ragged and _is_narrow(op)):
+            return self.wide_candidates
+        return self.candidates
 
     @staticmethod
     def _cost(op: Op, candidate: Candidate, target: Target) -> tuple[int, int]:
@@ -129,3 +135,15 @@ class Staged:
         share = -(-tiles // target.multiprocessors)
         staging = 8 * (candidate.m + candidate.n)
         return share * (candidate.m * candidate.n + staging), -candidate.m * candidate.n
+
+
+def _is_ragged(op: Op, candidate: Candidate) -> bool:
+    """Whether some tiles of a contraction are not whole, or may not be."""
+    loops = op.contraction
+    assert loops is not None
+    sizes = ((loops.m, candidate.m), (loops.n, candidate.n), (loops.k, candidate.k))
+    return any((op.extents[of[-1]] or 1) % size for of, size in sizes)
+
+
+def _is_narrow(op: Op) -> bool:
+    return any(operand.bits < 16 for operand in op.inputs)

@@ -15,6 +15,7 @@ _MODULES = (
     "borders",
     "contractions",
     "contraction_types",
+    "ragged",
     "windows",
     "movement",
     "networks",
