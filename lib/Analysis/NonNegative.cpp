@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NonNegative.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -67,6 +68,17 @@ static bool isWithoutWrap(OpTy op) {
                             arith::IntegerOverflowFlags::nsw);
 }
 
+/// True if `expr` is not negative where its dimensions and symbols are not.
+static bool isOfNonNegative(AffineExpr expr) {
+  return !expr.walk([](AffineExpr part) {
+                auto constant = dyn_cast<AffineConstantExpr>(part);
+                return constant && constant.getValue() < 0
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 /// True if `cast` makes more bits of fewer: the first one is zero.
 static bool isWidened(arith::IndexCastUIOp cast) {
   constexpr unsigned kIndexBits = 64;
@@ -120,8 +132,12 @@ bool NonNegativeProof::addOperands(Operation *op) {
       .Case<arith::AddIOp, arith::MulIOp>([&](auto sum) {
         return isWithoutWrap(sum) && need(sum->getOperands());
       })
-      .Case<arith::OrIOp, arith::XOrIOp, arith::DivSIOp, arith::MinSIOp,
-            arith::MinUIOp, arith::ExtSIOp>(
+      .Case([&](affine::AffineApplyOp apply) {
+        return isOfNonNegative(apply.getAffineMap().getResult(0)) &&
+               need(apply.getMapOperands());
+      })
+      .Case<arith::OrIOp, arith::XOrIOp, arith::DivSIOp, arith::FloorDivSIOp,
+            arith::CeilDivSIOp, arith::MinSIOp, arith::MinUIOp, arith::ExtSIOp>(
           [&](Operation *all) { return need(all->getOperands()); })
       .Case<arith::RemSIOp, arith::ShRSIOp>(
           [&](Operation *rest) { return need(rest->getOperand(0)); })

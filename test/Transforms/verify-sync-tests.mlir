@@ -159,3 +159,61 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Halved by whatever division, a number stays at zero or above.
+!m = memref<256xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @floored() workgroup(%S: !m) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %t = gpu.thread_id x
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c256 = arith.constant 256 : index
+    %last = scf.while (%a = %c256) : (index) -> index {
+      %more = arith.cmpi ugt, %a, %c1 : index
+      scf.condition(%more) %a : index
+    } do {
+    ^bb0(%b: index):
+      %half = arith.floordivsi %b, %c2 : index
+      %is = arith.cmpi ult, %t, %half : index
+      scf.if %is {
+        %other = arith.addi %t, %half : index
+        %x = memref.load %S[%other] : !m
+        memref.store %x, %S[%t] : !m
+      }
+      gpu.barrier
+      scf.yield %half : index
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Halved by whatever division, a number stays at zero or above.
+!m = memref<256xi32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  gpu.func @affine() workgroup(%S: !m) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %t = gpu.thread_id x
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c256 = arith.constant 256 : index
+    %last = scf.while (%a = %c256) : (index) -> index {
+      %more = arith.cmpi ugt, %a, %c1 : index
+      scf.condition(%more) %a : index
+    } do {
+    ^bb0(%b: index):
+      %half = affine.apply affine_map<(d0) -> (d0 floordiv 2)>(%b)
+      %is = arith.cmpi ult, %t, %half : index
+      scf.if %is {
+        %other = arith.addi %t, %half : index
+        %x = memref.load %S[%other] : !m
+        memref.store %x, %S[%t] : !m
+      }
+      gpu.barrier
+      scf.yield %half : index
+    }
+    gpu.return
+  }
+}
