@@ -287,10 +287,20 @@ def test_sums_of_64_bits_take_smaller_tiles(kind: str) -> None:
     assert tile.block[1] * tile.block[2] <= 32 * tile.threads
 
 
-@pytest.mark.parametrize("sizes", [(1, 4096, 4096), (4096, 1, 4096), (16, 16, 65536)])
+@pytest.mark.parametrize("sizes", [(1, 4096, 4096), (4096, 1, 4096), (4, 4, 65536)])
 def test_thin_products_are_sums(sizes: tuple[int, ...]) -> None:
     m, n, k = sizes
     assert choose_tile(matmul(m, n, k), A100).reduction == ()
+
+
+@pytest.mark.parametrize("few", [5, 16])
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+def test_few_rows_or_columns_take_tiles_of_no_more(few: int, kind: str) -> None:
+    of_columns = choose_tile(matmul(4096, few, 1024, kind=kind), A100)
+    of_rows = choose_tile(matmul(few, 4096, 1024, kind=kind), A100)
+    assert of_columns.block[2] == of_rows.block[1] == 16
+    for tile in (of_columns, of_rows):
+        assert tile.block[1] * tile.block[2] == 32 * tile.threads
 
 
 @pytest.mark.parametrize("size", [64, 100, 256])

@@ -26,6 +26,15 @@ _CANDIDATES = (
     Candidate(128, 64, 16, 128),
     Candidate(64, 64, 16, 64),
 )
+# Of few rows, or columns: 8 x 4 sums.
+_NARROW_CANDIDATES = (
+    Candidate(128, 16, 16, 64),
+    Candidate(64, 16, 16, 32),
+)
+_FLAT_CANDIDATES = (
+    Candidate(16, 128, 16, 64),
+    Candidate(16, 64, 16, 32),
+)
 # Sums of 64 bits take two registers each: 8 x 4 of them.
 _WIDE_CANDIDATES = (
     Candidate(64, 64, 16, 128),
@@ -39,15 +48,19 @@ _SMALL_CANDIDATES = (Candidate(64, 32, 16, 128),)
 class Staged:
     """Tiles of both operands go through workgroup memory.
 
-    Of the candidates, that which all multiprocessors are done with first. Results of fewer than
-    ``least`` rows or columns are no use: most of a tile would be empty. Blocks share sums of
-    ``long`` products if there are not enough tiles for them.
+    Of the candidates, that which all multiprocessors are done with first; of ``few`` rows or
+    columns those that have no more. Results of ``least`` rows or columns, or fewer, are no use:
+    most of a tile would be empty. Blocks share sums of ``long`` products if there are not enough
+    tiles for them.
     """
 
     candidates: tuple[Candidate, ...] = _CANDIDATES
+    narrow_candidates: tuple[Candidate, ...] = _NARROW_CANDIDATES
+    flat_candidates: tuple[Candidate, ...] = _FLAT_CANDIDATES
     wide_candidates: tuple[Candidate, ...] = _WIDE_CANDIDATES
     small_candidates: tuple[Candidate, ...] = _SMALL_CANDIDATES
-    least: int = 16
+    few: int = 16
+    least: int = 4
     long: int = 4096
     split: Split = PRODUCTS
 
@@ -113,10 +126,16 @@ class Staged:
         return replace(tile, block=block, split=tuple(sizes))
 
     def _candidates(self, op: Op) -> tuple[Candidate, ...]:
+        loops = op.contraction
+        assert loops is not None
         is_wide = op.results[0].bits > 32
         is_ragged = any(_is_ragged(op, candidate) for candidate in self.wide_candidates)
         if is_ragged and is_wide and op.results[0].element_type.startswith("i"):
             return self.small_candidates
+        if not is_wide and op.extent(loops.n[-1]) <= self.few:
+            return self.narrow_candidates
+        if not is_wide and op.extent(loops.m[-1]) <= self.few:
+            return self.flat_candidates
         if is_wide or (is_ragged and _is_narrow(op)):
             return self.wide_candidates
         return self.candidates

@@ -126,6 +126,8 @@ PROGRAMS = (
     _contraction("short_sums_i64", "ki,kj->ij", "i64", _SIDES, i="?", j="?", k=5),
     _contraction("short_sums_i8", "ki,jk->ij", "i8", _SIDES, i="?", j="?", k=5),
     _contraction("short_sums_f32", "ki,kj->ij", "f32", [{}], i=40, j=40, k=7),
+    _contraction("few_columns", "ik,kj->ij", "f32", _ROWS, i="?", j=16, k=40),
+    _contraction("few_rows", "ik,kj->ij", "f16", [{"j": 90}, {"j": 1}], i=9, j="?", k=40),
     _contraction("ragged_bytes", "ik,jk->ij", "i8", _SIDES, i="?", j="?", k=40),
     Program(
         "softmax_columns_of_padded",
