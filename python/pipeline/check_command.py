@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .emulator import Options
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from .checking import SyncReport
     from .module import Module
+
+# In which order threads were run, and what was seen.
+_Run = tuple[str, Report]
 
 SEED = 0
 # For what has no random values.
@@ -36,27 +39,25 @@ def run(
         _tell(options, static, None)  # what is known all the same
         raise
     _tell(options, static, dynamic)
-    is_clean = static.is_safe and not any(report.errors for report in dynamic or ())
+    is_clean = static.is_safe and not any(report.errors for _, report in dynamic or ())
     return 0 if is_clean else CheckError.exit_code
 
 
-def _tell(
-    options: argparse.Namespace, static: SyncReport, dynamic: tuple[Report, ...] | None
-) -> None:
+def _tell(options: argparse.Namespace, static: SyncReport, dynamic: Sequence[_Run] | None) -> None:
     if options.format != "json":
         return _print(static, dynamic or ())
     report = static.to_json()
     if dynamic is not None:
-        report["launches"] = [to_json(item) for item in dynamic]
+        report["launches"] = [{"order": order, **to_json(item)} for order, item in dynamic]
     print(json.dumps(report), flush=True)
     return None
 
 
-def _run_entries(module: Module) -> tuple[Report, ...]:
+def _run_entries(module: Module) -> list[_Run]:
     """Run all functions that launch kernels, in two orders of threads."""
     import numpy as np
 
-    reports: list[Report] = []
+    runs: list[_Run] = []
     if not module.entries:
         raise UsageError("error: --dynamic runs functions that launch kernels, and there are none")
     for name in module.entries:
@@ -65,16 +66,20 @@ def _run_entries(module: Module) -> tuple[Report, ...]:
             arguments = module.entry(name).arguments
             values = [make_random(item, random, remedy=REMEDY) for item in arguments]
             emulation = Options(check="races", order=order)
-            reports += module.emulate(*values, entry=name, options=emulation)
-    return tuple(reports)
+            reports = module.emulate(*values, entry=name, options=emulation)
+            runs += ((order, report) for report in reports)
+    return runs
 
 
-def _print(static: SyncReport, dynamic: tuple[Report, ...]) -> None:
+def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
     if static.rendered:
         print(static.rendered, file=sys.stderr)
     for kernel in static.kernels:
         print(f"{kernel.name}: {kernel.verdict}")
-    for report in dynamic:
-        if report.rendered:
+    told: set[str] = set()
+    for order, report in dynamic:
+        # Mostly the same is found in both orders.
+        if report.rendered and report.rendered not in told:
             print(report.rendered, file=sys.stderr)
-        print(summarize(report))
+            told.add(report.rendered)
+        print(f"{summarize(report)} (threads {order})")

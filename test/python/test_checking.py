@@ -140,6 +140,8 @@ def test_dynamic(tmp_path: Path) -> None:
     assert (outcome.code, outcome.words) == (0, "")
     assert outcome.text.startswith("main: SAFE\nmain_kernel: 1 of 1 blocks in ")
     assert outcome.text.count("no finding on this launch") == 2
+    assert "(threads forward)\n" in outcome.text
+    assert outcome.text.endswith("(threads reverse)\n")
     racing = CHECKED.replace(BARRIER, "").replace("memref.copy %a, %b", "COPY")
     racing = racing.replace(
         "COPY : memref<64xf32> to memref<64xf32, #workgroup>",
@@ -153,6 +155,9 @@ def test_dynamic(tmp_path: Path) -> None:
     assert [kernel["verdict"] for kernel in report["kernels"]] == ["RACE"]
     assert len(report["launches"]) == 2
     assert all(launch["findings"] for launch in report["launches"])
+    assert [launch["order"] for launch in report["launches"]] == ["forward", "reverse"]
+    outcome = call("check", file, "--dynamic")
+    assert outcome.words.count("nothing orders") == 1  # what both orders find
 
 
 def test_extents_that_only_the_launch_knows(tmp_path: Path) -> None:
