@@ -127,3 +127,39 @@ def test_fewest_barriers_of_many_demands(count: int) -> None:
     """Each loop needs two; the search among thousands of demands for more finds no others."""
     text = pipeline.compile(loops(count), until="gpu", sync="insert").texts["gpu"]
     assert text.count("gpu.barrier") == 2 * count
+
+
+def branches(count: int) -> str:
+    """Let a kernel take each of `count` branches or not, with a store and a load in each."""
+    memory = "memref<128xindex, #gpu.address_space<workgroup>>"
+    body = "\n".join(
+        f"""%k{number} = arith.constant {number} : index
+        %is{number} = arith.cmpi slt, %k{number}, %n : index
+        scf.if %is{number} {{
+          memref.store %t, %S[%t] : {memory}
+          %x{number} = memref.load %S[%u] : {memory}
+          memref.store %x{number}, %G[%t] : memref<128xindex>
+        }}"""
+        for number in range(count)
+    )
+    return f"""
+gpu.module @m {{
+  gpu.func @k(%G: memref<128xindex> {{llvm.noalias}}, %n: index) workgroup(%S: {memory}) kernel
+      attributes {{known_block_size = array<i32: 128, 1, 1>,
+                   known_grid_size = array<i32: 1, 1, 1>}} {{
+    %last = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %last, %t : index
+    {body}
+    gpu.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("count", [5, 20, 60])
+def test_fewest_barriers_of_many_branches(count: int) -> None:
+    """Each needs one, and one lies between each two: any two branches may follow each other."""
+    module = pipeline.compile(branches(count), until="gpu", sync="insert")
+    assert module.texts["gpu"].count("gpu.barrier") == 2 * count - 1
+    assert not module.diagnostics
