@@ -84,7 +84,7 @@ def nested(depth: int) -> list[str]:
         (nested(12), "MAYBE"),
         ([*scattered(8), *constant(45)], "UNFIXABLE"),
         # Questions run out before the first pair, which does no harm.
-        ([*scattered(40), *constant(45)], "MAYBE"),
+        ([*scattered(110), *constant(140)], "MAYBE"),
     ],
 )
 def test_long_kernels(lines: list[str], verdict: str) -> None:
