@@ -245,11 +245,8 @@ std::optional<unsigned> AsyncGroups::follow(Position at) {
         return wait;
     }
     // Where the loop is left at its test, what stands behind that is missing.
-    if (!sequence.parent || isBeforeTest(at)) {
-      neverDone =
-          !sequence.parent && !completion.inLoop && !left && completion.isExact;
+    if (!sequence.parent || isBeforeTest(at))
       return std::nullopt;
-    }
     const SyncNode &parent = program.nodes[*sequence.parent];
     if (parent.kind == SyncNode::Loop) {
       // What a turn may leave to the next one is followed in one loop only.
@@ -263,6 +260,25 @@ std::optional<unsigned> AsyncGroups::follow(Position at) {
   }
 }
 
+/// True if a copy of `step` that is found to be done nowhere is not, for
+/// certain: nothing commits groups, or waits for them, or all that does is
+/// counted, one after the other.
+bool AsyncGroups::isNeverDone(unsigned step, Operation *scope) const {
+  bool hasCommits = false, hasWaits = false, isCounted = hiding.empty();
+  auto isOutermost = [&](unsigned node) {
+    return program.nodes[node].sequence == 0;
+  };
+  scope->walk([&](Operation *op) {
+    bool isOfCommit = isCommit(op), isOfWait = getNumLeft(op).has_value();
+    hasCommits |= isOfCommit;
+    hasWaits |= isOfWait;
+    auto known = steps.find(op);
+    if (isOfCommit || isOfWait)
+      isCounted &= known != steps.end() && isOutermost(known->second);
+  });
+  return !hasCommits || !hasWaits || (isCounted && isOutermost(step));
+}
+
 std::optional<AsyncCompletion>
 AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
   bool isOfKind = kind == GroupKind::Copies
@@ -274,9 +290,7 @@ AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
   Operation *commit = findCommitInRegions(copy, scope);
   std::optional<Position> committed = findCommit(commit, step);
   if (!committed) {
-    neverDone = hiding.empty() && llvm::none_of(opOf, [&](auto item) {
-                  return isCommit(item.second);
-                });
+    neverDone = isNeverDone(step, scope);
     return std::nullopt;
   }
   younger = 0;
@@ -289,9 +303,10 @@ AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
     return completion;
   }
   completion.last = follow(*committed);
-  if (!completion.last && !completion.inLoop)
-    return std::nullopt;
-  return completion;
+  if (completion.last || completion.inLoop)
+    return completion;
+  neverDone = isNeverDone(step, scope);
+  return std::nullopt;
 }
 
 } // namespace mlir::workgroup

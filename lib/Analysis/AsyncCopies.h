@@ -62,6 +62,7 @@ private:
     return program.sequences[program.nodes[loop].parts[0]].items;
   }
   bool isCommit(Operation *op) const;
+  bool isNeverDone(unsigned step, Operation *scope) const;
   std::optional<int64_t> getNumLeft(Operation *op) const;
   Operation *findCommitInRegions(Operation *copy, Operation *scope) const;
   bool isWaitedFor(Operation *commit) const;

@@ -336,7 +336,11 @@ static bool impliesNonNegative(SymbolicIndex &index,
   case Condition::False:
     return true;
   case Condition::NonNegative: {
-    std::optional<Form> rest = form.plus(condition.form, -1);
+    // A multiple of what is not negative is not, either.
+    int64_t times = 1;
+    for (auto [atom, factor] : condition.form.terms)
+      times = std::max(times, form.getFactor(atom) / factor);
+    std::optional<Form> rest = form.plus(condition.form, -times);
     SymbolicRange range = rest ? index.getRange(*rest) : SymbolicRange();
     return range.min && *range.min >= 0;
   }

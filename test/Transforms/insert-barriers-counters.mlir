@@ -276,6 +276,27 @@ gpu.module @counters {
     gpu.return
   }
 
+  // From below zero by two: a product that the test of the loop says to fit.
+  // CHECK-LABEL: gpu.func @in_steps_of_two(
+  // CHECK-NOT:     gpu.barrier
+  gpu.func @in_steps_of_two(%x: f32) workgroup(%S: memref<1024xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %first = arith.constant -3 : i32
+    %end = arith.constant 2 : i32
+    %two = arith.constant 2 : i32
+    %three = arith.constant 3 : i32
+    %row = arith.constant 128 : i32
+    scf.for %i = %first to %end step %two : i32 {
+      %above = arith.addi %i, %three : i32
+      %place = arith.muli %above, %row : i32
+      %begin = arith.index_cast %place : i32 to index
+      %at = arith.addi %begin, %t : index
+      memref.store %x, %S[%at] : memref<1024xf32, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @last(
   gpu.func @last() kernel {
     gpu.return

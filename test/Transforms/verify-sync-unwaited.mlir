@@ -144,3 +144,55 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!shared = memref<128xf32, #gpu.address_space<workgroup>>
+
+gpu.module @kernels {
+  // Groups that a loop commits are as many as it has turns: the copy is done.
+  gpu.func @committed_in_loop(%in: memref<128xf32>, %more: memref<128xf32>) workgroup(%S: !shared, %T: !shared)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    // expected-note @+1 {{the other access}}
+    %copy = nvgpu.device_async_copy %in[%t], %S[%t], 1 : memref<128xf32> to !shared
+    nvvm.cp.async.commit.group
+    scf.for %i = %c0 to %c4 step %c1 {
+      nvvm.cp.async.commit.group
+    }
+    nvvm.cp.async.wait.group 2
+    // expected-warning @+1 {{possible data race on workgroup memory}}
+    %x = memref.load %S[%t] : !shared
+    gpu.return
+  }
+}
+
+// -----
+
+!shared = memref<128xf32, #gpu.address_space<workgroup>>
+
+gpu.module @kernels {
+  // Some threads wait for what they started.
+  gpu.func @waited_for_by_some(%in: memref<128xf32>, %is: i1) workgroup(%S: !shared)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c32 = arith.constant 32 : index
+    %some = arith.cmpi ult, %t, %c32 : index
+    scf.if %some {
+      // expected-note @+1 {{the other access}}
+      %copy = nvgpu.device_async_copy %in[%t], %S[%t], 1 : memref<128xf32> to !shared
+      nvvm.cp.async.commit.group
+      scf.if %is {
+        nvvm.cp.async.wait.group 0
+      }
+    }
+    scf.if %some {
+      // expected-warning @+1 {{possible data race on workgroup memory}}
+      %x = memref.load %S[%t] : !shared
+    }
+    gpu.return
+  }
+}
