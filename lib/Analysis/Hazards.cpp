@@ -414,10 +414,12 @@ std::vector<Hazard> HazardFinder::find() {
     implied.addBarriers();
   if (use != HazardUse::Verification)
     findLeading();
-  // Of a kernel with so many that nothing cuts, it is enough to tell some.
+  // Of a kernel with so many that nothing cuts, it is enough to tell some. Of
+  // those that are only possible none is enough: a certain one may follow.
   constexpr size_t kMaxOpen = 1 << 10;
   auto isOpen = [&](const Hazard &hazard) {
-    return !counts.isCut(hazard.order);
+    return hazard.conflict.kind == Conflict::Certain &&
+           !counts.isCut(hazard.order);
   };
   auto isTold = [&] {
     return use == HazardUse::Verification && hazards.size() > kMaxOpen &&

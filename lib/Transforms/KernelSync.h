@@ -179,7 +179,8 @@ private:
   void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
                UniformityUnit unit);
   void addRace(const BlockRace &race);
-  void noteMore();
+  bool countRace(Conflict::Kind kind);
+  void noteMore(Conflict::Kind kind);
   void addDivergent(Operation *barrier, UniformityUnit unit,
                     SyncVerdict verdict = SyncVerdict::Divergent);
   std::string describeMemory(unsigned first, unsigned second);
@@ -190,7 +191,7 @@ private:
   DenseSet<std::pair<Operation *, Operation *>> reported;
   /// More would not be read.
   static constexpr unsigned kMaxRaces = 100;
-  unsigned numRaces = 0;
+  unsigned numRaces[2] = {}; // possible ones, and certain ones
 };
 
 /// Emits what was found, as `options` ask for. Fails if it emits an error.

@@ -204,9 +204,15 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   findings.push_back(std::move(finding));
 }
 
-/// Says at the last race that is told that there are others.
-void SyncFindings::noteMore() {
-  if (numRaces == kMaxRaces)
+/// True if one more race of that kind is told. What is possible leaves what is
+/// certain its room, whichever is found first: it decides the verdict.
+bool SyncFindings::countRace(Conflict::Kind kind) {
+  return ++numRaces[kind == Conflict::Certain] <= kMaxRaces;
+}
+
+/// Says at the last race of that kind that is told that there are others.
+void SyncFindings::noteMore(Conflict::Kind kind) {
+  if (numRaces[kind == Conflict::Certain] == kMaxRaces)
     findings.back().notes.push_back(
         {findings.back().at.location,
          "there may be more such pairs of accesses in the kernel; they are not "
@@ -238,10 +244,10 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
       if (hazard.conflict.kind != kind ||
           !reported.insert({first, second}).second)
         continue;
-      if (++numRaces > kMaxRaces)
+      if (!countRace(kind))
         continue;
       addRace(tree, hazard, isFixable[number], unit);
-      noteMore();
+      noteMore(kind);
       if (wait)
         findings.back().notes.push_back(
             {wait->getLoc(), "no barrier is put, as threads may wait for "
@@ -301,9 +307,9 @@ void SyncFindings::addRace(const BlockRace &race) {
 
 void SyncFindings::addBlockRaces() {
   for (const BlockRace &race : kernel.findBlockRaces())
-    if (++numRaces <= kMaxRaces) {
+    if (countRace(race.conflict.kind)) {
       addRace(race);
-      noteMore();
+      noteMore(race.conflict.kind);
     }
 }
 

@@ -163,3 +163,27 @@ def test_fewest_barriers_of_many_branches(count: int) -> None:
     module = pipeline.compile(branches(count), until="gpu", sync="insert")
     assert module.texts["gpu"].count("gpu.barrier") == 2 * count - 1
     assert not module.diagnostics
+
+
+def loaded(count: int) -> list[str]:
+    """Store to places that are read from memory, of which nothing is known."""
+    lines = []
+    for number in range(count):
+        lines += [
+            f"%p{number} = memref.load %P[%i] : memref<?xindex>",
+            f"memref.store %t, %G[%p{number}] : memref<?xindex>",
+        ]
+    return lines
+
+
+@pytest.mark.parametrize("count", [5, 20])
+def test_possible_races_hide_no_certain_one(count: int) -> None:
+    """However many are possible, what all blocks do to one place decides the verdict."""
+    certain = ["%q = arith.constant 3 : index", "memref.store %b, %Q[%q] : memref<?xindex>"]
+    text = kernel([*loaded(count), *certain]).replace(
+        "%G: memref<?xindex>",
+        "%G: memref<?xindex> {llvm.noalias}, %P: memref<?xindex> {llvm.noalias}, "
+        "%Q: memref<?xindex> {llvm.noalias}",
+    )
+    (found,) = pipeline.check(text).kernels
+    assert found.verdict == "UNFIXABLE"
