@@ -39,6 +39,10 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     a kernel of more than 64 accesses, or of fewer in nested loops, only those that
     no others are between which have to be ordered, too.
 
+    Control flow may be branches between blocks: loops with one way out, which may
+    have several ways back, and branches that meet again. A barrier on edges, such
+    as those into the first block of a loop, stands in a new block.
+
     Collective operations (copies, fills and other linalg operations that all
     threads execute with the same operands) are taken for the work of the block:
     whatever threads they will be spread over, others have to wait for them.

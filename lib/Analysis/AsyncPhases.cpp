@@ -10,6 +10,7 @@
 #include "MissedPhase.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -17,15 +18,14 @@
 namespace mlir::workgroup {
 
 AsyncPhases::AsyncPhases(Operation *scope, const SyncScope &sync,
-                         const DenseMap<Operation *, unsigned> &steps,
-                         const DenseMap<Operation *, unsigned> &loopNodes)
-    : scope(scope), sync(sync), steps(steps), loopNodes(loopNodes) {
+                         const PhaseNodes &nodes)
+    : scope(scope), sync(sync), nodes(nodes) {
   // What a function that is called again finds mbarriers in is not known.
-  if (steps.empty() || !isKernel(scope))
+  if (nodes.waits.empty() || !isKernel(scope))
     return;
   scope->walk([&](nvgpu::MBarrierCreateOp create) {
     std::optional<Group> group = collect(create.getBarriers());
-    if (group && !follow(*group))
+    if (group && areReady(*group) && !follow(*group))
       findMissed(*group);
   });
 }
@@ -40,78 +40,23 @@ AsyncPhases::findCompletion(Operation *op) const {
 // What uses mbarriers
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The numbers that a loop counts through one by one.
-struct CountedLoop {
-  LoopLikeOpInterface op;
-  int64_t first = 0, last = 0;
-};
-} // namespace
-
-/// The loop around `op` if `counter` is what it counts; nothing if it is not.
-static std::optional<CountedLoop> getCountedLoop(Operation *op, Value counter) {
-  auto loop = dyn_cast<LoopLikeOpInterface>(op->getParentOp());
-  if (!isa<scf::ForOp, affine::AffineForOp>(op->getParentOp()) ||
-      loop.getSingleInductionVar() != counter)
-    return std::nullopt;
-  auto getNumber = [](std::optional<OpFoldResult> bound) {
-    return bound ? getConstantIntValue(*bound) : std::nullopt;
-  };
-  std::optional<int64_t> first = getNumber(loop.getSingleLowerBound());
-  std::optional<int64_t> end = getNumber(loop.getSingleUpperBound());
-  if (!first || !end || *first < 0 || *end <= *first ||
-      getNumber(loop.getSingleStep()) != 1)
-    return std::nullopt;
-  return CountedLoop{loop, *first, *end - 1};
-}
-
-static bool isFencedBehind(Operation *op) {
-  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
-    if (isa<NVVM::FenceMbarrierInitOp>(next) ||
-        isProxyFence(next, MemorySpace::Workgroup))
-      return true;
-  return false;
-}
-
-/// Adds the mbarriers of which `init` has each phase end with one announcement,
-/// from the first one on: the fence tells TMA of it. False if that is not so.
-bool AsyncPhases::addReady(nvgpu::MBarrierInitOp init,
-                           DenseSet<int64_t> &ready) const {
-  Operation *last = init;
-  std::optional<int64_t> first = getConstantIntValue(init.getMbarId());
-  std::optional<int64_t> end = first;
-  bool isFenced = isFencedBehind(init);
-  if (auto loop = getCountedLoop(init, init.getMbarId())) {
-    last = loop->op;
-    first = loop->first;
-    end = loop->last;
-    isFenced |= isFencedBehind(last);
-  }
-  if (!first || !isFenced || sync.loops.getLoop(last) || init.getPredicate() ||
-      getConstantIntValue(init.getCount()) != 1 ||
-      *end >= int64_t(init.getBarriers().getType().getNumBarriers()))
-    return false;
-  for (int64_t index = *first; index <= *end; ++index)
-    if (!ready.insert(index).second)
-      return false;
-  return true;
-}
-
-/// All that uses `barriers`; nothing if there is something else, or some of
-/// them are not ready for it.
+/// All that uses `barriers`; nothing if there is something else.
 std::optional<AsyncPhases::Group>
 AsyncPhases::collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const {
   Group group;
-  DenseSet<int64_t> ready;
+  group.size = barriers.getType().getNumBarriers();
   for (Operation *user : barriers.getUsers()) {
     bool isKnown =
         llvm::TypeSwitch<Operation *, bool>(user)
             .Case([&](nvgpu::MBarrierInitOp init) {
-              return addReady(init, ready);
+              group.inits.push_back(init);
+              return !init.getPredicate() &&
+                     getConstantIntValue(init.getCount()) == 1;
             })
             .Case([&](nvgpu::MBarrierTryWaitParityOp wait) {
               group.waits.push_back(wait);
-              return steps.contains(wait) && sync.block.isUniformPoint(wait);
+              return nodes.waits.contains(wait) &&
+                     sync.block.isUniformPoint(wait);
             })
             .Case([&](nvgpu::MBarrierArriveExpectTxOp arrival) {
               group.arrivals.push_back(arrival);
@@ -125,9 +70,138 @@ AsyncPhases::collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const {
     if (!isKnown)
       return std::nullopt;
   }
-  if (ready.size() != barriers.getType().getNumBarriers())
-    return std::nullopt;
   return group;
+}
+
+namespace {
+/// The numbers that a loop counts through one by one.
+struct CountedRange {
+  int64_t first = 0, last = 0;
+};
+} // namespace
+
+static std::optional<CountedRange> makeRange(std::optional<int64_t> first,
+                                             std::optional<int64_t> end) {
+  if (!first || !end || *first < 0 || *end <= *first)
+    return std::nullopt;
+  return CountedRange{*first, *end - 1};
+}
+
+/// What `counter`, an argument of the header of a natural loop, counts through
+/// behind the test of the loop.
+static std::optional<CountedRange> getNaturalRange(const KernelLoop *loop,
+                                                   BlockArgument counter,
+                                                   const KernelLoops &loops) {
+  using Predicate = arith::CmpIPredicate;
+  std::optional<CarriedValue> carried = loops.getCarried(counter);
+  std::optional<LoopTest> test = loops.getTest(loop);
+  if (!carried || carried->loop != loop || !test || !test->goesOnIf ||
+      test->compare.getLhs() != counter ||
+      !llvm::is_contained({Predicate::slt, Predicate::ult},
+                          test->compare.getPredicate()))
+    return std::nullopt;
+  auto next = carried->next.getDefiningOp<arith::AddIOp>();
+  if (!next || next.getLhs() != counter ||
+      getConstantIntValue(next.getRhs()) != 1)
+    return std::nullopt;
+  return makeRange(getConstantIntValue(carried->initial),
+                   getConstantIntValue(test->compare.getRhs()));
+}
+
+/// What `counter` counts through in the turns of `loop`; nothing if constants
+/// do not tell.
+static std::optional<CountedRange> getCountedRange(const KernelLoop *loop,
+                                                   Value counter,
+                                                   const KernelLoops &loops) {
+  if (!loop->op) {
+    auto argument = dyn_cast<BlockArgument>(counter);
+    return argument ? getNaturalRange(loop, argument, loops) : std::nullopt;
+  }
+  auto op = dyn_cast<LoopLikeOpInterface>(loop->op);
+  if (!isa<scf::ForOp, affine::AffineForOp>(loop->op) ||
+      op.getSingleInductionVar() != counter)
+    return std::nullopt;
+  auto getNumber = [](std::optional<OpFoldResult> bound) {
+    return bound ? getConstantIntValue(*bound) : std::nullopt;
+  };
+  if (getNumber(op.getSingleStep()) != 1)
+    return std::nullopt;
+  return makeRange(getNumber(op.getSingleLowerBound()),
+                   getNumber(op.getSingleUpperBound()));
+}
+
+/// True if nothing but the test of `loop` ends it.
+static bool isLeftAtTest(const KernelLoop *loop, const KernelLoops &loops) {
+  if (loop->op)
+    return true;
+  return llvm::all_of(*loop->header->getParent(), [&](Block &block) {
+    return &block == loop->header || !loop->contains(loops.getLoop(&block)) ||
+           llvm::all_of(block.getSuccessors(), [&](Block *next) {
+             return loop->contains(loops.getLoop(next));
+           });
+  });
+}
+
+/// True if each phase of each mbarrier ends with one announcement, from the
+/// first one on: TMA is told of that by a fence.
+bool AsyncPhases::areReady(const Group &group) const {
+  DenseSet<int64_t> ready;
+  DenseSet<Operation *> copying;
+  for (Operation *load : group.loads)
+    for (; load != scope && copying.insert(load).second;)
+      load = load->getParentOp();
+  for (nvgpu::MBarrierInitOp init : group.inits) {
+    std::optional<CountedRange> range;
+    if (std::optional<int64_t> only = getConstantIntValue(init.getMbarId()))
+      range = CountedRange{*only, *only};
+    if (const KernelLoop *loop = sync.loops.getLoop(init)) {
+      range = getCountedRange(loop, init.getMbarId(), sync.loops);
+      bool isBehindTest = loop->op || init->getBlock() != loop->header;
+      if (loop->parent || !isBehindTest || !isLeftAtTest(loop, sync.loops) ||
+          !sync.loops.isInEachTurn(loop, init))
+        return false;
+    }
+    if (!range || range->last >= group.size || !isFenced(init, copying))
+      return false;
+    for (int64_t index = range->first; index <= range->last; ++index)
+      if (!ready.insert(index).second)
+        return false;
+  }
+  return int64_t(ready.size()) == group.size;
+}
+
+/// True if on all ways from `init` a fence comes first, and then what other
+/// threads may wait for, or what is one of `copying`: copies, or what they are
+/// in.
+bool AsyncPhases::isFenced(Operation *init,
+                           const DenseSet<Operation *> &copying) const {
+  SmallVector<Operation *> starts{init->getNextNode()};
+  DenseSet<Operation *> visited;
+  auto add = [&](Operation *start) {
+    if (visited.insert(start).second)
+      starts.push_back(start);
+  };
+  while (!starts.empty()) {
+    for (Operation *op = starts.pop_back_val(); op; op = op->getNextNode()) {
+      if (isa<NVVM::FenceMbarrierInitOp>(op) ||
+          isProxyFence(op, MemorySpace::Workgroup))
+        break;
+      if (copying.contains(op) || isBlockBarrier(op) ||
+          isa<NVVM::BarrierOp>(op))
+        return false;
+      if (op->getNextNode())
+        continue;
+      for (Block *next : op->getSuccessors())
+        add(&next->front());
+      Operation *around = op->getParentOp();
+      if (op->getNumSuccessors() != 0 || around == scope)
+        break;
+      if (sync.loops.getLoopOf(around))
+        add(&op->getParentRegion()->front().front());
+      add(around->getNextNode());
+    }
+  }
+  return true;
 }
 
 static int64_t getNumBytes(nvgpu::TmaAsyncLoadOp load) {
@@ -160,11 +234,32 @@ getAnnounced(nvgpu::MBarrierArriveExpectTxOp arrival,
 // Pairs of announcements and waits
 //===----------------------------------------------------------------------===//
 
-/// What of the body of `loop` has `op` in it.
-static Operation *getTop(Operation *op, Operation *loop) {
-  while (op->getParentOp() != loop && op->getParentOp())
-    op = op->getParentOp();
-  return op;
+/// The node of `sequence` that `node` is, or is in; none if there is none.
+static std::optional<unsigned> findInSequence(const SyncProgram &program,
+                                              unsigned sequence,
+                                              std::optional<unsigned> node) {
+  while (node && program.nodes[*node].sequence != sequence)
+    node = program.sequences[program.nodes[*node].sequence].parent;
+  return node;
+}
+
+/// Whether `op` comes before `wait` in the turn of the loop that both are in;
+/// nothing if it may be in one of several ways only, or a test comes between.
+std::optional<bool>
+AsyncPhases::isBefore(Operation *op,
+                      nvgpu::MBarrierTryWaitParityOp wait) const {
+  const SyncProgram &program = nodes.program;
+  const SyncNode &step = program.nodes[nodes.waits.lookup(wait)];
+  std::optional<unsigned> at =
+      findInSequence(program, step.sequence, nodes.getStep(op));
+  if (!at || sync.loops.getLoop(op) != sync.loops.getLoop(wait))
+    return std::nullopt;
+  unsigned index = program.nodes[*at].index;
+  std::optional<unsigned> around = program.sequences[step.sequence].parent;
+  unsigned exit = around ? program.nodes[*around].exit : 0;
+  if ((index < exit) != (step.index < exit))
+    return std::nullopt;
+  return index < step.index;
 }
 
 /// Where `arrival` has been waited for at `wait`.
@@ -174,49 +269,55 @@ AsyncPhases::findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
                       const PhaseCounter &counter) const {
   AsyncCompletion done;
   done.isForAll = true;
-  unsigned step = steps.lookup(wait);
-  scf::ForOp loop = counter.getLoop();
-  if (Operation *at = wait->getBlock()->findAncestorOpInBlock(*arrival)) {
+  unsigned step = nodes.waits.lookup(wait);
+  auto loop = nodes.loops.find(counter.getLoop());
+  if (std::optional<bool> isFirst = isBefore(arrival, wait)) {
     std::optional<int64_t> turns =
         counter.getDistance(arrival.getMbarId(), /*isInTurn=*/true);
-    if (!turns || sync.loops.getLoop(arrival) != sync.loops.getLoop(wait))
-      return std::nullopt;
-    bool isBefore = at->isBeforeInBlock(wait);
-    if (*turns == 0 && isBefore) {
+    if (turns == 0 && *isFirst) {
       done.last = step;
       return done;
     }
-    if (!loop || !loopNodes.contains(loop))
+    if (!turns || loop == nodes.loops.end())
       return std::nullopt;
     // This turn's wait for the mbarrier is over.
     if (*turns == 0)
       turns = counter.getSize();
-    done.inLoop = {step, loopNodes.lookup(loop), *turns, /*isAround=*/true,
-                   std::nullopt};
+    done.inLoop = {step, loop->second, *turns, /*isAround=*/true, std::nullopt};
     return done;
   }
-  if (!loop || !loopNodes.contains(loop))
+  if (loop == nodes.loops.end())
     return std::nullopt;
-  Operation *at = loop->getBlock()->findAncestorOpInBlock(*arrival);
-  if (!at || !at->isBeforeInBlock(loop))
+  return findWaitInLoop(arrival, counter, {step, loop->second});
+}
+
+/// The same of an announcement that comes before the loop of the wait: that is
+/// `wait`, but for the turn.
+std::optional<AsyncCompletion>
+AsyncPhases::findWaitInLoop(nvgpu::MBarrierArriveExpectTxOp arrival,
+                            const PhaseCounter &counter,
+                            AsyncCompletion::InLoop wait) const {
+  const SyncNode &loop = nodes.program.nodes[wait.loop];
+  std::optional<unsigned> at =
+      findInSequence(nodes.program, loop.sequence, nodes.getStep(arrival));
+  if (!at || nodes.program.nodes[*at].index >= loop.index)
     return std::nullopt;
   std::optional<int64_t> turn;
-  std::optional<unsigned> before;
   const KernelLoop *own = sync.loops.getLoop(arrival);
-  if (own == sync.loops.getLoop(loop)) {
+  if (own == counter.getLoop()->parent) {
     turn = counter.getDistance(arrival.getMbarId(), /*isInTurn=*/false);
-  } else if (auto counted =
-                 getCountedLoop(getTop(arrival, at), arrival.getMbarId())) {
+  } else if (nodes.loops.contains(own) && nodes.loops.lookup(own) == *at) {
     // For each turn that it comes behind the first, it is done one later.
-    if (own->op != at || counted->op != at || !loopNodes.contains(at))
-      return std::nullopt;
-    turn = counter.getDistanceFromStart(counted->first);
-    before = loopNodes.lookup(at);
+    if (auto range = getCountedRange(own, arrival.getMbarId(), sync.loops))
+      turn = counter.getDistanceFromStart(range->first);
+    wait.before = *at;
   }
   if (!turn)
     return std::nullopt;
-  done.inLoop = {step, loopNodes.lookup(loop), *turn, /*isAround=*/false,
-                 before};
+  wait.turns = *turn;
+  AsyncCompletion done;
+  done.isForAll = true;
+  done.inLoop = wait;
   return done;
 }
 
@@ -262,19 +363,20 @@ void AsyncPhases::findMissed(const Group &group) {
   if (group.waits.size() != 1)
     return;
   nvgpu::MBarrierTryWaitParityOp wait = group.waits.front();
-  if (!sync.block.isUniform(wait.getMbarId()) ||
+  auto loop = nodes.loops.find(sync.loops.getLoop(wait));
+  if (loop == nodes.loops.end() || !sync.block.isUniform(wait.getMbarId()) ||
       !sync.block.isUniform(wait.getPhaseParity()))
     return;
   for (nvgpu::TmaAsyncLoadOp load : group.loads) {
-    if (!sync.block.isUniform(load.getMbarId()))
+    std::optional<bool> isFirst = isBefore(load, wait);
+    if (!isFirst || !sync.block.isUniform(load.getMbarId()))
       continue;
     std::optional<MissedPhase> found =
-        findMissedPhase(wait, load, scope, sync.loops);
-    Operation *loop = wait->getParentOp();
-    if (!found || !loopNodes.contains(loop))
+        findMissedPhase(wait, load, *isFirst, scope, sync.loops);
+    if (!found)
       continue;
-    found->step = steps.lookup(wait);
-    found->loop = loopNodes.lookup(loop);
+    found->step = nodes.waits.lookup(wait);
+    found->loop = loop->second;
     missed[load] = *found;
   }
 }

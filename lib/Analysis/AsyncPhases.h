@@ -23,13 +23,19 @@
 
 namespace mlir::workgroup {
 
+/// Where things stand in the tree of a kernel.
+struct PhaseNodes {
+  const SyncProgram &program;
+  /// The steps of waits that all threads of the block get to together.
+  const DenseMap<Operation *, unsigned> &waits;
+  DenseMap<const KernelLoop *, unsigned> loops;
+  /// The step that the accesses of an operation are part of; none for none.
+  llvm::function_ref<std::optional<unsigned>(Operation *)> getStep;
+};
+
 class AsyncPhases {
 public:
-  /// `steps`: those of waits that all threads of the block get to together;
-  /// `loopNodes`: the nodes of loops.
-  AsyncPhases(Operation *scope, const SyncScope &sync,
-              const DenseMap<Operation *, unsigned> &steps,
-              const DenseMap<Operation *, unsigned> &loopNodes);
+  AsyncPhases(Operation *scope, const SyncScope &sync, const PhaseNodes &nodes);
 
   /// Where `op`, a copy by TMA or what announces it, is done; nothing if that
   /// is not known.
@@ -44,23 +50,32 @@ public:
 private:
   /// All uses of the mbarriers that one operation creates.
   struct Group {
+    int64_t size = 0;
+    SmallVector<nvgpu::MBarrierInitOp> inits;
     SmallVector<nvgpu::MBarrierTryWaitParityOp> waits;
     SmallVector<nvgpu::MBarrierArriveExpectTxOp> arrivals;
     SmallVector<nvgpu::TmaAsyncLoadOp> loads;
   };
   std::optional<Group>
   collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const;
-  bool addReady(nvgpu::MBarrierInitOp init, DenseSet<int64_t> &ready) const;
+  bool areReady(const Group &group) const;
+  bool isFenced(Operation *init, const DenseSet<Operation *> &copying) const;
+  std::optional<bool> isBefore(Operation *op,
+                               nvgpu::MBarrierTryWaitParityOp wait) const;
   bool follow(const Group &group);
   void findMissed(const Group &group);
   std::optional<AsyncCompletion>
   findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
            nvgpu::MBarrierTryWaitParityOp wait,
            const PhaseCounter &counter) const;
+  std::optional<AsyncCompletion>
+  findWaitInLoop(nvgpu::MBarrierArriveExpectTxOp arrival,
+                 const PhaseCounter &counter,
+                 AsyncCompletion::InLoop wait) const;
 
   Operation *scope;
   const SyncScope &sync;
-  const DenseMap<Operation *, unsigned> &steps, &loopNodes;
+  const PhaseNodes &nodes;
   DenseMap<Operation *, AsyncCompletion> completions;
   DenseMap<Operation *, MissedPhase> missed;
 };

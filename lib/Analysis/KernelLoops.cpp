@@ -8,7 +8,8 @@
 
 #include "workgroup/Analysis/KernelLoops.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/IR/Dominance.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "workgroup/Support/Kernel.h"
@@ -33,15 +34,13 @@ KernelLoop *KernelLoops::make(const KernelLoop *around, Operation *op,
 /// Finds the loops that branches between the blocks of `region` make. A cycle
 /// that is entered in several places is one loop that cannot be counted.
 void KernelLoops::visitBranches(Region &region, const KernelLoop *around) {
-  DominanceInfo dominance;
   CFGLoopInfo info(dominance.getDomTree(&region));
   DenseMap<CFGLoop *, const KernelLoop *> made;
   for (CFGLoop *natural : info.getLoopsInPreorder()) {
     CFGLoop *outer = natural->getParentLoop();
     KernelLoop *loop =
         make(outer ? made[outer] : around, nullptr, natural->getHeader());
-    loop->latch = natural->getLoopLatch();
-    loop->entering = natural->getLoopPredecessor();
+    natural->getLoopLatches(loop->latches);
     made[natural] = loop;
     ofHeaders[loop->header] = loop;
   }
@@ -92,6 +91,78 @@ void KernelLoops::visit(Region &region, const KernelLoop *around) {
       }
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// From turn to turn
+//===----------------------------------------------------------------------===//
+
+/// What `argument` of a block is on the ways from the blocks of which `isFrom`
+/// holds; null if they do not all hand it the same.
+static Value getIncoming(BlockArgument argument,
+                         llvm::function_ref<bool(Block *)> isFrom) {
+  Value incoming;
+  Block *block = argument.getOwner();
+  for (auto it = block->pred_begin(), end = block->pred_end(); it != end;
+       ++it) {
+    if (!isFrom(*it))
+      continue;
+    auto branch = dyn_cast<BranchOpInterface>((*it)->getTerminator());
+    if (!branch)
+      return nullptr;
+    Value handed = branch.getSuccessorOperands(
+        it.getSuccessorIndex())[argument.getArgNumber()];
+    if (!handed || (incoming && incoming != handed))
+      return nullptr;
+    incoming = handed;
+  }
+  return incoming;
+}
+
+std::optional<CarriedValue>
+KernelLoops::getCarried(BlockArgument argument) const {
+  Block *block = argument.getOwner();
+  CarriedValue carried;
+  if (auto op = dyn_cast<LoopLikeOpInterface>(block->getParentOp())) {
+    carried.loop = getLoopOf(op);
+    if (OpOperand *initial = op.getTiedLoopInit(argument))
+      carried.initial = initial->get();
+    if (OpOperand *next = op.getTiedLoopYieldedValue(argument))
+      carried.next = next->get();
+  } else if ((carried.loop = getLoopAt(block))) {
+    auto isLatch = [&](Block *from) {
+      return llvm::is_contained(carried.loop->latches, from);
+    };
+    carried.initial = getIncoming(argument, std::not_fn(isLatch));
+    carried.next = getIncoming(argument, isLatch);
+  }
+  bool isKnown = carried.loop && carried.initial && carried.next;
+  return isKnown ? std::optional(carried) : std::nullopt;
+}
+
+std::optional<LoopTest> KernelLoops::getTest(const KernelLoop *loop) const {
+  LoopTest test;
+  if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op)) {
+    Value condition = general.getConditionOp().getCondition();
+    test.compare = condition.getDefiningOp<arith::CmpIOp>();
+  } else if (auto branch = loop->op ? nullptr
+                                    : dyn_cast<cf::CondBranchOp>(
+                                          loop->header->getTerminator())) {
+    test.goesOnIf = loop->contains(getLoop(branch.getTrueDest()));
+    if (test.goesOnIf != loop->contains(getLoop(branch.getFalseDest())))
+      test.compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  }
+  return test.compare ? std::optional(test) : std::nullopt;
+}
+
+bool KernelLoops::isInEachTurn(const KernelLoop *loop, Operation *op) const {
+  if (getLoop(op) != loop)
+    return false;
+  if (loop->op)
+    return op->getBlock() == loop->header;
+  return loop->isCountable && llvm::all_of(loop->latches, [&](Block *latch) {
+           return dominance.dominates(op->getBlock(), latch);
+         });
 }
 
 } // namespace mlir::workgroup

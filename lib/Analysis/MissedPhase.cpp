@@ -8,24 +8,23 @@
 
 #include "MissedPhase.h"
 #include "TurnValues.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
 std::optional<MissedPhase> findMissedPhase(nvgpu::MBarrierTryWaitParityOp wait,
                                            nvgpu::TmaAsyncLoadOp load,
-                                           Operation *scope,
+                                           bool isBefore, Operation *scope,
                                            const KernelLoops &loops) {
   constexpr int64_t kMaxBarriers = 64;
-  auto loop = dyn_cast<scf::ForOp>(wait->getParentOp());
+  const KernelLoop *loop = loops.getLoop(wait);
   int64_t size = wait.getBarriers().getType().getNumBarriers();
-  if (!loop || loops.getLoop(loop) || size > kMaxBarriers ||
-      loops.getLoop(load) != loops.getLoop(wait) ||
-      !getBlockShape(scope).getNumThreads())
+  bool isFollowed = loop && (!loop->op || isa<scf::ForOp>(loop->op));
+  if (!isFollowed || loop->parent || !loops.isInEachTurn(loop, wait) ||
+      size > kMaxBarriers || !getBlockShape(scope).getNumThreads())
     return std::nullopt;
-  TurnValues turns(loop, scope);
-  bool isBefore =
-      loop.getBody()->findAncestorOpInBlock(*load)->isBeforeInBlock(wait);
+  TurnValues turns(loop, loops, scope);
   // Of each mbarrier: phases that were waited for, and in which turn last.
   SmallVector<int64_t> phases(size, 0), last(size, -1);
   for (int64_t turn = 0; turn <= 2 * size; ++turn) {

@@ -23,10 +23,11 @@ namespace mlir::workgroup {
 /// Follows `wait`, the only one for mbarriers that have one announcement a
 /// phase, through the turns of the outermost loop that it is in the body of, as
 /// far as constants tell. Returns the first turn in which it misses a copy by
-/// `load`; nothing if none is found.
+/// `load`, which comes before it in the turn of the copy or not (`isBefore`);
+/// nothing if none is found.
 std::optional<MissedPhase> findMissedPhase(nvgpu::MBarrierTryWaitParityOp wait,
                                            nvgpu::TmaAsyncLoadOp load,
-                                           Operation *scope,
+                                           bool isBefore, Operation *scope,
                                            const KernelLoops &loops);
 
 } // namespace mlir::workgroup

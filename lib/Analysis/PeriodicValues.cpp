@@ -14,6 +14,9 @@
 
 namespace mlir::workgroup {
 
+/// No larger numbers are computed with, so that nothing overflows.
+static constexpr int64_t kMax = int64_t(1) << 31;
+
 PeriodicValue PeriodicValues::make(function_ref<int64_t(int64_t)> get,
                                    int64_t slope) const {
   PeriodicValue value;
@@ -28,7 +31,6 @@ PeriodicValue PeriodicValues::make(function_ref<int64_t(int64_t)> get,
 PeriodicValues::Result PeriodicValues::combine(AffineExprKind kind,
                                                const Result &lhs,
                                                const Result &rhs) const {
-  constexpr int64_t kMax = int64_t(1) << 31; // so that nothing overflows
   auto isLarge = [](const PeriodicValue &value) {
     return std::abs(value.slope) > kMax ||
            llvm::any_of(value.at,
@@ -97,16 +99,31 @@ PeriodicValues::Result PeriodicValues::evaluateCast(Operation *op) {
              : std::nullopt;
 }
 
-/// True if `op`, which adds or multiplies, may lose bits of `value`.
-static bool canWrap(Operation *op, const PeriodicValue &value) {
+/// True if `op` counts by one from what the test of the loop has found to be
+/// below a number of the same type, so that it is not the last one.
+bool PeriodicValues::isTestedCount(Operation *op) const {
+  std::optional<LoopTest> test = loops.getTest(loop);
+  return test && test->goesOnIf && isa<arith::AddIOp>(op) &&
+         test->compare.getPredicate() == arith::CmpIPredicate::slt &&
+         test->compare.getLhs() == op->getOperand(0) &&
+         getConstantIntValue(op->getOperand(1)) == 1 &&
+         op->getBlock() != loop->header; // behind the test
+}
+
+/// True if `op`, which adds or multiplies and has the result `value`, may lose
+/// bits of it. No loop has the 2^50 turns that it takes to the end of 64 bits.
+bool PeriodicValues::canWrap(Operation *op, const PeriodicValue &value) const {
+  constexpr int64_t kMaxStep = 1024;
   auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
   auto type = dyn_cast<IntegerType>(op->getResult(0).getType());
   if (!type || flags.hasNoSignedWrap())
     return false;
+  if (!value.isPeriodic())
+    return !isTestedCount(op) &&
+           (type.getWidth() < 64 || std::abs(value.slope) > kMaxStep * period);
   int64_t limit = int64_t(1) << (std::min(type.getWidth(), 63u) - 1);
-  return !value.isPeriodic() || llvm::any_of(value.at, [&](int64_t at) {
-    return at < -limit || at >= limit;
-  });
+  return llvm::any_of(value.at,
+                      [&](int64_t at) { return at < -limit || at >= limit; });
 }
 
 /// True if `op` takes booleans as numbers with a sign, which makes -1 of true.
@@ -175,33 +192,49 @@ PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
 PeriodicValues::Result PeriodicValues::compute(Value value) {
   if (!value.getType().isIntOrIndex())
     return std::nullopt;
-  if (value == loop.getInductionVar())
-    return make([](int64_t turn) { return turn; }, period);
+  auto counted = dyn_cast_or_null<scf::ForOp>(loop->op);
+  if (counted && value == counted.getInductionVar())
+    return evaluateCounter(counted);
   if (std::optional<int64_t> constant = getConstantIntValue(value)) {
     int64_t number = value.getType().isInteger(1) ? *constant & 1 : *constant;
     return make([&](int64_t) { return number; });
   }
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == loop.getBody() ? evaluateCarried(argument)
-                                                 : std::nullopt;
+    return argument.getOwner() == loop->header ? evaluateCarried(argument)
+                                               : std::nullopt;
   return evaluateOp(value.getDefiningOp());
+}
+
+PeriodicValues::Result
+PeriodicValues::evaluateCounter(scf::ForOp counted) const {
+  std::optional<int64_t> first = getConstantIntValue(counted.getLowerBound());
+  std::optional<int64_t> step = getConstantIntValue(counted.getStep());
+  if (!first || !step || counted.getUnsignedCmp() || std::abs(*first) > kMax ||
+      *step > kMax)
+    return std::nullopt;
+  return make([&](int64_t turn) { return *first + turn * *step; },
+              period * *step);
 }
 
 /// What the first turns say is assumed of all, and has to follow of the next.
 PeriodicValues::Result PeriodicValues::evaluateCarried(BlockArgument argument) {
-  bool isKnown = true, isBoolean = argument.getType().isInteger(1);
-  PeriodicValue assumed = make([&](int64_t turn) {
+  bool isBoolean = argument.getType().isInteger(1);
+  SmallVector<int64_t> first;
+  for (int64_t turn = 0; turn <= period; ++turn) {
     std::optional<int64_t> value = turns.evaluate(argument, turn);
-    isKnown &= value.has_value();
-    return isBoolean ? value.value_or(0) & 1 : value.value_or(0);
-  });
-  if (!isKnown)
-    return std::nullopt;
+    if (!value || std::abs(*value) > kMax)
+      return std::nullopt;
+    first.push_back(isBoolean ? *value & 1 : *value);
+  }
+  int64_t slope = first.back() - first.front();
+  PeriodicValue assumed =
+      make([&](int64_t turn) { return first[turn]; }, slope);
   known[argument] = assumed;
-  Result next = evaluate(loop.getYieldedValues()[argument.getArgNumber() - 1]);
+  std::optional<CarriedValue> carried = loops.getCarried(argument);
+  Result next = evaluate(carried->next);
   PeriodicValue expected =
-      make([&](int64_t turn) { return assumed.at[(turn + 1) % period]; });
-  isWrong |= !next || !next->isPeriodic() || next->at != expected.at;
+      make([&](int64_t turn) { return first[turn + 1]; }, slope);
+  isWrong |= !next || next->slope != slope || next->at != expected.at;
   return assumed;
 }
 

@@ -9,7 +9,7 @@
 // What follows from the number of the turn of a loop by constants alone, such
 // as `turn mod 3` or `turn / 3 mod 2`, for all turns there may be: for each
 // residue of the turn, as a linear function of how often it came before. Of
-// what the loop carries, that it repeats itself is proved by induction.
+// what the loop carries, that it goes on like that is proved by induction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,9 +37,10 @@ struct PeriodicValue {
 
 class PeriodicValues {
 public:
-  /// `loop` counts its turns: from 0, by 1.
-  PeriodicValues(scf::ForOp loop, Operation *scope, int64_t period)
-      : loop(loop), period(period), turns(loop, scope) {}
+  /// `loop`: an `scf.for` or a natural loop.
+  PeriodicValues(const KernelLoop *loop, const KernelLoops &loops,
+                 Operation *scope, int64_t period)
+      : loop(loop), loops(loops), period(period), turns(loop, loops, scope) {}
 
   /// `value`; nothing if it is anything else, or may overflow.
   std::optional<PeriodicValue> evaluate(Value value);
@@ -50,6 +51,7 @@ private:
   PeriodicValue make(function_ref<int64_t(int64_t)> get,
                      int64_t slope = 0) const;
   Result compute(Value value);
+  Result evaluateCounter(scf::ForOp counted) const;
   Result evaluateCarried(BlockArgument argument);
   Result evaluateOp(Operation *op);
   Result evaluateCast(Operation *op);
@@ -57,7 +59,11 @@ private:
   Result combine(AffineExprKind kind, const Result &lhs,
                  const Result &rhs) const;
 
-  scf::ForOp loop;
+  bool canWrap(Operation *op, const PeriodicValue &value) const;
+  bool isTestedCount(Operation *op) const;
+
+  const KernelLoop *loop;
+  const KernelLoops &loops;
   int64_t period;
   TurnValues turns;
   DenseMap<Value, Result> known;

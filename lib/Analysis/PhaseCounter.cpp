@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "PhaseCounter.h"
+#include "PhaseInduction.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -20,10 +21,10 @@ static constexpr int64_t kMaxSize = 64;
 std::optional<PhaseCounter>
 PhaseCounter::match(nvgpu::MBarrierTryWaitParityOp wait, Operation *scope,
                     const UniformityAnalysis &block, const KernelLoops &loops) {
-  PhaseCounter carried(scope, block), counted(scope, block);
-  if (carried.matchStart(wait) && carried.follow(wait, loops))
+  PhaseCounter carried(scope, block, loops), counted(scope, block, loops);
+  if (carried.matchStart(wait) && carried.matchCarried(wait))
     return carried;
-  if (counted.matchStart(wait) && counted.followTurns(wait, loops))
+  if (counted.matchStart(wait) && counted.matchTurns())
     return counted;
   return std::nullopt;
 }
@@ -33,12 +34,15 @@ bool PhaseCounter::matchStart(nvgpu::MBarrierTryWaitParityOp wait) {
     only = *index;
   } else {
     size = wait.getBarriers().getType().getNumBarriers();
-    before.push_back(wait.getMbarId());
+    inTurn.push_back(wait.getMbarId());
   }
-  before.push_back(wait.getPhaseParity());
-  inTurn = before;
+  inTurn.push_back(wait.getPhaseParity());
+  const KernelLoop *around = loops->getLoop(wait);
+  bool isFollowed = around && (!around->op || isa<scf::ForOp>(around->op));
+  if (isFollowed && loops->isInEachTurn(around, wait))
+    loop = around;
   return size <= kMaxSize && getBlockShape(scope).getNumThreads() &&
-         llvm::all_of(before,
+         llvm::all_of(inTurn,
                       [&](Value value) { return block->isUniform(value); });
 }
 
@@ -79,9 +83,9 @@ ThreadEvaluator PhaseCounter::makeEvaluator(ThreadEvaluator::Environment others,
       });
 }
 
-/// True if `values` are what comes next after the state `before`.
+/// True if `values` are what comes next after the state of the wait.
 bool PhaseCounter::isNext(ValueRange values) const {
-  ThreadEvaluator evaluator = makeEvaluator({}, before);
+  ThreadEvaluator evaluator = makeEvaluator({}, inTurn);
   return llvm::all_of(llvm::enumerate(values), [&](auto item) {
     const ThreadValues *found = evaluator.evaluate(item.value());
     return found && *found == getPart(item.index(), 1);
@@ -92,88 +96,27 @@ bool PhaseCounter::isNext(ValueRange values) const {
 // Around the wait
 //===----------------------------------------------------------------------===//
 
-/// Checks that the counter goes on in the turn of `around`, or with what it
-/// holds, and goes to its state before that.
-bool PhaseCounter::leaveLoop(scf::ForOp around) {
-  State yielded, results, inits;
-  for (Value value : before) {
+/// True if values count the waits that are handed on to each of them.
+bool PhaseCounter::matchCarried(nvgpu::MBarrierTryWaitParityOp wait) {
+  auto isNextState = [&](ValueRange values) { return isNext(values); };
+  if (!PhaseInduction(wait, scope, isNextState).holds(inTurn))
+    return false;
+  for (Value value : inTurn) {
     auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != around.getBody() ||
-        argument.getArgNumber() == 0)
-      return false;
-    unsigned number = argument.getArgNumber() - 1;
-    yielded.push_back(around.getYieldedValues()[number]);
-    results.push_back(around.getResult(number));
-    inits.push_back(around.getInitArgs()[number]);
+    auto carried = argument ? loops->getCarried(argument) : std::nullopt;
+    if (carried && carried->loop == loop)
+      entering.push_back(carried->initial);
+    else
+      loop = nullptr;
   }
-  bool isHandedOn = behind.empty() ? isNext(yielded) : yielded == behind;
-  before = inits;
-  behind = results;
-  return isHandedOn;
-}
-
-/// The same of a branch, of which `inner` is one way: the other one leaves the
-/// counter alone.
-bool PhaseCounter::leaveBranch(scf::IfOp around, Operation *inner) {
-  if (!around.elseBlock())
-    return false;
-  bool isThen = inner->getBlock() == around.thenBlock();
-  ValueRange taken =
-      (isThen ? around.thenYield() : around.elseYield()).getResults();
-  ValueRange other =
-      (isThen ? around.elseYield() : around.thenYield()).getResults();
-  State results;
-  for (auto [part, value] : llvm::enumerate(before)) {
-    for (unsigned number = 0; number < other.size(); ++number) {
-      if (other[number] != value ||
-          (!behind.empty() && taken[number] != behind[part]))
-        continue;
-      ThreadEvaluator evaluator = makeEvaluator({}, before);
-      const ThreadValues *found =
-          behind.empty() ? evaluator.evaluate(taken[number]) : nullptr;
-      if (!behind.empty() || (found && *found == getPart(part, 1))) {
-        results.push_back(around.getResult(number));
-        break;
-      }
-    }
-  }
-  if (results.size() != before.size())
-    return false;
-  behind = results;
   return true;
 }
 
-/// Follows the counter from `wait` out to where the kernel begins.
-bool PhaseCounter::follow(Operation *wait, const KernelLoops &loops) {
-  Operation *at = wait;
-  for (; at->getParentOp() != scope; at = at->getParentOp()) {
-    Operation *around = at->getParentOp();
-    bool isFollowed = false;
-    if (auto branch = dyn_cast<scf::IfOp>(around))
-      isFollowed = leaveBranch(branch, at);
-    else if (auto counted = dyn_cast<scf::ForOp>(around))
-      isFollowed = leaveLoop(counted);
-    if (!isFollowed)
-      return false;
-    if (at == wait && isa<scf::ForOp>(around)) {
-      loop = cast<scf::ForOp>(around);
-      entering = before;
-    }
-  }
-  // Branches may get there again.
-  return !loops.getLoop(at) && llvm::all_of(before, [](Value value) {
-    return matchPattern(value, m_Zero());
-  });
-}
-
-/// The same of a counter that is the number of the turn of the loop around.
-bool PhaseCounter::followTurns(Operation *wait, const KernelLoops &loops) {
-  loop = dyn_cast<scf::ForOp>(wait->getParentOp());
-  if (!loop || loops.getLoop(loop) || loop.getUnsignedCmp() ||
-      getConstantIntValue(loop.getLowerBound()) != 0 ||
-      getConstantIntValue(loop.getStep()) != 1)
+/// True if the counter is the number of the turn of the loop around.
+bool PhaseCounter::matchTurns() {
+  if (!loop || loop->parent)
     return false;
-  turns = std::make_shared<PeriodicValues>(loop, scope, 2 * size);
+  turns = std::make_shared<PeriodicValues>(loop, *loops, scope, 2 * size);
   return llvm::all_of(llvm::enumerate(inTurn), [&](auto item) {
     std::optional<PeriodicValue> found = turns->evaluate(item.value());
     bool isIndex = item.index() == 0 && size > 1;
@@ -222,11 +165,10 @@ std::optional<int64_t> PhaseCounter::getDistanceFromStart(int64_t index) const {
 /// Another value that `loop` carries, and that stays as far ahead.
 std::optional<ThreadValues>
 PhaseCounter::evaluateCarried(BlockArgument argument) const {
-  if (!loop || argument.getOwner() != loop.getBody() ||
-      argument.getArgNumber() == 0)
+  std::optional<CarriedValue> carried = loops->getCarried(argument);
+  if (!loop || !carried || carried->loop != loop)
     return std::nullopt;
-  unsigned number = argument.getArgNumber() - 1;
-  std::optional<int64_t> ahead = getDistanceBefore(loop.getInitArgs()[number]);
+  std::optional<int64_t> ahead = getDistanceBefore(carried->initial);
   if (!ahead)
     return std::nullopt;
   auto shifted = [&](int64_t by) {
@@ -239,8 +181,7 @@ PhaseCounter::evaluateCarried(BlockArgument argument) const {
     return value == argument ? std::optional(shifted(0)) : std::nullopt;
   };
   ThreadEvaluator evaluator = makeEvaluator(assumed, inTurn);
-  const ThreadValues *next =
-      evaluator.evaluate(loop.getYieldedValues()[number]);
+  const ThreadValues *next = evaluator.evaluate(carried->next);
   return next && *next == shifted(1) ? std::optional(shifted(0)) : std::nullopt;
 }
 

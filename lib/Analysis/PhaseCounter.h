@@ -21,7 +21,6 @@
 
 #include "PeriodicValues.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Analysis/KernelLoops.h"
 #include "workgroup/Analysis/ThreadEvaluator.h"
 #include "workgroup/Analysis/Uniformity.h"
@@ -49,21 +48,20 @@ public:
   int64_t getSize() const { return size; }
   /// The loop that waits once in each turn; null if the wait is in none, or in
   /// a branch of it.
-  scf::ForOp getLoop() const { return loop; }
+  const KernelLoop *getLoop() const { return loop; }
 
 private:
   /// What stands for the counter at some point: the index, unless there is but
   /// one, and the parity.
   using State = SmallVector<Value, 2>;
 
-  PhaseCounter(Operation *scope, const UniformityAnalysis &block)
-      : scope(scope), block(&block) {}
+  PhaseCounter(Operation *scope, const UniformityAnalysis &block,
+               const KernelLoops &loops)
+      : scope(scope), block(&block), loops(&loops) {}
 
   bool matchStart(nvgpu::MBarrierTryWaitParityOp wait);
-  bool follow(Operation *wait, const KernelLoops &loops);
-  bool followTurns(Operation *wait, const KernelLoops &loops);
-  bool leaveLoop(scf::ForOp around);
-  bool leaveBranch(scf::IfOp around, Operation *inner);
+  bool matchCarried(nvgpu::MBarrierTryWaitParityOp wait);
+  bool matchTurns();
   bool isNext(ValueRange values) const;
   ThreadValues getPart(unsigned part, int64_t ahead) const;
   ThreadEvaluator makeEvaluator(ThreadEvaluator::Environment others = {},
@@ -76,14 +74,13 @@ private:
 
   Operation *scope;
   const UniformityAnalysis *block;
+  const KernelLoops *loops;
   int64_t size = 1;
   /// The index of the mbarrier, if there is but one.
   std::optional<int64_t> only;
-  mutable scf::ForOp loop;
+  const KernelLoop *loop = nullptr;
   /// If the counter is the number of the turn of `loop`.
   std::shared_ptr<PeriodicValues> turns;
-  /// Before and behind what has been followed so far.
-  State before, behind;
   /// In the turn of the wait, and before `loop`.
   State inTurn, entering;
 };

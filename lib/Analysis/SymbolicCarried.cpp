@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "SymbolicTranslator.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -21,45 +20,6 @@ using Form = SymbolicForm;
 // Values that loops carry
 //===----------------------------------------------------------------------===//
 
-/// What `from` hands to `argument`, an argument of a block that it goes to;
-/// null if that is not known.
-static Value getIncoming(Block *from, BlockArgument argument) {
-  auto branch = dyn_cast<BranchOpInterface>(from->getTerminator());
-  if (!branch)
-    return nullptr;
-  Value incoming;
-  for (auto [i, successor] : llvm::enumerate(from->getSuccessors())) {
-    if (successor != argument.getOwner())
-      continue;
-    SuccessorOperands operands = branch.getSuccessorOperands(i);
-    if (incoming || operands.isOperandProduced(argument.getArgNumber()))
-      return nullptr;
-    incoming = operands[argument.getArgNumber()];
-  }
-  return incoming;
-}
-
-std::optional<SymbolicTranslator::Carried>
-SymbolicTranslator::getCarried(BlockArgument argument) {
-  Block *block = argument.getOwner();
-  const KernelLoop *loop = index.loops.getLoopOf(block->getParentOp());
-  if (auto op = dyn_cast<LoopLikeOpInterface>(block->getParentOp())) {
-    OpOperand *initial = op.getTiedLoopInit(argument);
-    OpOperand *next = op.getTiedLoopYieldedValue(argument);
-    if (loop && initial && next)
-      return Carried{loop, initial->get(), next->get()};
-    return std::nullopt;
-  }
-  loop = index.loops.getLoopAt(block);
-  if (!loop || !loop->latch || !loop->entering)
-    return std::nullopt;
-  Value initial = getIncoming(loop->entering, argument);
-  Value next = getIncoming(loop->latch, argument);
-  if (!initial || !next)
-    return std::nullopt;
-  return Carried{loop, initial, next};
-}
-
 SymbolicForm SymbolicTranslator::translateArgument(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   const KernelLoop *loop = index.loops.getLoopOf(parent);
@@ -72,7 +32,7 @@ SymbolicForm SymbolicTranslator::translateArgument(BlockArgument argument) {
     if (argument.getOwner() == loopOp.getAfterBody())
       return index.getForm(
           loopOp.getConditionOp().getArgs()[argument.getArgNumber()]);
-  if (std::optional<Carried> carried = getCarried(argument))
+  if (std::optional<CarriedValue> carried = index.loops.getCarried(argument))
     return translateCarried(argument, *carried);
   return index.makeOpaque(argument);
 }
@@ -134,7 +94,7 @@ SymbolicForm SymbolicTranslator::getSum(const KernelLoop *loop,
 /// What `carried` is in the next turn, if `self` is what `argument` is in this
 /// one.
 SymbolicForm SymbolicTranslator::getNext(BlockArgument argument,
-                                         const Carried &carried,
+                                         const CarriedValue &carried,
                                          const Form &self) {
   index.tentative[argument] = self;
   DenseMap<Value, Form> known = std::exchange(index.forms, index.tentative);
@@ -147,7 +107,7 @@ SymbolicForm SymbolicTranslator::getNext(BlockArgument argument,
 /// A value of which each turn adds to what it was, or that does so modulo a
 /// number.
 SymbolicForm SymbolicTranslator::translateCarried(BlockArgument argument,
-                                                  const Carried &carried) {
+                                                  const CarriedValue &carried) {
   Form self = index.makeOpaque(argument);
   if (self.terms.size() != 1 || !carried.loop->isCountable)
     return self;
@@ -175,7 +135,7 @@ static bool isWithin(const SymbolicRange &range, int64_t most) {
 }
 
 std::optional<SymbolicForm>
-SymbolicTranslator::advance(BlockArgument argument, const Carried &carried,
+SymbolicTranslator::advance(BlockArgument argument, const CarriedValue &carried,
                             const SymbolicAtom *start, bool isCounted) {
   Form initial = index.getForm(carried.initial);
   Form next = getNext(argument, carried, index.ofAtom(*start));
@@ -230,7 +190,7 @@ SymbolicTranslator::advance(BlockArgument argument, const Carried &carried,
 /// A value that is one of two numbers in turn: of `start`, the next one is
 /// `next`, a number less `start`, or some of its bits flipped.
 std::optional<SymbolicForm>
-SymbolicTranslator::matchToggle(const Carried &carried, const Form &next,
+SymbolicTranslator::matchToggle(const CarriedValue &carried, const Form &next,
                                 const SymbolicAtom *start) {
   Form first = index.getForm(carried.initial);
   if (!first.isConstant() || next.terms.size() != 1)

@@ -307,26 +307,6 @@ SymbolicIndex::getCondition(const LoopEnd &end) {
 // What tests tell of values
 //===----------------------------------------------------------------------===//
 
-/// The comparison that decides whether `loop` goes on, if that is asked before
-/// each turn, and what it has to be for that.
-static std::pair<arith::CmpIOp, bool> getTest(const KernelLoop &loop,
-                                              const KernelLoops &loops) {
-  if (auto general = dyn_cast_or_null<scf::WhileOp>(loop.op)) {
-    Value condition = general.getConditionOp().getCondition();
-    return {condition.getDefiningOp<arith::CmpIOp>(), true};
-  }
-  auto branch = loop.op
-                    ? nullptr
-                    : dyn_cast<cf::CondBranchOp>(loop.header->getTerminator());
-  if (!branch)
-    return {nullptr, true};
-  bool isTrue = loop.contains(loops.getLoop(branch.getTrueDest()));
-  bool isFalse = loop.contains(loops.getLoop(branch.getFalseDest()));
-  if (isTrue == isFalse)
-    return {nullptr, true};
-  return {branch.getCondition().getDefiningOp<arith::CmpIOp>(), isTrue};
-}
-
 /// The predicate for the operands in the other order.
 static arith::CmpIPredicate swap(arith::CmpIPredicate predicate) {
   using Predicate = arith::CmpIPredicate;
@@ -367,13 +347,14 @@ SymbolicTranslator::getUnsignedCount(BlockArgument argument) {
       return std::nullopt;
     return index.add(lower, index.getTurn(loop), 1, nullptr);
   }
-  std::optional<Carried> carried = getCarried(argument);
+  std::optional<CarriedValue> carried = index.loops.getCarried(argument);
   if (!carried || !carried->loop->isCountable || carried->loop->op)
     return std::nullopt;
-  auto [compared, isTrue] = getTest(*carried->loop, index.loops);
+  std::optional<LoopTest> test = index.loops.getTest(carried->loop);
   auto sum = carried->next.getDefiningOp<arith::AddIOp>();
-  bool isTested = compared && isTrue && compared.getLhs() == argument &&
-                  compared.getPredicate() == arith::CmpIPredicate::ult;
+  bool isTested = test && test->goesOnIf &&
+                  test->compare.getLhs() == argument &&
+                  test->compare.getPredicate() == arith::CmpIPredicate::ult;
   bool isCounted =
       sum && sum.getLhs() == argument && index.getForm(sum.getRhs()) == Form(1);
   Form initial = index.getForm(carried->initial);
@@ -387,18 +368,18 @@ SymbolicTranslator::getUnsignedCount(BlockArgument argument) {
 SymbolicRange SymbolicTranslator::getTestedRange(Value value,
                                                  const KernelLoop &loop,
                                                  SymbolicRange range) {
-  auto [compared, isTrue] = getTest(loop, index.loops);
-  if (!compared || !range.min || !range.max)
+  std::optional<LoopTest> test = index.loops.getTest(&loop);
+  if (!test || !range.min || !range.max)
     return range;
-  arith::CmpIPredicate predicate = compared.getPredicate();
-  Value bound = compared.getRhs();
+  arith::CmpIPredicate predicate = test->compare.getPredicate();
+  Value bound = test->compare.getRhs();
   if (bound == value) {
-    bound = compared.getLhs();
+    bound = test->compare.getLhs();
     predicate = swap(predicate);
-  } else if (compared.getLhs() != value) {
+  } else if (test->compare.getLhs() != value) {
     return range;
   }
-  if (!isTrue)
+  if (!test->goesOnIf)
     predicate = arith::invertPredicate(predicate);
   // What the loop itself makes may depend on the value.
   SymbolicRange limit = getTypeRange(bound.getType());

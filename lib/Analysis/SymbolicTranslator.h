@@ -61,12 +61,6 @@ public:
 private:
   using Form = SymbolicForm;
 
-  /// A value that a loop carries from turn to turn.
-  struct Carried {
-    const KernelLoop *loop;
-    Value initial, next;
-  };
-
   Form fit(const Form &form, Value value);
   bool isWithinAt(const Form &form, SymbolicRange range, Operation *op);
   std::optional<Form> getWhole(Value value);
@@ -99,12 +93,12 @@ private:
   Form translateArgument(BlockArgument argument);
   Form translateResult(OpResult result);
   Form translateBranchResult(scf::IfOp op, unsigned result);
-  std::optional<Carried> getCarried(BlockArgument argument);
-  Form translateCarried(BlockArgument argument, const Carried &carried);
+  Form translateCarried(BlockArgument argument, const CarriedValue &carried);
   /// What it is by what it is in the next turn, if it is `self` in this one.
-  std::optional<Form> advance(BlockArgument argument, const Carried &carried,
+  std::optional<Form> advance(BlockArgument argument,
+                              const CarriedValue &carried,
                               const SymbolicAtom *self, bool isCounted);
-  std::optional<Form> matchToggle(const Carried &carried, const Form &next,
+  std::optional<Form> matchToggle(const CarriedValue &carried, const Form &next,
                                   const SymbolicAtom *start);
   std::optional<Form> matchAdvance(const Form &form, const SymbolicAtom *start,
                                    int64_t &size);
@@ -115,7 +109,7 @@ private:
                                        int64_t &size);
   SymbolicRange getTestedRange(Value value, const KernelLoop &loop,
                                SymbolicRange range);
-  Form getNext(BlockArgument argument, const Carried &carried,
+  Form getNext(BlockArgument argument, const CarriedValue &carried,
                const Form &self);
   Form getTotal(const KernelLoop *loop, const Form &increment);
   Form getSum(const KernelLoop *loop, const Form &increment);

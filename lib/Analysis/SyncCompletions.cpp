@@ -46,12 +46,16 @@ void SyncTree::findCompletions(Operation *scope,
   AsyncGroups copies = makeGroups(GroupKind::Copies);
   AsyncGroups stores = makeGroups(GroupKind::Stores);
   AsyncGroups reads = makeGroups(GroupKind::StoreReads);
-  DenseMap<Operation *, unsigned> loopNodes;
-  for (auto [node, loop] : loopOf)
-    if (loop->op)
-      loopNodes[loop->op] = node;
   bool hasOthers = hasOtherWaits(scope);
-  AsyncPhases phases(scope, sync, phaseSteps, loopNodes);
+  auto getStepOf = [&](Operation *op) -> std::optional<unsigned> {
+    auto it = accessesOf.find(op);
+    return it == accessesOf.end() ? std::nullopt
+                                  : std::optional(stepOf[it->second.front()]);
+  };
+  PhaseNodes nodes{program, phaseSteps, {}, getStepOf};
+  for (auto [node, loop] : loopOf)
+    nodes.loops[loop] = node;
+  AsyncPhases phases(scope, sync, nodes);
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
     if (!contains(access))
       continue;

@@ -102,6 +102,10 @@ unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
         calls.try_emplace(start, calls.size()).first->second;
     before[node] = start;
   }
+  const KernelLoop *loop =
+      point ? sync.loops.getLoopAt(point->getBlock()) : nullptr;
+  if (loop && loop != open && !point->getPrevNode())
+    atHeaders[node] = loop;
   return node;
 }
 
@@ -263,7 +267,8 @@ Block *SyncTree::findJoin(Block *block) {
 }
 
 /// The blocks from `first` on that are reached without `join`.
-static SmallVector<Block *> findBetween(ArrayRef<Block *> first, Block *join) {
+SmallVector<Block *> SyncTree::findBetween(ArrayRef<Block *> first,
+                                           Block *join) {
   llvm::SetVector<Block *> blocks;
   for (Block *block : first)
     if (block != join)
@@ -298,12 +303,16 @@ bool SyncTree::mustPass(Block *block, Block *other) {
 }
 
 /// Adds `loop`, of which all threads take the turns together. Returns the block
-/// behind it; null if it is left in several places.
+/// behind it; null if it is left in several places, or some turns do not get to
+/// where it is.
 Block *SyncTree::visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
                                   Operation *point) {
   Region *region = loop->header->getParent();
   auto isInside = [&](Block *block) {
     return loop->contains(sync.loops.getLoop(block));
+  };
+  auto isLatch = [&](Block *block) {
+    return llvm::is_contained(loop->latches, block);
   };
   Block *exiting = nullptr, *behind = nullptr, *next = nullptr;
   for (Block &block : *region) {
@@ -318,8 +327,9 @@ Block *SyncTree::visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
       behind = successor;
     }
   }
-  if (!exiting || !loop->latch || exiting->getNumSuccessors() != 2 ||
-      !mustPass(loop->header, exiting))
+  if (!exiting || exiting->getNumSuccessors() != 2 ||
+      !mustPass(loop->header, exiting) ||
+      llvm::any_of(findBetween(loop->header, exiting), isLatch))
     return nullptr;
   next = exiting->getSuccessor(exiting->getSuccessor(0) == behind);
 
@@ -364,14 +374,12 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
   SmallVector<Block *> blocks = findBetween(block, join);
   if (llvm::none_of(blocks, [&](Block *inner) { return hasRelevant(inner); }))
     return join;
-  if (loop->latch) {
-    if (!goesOnTogether(loop, blocks)) {
-      visitDivergentBlocks(sequence, block, join, point);
-      return join;
-    }
-    if (Block *behind = visitNaturalLoop(sequence, loop, point))
-      return behind;
+  if (!goesOnTogether(loop, blocks)) {
+    visitDivergentBlocks(sequence, block, join, point);
+    return join;
   }
+  if (Block *behind = visitNaturalLoop(sequence, loop, point))
+    return behind;
   unstructured = &block->front();
   return nullptr;
 }
@@ -396,8 +404,9 @@ Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
 
 /// Adds what is from `block` on until control gets to `stop`.
 void SyncTree::visitBlocks(unsigned sequence, Block *block, Block *stop) {
+  spans[sequence] = {block, stop};
   // Where something may stand that comes before the next block.
-  Operation *point = nullptr;
+  Operation *point = block ? &block->front() : nullptr;
   for (bool isFirst = true; block && block != stop && !unstructured;
        isFirst = false) {
     const KernelLoop *loop = sync.loops.getLoopAt(block);
@@ -455,19 +464,6 @@ unsigned SyncTree::getDepth(unsigned sequence) const {
     return 0;
   bool isLoop = program.nodes[*parent].kind == SyncNode::Loop;
   return getDepth(program.nodes[*parent].sequence) + isLoop;
-}
-
-Operation *SyncTree::getInsertionPoint(SyncGap gap) const {
-  const SyncSequence &sequence = program.sequences[gap.sequence];
-  if (sequence.parent) {
-    const SyncNode &around = program.nodes[*sequence.parent];
-    if (around.kind == SyncNode::Loop && around.exit == gap.index &&
-        around.exit != 0)
-      return tests.lookup(gap.sequence);
-  }
-  if (gap.index < sequence.items.size())
-    return before[sequence.items[gap.index]];
-  return ends.lookup(gap.sequence);
 }
 
 SmallVector<unsigned> SyncTree::getBarriers() const {

@@ -1,4 +1,4 @@
-//===- SyncTreeGaps.cpp - The gaps of the block among those of warps ------===//
+//===- SyncTreeGaps.cpp - Where barriers can stand ------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -82,6 +82,52 @@ void GapMatcher::matchParts(unsigned node, unsigned finerNode) {
 
 SyncTree::GapMap SyncTree::matchGaps(const SyncTree &finer) const {
   return GapMatcher(*this, finer).match();
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+Operation *SyncTree::getInsertionPoint(SyncGap gap) const {
+  const SyncSequence &sequence = program.sequences[gap.sequence];
+  if (sequence.parent) {
+    const SyncNode &around = program.nodes[*sequence.parent];
+    if (around.kind == SyncNode::Loop && around.exit == gap.index &&
+        around.exit != 0)
+      return tests.lookup(gap.sequence);
+  }
+  if (gap.index == sequence.items.size())
+    return ends.lookup(gap.sequence);
+  unsigned next = sequence.items[gap.index];
+  return atHeaders.contains(next) ? nullptr : before[next];
+}
+
+/// The edges from the blocks around a loop to its header.
+static SyncEdges getEdgesInto(const KernelLoop *loop) {
+  SyncEdges edges;
+  edges.to = loop->header;
+  for (Block *from : llvm::SetVector<Block *>(loop->header->pred_begin(),
+                                              loop->header->pred_end()))
+    if (!llvm::is_contained(loop->latches, from))
+      edges.from.push_back(from);
+  return edges;
+}
+
+SmallVector<SyncEdges> SyncTree::getEdges() const {
+  SmallVector<SyncEdges> all;
+  for (auto [node, loop] : atHeaders)
+    all.push_back(getEdgesInto(loop));
+  for (auto [sequence, span] : spans) {
+    auto [first, stop] = span;
+    if (ends.lookup(sequence) || !stop || first == stop)
+      continue;
+    SyncEdges &edges = all.emplace_back();
+    edges.to = stop;
+    for (Block *block : findBetween(first, stop))
+      if (llvm::is_contained(block->getSuccessors(), stop))
+        edges.from.push_back(block);
+  }
+  return all;
 }
 
 } // namespace mlir::workgroup

@@ -12,28 +12,34 @@
 
 namespace mlir::workgroup {
 
-TurnValues::TurnValues(scf::ForOp loop, Operation *scope)
-    : loop(loop), scope(scope) {
+TurnValues::TurnValues(const KernelLoop *loop, const KernelLoops &loops,
+                       Operation *scope)
+    : loop(loop), loops(loops), scope(scope) {
   for (auto [extent, known] :
        llvm::zip_equal(shape, getBlockShape(scope).sizes))
     extent = *known;
 }
 
-std::optional<ThreadValues>
-TurnValues::getArgument(unsigned number, int64_t turn, ThreadEvaluator &own) {
-  if (number == 0) {
-    std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
-    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+std::optional<ThreadValues> TurnValues::getArgument(BlockArgument argument,
+                                                    int64_t turn,
+                                                    ThreadEvaluator &own) {
+  auto counted = dyn_cast_or_null<scf::ForOp>(loop->op);
+  if (counted && argument == counted.getInductionVar()) {
+    std::optional<int64_t> first = getConstantIntValue(counted.getLowerBound());
+    std::optional<int64_t> step = getConstantIntValue(counted.getStep());
     if (!first || !step)
       return std::nullopt;
     return own.splat(*first + turn * *step);
   }
+  std::optional<CarriedValue> carried = loops.getCarried(argument);
+  if (!carried || carried->loop != loop)
+    return std::nullopt;
   if (turn > 0) {
-    auto before = evaluate(loop.getYieldedValues()[number - 1], turn - 1);
+    std::optional<int64_t> before = evaluate(carried->next, turn - 1);
     return before ? std::optional(own.splat(*before)) : std::nullopt;
   }
-  const ThreadValues *init = own.evaluate(loop.getInitArgs()[number - 1]);
-  return init ? std::optional(*init) : std::nullopt;
+  const ThreadValues *initial = own.evaluate(carried->initial);
+  return initial ? std::optional(*initial) : std::nullopt;
 }
 
 std::optional<int64_t> TurnValues::evaluate(Value value, int64_t turn) {
@@ -43,9 +49,9 @@ std::optional<int64_t> TurnValues::evaluate(Value value, int64_t turn) {
         [this, number = int64_t(evaluators.size())](
             Value of, ThreadEvaluator &own) -> std::optional<ThreadValues> {
           auto argument = dyn_cast<BlockArgument>(of);
-          if (!argument || argument.getOwner() != loop.getBody())
+          if (!argument || argument.getOwner() != loop->header)
             return std::nullopt;
-          return getArgument(argument.getArgNumber(), number, own);
+          return getArgument(argument, number, own);
         }));
   const ThreadValues *values = evaluators[turn]->evaluate(value);
   return values ? std::optional(values->front()) : std::nullopt;

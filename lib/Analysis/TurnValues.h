@@ -9,7 +9,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_TURNVALUES_H
 #define WORKGROUP_LIB_ANALYSIS_TURNVALUES_H
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/KernelLoops.h"
 #include "workgroup/Analysis/ThreadEvaluator.h"
 #include <memory>
 
@@ -18,18 +18,21 @@ namespace mlir::workgroup {
 /// Computes what one thread has in the first turns of a loop.
 class TurnValues {
 public:
-  /// `loop` is in `scope`, of which the shape of the block is known.
-  TurnValues(scf::ForOp loop, Operation *scope);
+  /// `loop`, an `scf.for` or a natural loop, is in `scope`, of which the shape
+  /// of the block is known.
+  TurnValues(const KernelLoop *loop, const KernelLoops &loops,
+             Operation *scope);
 
   /// `value` in turn number `turn`; nothing if constants do not tell. Takes
   /// time and depth of the stack by turns, but for those asked for before.
   std::optional<int64_t> evaluate(Value value, int64_t turn);
 
 private:
-  std::optional<ThreadValues> getArgument(unsigned number, int64_t turn,
+  std::optional<ThreadValues> getArgument(BlockArgument argument, int64_t turn,
                                           ThreadEvaluator &own);
 
-  scf::ForOp loop;
+  const KernelLoop *loop;
+  const KernelLoops &loops;
   Operation *scope;
   std::array<int64_t, 3> shape;
   std::vector<std::unique_ptr<ThreadEvaluator>> evaluators;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EdgeBlocks.h"
 #include "HazardsAtCalls.h"
 #include "KernelSync.h"
 #include "mlir/IR/PatternMatch.h"
@@ -257,6 +258,7 @@ LogicalResult BarrierEditor::insert() {
 
 LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
   inferLaunchSizes(root);
+  EdgeBlocks places(root, options);
   HazardsAtCalls atCalls(root, options);
   // Functions get theirs first, which then stand in place of the calls.
   InlinedProgram program(root);

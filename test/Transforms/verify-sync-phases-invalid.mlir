@@ -33,11 +33,12 @@ gpu.module @m {
   ^b:
       scf.if %elected {
         nvgpu.mbarrier.arrive.expect_tx %bar[%c0], %bytes : !bar
-        // expected-note @+2 {{the other access}}
-        // expected-warning @+1 {{possible data race on}}
+        // expected-note @+1 {{the other access: 'nvgpu.tma.async.load' writes in thread (0, 0, 0)}}
         nvgpu.tma.async.load %map[%c0], %bar[%c0] to %S : !map, !bar -> !S
       }
+      // expected-note @+1 {{this does not wait in turn 1 of its loop, counted from 0: the parity is that of a phase that is over}}
       nvgpu.mbarrier.try_wait.parity %bar[%c0], %even, %ticks : !bar
+      // expected-error @+1 {{cannot synchronize 'nvgpu.tma.async.load' and 'memref.load' on}}
       %x = memref.load %S[%u] : !S
       memref.store %x, %out[%i, %t] : memref<?x128xf32>
       nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}

@@ -2,6 +2,7 @@
 // ring, or one for each copy, in loops, branches and straight on.
 
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-verify-sync{strict=true})' --verify-diagnostics -o /dev/null
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(lower-affine,convert-scf-to-cf,workgroup-verify-sync{strict=true})' --verify-diagnostics -o /dev/null
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-insert-barriers)' -o %t.once
 // RUN: mlir-opt %s | diff %t.once -
 

@@ -54,6 +54,19 @@ def test_situation_is_put_right(situation: Situation) -> None:
     assert inserted(situation, Form()) == situation.inserted, outcomes(INSERT, Form())
 
 
+def test_blocks_that_canonicalization_joins_do_not_matter() -> None:
+    """Loops with several ways back, and such that start where branches meet."""
+    form = Form(spelling="cf")
+    programs = [fuzz_sync.make_case(seed, form).program for seed in range(1, 61)]
+    texts = [(program.name, print_program(program, form)) for program in programs]
+    for passes in (VERIFY, f"{INSERT},{VERIFY}"):
+        plain, joined = (run_passes(texts, prefix + passes) for prefix in ("", "canonicalize,"))
+        for (name, _), one, other in zip(texts, plain, joined, strict=True):
+            assert one.verdict == other.verdict, name
+            for barrier in ("gpu.barrier", "nvvm.bar.warp.sync"):
+                assert one.text.count(barrier) == other.text.count(barrier), name
+
+
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_spelling_does_not_matter(form: Form) -> None:
     for situation in SITUATIONS:

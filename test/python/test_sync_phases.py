@@ -15,6 +15,8 @@ WAIT = "nvgpu.mbarrier.try_wait.parity %bar"
 FENCE = (
     "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}\n"
 )
+FENCED_ALL = "      nvvm.fence.mbarrier.init\n"
+FENCED = f"{FENCED_ALL}    }}\n    gpu.barrier\n"
 # In which function, what, and what it becomes: at the place of that number.
 MUTANTS = [
     # No wait, and no barrier.
@@ -28,6 +30,8 @@ MUTANTS = [
     ("own_turn", FENCE, "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}\n", 0),
     ("some_turns", FENCE, "", 0),
     ("straight", "      nvvm.fence.mbarrier.init\n", "", 0),
+    ("straight", FENCED, f"    }}\n    gpu.barrier\n{FENCED_ALL}", 0),
+    ("in_loops", FENCED, f"    }}\n    gpu.barrier\n{FENCED_ALL}", 0),
     # Or behind the barrier: the thread that starts the copy does not know of those of others.
     ("ring", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
     ("counted", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
@@ -109,20 +113,39 @@ def function(name: str) -> tuple[str, str]:
     return head, body[: body.index("    gpu.return")]
 
 
-def verdict_of(head: str, body: str) -> str:
+# Before and after loops and branches become branches between blocks.
+SPELLINGS = [
+    "",
+    "lower-affine,convert-scf-to-cf,",
+    "lower-affine,convert-scf-to-cf,canonicalize,cse,",
+]
+
+
+def verdict_of(head: str, body: str, spelling: str = "") -> str:
     """Return what verification says."""
     text = f"{head}{body}    gpu.return\n  }}\n}}\n"
-    (outcome,) = run_passes([("<stdin>", text)], VERIFY)
+    (outcome,) = run_passes([("<stdin>", text)], spelling + VERIFY)
     return outcome.verdict
 
 
+@pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(
     "name", ["ring", "counted", "in_loops", "own_turn", "some_turns", "straight"]
 )
-def test_phases_are_proved(name: str) -> None:
-    assert verdict_of(*function(name)) == "SAFE"
+def test_phases_are_proved(name: str, spelling: str) -> None:
+    assert verdict_of(*function(name), spelling) == "SAFE"
 
 
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("name", ["ring", "in_loops", "straight"])
+def test_all_threads_may_fence(name: str, spelling: str) -> None:
+    head, body = function(name)
+    assert FENCED in body
+    body = body.replace(FENCED, f"    }}\n{FENCED_ALL}    gpu.barrier\n")
+    assert verdict_of(head, body, spelling) == "SAFE"
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
@@ -131,19 +154,22 @@ def test_phases_are_proved(name: str) -> None:
         ("counted", "arith.divui %i, %c3", "arith.divui %i, %c2"),
     ],
 )
-def test_waits_for_phases_that_are_over_are_errors(name: str, old: str, new: str) -> None:
+def test_waits_for_phases_that_are_over_are_errors(
+    name: str, old: str, new: str, spelling: str
+) -> None:
     """A slot is read again before the copy into it is waited for, for certain."""
     head, body = function(name)
     assert verdict_of(head, body) == "SAFE"
     assert old in body
-    assert verdict_of(head, body.replace(old, new)) == "UNFIXABLE"
+    assert verdict_of(head, body.replace(old, new), spelling) == "UNFIXABLE"
 
 
+@pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(("name", "old", "new", "place"), MUTANTS)
-def test_mutants_are_seen(name: str, old: str, new: str, place: int) -> None:
+def test_mutants_are_seen(name: str, old: str, new: str, place: int, spelling: str) -> None:
     head, body = function(name)
     parts = body.split(old)
     assert len(parts) > 1, old
     at = place % (len(parts) - 1) + 1
     mutant = old.join(parts[:at]) + new + old.join(parts[at:])
-    assert verdict_of(head, mutant) in ("MAYBE", "RACE", "UNFIXABLE")
+    assert verdict_of(head, mutant, spelling) in ("MAYBE", "RACE", "UNFIXABLE")

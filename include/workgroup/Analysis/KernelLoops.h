@@ -14,10 +14,13 @@
 #ifndef WORKGROUP_ANALYSIS_KERNELLOOPS_H
 #define WORKGROUP_ANALYSIS_KERNELLOOPS_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <memory>
+#include <optional>
 
 namespace mlir::workgroup {
 
@@ -28,9 +31,8 @@ struct KernelLoop {
   /// The block that each turn starts with.
   Block *header = nullptr;
   const KernelLoop *parent = nullptr;
-  /// Of branches: the only block that goes back to the header, and the only one
-  /// outside that goes to it; null if there are several.
-  Block *latch = nullptr, *entering = nullptr;
+  /// Of branches: the blocks that go back to the header.
+  SmallVector<Block *, 1> latches;
   /// It is entered at its header only, so that its turns can be counted.
   bool isCountable = true;
 
@@ -40,6 +42,20 @@ struct KernelLoop {
         return true;
     return false;
   }
+};
+
+/// A value that a loop hands on: what it is in the first turn, and in the turn
+/// after one in which it is what it is.
+struct CarriedValue {
+  const KernelLoop *loop = nullptr;
+  Value initial, next;
+};
+
+/// The comparison that decides before each turn whether a loop goes on, and
+/// what it has to be for that.
+struct LoopTest {
+  arith::CmpIOp compare;
+  bool goesOnIf = true;
 };
 
 /// The loops of a kernel or device function. Stays valid while operations are
@@ -59,12 +75,22 @@ public:
   const KernelLoop *getLoopAt(Block *block) const {
     return ofHeaders.lookup(block);
   }
+  /// What `argument`, of an operation or of the header of a natural loop, is
+  /// from turn to turn; nothing if no loop hands it on, or one has several for it.
+  std::optional<CarriedValue> getCarried(BlockArgument argument) const;
+  /// The test of a natural loop or `scf.while`; nothing if it is no comparison,
+  /// or comes elsewhere.
+  std::optional<LoopTest> getTest(const KernelLoop *loop) const;
+  /// True if each turn of `loop` gets to `op` once: it stands in its body, and
+  /// in no other loop or branch there.
+  bool isInEachTurn(const KernelLoop *loop, Operation *op) const;
 
 private:
   void visit(Region &region, const KernelLoop *around);
   void visitBranches(Region &region, const KernelLoop *around);
   KernelLoop *make(const KernelLoop *around, Operation *op, Block *header);
 
+  mutable DominanceInfo dominance;
   std::vector<std::unique_ptr<KernelLoop>> storage;
   DenseMap<Block *, const KernelLoop *> loops;
   DenseMap<Operation *, const KernelLoop *> ofOps;

@@ -95,6 +95,13 @@ struct MissedPhase {
   int64_t turn = 0, distance = 0;
 };
 
+/// The edges between blocks that a place in a kernel is: something stands there
+/// in a block that all of them get to first.
+struct SyncEdges {
+  SmallVector<Block *> from;
+  Block *to = nullptr;
+};
+
 class SyncTree {
 public:
   SyncTree(Operation *scope, const ThreadAccesses &accesses,
@@ -133,6 +140,8 @@ public:
   /// The operation before which a barrier at `gap` is to stand; null if there
   /// is no such place.
   Operation *getInsertionPoint(SyncGap gap) const;
+  /// What the gaps are that have no such place: of an empty arm, nothing.
+  SmallVector<SyncEdges> getEdges() const;
   /// The operation that a node is, or starts with.
   Operation *getStart(unsigned node) const { return before[node]; }
   /// The gaps in which barriers of the block can stand, and where they are in
@@ -206,6 +215,7 @@ private:
   void visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
                             Block *join, Operation *before);
   Block *findJoin(Block *block);
+  static SmallVector<Block *> findBetween(ArrayRef<Block *> first, Block *join);
   bool mustPass(Block *block, Block *other);
   bool goesOnTogether(const KernelLoop *loop, ArrayRef<Block *> blocks);
   bool hasRelevant(Block *block) const;
@@ -237,6 +247,11 @@ private:
   /// loops that test in their middle, the test.
   std::vector<Operation *> before;
   DenseMap<unsigned, Operation *> ends, tests;
+  /// Nodes that start where each turn of a loop does: nothing stands before
+  /// them but on the edges into the loop.
+  DenseMap<unsigned, const KernelLoop *> atHeaders;
+  /// Of sequences of blocks: the first one, and the one behind.
+  DenseMap<unsigned, std::pair<Block *, Block *>> spans;
   SmallVector<Operation *> divergentBarriers, divergentBranches;
   /// Barriers of warps where lanes part.
   SmallVector<Operation *> parted;
