@@ -33,7 +33,9 @@ gpu.module @m {
   ^b:
       scf.if %elected {
         nvgpu.mbarrier.arrive.expect_tx %bar[%c0], %bytes : !bar
-        // expected-note @+1 {{the other access: 'nvgpu.tma.async.load' writes in thread (0, 0, 0)}}
+        // expected-note @+3 {{the other access: 'nvgpu.tma.async.load' writes in thread (0, 0, 0)}}
+        // expected-note @+2 {{the other access: 'nvgpu.tma.async.load' writes}}
+        // expected-warning @+1 {{possible data race on}}
         nvgpu.tma.async.load %map[%c0], %bar[%c0] to %S : !map, !bar -> !S
       }
       // expected-note @+1 {{this does not wait in turn 1 of its loop, counted from 0: the parity is that of a phase that is over}}
