@@ -130,18 +130,6 @@ static std::optional<CountedRange> getCountedRange(const KernelLoop *loop,
                    getNumber(op.getSingleUpperBound()));
 }
 
-/// True if nothing but the test of `loop` ends it.
-static bool isLeftAtTest(const KernelLoop *loop, const KernelLoops &loops) {
-  if (loop->op)
-    return true;
-  return llvm::all_of(*loop->header->getParent(), [&](Block &block) {
-    return &block == loop->header || !loop->contains(loops.getLoop(&block)) ||
-           llvm::all_of(block.getSuccessors(), [&](Block *next) {
-             return loop->contains(loops.getLoop(next));
-           });
-  });
-}
-
 /// True if each phase of each mbarrier ends with one announcement, from the
 /// first one on: TMA is told of that by a fence.
 bool AsyncPhases::areReady(const Group &group) const {
@@ -156,9 +144,8 @@ bool AsyncPhases::areReady(const Group &group) const {
       range = CountedRange{*only, *only};
     if (const KernelLoop *loop = sync.loops.getLoop(init)) {
       range = getCountedRange(loop, init.getMbarId(), sync.loops);
-      bool isBehindTest = loop->op || init->getBlock() != loop->header;
-      if (loop->parent || !isBehindTest || !isLeftAtTest(loop, sync.loops) ||
-          !sync.loops.isInEachTurn(loop, init))
+      bool isBehindTest = loop->op || sync.loops.isBehindTest(loop, init);
+      if (loop->parent || !isBehindTest || !sync.loops.isInEachTurn(loop, init))
         return false;
     }
     if (!range || range->last >= group.size || !isFenced(init, copying))

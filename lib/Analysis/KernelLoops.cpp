@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/SCCIterator.h"
 
@@ -41,6 +42,7 @@ void KernelLoops::visitBranches(Region &region, const KernelLoop *around) {
     KernelLoop *loop =
         make(outer ? made[outer] : around, nullptr, natural->getHeader());
     natural->getLoopLatches(loop->latches);
+    loop->exiting = natural->getExitingBlock();
     made[natural] = loop;
     ofHeaders[loop->header] = loop;
   }
@@ -97,28 +99,6 @@ void KernelLoops::visit(Region &region, const KernelLoop *around) {
 // From turn to turn
 //===----------------------------------------------------------------------===//
 
-/// What `argument` of a block is on the ways from the blocks of which `isFrom`
-/// holds; null if they do not all hand it the same.
-static Value getIncoming(BlockArgument argument,
-                         llvm::function_ref<bool(Block *)> isFrom) {
-  Value incoming;
-  Block *block = argument.getOwner();
-  for (auto it = block->pred_begin(), end = block->pred_end(); it != end;
-       ++it) {
-    if (!isFrom(*it))
-      continue;
-    auto branch = dyn_cast<BranchOpInterface>((*it)->getTerminator());
-    if (!branch)
-      return nullptr;
-    Value handed = branch.getSuccessorOperands(
-        it.getSuccessorIndex())[argument.getArgNumber()];
-    if (!handed || (incoming && incoming != handed))
-      return nullptr;
-    incoming = handed;
-  }
-  return incoming;
-}
-
 std::optional<CarriedValue>
 KernelLoops::getCarried(BlockArgument argument) const {
   Block *block = argument.getOwner();
@@ -133,8 +113,8 @@ KernelLoops::getCarried(BlockArgument argument) const {
     auto isLatch = [&](Block *from) {
       return llvm::is_contained(carried.loop->latches, from);
     };
-    carried.initial = getIncoming(argument, std::not_fn(isLatch));
-    carried.next = getIncoming(argument, isLatch);
+    carried.initial = getCommonIncoming(argument, std::not_fn(isLatch));
+    carried.next = getCommonIncoming(argument, isLatch);
   }
   bool isKnown = carried.loop && carried.initial && carried.next;
   return isKnown ? std::optional(carried) : std::nullopt;
@@ -145,14 +125,20 @@ std::optional<LoopTest> KernelLoops::getTest(const KernelLoop *loop) const {
   if (auto general = dyn_cast_or_null<scf::WhileOp>(loop->op)) {
     Value condition = general.getConditionOp().getCondition();
     test.compare = condition.getDefiningOp<arith::CmpIOp>();
-  } else if (auto branch = loop->op ? nullptr
-                                    : dyn_cast<cf::CondBranchOp>(
-                                          loop->header->getTerminator())) {
-    test.goesOnIf = loop->contains(getLoop(branch.getTrueDest()));
-    if (test.goesOnIf != loop->contains(getLoop(branch.getFalseDest())))
+  } else if (loop->exiting &&
+             isInEachTurn(loop, loop->exiting->getTerminator())) {
+    if (auto branch =
+            dyn_cast<cf::CondBranchOp>(loop->exiting->getTerminator())) {
       test.compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+      test.goesOnIf = loop->contains(getLoop(branch.getTrueDest()));
+    }
   }
   return test.compare ? std::optional(test) : std::nullopt;
+}
+
+bool KernelLoops::isBehindTest(const KernelLoop *loop, Operation *op) const {
+  return loop->exiting && loop->contains(getLoop(op)) &&
+         dominance.properlyDominates(loop->exiting, op->getBlock());
 }
 
 bool KernelLoops::isInEachTurn(const KernelLoop *loop, Operation *op) const {

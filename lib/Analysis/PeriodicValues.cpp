@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -107,7 +108,7 @@ bool PeriodicValues::isTestedCount(Operation *op) const {
          test->compare.getPredicate() == arith::CmpIPredicate::slt &&
          test->compare.getLhs() == op->getOperand(0) &&
          getConstantIntValue(op->getOperand(1)) == 1 &&
-         op->getBlock() != loop->header; // behind the test
+         loops.isBehindTest(loop, op);
 }
 
 /// True if `op`, which adds or multiplies and has the result `value`, may lose
@@ -199,9 +200,12 @@ PeriodicValues::Result PeriodicValues::compute(Value value) {
     int64_t number = value.getType().isInteger(1) ? *constant & 1 : *constant;
     return make([&](int64_t) { return number; });
   }
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == loop->header ? evaluateCarried(argument)
-                                               : std::nullopt;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() == loop->header)
+      return evaluateCarried(argument);
+    Value only = getCommonIncoming(argument);
+    return only ? evaluate(only) : std::nullopt;
+  }
   return evaluateOp(value.getDefiningOp());
 }
 

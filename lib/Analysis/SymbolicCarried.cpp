@@ -8,6 +8,7 @@
 
 #include "SymbolicTranslator.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -34,7 +35,8 @@ SymbolicForm SymbolicTranslator::translateArgument(BlockArgument argument) {
           loopOp.getConditionOp().getArgs()[argument.getArgNumber()]);
   if (std::optional<CarriedValue> carried = index.loops.getCarried(argument))
     return translateCarried(argument, *carried);
-  return index.makeOpaque(argument);
+  Value only = getCommonIncoming(argument);
+  return only ? index.getForm(only) : index.makeOpaque(argument);
 }
 
 namespace {

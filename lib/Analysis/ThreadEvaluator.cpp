@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Support/IncomingValues.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -87,9 +88,11 @@ ThreadEvaluator::Result ThreadEvaluator::compute(Value value) {
     return splat(constant.getValue().getSExtValue());
   if (Result id = computeId(value))
     return id;
-  Operation *op = value.getDefiningOp();
-  return op ? computeOp(op, cast<OpResult>(value).getResultNumber())
-            : std::nullopt;
+  if (Operation *op = value.getDefiningOp())
+    return computeOp(op, cast<OpResult>(value).getResultNumber());
+  Value only = getCommonIncoming(cast<BlockArgument>(value));
+  const ThreadValues *values = only ? evaluate(only) : nullptr;
+  return values ? Result(*values) : std::nullopt;
 }
 
 /// The values of `value` if it is an id of threads or a size of the block.

@@ -25,6 +25,21 @@ static SmallVector<IncomingValue, 2> getOfBlock(BlockArgument argument) {
   return values;
 }
 
+Value getCommonIncoming(BlockArgument argument,
+                        llvm::function_ref<bool(Block *)> isFrom) {
+  Value common;
+  if (argument.getOwner()->isEntryBlock())
+    return nullptr;
+  for (const IncomingValue &incoming : getOfBlock(argument)) {
+    if (!isFrom(incoming.op->getBlock()))
+      continue;
+    if (!incoming.value || (common && common != incoming.value))
+      return nullptr;
+    common = incoming.value;
+  }
+  return common;
+}
+
 SmallVector<IncomingValue, 2> IncomingValues::get(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && !argument.getOwner()->isEntryBlock())

@@ -17,7 +17,7 @@ from sync_kernels import KERNELS, Kernel, count
 from sync_programs import cost
 from sync_races import analyze
 from sync_situations import SITUATIONS, SPELLED, Situation
-from sync_text import FORMS, Form, print_program
+from sync_text import FORMS, Form, Spelling, print_program
 
 SEEDS, CHUNK = 500, 125
 DECIDED = 0.95
@@ -54,14 +54,26 @@ def test_situation_is_put_right(situation: Situation) -> None:
     assert inserted(situation, Form()) == situation.inserted, outcomes(INSERT, Form())
 
 
-def test_blocks_that_canonicalization_joins_do_not_matter() -> None:
-    """Loops with several ways back, and such that start where branches meet."""
-    form = Form(spelling="cf")
-    programs = [fuzz_sync.make_case(seed, form).program for seed in range(1, 61)]
+@pytest.mark.parametrize(
+    ("spelling", "lowering"),
+    [
+        ("cf", "canonicalize,"),
+        ("arith", "convert-scf-to-cf,"),
+        ("i32", "convert-scf-to-cf,canonicalize,cse,"),
+        ("while", "convert-scf-to-cf,"),
+        ("affine", "lower-affine,convert-scf-to-cf,canonicalize,cse,"),
+    ],
+)
+def test_lowering_does_not_matter(spelling: Spelling, lowering: str) -> None:
+    """Canonical blocks have loops with several ways back, and such that start where ways meet."""
+    form = Form(spelling=spelling)
+    programs = [
+        fuzz_sync.make_case(seed, form).program for seed in (*range(1, 31), *range(101, 151))
+    ]
     texts = [(program.name, print_program(program, form)) for program in programs]
     for passes in (VERIFY, f"{INSERT},{VERIFY}"):
-        plain, joined = (run_passes(texts, prefix + passes) for prefix in ("", "canonicalize,"))
-        for (name, _), one, other in zip(texts, plain, joined, strict=True):
+        before, after = (run_passes(texts, prefix + passes) for prefix in ("", lowering))
+        for (name, _), one, other in zip(texts, before, after, strict=True):
             assert one.verdict == other.verdict, name
             for barrier in ("gpu.barrier", "nvvm.bar.warp.sync"):
                 assert one.text.count(barrier) == other.text.count(barrier), name

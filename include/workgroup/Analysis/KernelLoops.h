@@ -33,6 +33,9 @@ struct KernelLoop {
   const KernelLoop *parent = nullptr;
   /// Of branches: the blocks that go back to the header.
   SmallVector<Block *, 1> latches;
+  /// Of branches: the only block that leaves the loop; null if there are
+  /// several, or none.
+  Block *exiting = nullptr;
   /// It is entered at its header only, so that its turns can be counted.
   bool isCountable = true;
 
@@ -51,8 +54,8 @@ struct CarriedValue {
   Value initial, next;
 };
 
-/// The comparison that decides before each turn whether a loop goes on, and
-/// what it has to be for that.
+/// The comparison that decides in each turn whether a loop goes on, and what it
+/// has to be for that.
 struct LoopTest {
   arith::CmpIOp compare;
   bool goesOnIf = true;
@@ -76,11 +79,15 @@ public:
     return ofHeaders.lookup(block);
   }
   /// What `argument`, of an operation or of the header of a natural loop, is
-  /// from turn to turn; nothing if no loop hands it on, or one has several for it.
+  /// from turn to turn; nothing if no loop hands it on, or one has several for
+  /// it.
   std::optional<CarriedValue> getCarried(BlockArgument argument) const;
-  /// The test of a natural loop or `scf.while`; nothing if it is no comparison,
-  /// or comes elsewhere.
+  /// The only test of a natural loop or `scf.while`; nothing if it is no
+  /// comparison, or some turns do without.
   std::optional<LoopTest> getTest(const KernelLoop *loop) const;
+  /// True if `op`, of the natural loop `loop`, is only got to in turns that
+  /// have passed the test.
+  bool isBehindTest(const KernelLoop *loop, Operation *op) const;
   /// True if each turn of `loop` gets to `op` once: it stands in its body, and
   /// in no other loop or branch there.
   bool isInEachTurn(const KernelLoop *loop, Operation *op) const;

@@ -14,9 +14,11 @@
 #ifndef WORKGROUP_SUPPORT_INCOMINGVALUES_H
 #define WORKGROUP_SUPPORT_INCOMINGVALUES_H
 
+#include "mlir/IR/Block.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::workgroup {
 
@@ -28,6 +30,13 @@ struct IncomingValue {
   /// Null if that operation does not tell.
   Value value;
 };
+
+/// What `argument` of a block is on all ways from the blocks of which `isFrom`
+/// holds; null if they do not hand on the same, or do not tell. Of all ways:
+/// the argument is that value, wherever it is used.
+Value getCommonIncoming(
+    BlockArgument argument,
+    llvm::function_ref<bool(Block *)> isFrom = [](Block *) { return true; });
 
 /// Looks up what values are on the ways to them. Each operation with regions is
 /// asked once, so the IR must not change in between.
