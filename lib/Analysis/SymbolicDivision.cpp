@@ -8,11 +8,20 @@
 
 #include "IntegerArithmetic.h"
 #include "SymbolicTranslator.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace mlir::workgroup {
 
 using Condition = SymbolicCondition;
 using Form = SymbolicForm;
+
+/// True if `form` is one thing or another: cases of cases are more than they
+/// are worth.
+static bool isOfChoice(const Form &form) {
+  return llvm::any_of(form.terms, [](auto term) {
+    return term.first->kind == SymbolicAtom::Select;
+  });
+}
 
 SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
   if (auto rest = dyn_cast<arith::RemUIOp>(op)) {
@@ -39,11 +48,7 @@ SymbolicForm SymbolicTranslator::translateDivision(Operation *op) {
   bool isFloor = isa<arith::FloorDivSIOp>(op) || index.isNonNegativeAt(lhs, op);
   bool isCeiling =
       isa<arith::CeilDivSIOp>(op) || (isa<arith::CeilDivUIOp>(op) && isFloor);
-  // One in another is more cases than it is worth.
-  bool isOfChoice = llvm::any_of(lhs.terms, [](auto term) {
-    return term.first->kind == SymbolicAtom::Select;
-  });
-  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor && !isOfChoice)
+  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor && !isOfChoice(lhs))
     return translateRounded(op, lhs, rhs);
   if (!(isFloor || isCeiling))
     return translateFunction(op, lhs, rhs);
@@ -94,11 +99,7 @@ std::optional<SymbolicForm>
 SymbolicTranslator::translateUnsignedDivision(Operation *op, const Form &lhs,
                                               const Form &rhs) {
   unsigned width = getWidth(op->getResult(0).getType());
-  // One in another is more cases than it is worth.
-  bool isOfChoice = llvm::any_of(lhs.terms, [](auto term) {
-    return term.first->kind == SymbolicAtom::Select;
-  });
-  if (!rhs.isConstant() || width == 0 || width > 64 || isOfChoice)
+  if (!rhs.isConstant() || width == 0 || width > 64 || isOfChoice(lhs))
     return std::nullopt;
   // x + 2^width, of which the rest needs the rest only.
   uint64_t most = llvm::maskTrailingOnes<uint64_t>(width);
@@ -114,6 +115,44 @@ SymbolicTranslator::translateUnsignedDivision(Operation *op, const Form &lhs,
   };
   return index.select(Condition::of(Condition::NonNegative, lhs), divide(lhs),
                       divide(large));
+}
+
+/// What `-lower-affine` makes of quotients that are rounded down, or up: of a
+/// dividend of any sign, by cases.
+std::optional<SymbolicForm>
+SymbolicTranslator::translateExpandedQuotient(arith::SelectOp op) {
+  auto compare = op.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!op.getType().isIndex() || !compare ||
+      !isConstantIntValue(compare.getRhs(), 0))
+    return std::nullopt;
+  bool isFloor = compare.getPredicate() == arith::CmpIPredicate::slt;
+  if (!isFloor && compare.getPredicate() != arith::CmpIPredicate::sle)
+    return std::nullopt;
+  // Of x < 0: -1 - (-1 - x) / n, and x / n. Of x <= 0: -(-x / n), and
+  // (x - 1) / n + 1.
+  auto isBelow = [&](Value value, Value of) {
+    auto sub = value.getDefiningOp<arith::SubIOp>();
+    return sub && sub.getRhs() == of &&
+           isConstantIntValue(sub.getLhs(), isFloor ? -1 : 0);
+  };
+  Value x = compare.getLhs(), quotient = op.getFalseValue();
+  if (auto sum = quotient.getDefiningOp<arith::AddIOp>();
+      !isFloor && sum && isConstantIntValue(sum.getRhs(), 1))
+    quotient = sum.getLhs();
+  auto division = quotient.getDefiningOp<arith::DivSIOp>();
+  auto chosen = division ? division.getLhs().getDefiningOp<arith::SelectOp>()
+                         : arith::SelectOp();
+  if (!chosen || chosen.getCondition() != op.getCondition() ||
+      !isBelow(op.getTrueValue(), quotient) ||
+      !isBelow(chosen.getTrueValue(), x) ||
+      (!isFloor && quotient == op.getFalseValue()))
+    return std::nullopt;
+  Form form = index.getForm(x), divisor = index.getForm(division.getRhs());
+  Form last = index.add(form, Form(isFloor ? 0 : -1), 1, nullptr);
+  if (!isDivisor(divisor) || index.getForm(chosen.getFalseValue()) != last)
+    return std::nullopt;
+  Form floor = index.divide(last, divisor);
+  return index.add(floor, Form(isFloor ? 0 : 1), 1, nullptr);
 }
 
 } // namespace mlir::workgroup

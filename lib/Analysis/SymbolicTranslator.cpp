@@ -232,6 +232,8 @@ SymbolicForm SymbolicTranslator::makeExtremum(bool isMinimum, const Form &lhs,
 SymbolicForm SymbolicTranslator::translateSelect(arith::SelectOp op) {
   if (op.getType().isInteger(1))
     return index.makeOpaque(op);
+  if (std::optional<Form> quotient = translateExpandedQuotient(op))
+    return *quotient;
   Form lhs = index.getForm(op.getTrueValue());
   Form rhs = index.getForm(op.getFalseValue());
   // The condition that is an equation is told best.

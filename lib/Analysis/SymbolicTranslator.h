@@ -81,6 +81,7 @@ private:
   Form translateDivision(Operation *op);
   Form translateRounded(Operation *op, const Form &lhs, const Form &rhs);
   std::optional<Form> translateWrapped(arith::RemSIOp op, const Form &divisor);
+  std::optional<Form> translateExpandedQuotient(arith::SelectOp op);
   std::optional<Form> translateUnsignedDivision(Operation *op, const Form &lhs,
                                                 const Form &rhs);
   Form getWrapping(Value value, unsigned depth = 0);
