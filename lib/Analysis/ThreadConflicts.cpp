@@ -246,6 +246,16 @@ std::optional<std::vector<bool>> ThreadConflicts::getReaching(Operation *op) {
   return may;
 }
 
+bool ThreadConflicts::mayReach(Operation *op,
+                               const std::array<int64_t, 3> &ids) {
+  const BlockShape &shape = index.getShape();
+  if (!tables)
+    return true;
+  int64_t thread =
+      ids[0] + *shape.sizes[0] * (ids[1] + *shape.sizes[1] * ids[2]);
+  return tables->getPossible(index.getGuard(op))[thread];
+}
+
 std::optional<std::vector<bool>> ThreadConflicts::getTakers(scf::IfOp branch,
                                                             Region &arm) {
   if (!tables)

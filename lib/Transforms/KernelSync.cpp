@@ -53,6 +53,17 @@ static bool isPhaseWait(Operation *op) {
              NVVM::MBarrierTryWaitOp>(op);
 }
 
+/// True if a thread may end a phase of an mbarrier by `op`, and so tell those
+/// that wait for it of what it has done before.
+static bool mayArrive(Operation *op) {
+  if (isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp>(op) ||
+      isPhaseWait(op))
+    return false;
+  return op->getName().getStringRef().contains("mbarrier") ||
+         llvm::any_of(op->getOperandTypes(),
+                      llvm::IsaPred<nvgpu::MBarrierGroupType>);
+}
+
 KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
     : scope(scope), analyses(analyses), loops(scope),
       accesses(scope, analyses.block, analyses.arguments),
@@ -67,6 +78,8 @@ KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
   scope->walk([&](Operation *op) {
     hasOtherBarriers |= isOtherBarrier(op) && !parts.isBarrier(op);
     hasPhaseWaits |= isPhaseWait(op);
+    if (mayArrive(op))
+      arrivals.push_back(op);
   });
 }
 
@@ -135,6 +148,20 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
   return SyncTree(scope, accesses, sync);
 }
 
+/// True if phases of mbarriers may order the first access before others: its
+/// thread may arrive at one.
+bool KernelSync::mayOrderByPhases(const Hazard &hazard) const {
+  const ThreadAccess &first = getAccess(hazard.first);
+  if (!hasPhaseWaits || hazard.missed)
+    return false;
+  if (first.isAsync || first.agent != AccessAgent::Thread ||
+      !hazard.conflict.witness)
+    return true;
+  return llvm::any_of(arrivals, [&](Operation *op) {
+    return conflicts.mayReach(op, hazard.conflict.witness->threads[0]);
+  });
+}
+
 /// Where threads wait for each other in other ways, nothing is certain.
 void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
                         bool hasParts) const {
@@ -143,8 +170,8 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
     return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
   };
   bool isWeak = hasOtherBarriers ||
-                (hasPhaseWaits && !hazard.missed &&
-                 !isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second));
+                (!isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second) &&
+                 mayOrderByPhases(hazard));
   isWeak |= !isKernel(scope) || hasOpenBarriers || hasParts;
   if (!isWeak || hazard.conflict.kind != Conflict::Certain)
     return;

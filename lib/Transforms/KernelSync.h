@@ -91,6 +91,7 @@ public:
   std::vector<BlockRace> findBlockRaces();
 
 private:
+  bool mayOrderByPhases(const Hazard &hazard) const;
   void weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts) const;
 
   Operation *scope;
@@ -100,6 +101,8 @@ private:
   mutable ThreadConflicts conflicts;
   ThreadParts parts;
   bool hasOtherBarriers = false, hasPhaseWaits = false;
+  /// Where threads may arrive at mbarriers.
+  SmallVector<Operation *> arrivals;
 };
 
 SyncFinding::Place getPlace(Operation *op);

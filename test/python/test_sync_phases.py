@@ -165,6 +165,19 @@ def test_waits_for_phases_that_are_over_are_errors(
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("name", ["ring", "counted", "in_loops"])
+def test_missing_barriers_are_errors(name: str, spelling: str) -> None:
+    """Who reads a slot arrives at no mbarrier: no phase orders that before the next copy."""
+    head, body = function(name)
+    without = body.replace("      gpu.barrier\n      %later", "      %later")
+    assert without != body
+    assert verdict_of(head, without, spelling) == "RACE"
+    arrive = "%token = nvgpu.mbarrier.arrive %bars[%from] : !bars -> !nvgpu.mbarrier.token"
+    arriving = without.replace("%later =", f"{arrive}\n      %later =")
+    assert verdict_of(head, arriving, spelling) == "MAYBE"
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(("name", "old", "new", "place"), MUTANTS)
 def test_mutants_are_seen(name: str, old: str, new: str, place: int, spelling: str) -> None:
     head, body = function(name)

@@ -162,6 +162,9 @@ public:
   /// not tell.
   std::optional<std::vector<bool>> getReaching(Operation *op);
 
+  /// False if the thread of these ids never gets to `op`.
+  bool mayReach(Operation *op, const std::array<int64_t, 3> &ids);
+
   /// True if no thread gets to `op`, as far as their ids tell.
   bool isDead(Operation *op);
 
