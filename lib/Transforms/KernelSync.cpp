@@ -56,7 +56,8 @@ static bool isPhaseWait(Operation *op) {
 /// True if a thread may end a phase of an mbarrier by `op`, and so tell those
 /// that wait for it of what it has done before.
 static bool mayArrive(Operation *op) {
-  if (isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp>(op) ||
+  if (isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
+          NVVM::FenceMbarrierInitOp>(op) ||
       isPhaseWait(op))
     return false;
   return op->getName().getStringRef().contains("mbarrier") ||
@@ -148,30 +149,47 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
   return SyncTree(scope, accesses, sync);
 }
 
-/// True if phases of mbarriers may order the first access before others: its
-/// thread may arrive at one.
-bool KernelSync::mayOrderByPhases(const Hazard &hazard) const {
+/// True if for all that arrives at mbarriers it is known which wait waits for
+/// it: one that comes later, for all threads.
+bool KernelSync::arePhasesFollowed(const SyncTree &tree) const {
+  DenseSet<Operation *> followed;
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses()))
+    if (const AsyncCompletion *done = tree.getCompletion(number))
+      if (done->isForAll)
+        followed.insert(access.op);
+  return llvm::all_of(arrivals,
+                      [&](Operation *op) { return followed.contains(op); });
+}
+
+/// True if phases of mbarriers may order the two accesses: the thread of the
+/// first one may arrive behind it; or that of the second one does, and the
+/// other one may have waited for it.
+bool KernelSync::mayOrderByPhases(const Hazard &hazard,
+                                  bool arePhasesFollowed) const {
   const ThreadAccess &first = getAccess(hazard.first);
   if (!hasPhaseWaits || hazard.missed)
     return false;
   if (first.isAsync || first.agent != AccessAgent::Thread ||
+      getAccess(hazard.second).agent != AccessAgent::Thread ||
       !hazard.conflict.witness)
     return true;
+  const std::array<int64_t, 3> *threads = hazard.conflict.witness->threads;
   return llvm::any_of(arrivals, [&](Operation *op) {
-    return conflicts.mayReach(op, hazard.conflict.witness->threads[0]);
+    return conflicts.mayReach(op, threads[0]) ||
+           (!arePhasesFollowed && conflicts.mayReach(op, threads[1]));
   });
 }
 
 /// Where threads wait for each other in other ways, nothing is certain.
-void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers,
-                        bool hasParts) const {
+void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
+                        bool arePhasesFollowed) const {
   auto isOfMBarrier = [&](unsigned access) {
     OpOperand *operand = getAccess(access).operand;
     return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
   };
   bool isWeak = hasOtherBarriers ||
                 (!isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second) &&
-                 mayOrderByPhases(hazard));
+                 mayOrderByPhases(hazard, arePhasesFollowed));
   isWeak |= !isKernel(scope) || hasOpenBarriers || hasParts;
   if (!isWeak || hazard.conflict.kind != Conflict::Certain)
     return;
@@ -205,8 +223,10 @@ std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
       unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
                                     : PairRelation::OfOneWarp,
       use, isOfPart, isComplete || tree.isOfPart());
+  bool areFollowed = arePhasesFollowed(tree);
   for (Hazard &hazard : hazards)
-    weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers());
+    weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers(),
+           areFollowed);
   return hazards;
 }
 

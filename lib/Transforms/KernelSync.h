@@ -91,8 +91,10 @@ public:
   std::vector<BlockRace> findBlockRaces();
 
 private:
-  bool mayOrderByPhases(const Hazard &hazard) const;
-  void weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts) const;
+  bool arePhasesFollowed(const SyncTree &tree) const;
+  bool mayOrderByPhases(const Hazard &hazard, bool arePhasesFollowed) const;
+  void weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
+              bool arePhasesFollowed) const;
 
   Operation *scope;
   const SyncAnalyses &analyses;
