@@ -203,17 +203,7 @@ bool HazardFinder::visitMissed(unsigned first, unsigned second) {
     relation.carrier = loop;
   relation.least = std::max<int64_t>(1, missed->distance);
   relation.most = relation.least;
-  Conflict conflict = conflicts.find(first, second, relation);
-  if (conflict.kind != Conflict::Certain)
-    return false;
-  hazards.push_back({first,
-                     second,
-                     {to, to, std::nullopt, false},
-                     relation,
-                     conflict,
-                     /*isUntimed=*/true,
-                     missed});
-  return true;
+  return addUncuttable(first, second, relation, missed);
 }
 
 //===----------------------------------------------------------------------===//

@@ -84,6 +84,8 @@ private:
                  PairRelation relation);
   bool visitUnknown(unsigned first, unsigned second);
   bool visitUnwaited(unsigned copy, unsigned other);
+  bool addUncuttable(unsigned first, unsigned second,
+                     const PairRelation &relation, const MissedPhase *missed);
   void visitRepeated(unsigned first, unsigned second,
                      ArrayRef<unsigned> around);
   bool visitMissed(unsigned first, unsigned second);

@@ -318,15 +318,25 @@ bool HazardFinder::visitUnwaited(unsigned copy, unsigned other) {
   relation.mayBeSame = true;
   for (unsigned loop : getCommonLoops(from, to))
     relation.sameTurn.push_back(tree.getLoop(loop));
-  Conflict conflict = conflicts.find(copy, other, relation);
+  return addUncuttable(copy, other, relation, nullptr);
+}
+
+/// Adds what no barrier helps against, if it happens for certain; false if it
+/// may not.
+bool HazardFinder::addUncuttable(unsigned first, unsigned second,
+                                 const PairRelation &relation,
+                                 const MissedPhase *missed) {
+  Conflict conflict = conflicts.find(first, second, relation);
   if (conflict.kind != Conflict::Certain)
     return false;
-  hazards.push_back({copy,
-                     other,
+  unsigned to = tree.getStep(second);
+  hazards.push_back({first,
+                     second,
                      {to, to, std::nullopt, false},
                      relation,
                      conflict,
-                     /*isUntimed=*/true});
+                     /*isUntimed=*/true,
+                     missed});
   return true;
 }
 

@@ -132,6 +132,16 @@ func.func private @read(%b: memref<64xf32, #workgroup>, %mirror: index, %out: me
         assert (kernel.name, kernel.verdict) == ("main", verdict)
 
 
+def test_declared_function() -> None:
+    """A function without a body is no kernel; of what it may do, nothing is known."""
+    call = "func.call @f(%b) : (memref<64xf32, #workgroup>) -> ()\n    %x = memref.load"
+    text = CHECKED.replace("%x = memref.load", call)
+    text += "func.func private @f(memref<64xf32, #workgroup>)\n"
+    (kernel,) = pipeline.check(text).kernels
+    assert (kernel.name, kernel.verdict) == ("main", "MAYBE")
+    assert any("nothing is known of the callee" in found.message for found in kernel.findings)
+
+
 def test_dynamic(tmp_path: Path) -> None:
     """The emulator agrees, and runs what is there: barriers are not inserted for it."""
     file = tmp_path / "program.mlir"

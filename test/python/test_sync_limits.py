@@ -93,60 +93,18 @@ def test_long_kernels(lines: list[str], verdict: str) -> None:
     assert found.verdict == verdict
 
 
-def loops(count: int) -> str:
-    """Return loops in a loop, in each of which a place is written, and read by another thread."""
-    memory = "memref<128xindex, #gpu.address_space<workgroup>>"
-    body = "\n".join(
-        f"""scf.for %i{number} = %c0 to %n step %c1 {{
-          memref.store %t, %S[%t] : {memory}
-          %x{number} = memref.load %S[%u] : {memory}
-          memref.store %x{number}, %G[%t] : memref<128xindex>
-        }}"""
-        for number in range(count)
-    )
+MEMORY = "memref<128xindex, #gpu.address_space<workgroup>>"
+
+
+def reversing(body: str) -> str:
+    """Return a kernel of one block, of which thread `%t` has `%u` opposite to it."""
     return f"""
 gpu.module @m {{
-  gpu.func @k(%G: memref<128xindex> {{llvm.noalias}}, %n: index) workgroup(%S: {memory}) kernel
-      attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %last = arith.constant 127 : index
-    %t = gpu.thread_id x
-    %u = arith.subi %last, %t : index
-    scf.for %i = %c0 to %n step %c1 {{
-      {body}
-    }}
-    gpu.return
-  }}
-}}
-"""
-
-
-@pytest.mark.parametrize("count", [5, 60, 120])
-def test_fewest_barriers_of_many_demands(count: int) -> None:
-    """Each loop needs two; the search among thousands of demands for more finds no others."""
-    text = pipeline.compile(loops(count), until="gpu", sync="insert").texts["gpu"]
-    assert text.count("gpu.barrier") == 2 * count
-
-
-def branches(count: int) -> str:
-    """Let a kernel take each of `count` branches or not, with a store and a load in each."""
-    memory = "memref<128xindex, #gpu.address_space<workgroup>>"
-    body = "\n".join(
-        f"""%k{number} = arith.constant {number} : index
-        %is{number} = arith.cmpi slt, %k{number}, %n : index
-        scf.if %is{number} {{
-          memref.store %t, %S[%t] : {memory}
-          %x{number} = memref.load %S[%u] : {memory}
-          memref.store %x{number}, %G[%t] : memref<128xindex>
-        }}"""
-        for number in range(count)
-    )
-    return f"""
-gpu.module @m {{
-  gpu.func @k(%G: memref<128xindex> {{llvm.noalias}}, %n: index) workgroup(%S: {memory}) kernel
+  gpu.func @k(%G: memref<128xindex> {{llvm.noalias}}, %n: index) workgroup(%S: {MEMORY}) kernel
       attributes {{known_block_size = array<i32: 128, 1, 1>,
                    known_grid_size = array<i32: 1, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
     %last = arith.constant 127 : index
     %t = gpu.thread_id x
     %u = arith.subi %last, %t : index
@@ -157,12 +115,58 @@ gpu.module @m {{
 """
 
 
+def reversal(number: int) -> str:
+    """Write a place, and read it in another thread."""
+    return f"""
+      memref.store %t, %S[%t] : {MEMORY}
+      %x{number} = memref.load %S[%u] : {MEMORY}
+      memref.store %x{number}, %G[%t] : memref<128xindex>"""
+
+
+def loops(count: int) -> str:
+    """Return loops in a loop, with a reversal in each."""
+    body = "\n".join(
+        f"scf.for %i{number} = %c0 to %n step %c1 {{{reversal(number)}\n}}"
+        for number in range(count)
+    )
+    return reversing(f"scf.for %i = %c0 to %n step %c1 {{\n{body}\n}}")
+
+
+@pytest.mark.parametrize("count", [5, 60, 120])
+def test_fewest_barriers_of_many_demands(count: int) -> None:
+    """Each loop needs two; the search among thousands of demands for more finds no others."""
+    text = pipeline.compile(loops(count), until="gpu", sync="insert").texts["gpu"]
+    assert text.count("gpu.barrier") == 2 * count
+
+
+def branches(count: int) -> str:
+    """Let a kernel take each of `count` branches or not, with a reversal in each."""
+    return reversing(
+        "\n".join(
+            f"""%k{number} = arith.constant {number} : index
+            %is{number} = arith.cmpi slt, %k{number}, %n : index
+            scf.if %is{number} {{{reversal(number)}
+            }}"""
+            for number in range(count)
+        )
+    )
+
+
 @pytest.mark.parametrize("count", [5, 20, 60])
 def test_fewest_barriers_of_many_branches(count: int) -> None:
     """Each needs one, and one lies between each two: any two branches may follow each other."""
     module = pipeline.compile(branches(count), until="gpu", sync="insert")
     assert module.texts["gpu"].count("gpu.barrier") == 2 * count - 1
     assert not module.diagnostics
+
+
+def test_of_thousands_of_races_a_hundred_are_told() -> None:
+    """Each load races with each store: the search ends early, and says that there may be more."""
+    report = pipeline.check(reversing("\n".join(map(reversal, range(80)))))
+    (found,) = report.kernels
+    assert found.verdict == "RACE"
+    assert [finding.verdict for finding in found.findings] == ["RACE"] * 100
+    assert report.rendered.count("there may be more such pairs of accesses") == 1
 
 
 def loaded(count: int) -> list[str]:
