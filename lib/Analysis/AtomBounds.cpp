@@ -88,6 +88,25 @@ Range AtomBounds::get(const Form &form) const {
   return known;
 }
 
+/// What is known of `form`, whose sum with a fact may have fewer numbers in it:
+/// of 4 * q + i, where i < n - 4 * q, only that it is less than n.
+Range AtomBounds::getByFacts(const Form &form) const {
+  Range range = get(form);
+  for (const Form &fact : facts)
+    for (int64_t sign : {-1, 1}) {
+      std::optional<Form> changed = form.plus(fact, sign);
+      if (!changed ||
+          changed->terms.size() >= form.terms.size() + fact.terms.size())
+        continue; // nothing cancels
+      Range beyond = get(*changed);
+      if (sign < 0 && beyond.min && (!range.min || *range.min < *beyond.min))
+        range.min = beyond.min;
+      if (sign > 0 && beyond.max && (!range.max || *range.max > *beyond.max))
+        range.max = beyond.max;
+    }
+  return range;
+}
+
 void AtomBounds::raise(const Atom *atom, int64_t least) {
   Range range = get(atom);
   if (range.min && *range.min >= least)
@@ -104,6 +123,13 @@ void AtomBounds::lower(const Atom *atom, int64_t most) {
   range.max = most;
   ranges[atom] = range;
   hasChanged = true;
+}
+
+void AtomBounds::narrow(const Atom *atom, const Range &range) {
+  if (range.min)
+    raise(atom, *range.min);
+  if (range.max)
+    lower(atom, *range.max);
 }
 
 /// `form` is `least` or more: so each atom is what the others leave to it.
@@ -181,8 +207,9 @@ void AtomBounds::boundByProduct(const Atom *quotient, const Form &below) {
 
 void AtomBounds::boundQuotient(const Atom *atom) {
   const Form &divisor = atom->operands[1];
-  Range dividend = get(atom->operands[0]), by = get(divisor);
+  Range by = get(divisor);
   if (divisor.isConstant() && divisor.constant > 0) {
+    Range dividend = getByFacts(atom->operands[0]);
     if (dividend.min)
       raise(atom, llvm::divideFloorSigned(*dividend.min, divisor.constant));
     if (dividend.max)
@@ -203,6 +230,12 @@ void AtomBounds::derive(const Atom *atom) {
   switch (atom->kind) {
   case Atom::Quotient:
     return boundQuotient(atom);
+  case Atom::Function:
+    if (atom->operands.size() == 2)
+      narrow(atom, SymbolicIndex::getRangeOfFunction(
+                       atom->op, getByFacts(atom->operands[0]),
+                       getByFacts(atom->operands[1])));
+    return;
   case Atom::Minimum:
     for (const Form &operand : atom->operands) {
       if (range.min)
@@ -253,7 +286,6 @@ void AtomBounds::combine() {
 }
 
 void AtomBounds::propagate() {
-  combine();
   constexpr unsigned kMaxRounds = 4;
   hasChanged = !facts.empty();
   for (unsigned round = 0; round < kMaxRounds && hasChanged; ++round) {

@@ -31,21 +31,25 @@ public:
   void add(const SymbolicCondition &condition);
   /// Looks at the atoms of `form` and at what they are made of.
   void add(const SymbolicForm &form);
-  /// Finds out what follows, after everything is added.
+  /// Adds what pairs of conditions say together, after all are added.
+  void combine();
+  /// Finds out what follows from what is added.
   void propagate();
 
   SymbolicRange get(const SymbolicAtom *atom) const;
   SymbolicRange get(const SymbolicForm &form) const;
+  /// The same, with single conditions looked at, too.
+  SymbolicRange getByFacts(const SymbolicForm &form) const;
   /// What conditions say is not negative.
   ArrayRef<SymbolicForm> getFacts() const { return facts; }
 
 private:
   void addFact(const SymbolicForm &form);
-  void combine();
   void boundBelow(const SymbolicForm &form, int64_t least);
   void boundAbove(const SymbolicForm &form, int64_t most);
   void raise(const SymbolicAtom *atom, int64_t least);
   void lower(const SymbolicAtom *atom, int64_t most);
+  void narrow(const SymbolicAtom *atom, const SymbolicRange &range);
   void boundQuotient(const SymbolicAtom *atom);
   void boundByProduct(const SymbolicAtom *quotient, const SymbolicForm &below);
   void derive(const SymbolicAtom *atom);

@@ -79,6 +79,34 @@ static int64_t takeMultiple(Form &form, const Form &part) {
   return times;
 }
 
+/// x - n * (x / n), if `product` is the second part of it.
+static std::optional<Form> getRemainder(const Atom *product) {
+  if (product->kind != Atom::Product)
+    return std::nullopt;
+  for (unsigned i = 0; i < 2; ++i) {
+    const Form &quotient = product->operands[i];
+    if (quotient.constant != 0 || quotient.terms.size() != 1 ||
+        quotient.terms.front().second != 1)
+      continue;
+    const Atom *atom = quotient.terms.front().first;
+    if (atom->kind == Atom::Quotient &&
+        atom->operands[1] == product->operands[1 - i])
+      return atom->operands[0].plus(makeForm(product), -1);
+  }
+  return std::nullopt;
+}
+
+/// Takes multiples of remainders by numbers that are not known out of `form`.
+static void takeRemainders(Form &form, SmallVectorImpl<DigitChain> &numbers) {
+  SmallVector<Form, 2> remainders;
+  for (auto [atom, factor] : form.terms)
+    if (std::optional<Form> remainder = getRemainder(atom))
+      remainders.push_back(std::move(*remainder));
+  for (const Form &remainder : remainders)
+    if (int64_t times = takeMultiple(form, remainder))
+      numbers.push_back({{remainder, 1, times}});
+}
+
 /// Takes multiples of quotients of one number by divisors that divide each
 /// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two digits.
 static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
@@ -97,6 +125,7 @@ static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
     known->second.push_back(atom);
   }
   SmallVector<DigitChain, 2> numbers;
+  takeRemainders(form, numbers);
   for (auto &[dividend, quotients] : found) {
     llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
       return lhs->operands[1].constant < rhs->operands[1].constant;
@@ -141,8 +170,9 @@ PairEquations::Digits PairEquations::divide(const Form &form,
   for (const DigitChain &number : numbers) {
     int64_t above = 0, below = 0;
     for (const Digit &digit : number) {
-      // What is left of a digit of more is a multiple of this one.
-      int64_t times = llvm::divideFloorSigned(digit.factor, size);
+      // What is left of a digit of more is a multiple of this one. What is
+      // taken away is less than the base as well.
+      int64_t times = digit.factor / size;
       int64_t left = digit.factor - times * size;
       add(digits.upper, digit.number, times - above * digit.ratio);
       add(digits.lower, digit.number, left - below * digit.ratio);
@@ -323,6 +353,10 @@ void PairEquations::add(const Place &first, const Place &second) {
   // Not all rows that are right are those of the program.
   constexpr unsigned kMaxKinds = 3, kMaxEquations = 16;
   unsigned numKinds = 0;
+  bounds[0].add(first.first);
+  bounds[1].add(second.first);
+  for (AtomBounds &ofSide : bounds)
+    ofSide.propagate(); // what columns are made of
   for (const Base &base : findBases(first.first)) {
     auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
     if (!lhs || !rhs)

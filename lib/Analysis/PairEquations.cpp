@@ -314,7 +314,25 @@ void PairEquations::nameRemainders(Equation &equation) {
     ;
 }
 
-/// Leaves out what is equal.
+/// True if the term `term` of `equation` can only be one number, which is taken
+/// to the other side.
+bool PairEquations::takeConstant(Equation &equation, const Term &term) {
+  const Variable &variable = term.first;
+  SymbolicRange range = getRange(variable);
+  if (variable.kind == Variable::Rest || !range.min || range.min != range.max)
+    return false;
+  if (variable.kind == Variable::Difference && *range.min == 0)
+    equal.insert(variable.atom);
+  Number low = addScaled(equation.low, *range.min, -term.second);
+  Number high = addScaled(equation.high, *range.min, -term.second);
+  if (!low || !high)
+    return false;
+  equation.low = *low;
+  equation.high = *high;
+  return true;
+}
+
+/// Leaves out what is equal, and what is a constant.
 bool PairEquations::simplify(Equation &equation) {
   size_t before = equation.terms.size();
   auto isZero = [](int64_t number) { return number == 0; };
@@ -323,15 +341,48 @@ bool PairEquations::simplify(Equation &equation) {
     equation.first.clear();
     equation.second.clear();
   }
-  llvm::erase_if(equation.terms, [&](const Term &term) {
+  auto isKnown = [&](const Term &term) {
     const Variable &variable = term.first;
     if (variable.kind == Variable::Rest) {
       Remainder &rest = remainders[variable.rest];
       return rest.isEqual = rest.isEqual || isEqual(rest.form);
     }
     return variable.kind == Variable::Difference && isEqual(variable.atom);
+  };
+  // What threads tell is a smaller number with all of its parts, such as that
+  // of a lane, by which others are told from it.
+  auto isOpen = [&](bool isTold) {
+    return llvm::any_of(equation.terms, [&](const Term &term) {
+      return isOfTables(term.first) == isTold && !isKnown(term);
+    });
+  };
+  bool keepsTold = isOpen(/*isTold=*/true) && isOpen(/*isTold=*/false);
+  llvm::erase_if(equation.terms, [&](const Term &term) {
+    if (keepsTold && isOfTables(term.first))
+      return false;
+    return isKnown(term) || takeConstant(equation, term);
   });
   return equation.terms.size() != before;
+}
+
+/// True if no numbers of its terms solve `equation`.
+bool PairEquations::hasNoSolution(const Equation &equation) const {
+  auto range = getTotalRange(equation.terms, equation);
+  return range && ((*range)[1] < equation.low || (*range)[0] > equation.high);
+}
+
+/// Leaves out equations that hold anyway, or that others are the same as:
+/// coordinates that are taken apart in several ways have digits in common.
+void PairEquations::removeRedundant() {
+  llvm::erase_if(equations, [](const Equation &equation) {
+    return equation.terms.empty() && equation.first.empty() &&
+           equation.low <= 0 && equation.high >= 0;
+  });
+  std::vector<Equation> different;
+  for (Equation &equation : equations)
+    if (!llvm::is_contained(different, equation))
+      different.push_back(std::move(equation));
+  equations = std::move(different);
 }
 
 /// Learns from an equation on one number.
@@ -381,18 +432,24 @@ bool PairEquations::isExcluded() {
 bool PairEquations::isContradiction() {
   if (equations.empty())
     return false;
-  bounds[0].propagate();
-  bounds[1].propagate();
+  for (AtomBounds &ofSide : bounds) {
+    ofSide.combine();
+    ofSide.propagate();
+  }
   // Bounds tell more remainders.
   for (Equation &equation : equations)
     nameRemainders(equation);
   constexpr unsigned kMaxRounds = 8, kMaxEquations = 32;
   for (unsigned round = 0; round < kMaxRounds; ++round) {
     bool hasChanged = false;
+    removeRedundant();
     size_t numEqual = equal.size(), numEquations = equations.size();
     looked.clear();
+    for (AtomBounds &ofSide : bounds)
+      ofSide.propagate(); // to what is in new equations
     for (size_t i = 0; i < equations.size() && i < kMaxEquations; ++i) {
       hasChanged |= simplify(equations[i]);
+      isImpossible |= hasNoSolution(equations[i]);
       hasChanged |= learn(equations[i]);
       while (!isImpossible && equations.size() < kMaxEquations &&
              (split(equations[i]) || splitByProduct(equations[i])))
@@ -405,7 +462,9 @@ bool PairEquations::isContradiction() {
     if (isImpossible || isExcluded())
       return true;
     if (!hasChanged && !lookAtThreads())
-      return false;
+      return llvm::any_of(equations, [&](const Equation &equation) {
+        return isRuledOut(equation);
+      });
   }
   return isImpossible || isExcluded();
 }

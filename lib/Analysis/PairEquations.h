@@ -88,6 +88,10 @@ private:
     int64_t low = 0, high = 0;
 
     bool isZero() const { return low == 0 && high == 0; }
+    bool operator==(const Equation &other) const {
+      return terms == other.terms && first == other.first &&
+             second == other.second && low == other.low && high == other.high;
+    }
   };
   /// A form that is from 0 to `most`.
   struct Remainder {
@@ -96,6 +100,7 @@ private:
     bool isEqual = false;
   };
   struct Split;
+  struct Sides;
   /// A constant, or that times an atom which both threads have the same of.
   using Base = std::pair<const SymbolicAtom *, int64_t>;
   /// What a base times `upper` and `lower` is the sum of.
@@ -115,7 +120,10 @@ private:
   SymbolicRange getTableRange(const Equation &equation) const;
   std::optional<std::array<int64_t, 2>>
   getTotalRange(ArrayRef<Term> terms, const Equation &tables) const;
+  bool takeConstant(Equation &equation, const Term &term);
   bool simplify(Equation &equation);
+  void removeRedundant();
+  bool hasNoSolution(const Equation &equation) const;
   bool name(Equation &equation);
   bool name(Equation &equation, const Form &form, int64_t most);
   void nameRemainders(Equation &equation);
@@ -125,7 +133,13 @@ private:
   bool isOfEqualQuotient(const SymbolicAtom *atom);
   void learnOperands();
   void learnMixtures();
+  std::optional<Sides> getSides(const Equation &equation) const;
+  bool isRuledOut(const Equation &equation) const;
+  void learnMixtures(const Sides &sides);
   void learnMixture(const SymbolicAtom *first, const SymbolicAtom *second);
+  void learnMixtureOfSum(const SymbolicAtom *mixture, const Form &sum,
+                         int64_t slack, unsigned side);
+  void addUpper(const Form &first, const Form &second, int64_t above);
   bool split(Equation &equation);
   bool split(Equation &equation, int64_t base);
   bool finish(Equation &equation, Split &parts, int64_t base);

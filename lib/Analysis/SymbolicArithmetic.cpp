@@ -286,6 +286,25 @@ static SymbolicForm splitMultiples(const SymbolicForm &form, int64_t divisor,
   return rest;
 }
 
+/// Puts quotients of what is in `rest` back from `quotient`, from which they
+/// were taken as multiples of `divisor`: they may be parts of remainders in it.
+static void returnRemainders(SymbolicForm &rest, int64_t divisor,
+                             SymbolicForm &quotient) {
+  SymbolicForm parts;
+  for (auto [atom, times] : quotient.terms)
+    if (atom->kind == SymbolicAtom::Quotient &&
+        llvm::any_of(atom->operands[0].terms, [&](auto term) {
+          return rest.getFactor(term.first) != 0;
+        }))
+      parts.terms.emplace_back(atom, times);
+  std::optional<SymbolicForm> more = rest.plus(parts, divisor);
+  std::optional<SymbolicForm> less = quotient.plus(parts, -1);
+  if (!more || !less)
+    return;
+  rest = std::move(*more);
+  quotient = std::move(*less);
+}
+
 /// Divides both sides by what they have in common.
 static void reduce(SymbolicForm &form, int64_t &divisor) {
   int64_t common = divisor;
@@ -297,6 +316,11 @@ static void reduce(SymbolicForm &form, int64_t &divisor) {
     factor /= common;
 }
 
+/// True if all of `range` is from 0 to below `size`.
+static bool isBelow(const SymbolicRange &range, int64_t size) {
+  return isNonNegative(range) && range.max && *range.max < size;
+}
+
 SymbolicForm SymbolicIndex::divide(const SymbolicForm &lhs,
                                    const SymbolicForm &divisor) {
   if (!divisor.isConstant() || divisor.constant <= 0)
@@ -304,9 +328,12 @@ SymbolicForm SymbolicIndex::divide(const SymbolicForm &lhs,
   int64_t by = divisor.constant;
   SymbolicForm quotient;
   SymbolicForm rest = splitMultiples(lhs, by, quotient);
+  SymbolicForm around = quotient, between = rest;
+  returnRemainders(between, by, around);
+  if (isBelow(getRange(between), by))
+    return around;
   reduce(rest, by);
-  Range range = getRange(rest);
-  if (isNonNegative(range) && range.max && *range.max < by)
+  if (isBelow(getRange(rest), by))
     return quotient;
   // A quotient of a quotient is one by the product.
   if (rest.constant == 0 && rest.terms.size() == 1 &&

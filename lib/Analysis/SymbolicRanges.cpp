@@ -139,8 +139,8 @@ static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
 
 /// The range of an unsigned division, or a bitwise operation, of numbers that
 /// are not negative.
-static Range rangeOfFunction(Operation *op, const Range &lhs,
-                             const Range &rhs) {
+Range SymbolicIndex::getRangeOfFunction(Operation *op, const Range &lhs,
+                                        const Range &rhs) {
   // A rest is below what it is one by, whatever is divided.
   if (isa<arith::RemUIOp>(op) && rhs.min && *rhs.min > 0 && rhs.max)
     return {0, isNonNegative(lhs) && lhs.max ? std::min(*lhs.max, *rhs.max - 1)
@@ -222,7 +222,7 @@ SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
   case Atom::Total:
     return {isNonNegative(ofOperand(0)) ? Number(0) : Number(), Number()};
   case Atom::Function:
-    return rangeOfFunction(atom.op, ofOperand(0), ofOperand(1));
+    return getRangeOfFunction(atom.op, ofOperand(0), ofOperand(1));
   case Atom::Turn:
   case Atom::Opaque:
     return atom.range;

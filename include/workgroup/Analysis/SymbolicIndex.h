@@ -214,6 +214,10 @@ public:
   bool hasTurn(const KernelLoop *loop);
 
   static SymbolicRange getRange(const SymbolicForm &form);
+  /// That of what `op`, which is no sum, makes of two numbers.
+  static SymbolicRange getRangeOfFunction(Operation *op,
+                                          const SymbolicRange &lhs,
+                                          const SymbolicRange &rhs);
 
   /// The turn of `loop`.
   SymbolicForm getTurn(const KernelLoop *loop);

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .program import Array, Input, Program, coarse, floats, whole
-from .reductions import softmax
+from .reductions import softmax, softmax_text
 
 _CONTRACTION = """
 !left = tensor<{left}x{kind}>
@@ -112,6 +112,63 @@ func.func @main(%x: tensor<?x?xf32>, %start: tensor<?xf32>) -> tensor<?xf32> {
 }
 """
 
+# Columns of narrow numbers, the sums of which are wider: rows are written two ways.
+_WIDENED = """
+!left = tensor<{k}x?x{kind}>
+!right = tensor<{k}x{j}x{kind}>
+!result = tensor<?x{j}x{total}>
+func.func @main(%a: !left, %b: !right, %c: !result) -> !result {{
+  %r = linalg.generic {{
+      indexing_maps = [affine_map<(i, j, k) -> (k, i)>, affine_map<(i, j, k) -> (k, j)>,
+                       affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%a, %b : !left, !right) outs(%c : !result) {{
+  ^bb0(%x: {kind}, %y: {kind}, %o: {total}):
+    %v = arith.ext{letter} %x : {kind} to {total}
+    %w = arith.ext{letter} %y : {kind} to {total}
+    %p = arith.mul{suffix} %v, %w : {total}
+    %s = arith.add{suffix} %o, %p : {total}
+    linalg.yield %s : {total}
+  }} -> !result
+  return %r : !result
+}}
+"""
+
+
+def _widened(kind: str, k: int, j: int) -> Program:
+    """Return a product with transposed rows of which only the run knows how many there are."""
+    is_float = "f" in kind
+    total = "f32" if is_float else "i32"
+
+    def make(*shape: int, of: str = kind) -> Input:
+        return coarse(*shape, kind=of) if is_float else whole(*shape, kind=of)
+
+    return Program(
+        f"widened_rows_of_{kind}",
+        _WIDENED.format(
+            k=k,
+            j=j,
+            kind=kind,
+            total=total,
+            letter="f" if is_float else "si",
+            suffix="f" if is_float else "i",
+        ),
+        tuple((make(k, i), make(k, j), make(i, j, of=total)) for i in (131, 1, 0)),
+        lambda a, b, c: c + np.einsum("ki,kj->ij", a.astype(c.dtype), b.astype(c.dtype)),
+        1e-4,
+    )
+
+
+def _softmax_along(shape: str, axis: int, kind: str, *launches: tuple[int, ...]) -> Program:
+    """Return a softmax along an axis that is not the last one, of rows as each run has them."""
+    return Program(
+        f"softmax_{axis}_of_{shape.replace('?', 'n')}_{kind}",
+        softmax_text(shape, axis, kind),
+        tuple((floats(*launch, kind=kind),) for launch in launches),
+        lambda x: softmax(x.astype("f4"), axis).astype(x.dtype),
+        2e-3 if kind == "f16" else 1e-5,
+    )
+
 
 def _softmax_of_padded(x: Array) -> Any:
     return softmax(np.pad(x, ((0, 2), (0, 0))), 0)
@@ -129,6 +186,12 @@ PROGRAMS = (
     _contraction("few_columns", "ik,kj->ij", "f32", _ROWS, i="?", j=16, k=40),
     _contraction("few_rows", "ik,kj->ij", "f16", [{"j": 90}, {"j": 1}], i=9, j="?", k=40),
     _contraction("ragged_bytes", "ik,jk->ij", "i8", _SIDES, i="?", j="?", k=40),
+    _widened("f16", 33, 70),
+    _widened("i8", 48, 128),
+    _softmax_along("2x?", 0, "f32", (2, 131), (2, 1), (2, 0)),
+    _softmax_along("5x?", 0, "f32", (5, 70), (5, 64)),
+    _softmax_along("3x?", 0, "f16", (3, 133), (3, 7)),
+    _softmax_along("?x4x?", 1, "f32", (3, 4, 37), (1, 4, 1)),
     Program(
         "softmax_columns_of_padded",
         _PADDED_COLUMNS,

@@ -124,7 +124,8 @@ func.func @main(%x: !t) -> !t {{
 """
 
 
-def _softmax(shape: str, axis: int, kind: str = "f32") -> str:
+def softmax_text(shape: str, axis: int, kind: str = "f32") -> str:
+    """Return a softmax of a shape of which '?' are not known."""
     unknown = [n for n, extent in enumerate(shape.split("x")) if extent == "?"]
     sizes = "\n  ".join(
         f"%c{n} = arith.constant {n} : index\n  %d{n} = tensor.dim %x, %c{n} : !t" for n in unknown
@@ -429,19 +430,28 @@ PROGRAMS = (
         ((whole(21, 40, low=1, high=5),), (whole(3, 7, low=2, high=3),)),
         lambda x: (x.max(1), x.argmax(1).astype("i4")),
     ),
-    Program("softmax", _softmax("6x1000", 1), ((floats(6, 1000),),), softmax),
-    Program("softmax_columns", _softmax("60x37", 0), ((floats(60, 37),),), lambda x: softmax(x, 0)),
+    Program("softmax", softmax_text("6x1000", 1), ((floats(6, 1000),),), softmax),
+    Program(
+        "softmax_columns", softmax_text("60x37", 0), ((floats(60, 37),),), lambda x: softmax(x, 0)
+    ),
     Program(
         "softmax_dynamic",
-        _softmax("?x?", 1),
+        softmax_text("?x?", 1),
         ((floats(9, 130),), (floats(1, 1),), (floats(3, 2),), (floats(0, 5),)),
         softmax,
     ),
     Program(
-        "softmax_middle", _softmax("3x18x10", 1), ((floats(3, 18, 10),),), lambda x: softmax(x, 1)
+        "softmax_middle",
+        softmax_text("3x18x10", 1),
+        ((floats(3, 18, 10),),),
+        lambda x: softmax(x, 1),
     ),
     Program(
-        "softmax_f64", _softmax("5x77", 1, "f64"), ((floats(5, 77, kind="f64"),),), softmax, 1e-12
+        "softmax_f64",
+        softmax_text("5x77", 1, "f64"),
+        ((floats(5, 77, kind="f64"),),),
+        softmax,
+        1e-12,
     ),
     Program(
         "layer_norm",
