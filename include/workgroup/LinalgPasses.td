@@ -30,8 +30,8 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`
       and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions,
       `tensor.reshape` a row and what that is expanded to, `scf.index_switch` branches of two;
-    - `tensor.pad`, `tensor.generate` and `tensor.splat`, and arithmetic on tensors, become
-      generics: a padded element is looked up if it is inside, and is the padding otherwise;
+    - `tensor.pad`, `tensor.generate`, `tensor.splat`, `tensor.bitcast`, and arithmetic on
+      tensors, become generics: a padded element is looked up if it is inside, and is the padding otherwise;
     - named operations become generics; constants that they update are filled in;
     - windows of one element, or that move nowhere, read the part of the input that they
       reach; dimensions of one element are dropped, and operations without iterations;

@@ -272,7 +272,7 @@ bool PlanWriter::writeRegion(Region &region, Object &step, StringRef name) {
       auto function = dyn_cast<func::FuncOp>(region.getParentOp());
       StringRef name =
           function ? function.getName() : step.getString("op").value_or("");
-      return refuse(region.getParentOp(),
+      return refuse(region.front().getTerminator(),
                     "'" + name +
                         "' branches, which a launch plan cannot "
                         "express; use scf.if and scf.for");

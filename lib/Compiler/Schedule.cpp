@@ -12,6 +12,7 @@
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/TransformOps/LinalgTransformOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
@@ -69,6 +70,7 @@ bool hasWork(ModuleOp module) {
   auto isTensor = llvm::IsaPred<RankedTensorType>;
   auto isWork = [&](Operation *op) {
     return isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()) ||
+           isa<memref::CopyOp>(op) ||
            llvm::any_of(op->getResultTypes(), isTensor) ||
            llvm::any_of(op->getOperandTypes(), isTensor);
   };

@@ -154,6 +154,30 @@ struct SplatToGeneric : OpRewritePattern<tensor::SplatOp> {
   }
 };
 
+/// The arithmetic on tensors that does the same becomes a generic with others.
+struct BitcastToArithmetic : OpRewritePattern<tensor::BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::BitcastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto isPlain = [](Type element) {
+      return element.isSignlessInteger() || isa<FloatType>(element);
+    };
+    if (!type || !source || !isPlain(type.getElementType()) ||
+        !isPlain(source.getElementType()))
+      return rewriter.notifyMatchFailure(op, "arithmetic has no such types");
+    Value result = arith::BitcastOp::create(rewriter, op.getLoc(),
+                                            source.clone(type.getElementType()),
+                                            op.getSource());
+    if (result.getType() != type) // sizes may be static on one side only
+      result = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 /// The last dimension of the indices has a coordinate per gathered dimension
 /// of the source; the dimensions before it come first in the result, those of
 /// the source follow, the gathered ones as one element or not at all.
@@ -335,8 +359,10 @@ void populateSliceStridePatterns(RewritePatternSet &patterns) {
 }
 
 void populateTensorGenericPatterns(RewritePatternSet &patterns) {
-  patterns.add<PadToGeneric, GenerateToGeneric, SplatToGeneric, GatherToGeneric,
-               FillConstantInits, ReshapeByRow>(patterns.getContext());
+  patterns
+      .add<PadToGeneric, GenerateToGeneric, SplatToGeneric, BitcastToArithmetic,
+           GatherToGeneric, FillConstantInits, ReshapeByRow>(
+          patterns.getContext());
 }
 
 } // namespace mlir::workgroup

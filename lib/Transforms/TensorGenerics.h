@@ -21,8 +21,9 @@
 namespace mlir::workgroup {
 
 /// Patterns that make a `linalg.generic` of `tensor.pad`, `tensor.generate`,
-/// `tensor.splat` and `tensor.gather`, and of `tensor.reshape` what tells its
-/// sizes: `tensor.collapse_shape` and `tensor.expand_shape`.
+/// `tensor.splat` and `tensor.gather`, arithmetic of `tensor.bitcast`, and of
+/// `tensor.reshape` what tells its sizes: `tensor.collapse_shape` and
+/// `tensor.expand_shape`.
 void populateTensorGenericPatterns(RewritePatternSet &patterns);
 
 /// Makes strides of slices 1 where these have one element.

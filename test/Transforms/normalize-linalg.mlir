@@ -275,3 +275,14 @@ func.func @shift(%a: tensor<8xf32>, %z: f32) -> tensor<8xf32> {
   } : tensor<8xf32> to tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// Bits of another type, of sizes that are known on one side only.
+// CHECK-LABEL: func.func @bits(
+// CHECK-NOT:     tensor.bitcast
+// CHECK:         linalg.generic
+// CHECK:           arith.bitcast %{{.*}} : f32 to i32
+// CHECK:         tensor.cast
+func.func @bits(%a: tensor<?x4xf32>) -> tensor<?x?xi32> {
+  %0 = tensor.bitcast %a : tensor<?x4xf32> to tensor<?x?xi32>
+  return %0 : tensor<?x?xi32>
+}

@@ -172,7 +172,7 @@ def test_host_function_that_branches() -> None:
     with pytest.raises(pipeline.UsageError) as caught:
         module.run(numbers(8), numbers(8), True)
     message = str(caught.value)
-    assert message.startswith("<string>:1:1: error: function 'main' cannot be run as a whole: ")
+    assert message.startswith("<string>:4:3: error: function 'main' cannot be run as a whole: ")
     assert "'main' branches" in message
     assert message.endswith("run its kernels by themselves: kernels['main_kernel'].run(...)")
     launched = module.kernels["main_kernel"]

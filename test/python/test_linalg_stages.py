@@ -21,6 +21,7 @@ BLOCKS = {
     **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
     **dict.fromkeys(("two_results_softmax", "split_columns", "step_of_one"), "0,3"),
     **dict.fromkeys(("softmax_columns_of_padded", "columns_read_backwards"), "0,3"),
+    **{f"softmax_0_of_{of}": "0,3" for of in ("2xn_f32", "5xn_f32", "3xn_f16")},
     **{f"split_columns_{columns}": "0,3" for columns in (33, 40, 1000)},
     **dict.fromkeys(("sum_outside", "batch_statistics", "batch_reduce_matmul"), "0,3"),
     "sum_outer_two": "0,0,3",

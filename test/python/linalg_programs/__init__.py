@@ -8,6 +8,7 @@ from .program import Program
 
 _MODULES = (
     "elementwise",
+    "bits",
     "reductions",
     "splits",
     "long_rows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .program import Array, Program, floats, number, whole
+from .program import Array, Program, floats, number, positive, whole
 
 _CHAIN = """
 #id = affine_map<(i, j) -> (i, j)>
@@ -57,6 +57,72 @@ func.func @main(%x: !t, %y: !t, %z: !t) {
 
 def _copy(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
     return x + y, x * (x + y)
+
+
+_COPY_ALONE = """
+!t = memref<?x?xf32>
+func.func @main(%x: !t, %y: !t) {
+  memref.copy %x, %y : !t to !t
+  return
+}
+"""
+
+_COPY_TO_VIEW = """
+#view = strided<[12, 1], offset: ?>
+!s = memref<4x5xf32, #view>
+func.func @main(%x: memref<10x12xf32>, %y: memref<4x5xf32>, %i: index) {
+  %a = memref.subview %x[%i, 2] [4, 5] [1, 1] : memref<10x12xf32> to !s
+  memref.copy %y, %a : memref<4x5xf32> to !s
+  return
+}
+"""
+
+
+def _copy_to_view(x: Array, y: Array, i: int) -> Array:
+    result = x.copy()
+    result[i : i + 4, 2:7] = y
+    return result
+
+
+_COPY_ONE_WAY = """
+!t = memref<?xi8>
+func.func @main(%x: !t, %y: !t, %n: index) {
+  %c0 = arith.constant 0 : index
+  %forth = arith.cmpi ne, %n, %c0 : index
+  scf.if %forth {
+    memref.copy %x, %y : !t to !t
+  } else {
+    memref.copy %y, %x : !t to !t
+  }
+  return
+}
+"""
+
+
+def _copy_one_way(x: Array, y: Array, n: int) -> tuple[Array, Array]:
+    return (x, x) if n != 0 else (y, y)
+
+
+_COPIES_IN_LOOP = """
+!t = memref<8x16xf32>
+func.func @main(%x: !t, %y: !t, %z: !t, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    memref.copy %x, %y : !t to !t
+    linalg.exp ins(%y : !t) outs(%z : !t)
+    memref.copy %z, %x : !t to !t
+  }
+  return
+}
+"""
+
+
+def _copies_in_loop(x: Array, y: Array, z: Array, n: int) -> tuple[Array, Array, Array]:
+    for _ in range(n):
+        y, z = x, np.exp(x)
+        x = z
+    return x, y, z
 
 
 _SUBVIEWS = """
@@ -180,6 +246,35 @@ PROGRAMS = (
         tuple((floats(*s), floats(*s), floats(*s)) for s in ((7, 40), (1, 1))),
         _copy,
         written=(1, 2),
+    ),
+    Program(
+        "memref_copy_alone",
+        _COPY_ALONE,
+        tuple((floats(*s), floats(*s)) for s in ((7, 40), (1, 1), (0, 3))),
+        lambda x, y: x,
+        written=(1,),
+    ),
+    Program(
+        "memref_copy_to_view",
+        _COPY_TO_VIEW,
+        ((floats(10, 12), floats(4, 5), number(3)),),
+        _copy_to_view,
+        written=(0,),
+    ),
+    Program(
+        "memref_copy_one_way",
+        _COPY_ONE_WAY,
+        tuple((whole(21, kind="i8"), whole(21, kind="i8"), number(n)) for n in (0, 1)),
+        _copy_one_way,
+        written=(0, 1),
+    ),
+    Program(
+        "memref_copies_in_loop",
+        _COPIES_IN_LOOP,
+        tuple((*[positive(8, 16)] * 3, number(n)) for n in (2, 0)),
+        _copies_in_loop,
+        1e-4,
+        (0, 1, 2),
     ),
     Program(
         "memref_subviews",
