@@ -346,6 +346,14 @@ void ContractionEmitter::splitBody() {
 Value ContractionEmitter::widen(Value value, int64_t length) {
   if (isa<VectorType>(value.getType()))
     return value;
+  // Of an element of a vector one operation, where it takes LLVM three.
+  auto element = value.getDefiningOp<vector::ExtractOp>();
+  if (element && !element.hasDynamicPosition() &&
+      element.getSourceVectorType().getRank() == 1) {
+    SmallVector<int64_t> places(length, element.getStaticPosition().front());
+    return vector::ShuffleOp::create(rewriter, loc, element.getSource(),
+                                     element.getSource(), places);
+  }
   return vector::BroadcastOp::create(
       rewriter, loc, VectorType::get({length}, value.getType()), value);
 }
@@ -378,8 +386,14 @@ Value ContractionEmitter::fuse(IRMapping &mapping, Value sum) {
   if (!product || !isa<arith::AddFOp>(contraction.combiner) ||
       ofBoth[1] != contraction.combiner)
     return {};
-  Value lhs = widen(mapping.lookupOrDefault(product.getLhs()), tile.columnRun);
-  Value rhs = widen(mapping.lookupOrDefault(product.getRhs()), tile.columnRun);
+  auto widenOnce = [&](Value value) {
+    Value &wide = widened[value];
+    if (!wide)
+      wide = widen(value, tile.columnRun);
+    return wide;
+  };
+  Value lhs = widenOnce(mapping.lookupOrDefault(product.getLhs()));
+  Value rhs = widenOnce(mapping.lookupOrDefault(product.getRhs()));
   return vector::FMAOp::create(rewriter, loc, lhs, rhs, sum);
 }
 
@@ -413,6 +427,7 @@ SmallVector<Value> ContractionEmitter::multiplySteps(ValueRange sums,
   Value ofLhsElement = contraction.op.getMatchingBlockArgument(contraction.lhs);
   Value ofRhsElement = contraction.op.getMatchingBlockArgument(contraction.rhs);
   for (int64_t k = 0; k < numSteps; ++k) {
+    widened.clear();
     SmallVector<IRMapping> rows;
     for (int64_t i = 0; i < tile.rows; ++i) {
       IRMapping &row = rows.emplace_back(constants);

@@ -189,6 +189,8 @@ private:
   IRMapping constants;
   /// The first of the steps that are emitted, and the indices of each.
   Value firstStep;
+  /// Factors of one step as vectors, which all products share.
+  DenseMap<Value, Value> widened;
 };
 
 } // namespace mlir::workgroup
