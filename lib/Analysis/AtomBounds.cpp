@@ -19,6 +19,7 @@ using Range = SymbolicRange;
 /// Says that `form` is not negative, and so what it is with more in it: of
 /// several numbers, each is no less than the least of them.
 void AtomBounds::addFact(const Form &form) {
+  isNew = true;
   facts.push_back(form);
   for (auto [atom, factor] : form.terms) {
     bool isLess = (atom->kind == Atom::Minimum && factor > 0) ||
@@ -57,9 +58,11 @@ void AtomBounds::add(const SymbolicCondition &condition) {
 
 void AtomBounds::add(const Form &form) {
   for (auto [atom, factor] : form.terms)
-    if (atoms.try_emplace(atom->number, atom).second)
+    if (atoms.try_emplace(atom->number, atom).second) {
+      isNew = true;
       for (const Form &operand : atom->operands)
         add(operand);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -280,14 +283,16 @@ void AtomBounds::combine() {
       std::optional<Form> sum = facts[i].plus(facts[j]);
       if (sum && !sum->terms.empty() &&
           sum->terms.size() <
-              std::min(facts[i].terms.size(), facts[j].terms.size()))
+              std::min(facts[i].terms.size(), facts[j].terms.size())) {
         facts.push_back(std::move(*sum));
+        isNew = true;
+      }
     }
 }
 
 void AtomBounds::propagate() {
   constexpr unsigned kMaxRounds = 4;
-  hasChanged = !facts.empty();
+  hasChanged = std::exchange(isNew, false) && !facts.empty();
   for (unsigned round = 0; round < kMaxRounds && hasChanged; ++round) {
     hasChanged = false;
     for (const Form &fact : facts)

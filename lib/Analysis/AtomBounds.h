@@ -60,6 +60,8 @@ private:
   /// In the order of their numbers: after what they are made of.
   std::map<unsigned, const SymbolicAtom *> atoms;
   DenseMap<const SymbolicAtom *, SymbolicRange> ranges;
+  /// There is something that nothing has been found out from yet.
+  bool isNew = false;
   bool hasChanged = false;
 };
 

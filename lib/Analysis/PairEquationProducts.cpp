@@ -225,6 +225,11 @@ std::optional<int64_t> PairEquations::getLeast(const Form &form,
 /// conditions tell: up to `depth` of them, and of minima and maxima in it.
 bool PairEquations::isNonNegative(const Form &form, unsigned side,
                                   unsigned depth) const {
+  SymbolicRange range = bounds[side].get(form);
+  if (range.min && *range.min >= 0)
+    return true;
+  if (range.max && *range.max < 0)
+    return false;
   if (std::optional<int64_t> least = getLeast(form, side); least && *least >= 0)
     return true;
   if (depth == 0)
