@@ -91,22 +91,42 @@ Range AtomBounds::get(const Form &form) const {
   return known;
 }
 
-/// What is known of `form`, whose sum with a fact may have fewer numbers in it:
-/// of 4 * q + i, where i < n - 4 * q, only that it is less than n.
+/// What is known of `form` by its atoms, and by single facts that are multiples
+/// of parts of it: of 4 * q + i, where i < n - 4 * q, that it is less than n.
 Range AtomBounds::getByFacts(const Form &form) const {
   Range range = get(form);
-  for (const Form &fact : facts)
-    for (int64_t sign : {-1, 1}) {
-      std::optional<Form> changed = form.plus(fact, sign);
-      if (!changed ||
-          changed->terms.size() >= form.terms.size() + fact.terms.size())
-        continue; // nothing cancels
-      Range beyond = get(*changed);
-      if (sign < 0 && beyond.min && (!range.min || *range.min < *beyond.min))
-        range.min = beyond.min;
-      if (sign > 0 && beyond.max && (!range.max || *range.max > *beyond.max))
-        range.max = beyond.max;
+  auto raise = [&](Number least) {
+    if (least && (!range.min || *range.min < *least))
+      range.min = least;
+  };
+  auto lower = [&](Number most) {
+    if (most && (!range.max || *range.max > *most))
+      range.max = most;
+  };
+  for (const Form &fact : facts) {
+    auto *lead = llvm::find_if(
+        fact.terms, [&](auto term) { return form.getFactor(term.first) != 0; });
+    if (lead == fact.terms.end())
+      continue;
+    int64_t ofForm = form.getFactor(lead->first), ofFact = lead->second;
+    if (ofForm % ofFact == 0) { // form = times * fact + rest
+      int64_t times = ofForm / ofFact;
+      std::optional<Form> rest = form.plus(fact, -times);
+      if (rest && times > 0)
+        raise(get(*rest).min);
+      else if (rest)
+        lower(get(*rest).max);
+    } else if (ofFact % ofForm == 0) { // fact = times * form + rest
+      int64_t times = ofFact / ofForm;
+      std::optional<Form> rest = fact.plus(form, -times);
+      Number most = rest ? get(*rest).max : Number();
+      Number least = most ? addScaled(0, *most, -1) : Number();
+      if (least && times > 0)
+        raise(llvm::divideCeilSigned(*least, times));
+      else if (least)
+        lower(llvm::divideFloorSigned(*least, times));
     }
+  }
   return range;
 }
 

@@ -230,6 +230,7 @@ bool PairEquations::isRuledOut(const Equation &equation) const {
   std::optional<Sides> sides = getSides(equation);
   if (!sides)
     return false;
+  sides->reduce();
   SymbolicRange first = bounds[0].getByFacts(sides->lhs);
   SymbolicRange second = bounds[1].getByFacts(sides->rhs);
   Number most = first.max && second.min ? addScaled(*first.max, *second.min, -1)

@@ -462,11 +462,12 @@ bool PairEquations::isContradiction() {
     if (isImpossible || isExcluded())
       return true;
     if (!hasChanged && !lookAtThreads())
-      return llvm::any_of(equations, [&](const Equation &equation) {
-        return isRuledOut(equation);
-      });
+      break;
   }
-  return isImpossible || isExcluded();
+  return isImpossible || isExcluded() ||
+         llvm::any_of(equations, [&](const Equation &equation) {
+           return isRuledOut(equation);
+         });
 }
 
 } // namespace mlir::workgroup

@@ -144,7 +144,7 @@ def _widened(kind: str, k: int, j: int) -> Program:
         return coarse(*shape, kind=of) if is_float else whole(*shape, kind=of)
 
     return Program(
-        f"widened_rows_of_{kind}",
+        f"widened_rows_of_{j}_{kind}",
         _WIDENED.format(
             k=k,
             j=j,
@@ -188,6 +188,7 @@ PROGRAMS = (
     _contraction("ragged_bytes", "ik,jk->ij", "i8", _SIDES, i="?", j="?", k=40),
     _widened("f16", 33, 70),
     _widened("i8", 48, 128),
+    _widened("i8", 33, 70),
     _softmax_along("2x?", 0, "f32", (2, 131), (2, 1), (2, 0)),
     _softmax_along("5x?", 0, "f32", (5, 70), (5, 64)),
     _softmax_along("3x?", 0, "f16", (3, 133), (3, 7)),
