@@ -20,10 +20,11 @@ public:
   explicit PairPrinter(const KernelSync &kernel) : kernel(kernel) {}
 
   std::string print(const Hazard &hazard) const;
-  llvm::json::Object toJSON(const Hazard &hazard) const;
+  /// Writes an object whose keys are in order, as those of the others are.
+  void write(llvm::json::OStream &json, const Hazard &hazard) const;
 
 private:
-  static llvm::json::Object toJSON(const ThreadAccess &access);
+  static void write(llvm::json::OStream &json, const ThreadAccess &access);
   /// True if places are bytes, not indices.
   bool isInBytes(const Hazard &hazard) const {
     const ThreadAccess &access = kernel.getAccess(hazard.first);
@@ -63,31 +64,53 @@ std::string PairPrinter::print(const Hazard &hazard) const {
   return text;
 }
 
-llvm::json::Object PairPrinter::toJSON(const ThreadAccess &access) {
-  llvm::json::Object object{{"op", access.op->getName().getStringRef()}};
-  if (auto location = access.op->getLoc()->findInstanceOf<FileLineColLoc>()) {
-    object["file"] = location.getFilename().getValue();
-    object["line"] = location.getLine();
-    object["column"] = location.getColumn();
-  }
-  return object;
+void PairPrinter::write(llvm::json::OStream &json, const ThreadAccess &access) {
+  auto location = access.op->getLoc()->findInstanceOf<FileLineColLoc>();
+  json.object([&] {
+    if (location) {
+      json.attribute("column", location.getColumn());
+      json.attribute("file", location.getFilename().getValue());
+      json.attribute("line", location.getLine());
+    }
+    json.attribute("op", access.op->getName().getStringRef());
+  });
 }
 
-llvm::json::Object PairPrinter::toJSON(const Hazard &hazard) const {
-  llvm::json::Object object{{"first", toJSON(kernel.getAccess(hazard.first))},
-                            {"second", toJSON(kernel.getAccess(hazard.second))},
-                            {"later_turn", hazard.order.loop.has_value()}};
-  if (const auto &witness = hazard.conflict.witness) {
-    llvm::json::Array threads;
-    for (const std::array<int64_t, 3> &ids : witness->threads)
-      threads.push_back(llvm::json::Array(ids));
-    object["threads"] = std::move(threads);
-    object[isInBytes(hazard) ? "byte" : "index"] =
-        llvm::json::Array(witness->place);
-  } else {
-    object["reason"] = hazard.conflict.reason;
-  }
-  return object;
+static void writeNumbers(llvm::json::OStream &json, ArrayRef<int64_t> numbers) {
+  json.array([&] {
+    for (int64_t number : numbers)
+      json.value(number);
+  });
+}
+
+void PairPrinter::write(llvm::json::OStream &json, const Hazard &hazard) const {
+  const auto &witness = hazard.conflict.witness;
+  auto writePlace = [&](StringRef name) {
+    json.attributeBegin(name);
+    writeNumbers(json, witness->place);
+    json.attributeEnd();
+  };
+  auto writeAccess = [&](StringRef name, unsigned access) {
+    json.attributeBegin(name);
+    write(json, kernel.getAccess(access));
+    json.attributeEnd();
+  };
+  json.object([&] {
+    if (witness && isInBytes(hazard))
+      writePlace("byte");
+    writeAccess("first", hazard.first);
+    if (witness && !isInBytes(hazard))
+      writePlace("index");
+    json.attribute("later_turn", hazard.order.loop.has_value());
+    if (!witness)
+      json.attribute("reason", hazard.conflict.reason);
+    writeAccess("second", hazard.second);
+    if (witness)
+      json.attributeArray("threads", [&] {
+        for (const std::array<int64_t, 3> &ids : witness->threads)
+          writeNumbers(json, ids);
+      });
+  });
 }
 
 /// Which hazards, by number, the barrier at a gap of the placement orders: by
@@ -119,12 +142,8 @@ void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
   constexpr size_t kMaxTold = 4, kMaxPairs = 256;
   SmallVector<unsigned, 0> ordered = findOrdered(gap);
   SmallVector<std::string> texts;
-  llvm::json::Array pairs;
-  for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs)) {
-    if (texts.size() < kMaxTold)
-      texts.push_back(printer.print(hazards[number]));
-    pairs.push_back(printer.toJSON(hazards[number]));
-  }
+  for (unsigned number : ArrayRef(ordered).take_front(kMaxTold))
+    texts.push_back(printer.print(hazards[number]));
   // No other barrier helps against that.
   auto *needed = llvm::find_if(ordered, [&](unsigned number) {
     return llvm::binary_search(placement.certificate, number);
@@ -139,18 +158,27 @@ void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
        << remark::metric("Barriers", placement.gaps.size())
        << remark::metric("Needed", placement.certificate.size())
        << remark::metric("Optimal", placement.isOptimal);
-  llvm::json::Object explanation{
-      {"pairs", std::move(pairs)},
-      {"barriers", int64_t(placement.gaps.size())},
-      {"needed", int64_t(placement.certificate.size())},
-      {"optimal", placement.isOptimal}};
-  if (needed != ordered.end()) {
+  if (needed != ordered.end())
     told << remark::metric("Certificate", printer.print(hazards[*needed]));
-    explanation["certificate"] = printer.toJSON(hazards[*needed]);
-  }
-  std::string json;
-  llvm::raw_string_ostream(json) << llvm::json::Value(std::move(explanation));
-  explained << json;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  // Values that are made first take as long as a pass.
+  llvm::json::OStream json(stream);
+  json.object([&] {
+    json.attribute("barriers", int64_t(placement.gaps.size()));
+    if (needed != ordered.end()) {
+      json.attributeBegin("certificate");
+      printer.write(json, hazards[*needed]);
+      json.attributeEnd();
+    }
+    json.attribute("needed", int64_t(placement.certificate.size()));
+    json.attribute("optimal", placement.isOptimal);
+    json.attributeArray("pairs", [&] {
+      for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs))
+        printer.write(json, hazards[number]);
+    });
+  });
+  explained << text;
 }
 
 } // namespace mlir::workgroup
