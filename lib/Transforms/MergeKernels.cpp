@@ -70,11 +70,13 @@ static void launch(gpu::GPUModuleOp kernels, Operation *user) {
 }
 
 static void mergeKernels(ModuleOp module) {
+  auto all = module.getOps<gpu::GPUModuleOp>();
+  if (all.empty() || llvm::hasSingleElement(all))
+    return;
   SymbolTableCollection symbols;
   SymbolUserMap users(symbols, module);
   DenseMap<size_t, SmallVector<gpu::GPUModuleOp, 1>> kept;
-  for (auto kernels :
-       llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>())) {
+  for (auto kernels : llvm::make_early_inc_range(all)) {
     ArrayRef<Operation *> launches = users.getUsers(kernels);
     if (launches.empty() || !llvm::all_of(launches, isLaunch) ||
         !isStateless(kernels))
