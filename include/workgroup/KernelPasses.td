@@ -153,6 +153,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       crashes on, or miscompiles, rows at dynamic positions). Not among them are
       `vector.load`, `vector.store` and their masked forms of rank two, and
       gathers and scatters with strides, which `workgroup-verify-nvvm` names;
+    - transfers of several dimensions become loops, those of one vector accesses
+      (by upstream's patterns, which take long to find that there is none), and
+      `affine.delinearize_index` and `affine.linearize_index` become arithmetic;
     - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
       shuffles of 64 bits) becomes shuffles of 32 bits and arithmetic;
     - a `gpu.subgroup_reduce` in a block that is not known to consist of full

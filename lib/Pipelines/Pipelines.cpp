@@ -14,7 +14,6 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -132,10 +131,7 @@ void buildMemoryPipeline(OpPassManager &pm,
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
 static void buildKernelLowering(OpPassManager &pm) {
   pm.addPass(createConvertNVGPUToNVVMPass());
-  // Transfers of several dimensions become loops; of one, vector accesses.
-  pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createLegalizeForNVVMPass());
-  pm.addPass(affine::createAffineExpandIndexOpsPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

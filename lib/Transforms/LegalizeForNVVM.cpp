@@ -13,7 +13,9 @@
 #include "LowerReductions.h"
 #include "NarrowFloats.h"
 #include "ThreadOwnership.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -392,6 +394,25 @@ static LogicalResult apply(ArrayRef<Operation *> scopes,
   return applyOpPatternsGreedily(ops, std::move(patterns), config);
 }
 
+/// Lowers transfers of several dimensions to loops, and those of one to vector
+/// accesses. Most kernels have none.
+static LogicalResult lowerTransfers(ArrayRef<Operation *> scopes) {
+  auto isTransfer = [](Operation *op) {
+    return isa<VectorTransferOpInterface>(op) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+  };
+  if (llvm::none_of(scopes, [&](Operation *scope) {
+        return scope->walk(isTransfer).wasInterrupted();
+      }))
+    return success();
+  MLIRContext *context = scopes.front()->getContext();
+  RewritePatternSet permutations(context), loops(context);
+  vector::populateVectorTransferPermutationMapLoweringPatterns(permutations);
+  populateVectorToSCFConversionPatterns(loops);
+  return success(succeeded(apply(scopes, std::move(permutations))) &&
+                 succeeded(apply(scopes, std::move(loops))));
+}
+
 namespace {
 struct LegalizeForNVVMPass final
     : impl::LegalizeForNVVMPassBase<LegalizeForNVVMPass> {
@@ -401,7 +422,8 @@ struct LegalizeForNVVMPass final
     Operation *root = getOperation();
     SmallVector<Operation *> scopes = collectDeviceScopes(root);
     IRRewriter rewriter(&getContext());
-    if (failed(lowerStructuredOps(root, scopes, rewriter)) ||
+    if (failed(lowerTransfers(scopes)) ||
+        failed(lowerStructuredOps(root, scopes, rewriter)) ||
         failed(lowerReductions(root, scopes, rewriter)))
       return signalPassFailure();
 
@@ -411,6 +433,7 @@ struct LegalizeForNVVMPass final
     populateNarrowFloatPatterns(patterns);
     populateExpandShapePatterns(patterns);
     populateExpandMathPatterns(patterns);
+    affine::populateAffineExpandIndexOpsPatterns(patterns);
     if (failed(apply(scopes, std::move(patterns))) ||
         failed(verifyLegal(root, scopes)))
       return signalPassFailure();
