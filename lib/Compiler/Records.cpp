@@ -20,7 +20,10 @@ namespace mlir::workgroup {
 // Diagnostics and remarks
 //===----------------------------------------------------------------------===//
 
-std::string toUTF8(StringRef text) { return llvm::json::fixUTF8(text); }
+std::string toUTF8(StringRef text) {
+  // What mends a text takes apart the right ones, too.
+  return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text);
+}
 
 SourceLocation getSourceLocation(Location loc) {
   if (auto place = loc->findInstanceOf<FileLineColLoc>())
