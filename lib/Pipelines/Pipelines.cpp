@@ -28,6 +28,14 @@ namespace mlir::workgroup {
 /// What a block can have on every chip without asking the driver for more.
 static constexpr int64_t kMaxStaticBytes = 49152;
 
+/// Simplifies operations of kernels, and leaves blocks to LLVM, which does it
+/// better, and again.
+static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return createCanonicalizerPass(config);
+}
+
 void buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createPrepareBufferizationPass());
   bufferization::OneShotBufferizePassOptions options;
@@ -72,7 +80,7 @@ static void addSynchronization(OpPassManager &pm,
   if (options.sync == SyncMode::Minimize)
     pm.addPass(createEliminateBarriersPass({areDistinct}));
   if (options.sync != SyncMode::Keep) // constants go to where others are
-    pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
+    pm.addNestedPass<gpu::GPUModuleOp>(createKernelCanonicalizerPass());
   if (options.verifyBarriers)
     pm.addPass(createVerifySyncPass({areDistinct, /*strict=*/false}));
 }
@@ -119,7 +127,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createHoistAllocsPass(
       {/*defaultAlignment=*/16, isKept, /*fromSpaces=*/{}}));
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addNestedPass<gpu::GPUModuleOp>(createCanonicalizerPass());
+  pm.addNestedPass<gpu::GPUModuleOp>(createKernelCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   addSynchronization(pm, options);
   pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
@@ -138,7 +146,7 @@ static void buildKernelLowering(OpPassManager &pm) {
   pm.addPass(createConvertNVVMToLLVMPass());
   pm.addPass(createConvertKernelsToNVVMPass());
   pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createKernelCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
