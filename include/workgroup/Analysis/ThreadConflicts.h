@@ -87,13 +87,9 @@ struct PairRelation {
 
   bool operator<(const PairRelation &other) const {
     auto asTuple = [](const PairRelation &relation) {
-      auto copy = [](const auto &list) {
-        return std::vector(list.begin(), list.end());
-      };
-      return std::tuple(relation.threads, relation.carrier, relation.least,
-                        relation.most, relation.mayBeSame,
-                        copy(relation.sameTurn), copy(relation.ends),
-                        copy(relation.turns), copy(relation.avoided));
+      return std::tie(relation.threads, relation.carrier, relation.least,
+                      relation.most, relation.mayBeSame, relation.sameTurn,
+                      relation.ends, relation.turns, relation.avoided);
     };
     return asTuple(*this) < asTuple(other);
   }
