@@ -100,14 +100,18 @@ SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
   bool isNegated = llvm::any_of(form.terms, [](auto term) {
     return term.first->kind == SymbolicAtom::Quotient && term.second > 0;
   });
-  if ((range.min && range.max) || !isNegated)
-    return range;
-  std::optional<SymbolicForm> negated = SymbolicForm(0).plus(form, -1);
+  std::optional<SymbolicForm> negated =
+      isNegated ? SymbolicForm(0).plus(form, -1) : std::nullopt;
   if (!negated)
     return range;
+  // Of -(x mod n) the ends by those of x and x / n may be known, and far off.
   Range other = getRangeOfRemainders(*negated);
-  return {range.min ? range.min : scale(other.max, -1),
-          range.max ? range.max : scale(other.min, -1)};
+  Number low = scale(other.max, -1), high = scale(other.min, -1);
+  if (low && (!range.min || *range.min < *low))
+    range.min = low;
+  if (high && (!range.max || *range.max > *high))
+    range.max = high;
+  return range;
 }
 
 static bool isNonNegative(const Range &range) {

@@ -215,4 +215,50 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // The last tile of 70 columns has 6: half of nine times as many as a tile has is a divisor, as none has no column.
+  gpu.func @of_tile() workgroup(%v: memref<2304xindex, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c9 = arith.constant 9 : index
+    %c256 = arith.constant 256 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %width = affine.min affine_map<(b) -> (70 - (b mod 2) * 64, 64)>(%b)
+    %all = arith.muli %width, %c9 overflow<nsw, nuw> : index
+    %pairs = arith.divui %all, %c2 : index
+    %n = arith.muli %pairs, %c4 overflow<nsw, nuw> : index
+    scf.for %i = %t to %n step %c256 {
+      %pair = arith.remui %i, %pairs : index
+      %row = arith.divui %i, %pairs : index
+      %at = affine.apply affine_map<(r, c) -> (r * 576 + c * 2)>(%row, %pair)
+      memref.store %i, %v[%at] : memref<2304xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+
+  // Rows of 576 that begin 500 apart.
+  gpu.func @of_long_tile() workgroup(%v: memref<2304xindex, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c9 = arith.constant 9 : index
+    %c256 = arith.constant 256 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %width = affine.min affine_map<(b) -> (70 - (b mod 2) * 64, 64)>(%b)
+    %all = arith.muli %width, %c9 overflow<nsw, nuw> : index
+    %pairs = arith.divui %all, %c2 : index
+    %n = arith.muli %pairs, %c4 overflow<nsw, nuw> : index
+    scf.for %i = %t to %n step %c256 {
+      %pair = arith.remui %i, %pairs : index
+      %row = arith.divui %i, %pairs : index
+      %at = affine.apply affine_map<(r, c) -> (r * 500 + c * 2)>(%row, %pair)
+      // expected-warning @+2 {{possible data race}}
+      // expected-note @+1 {{the other access}}
+      memref.store %i, %v[%at] : memref<2304xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
 }
