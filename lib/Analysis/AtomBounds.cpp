@@ -279,8 +279,11 @@ void AtomBounds::derive(const Atom *atom) {
     return;
   case Atom::Product: {
     Range lhs = get(atom->operands[0]), rhs = get(atom->operands[1]);
-    bool isPlain = lhs.min && *lhs.min >= 0 && rhs.min && *rhs.min >= 0;
-    if (isPlain && range.min && *range.min > 0)
+    bool isLeftPlain = lhs.min && *lhs.min >= 0;
+    bool isRightPlain = rhs.min && *rhs.min >= 0;
+    bool isPlain = isLeftPlain && isRightPlain;
+    // Both are positive if one is not negative.
+    if ((isLeftPlain || isRightPlain) && range.min && *range.min > 0)
       for (const Form &operand : atom->operands)
         boundBelow(operand, 1);
     if (isPlain && lhs.max && rhs.max)

@@ -261,4 +261,40 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Who counts up to a product of the rows, of which there are some, knows that there are columns.
+  gpu.func @of_positive_product(%m: index) workgroup(%v: memref<32x33xindex, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c256 = arith.constant 256 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %rows = affine.min affine_map<(b) -> (130 - (b mod 5) * 32, 32)>(%b)
+    %columns = affine.min affine_map<(b)[m] -> (m - (b floordiv 5) * 32, 32)>(%b)[%m]
+    %n = arith.muli %rows, %columns overflow<nsw, nuw> : index
+    scf.for %i = %t to %n step %c256 {
+      %column = arith.remui %i, %columns : index
+      %row = arith.divui %i, %columns : index
+      memref.store %i, %v[%row, %column] : memref<32x33xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+
+  // The remainder by the one number and the quotient by the other one tell no two elements apart.
+  gpu.func @of_two_divisors(%m: index) workgroup(%v: memref<32x33xindex, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c256 = arith.constant 256 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %rows = affine.min affine_map<(b) -> (130 - (b mod 5) * 32, 32)>(%b)
+    %columns = affine.min affine_map<(b)[m] -> (m - (b floordiv 5) * 32, 32)>(%b)[%m]
+    %n = arith.muli %rows, %columns overflow<nsw, nuw> : index
+    scf.for %i = %t to %n step %c256 {
+      %column = arith.remui %i, %columns : index
+      %row = arith.divui %i, %rows : index
+      // expected-warning @+2 {{possible data race}}
+      // expected-note @+1 {{the other access}}
+      memref.store %i, %v[%row, %column] : memref<32x33xindex, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
 }

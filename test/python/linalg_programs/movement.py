@@ -344,6 +344,8 @@ func.func @main(%x: tensor<0x4xf32>) -> tensor<?x4xf32> {
 
 PROGRAMS = (
     _transposed("transpose", "?x?", [1, 0], (130, 67), (1, 1), (5, 0), (1, 40)),
+    _transposed("transpose_ragged_rows", "130x?", [1, 0], (130, 67), (130, 1), (130, 0)),
+    _transposed("permute_ragged", "?x70x9", [2, 0, 1], (7, 70, 9), (1, 70, 9)),
     _transposed("transpose_divisible", "64x128", [1, 0], (64, 128)),
     _transposed("transpose_i8", "33x70", [1, 0], (33, 70), kind="i8"),
     _transposed("permute_4d", "2x3x17x5", [0, 2, 3, 1], (2, 3, 17, 5)),
