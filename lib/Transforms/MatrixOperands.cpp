@@ -110,28 +110,57 @@ static LogicalResult verifyBounds(const MatrixAccess &access, unsigned dim,
   return success();
 }
 
+namespace {
+
+/// Where the elements of a memref are, in bytes.
+struct ElementPlaces {
+  int64_t first = 0;
+  SmallVector<int64_t> strides;
+};
+
+/// Of each memref, what all accesses to it share; nothing if it is not known.
+using PlacesOf = DenseMap<Value, std::optional<ElementPlaces>>;
+
+} // namespace
+
+static std::optional<ElementPlaces> findPlaces(Value memref, Operation *op) {
+  auto type = cast<MemRefType>(memref.getType());
+  std::optional<int64_t> place = getConstantPlace(memref);
+  std::optional<int64_t> bytes = getElementBytes(type, op);
+  ElementPlaces places;
+  int64_t offset;
+  if (!place || !bytes ||
+      failed(type.getStridesAndOffset(places.strides, offset)) ||
+      llvm::any_of(places.strides, ShapedType::isDynamic))
+    return std::nullopt;
+  places.first = *place;
+  for (int64_t &stride : places.strides)
+    stride *= *bytes;
+  return places;
+}
+
 /// Checks that the addresses of `access`, whose indices have the values
 /// `indices`, are aligned as its instruction needs them.
 static LogicalResult verifyAlignment(const MatrixAccess &access,
                                      ArrayRef<const ThreadValues *> indices,
-                                     const ThreadEvaluator &evaluator) {
+                                     const ThreadEvaluator &evaluator,
+                                     PlacesOf &placesOf) {
   // What is the same for all threads, verifyAccessAlignment sees.
-  auto type = cast<MemRefType>(access.memref.getType());
-  std::optional<int64_t> place = getConstantPlace(access.memref);
-  std::optional<int64_t> bytes = getElementBytes(type, access.op);
-  SmallVector<int64_t> strides;
-  int64_t offset;
   bool isConstant = llvm::all_of(access.indices, [](Value index) {
     return getConstantIntValue(index).has_value();
   });
-  if (isConstant || !place || !bytes ||
-      failed(type.getStridesAndOffset(strides, offset)) ||
-      llvm::any_of(strides, ShapedType::isDynamic))
+  if (isConstant)
+    return success();
+  auto [it, isNew] = placesOf.try_emplace(access.memref);
+  if (isNew)
+    it->second = findPlaces(access.memref, access.op);
+  const std::optional<ElementPlaces> &places = it->second;
+  if (!places)
     return success();
   for (size_t thread = 0, e = indices.front()->size(); thread < e; ++thread) {
-    int64_t byte = *place;
-    for (auto [index, stride] : llvm::zip_equal(indices, strides))
-      byte += (*index)[thread] * stride * *bytes;
+    int64_t byte = places->first;
+    for (auto [index, stride] : llvm::zip_equal(indices, places->strides))
+      byte += (*index)[thread] * stride;
     bool isUsed = static_cast<int64_t>(thread) % kWarpSize < access.numLanes;
     if (!isUsed || byte % access.alignment == 0)
       continue;
@@ -149,7 +178,8 @@ static LogicalResult verifyAlignment(const MatrixAccess &access,
 }
 
 static LogicalResult verifyAccess(const MatrixAccess &access,
-                                  ThreadEvaluator &evaluator) {
+                                  ThreadEvaluator &evaluator,
+                                  PlacesOf &placesOf) {
   auto type = dyn_cast<MemRefType>(access.memref.getType());
   if (!type)
     return success();
@@ -164,7 +194,7 @@ static LogicalResult verifyAccess(const MatrixAccess &access,
       llvm::is_contained(indices, nullptr) ||
       !isWorkgroupMemory(access.memref.getType()))
     return success();
-  return verifyAlignment(access, indices, evaluator);
+  return verifyAlignment(access, indices, evaluator, placesOf);
 }
 
 LogicalResult verifyMatrixOperands(Operation *scope,
@@ -177,13 +207,14 @@ LogicalResult verifyMatrixOperands(Operation *scope,
   SmallVector<MatrixAccess> accesses = collectAccesses(scope);
   ThreadEvaluator evaluator(
       scope, {*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
+  PlacesOf placesOf;
   DenseSet<Value> reported;
   for (const MatrixAccess &access : accesses) {
     // In divergent code the threads in question may not get here. The accesses
     // to one operand are wrong together.
     if (uniformity.isUniformPoint(access.op) &&
         !reported.contains(access.memref) &&
-        failed(verifyAccess(access, evaluator)))
+        failed(verifyAccess(access, evaluator, placesOf)))
       reported.insert(access.memref);
   }
   return success(reported.empty());
