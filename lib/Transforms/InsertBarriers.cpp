@@ -56,6 +56,8 @@ private:
   const SyncOptions &options;
   /// Shared, so that no pair is told of twice.
   SyncFindings findings;
+  /// The barriers of the block order what threads of a warp do, too.
+  bool areWarpsOrdered = false;
 };
 
 } // namespace
@@ -121,10 +123,10 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
   for (SyncGap gap : best.gaps)
     if (std::optional<SyncGap> same = getGap(gap))
       found.push_back(*same);
-  bool isDone = llvm::all_of(ofWarps, [&](const SyncHazard &order) {
+  areWarpsOrdered = llvm::all_of(ofWarps, [&](const SyncHazard &order) {
     return isCut(warps.getProgram(), order, found);
   });
-  if (isDone || ofWarps.size() > kMaxHazards)
+  if (areWarpsOrdered || ofWarps.size() > kMaxHazards)
     return best;
   SyncPlacement both =
       placeBarriers(program, orders, {warps.getProgram(), ofWarps, getGap});
@@ -178,15 +180,19 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   if (unit == UniformityUnit::Block && options.hasNamedBarriers)
     kernel.addParts(tree);
 
+  if (unit == UniformityUnit::Warp && areWarpsOrdered)
+    return success();
   std::vector<Hazard> hazards = findHazards(tree, unit);
   SyncPlacement placement = unit == UniformityUnit::Block
                                 ? place(tree, hazards)
                                 : placeAll(tree, hazards);
+  size_t numGaps = placement.gaps.size();
   std::vector<Hazard> uncut;
   for (unsigned number : placement.uncut)
     uncut.push_back(hazards[number]);
   findings.addRaces(tree, uncut, unit);
   keepWaits(tree, hazards, placement, unit);
+  areWarpsOrdered &= placement.gaps.size() == numGaps;
   if (failed(emitFindings(findings.take(), options)))
     return failure();
   return insertAt(tree, placement, hazards, unit);
