@@ -36,6 +36,15 @@ AsyncPhases::findCompletion(Operation *op) const {
   return it == completions.end() ? std::nullopt : std::optional(it->second);
 }
 
+/// The node of `sequence` that `node` is, or is in; none if there is none.
+static std::optional<unsigned> findInSequence(const SyncProgram &program,
+                                              unsigned sequence,
+                                              std::optional<unsigned> node) {
+  while (node && program.nodes[*node].sequence != sequence)
+    node = program.sequences[program.nodes[*node].sequence].parent;
+  return node;
+}
+
 //===----------------------------------------------------------------------===//
 // What uses mbarriers
 //===----------------------------------------------------------------------===//
@@ -130,25 +139,39 @@ static std::optional<CountedRange> getCountedRange(const KernelLoop *loop,
                    getNumber(op.getSingleUpperBound()));
 }
 
+/// What `init` makes ready, if that is known and done once.
+static std::optional<CountedRange> getRange(nvgpu::MBarrierInitOp init,
+                                            const KernelLoops &loops) {
+  const KernelLoop *loop = loops.getLoop(init);
+  if (!loop) {
+    std::optional<int64_t> only = getConstantIntValue(init.getMbarId());
+    return only ? std::optional(CountedRange{*only, *only}) : std::nullopt;
+  }
+  bool isDone = !loop->parent && loops.isInEachTurn(loop, init) &&
+                (loop->op || loops.isBehindTest(loop, init));
+  return isDone ? getCountedRange(loop, init.getMbarId(), loops) : std::nullopt;
+}
+
 /// True if each phase of each mbarrier ends with one announcement, from the
-/// first one on: TMA is told of that by a fence.
+/// first one on: each is made ready before it is used, and a fence tells TMA.
 bool AsyncPhases::areReady(const Group &group) const {
   DenseSet<int64_t> ready;
-  DenseSet<Operation *> copying;
+  DenseSet<Operation *> users;
+  auto add = [&](Operation *op) {
+    for (; op != scope && users.insert(op).second;)
+      op = op->getParentOp();
+  };
   for (Operation *load : group.loads)
-    for (; load != scope && copying.insert(load).second;)
-      load = load->getParentOp();
+    add(load);
+  // Others may use the mbarrier behind them, and have not seen the fence.
+  scope->walk([&](Operation *op) {
+    if (isBlockBarrier(op) || isa<NVVM::BarrierOp, NVVM::SyncWarpOp>(op))
+      add(op);
+  });
   for (nvgpu::MBarrierInitOp init : group.inits) {
-    std::optional<CountedRange> range;
-    if (std::optional<int64_t> only = getConstantIntValue(init.getMbarId()))
-      range = CountedRange{*only, *only};
-    if (const KernelLoop *loop = sync.loops.getLoop(init)) {
-      range = getCountedRange(loop, init.getMbarId(), sync.loops);
-      bool isBehindTest = loop->op || sync.loops.isBehindTest(loop, init);
-      if (loop->parent || !isBehindTest || !sync.loops.isInEachTurn(loop, init))
-        return false;
-    }
-    if (!range || range->last >= group.size || !isFenced(init, copying))
+    std::optional<CountedRange> range = getRange(init, sync.loops);
+    if (!range || range->last >= group.size || !isFenced(init, users) ||
+        !isBeforeUses(init, group))
       return false;
     for (int64_t index = range->first; index <= range->last; ++index)
       if (!ready.insert(index).second)
@@ -157,11 +180,34 @@ bool AsyncPhases::areReady(const Group &group) const {
   return int64_t(ready.size()) == group.size;
 }
 
-/// True if on all ways from `init` a fence comes first, and then what other
-/// threads may wait for, or what is one of `copying`: copies, or what they are
-/// in.
+/// True if some thread executes `init`, whatever the kernel is given, and that
+/// is before all that uses the mbarriers.
+bool AsyncPhases::isBeforeUses(nvgpu::MBarrierInitOp init,
+                               const Group &group) const {
+  const SyncProgram &program = nodes.program;
+  std::optional<unsigned> step = nodes.getStep(init);
+  if (!step || !sync.isReachedBySome(init))
+    return false;
+  auto own = nodes.loops.find(sync.loops.getLoop(init));
+  unsigned at = own == nodes.loops.end() ? *step : own->second;
+  bool isInOrder =
+      program.nodes[at].sequence == 0 && findInSequence(program, 0, step) == at;
+  auto isBehind = [&](Operation *use) {
+    std::optional<unsigned> node = nodes.getStep(use);
+    if (auto it = nodes.waits.find(use); it != nodes.waits.end())
+      node = it->second;
+    node = findInSequence(program, 0, node);
+    return node && program.nodes[*node].index > program.nodes[at].index;
+  };
+  return isInOrder && llvm::all_of(group.waits, isBehind) &&
+         llvm::all_of(group.arrivals, isBehind) &&
+         llvm::all_of(group.loads, isBehind);
+}
+
+/// True if on all ways from `init` a fence comes before any of `users`, or of
+/// what they are in.
 bool AsyncPhases::isFenced(Operation *init,
-                           const DenseSet<Operation *> &copying) const {
+                           const DenseSet<Operation *> &users) const {
   SmallVector<Operation *> starts{init->getNextNode()};
   DenseSet<Operation *> visited;
   auto add = [&](Operation *start) {
@@ -173,16 +219,17 @@ bool AsyncPhases::isFenced(Operation *init,
       if (isa<NVVM::FenceMbarrierInitOp>(op) ||
           isProxyFence(op, MemorySpace::Workgroup))
         break;
-      if (copying.contains(op) || isBlockBarrier(op) ||
-          isa<NVVM::BarrierOp>(op))
+      if (users.contains(op))
         return false;
       if (op->getNextNode())
         continue;
       for (Block *next : op->getSuccessors())
         add(&next->front());
-      Operation *around = op->getParentOp();
-      if (op->getNumSuccessors() != 0 || around == scope)
+      if (op->getNumSuccessors() != 0)
         break;
+      Operation *around = op->getParentOp();
+      if (around == scope)
+        return false; // there is none
       if (sync.loops.getLoopOf(around))
         add(&op->getParentRegion()->front().front());
       add(around->getNextNode());
@@ -220,15 +267,6 @@ getAnnounced(nvgpu::MBarrierArriveExpectTxOp arrival,
 //===----------------------------------------------------------------------===//
 // Pairs of announcements and waits
 //===----------------------------------------------------------------------===//
-
-/// The node of `sequence` that `node` is, or is in; none if there is none.
-static std::optional<unsigned> findInSequence(const SyncProgram &program,
-                                              unsigned sequence,
-                                              std::optional<unsigned> node) {
-  while (node && program.nodes[*node].sequence != sequence)
-    node = program.sequences[program.nodes[*node].sequence].parent;
-  return node;
-}
 
 /// Whether `op` comes before `wait` in the turn of the loop that both are in;
 /// nothing if it may be in one of several ways only, or a test comes between.

@@ -59,7 +59,8 @@ private:
   std::optional<Group>
   collect(TypedValue<nvgpu::MBarrierGroupType> barriers) const;
   bool areReady(const Group &group) const;
-  bool isFenced(Operation *init, const DenseSet<Operation *> &copying) const;
+  bool isBeforeUses(nvgpu::MBarrierInitOp init, const Group &group) const;
+  bool isFenced(Operation *init, const DenseSet<Operation *> &users) const;
   std::optional<bool> isBefore(Operation *op,
                                nvgpu::MBarrierTryWaitParityOp wait) const;
   bool follow(const Group &group);

@@ -36,7 +36,7 @@ KernelLoop *KernelLoops::make(const KernelLoop *around, Operation *op,
 /// that is entered in several places is one loop that cannot be counted.
 void KernelLoops::visitBranches(Region &region, const KernelLoop *around) {
   CFGLoopInfo info(dominance.getDomTree(&region));
-  DenseMap<CFGLoop *, const KernelLoop *> made;
+  DenseMap<CFGLoop *, KernelLoop *> made;
   for (CFGLoop *natural : info.getLoopsInPreorder()) {
     CFGLoop *outer = natural->getParentLoop();
     KernelLoop *loop =
@@ -64,6 +64,10 @@ void KernelLoops::visitBranches(Region &region, const KernelLoop *around) {
     }
     loops[&block] = irreducible;
   }
+  // What is natural may be in that, too.
+  if (irreducible)
+    for (CFGLoop *outermost : info.getTopLevelLoops())
+      made[outermost]->parent = irreducible;
 }
 
 void KernelLoops::visit(Region &region, const KernelLoop *around) {

@@ -283,6 +283,15 @@ SymbolicIndex::getDecision(Operation *branch, unsigned arm,
 }
 
 std::optional<SymbolicCondition>
+SymbolicIndex::getGuardInFirstTurns(Operation *op) {
+  std::optional<SymbolicCondition> guard = getGuard(op);
+  for (const KernelLoop *loop = loops.getLoop(op); loop && guard;
+       loop = loop->parent)
+    guard = SymbolicTranslator(*this).substitute(*guard, loop, Form(0));
+  return guard;
+}
+
+std::optional<SymbolicCondition>
 SymbolicIndex::getCondition(const LoopEnd &end) {
   using Condition = SymbolicCondition;
   Form now = end.isFromStart ? Form(0) : getTurn(end.loop);

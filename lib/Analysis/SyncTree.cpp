@@ -229,7 +229,10 @@ void SyncTree::visitOp(unsigned sequence, Operation &op) {
 /// Several arms may share what is behind them, but not all arms do: then an
 /// operation has no place of its own.
 void SyncTree::enter(Block *block) {
-  if (!entered.insert(block).second && hasRelevant(block))
+  if (entered.insert(block).second)
+    return;
+  shared.insert(block);
+  if (hasRelevant(block))
     unstructured = &block->front();
 }
 
@@ -280,11 +283,20 @@ SmallVector<Block *> SyncTree::findBetween(ArrayRef<Block *> first,
   return blocks.takeVector();
 }
 
+/// Passes `blocks` if there is nothing in them that is worth a node.
+bool SyncTree::enterIrrelevant(ArrayRef<Block *> blocks) {
+  if (llvm::any_of(blocks, [&](Block *block) { return hasRelevant(block); }))
+    return false;
+  for (Block *block : blocks)
+    enter(block);
+  return true;
+}
+
 /// Makes the blocks from `first` to `join` one step.
 void SyncTree::visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
                                     Block *join, Operation *point) {
   SmallVector<Block *> between = findBetween(first, join);
-  if (llvm::none_of(between, [&](Block *block) { return hasRelevant(block); }))
+  if (enterIrrelevant(between))
     return;
   unsigned node = append(sequence, SyncNode::Step, point);
   divergentSteps.insert(node);
@@ -372,7 +384,7 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
   while (join && loop->contains(sync.loops.getLoop(join)))
     join = findJoin(join);
   SmallVector<Block *> blocks = findBetween(block, join);
-  if (llvm::none_of(blocks, [&](Block *inner) { return hasRelevant(inner); }))
+  if (enterIrrelevant(blocks))
     return join;
   if (!goesOnTogether(loop, blocks)) {
     visitDivergentBlocks(sequence, block, join, point);
@@ -393,7 +405,7 @@ Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
     return join;
   }
   SmallVector<Block *> between = findBetween(arms, join ? join : stop);
-  if (llvm::none_of(between, [&](Block *inner) { return hasRelevant(inner); }))
+  if (enterIrrelevant(between))
     return join;
   unsigned node = append(sequence, SyncNode::Branch, block->getTerminator());
   branches[node] = block->getTerminator();

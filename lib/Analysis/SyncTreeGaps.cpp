@@ -96,8 +96,11 @@ Operation *SyncTree::getInsertionPoint(SyncGap gap) const {
         around.exit != 0)
       return tests.lookup(gap.sequence);
   }
-  if (gap.index == sequence.items.size())
-    return ends.lookup(gap.sequence);
+  if (gap.index == sequence.items.size()) {
+    Operation *end = ends.lookup(gap.sequence);
+    bool isShared = end && shared.contains(end->getBlock());
+    return isShared ? nullptr : end; // others pass there, too
+  }
   unsigned next = sequence.items[gap.index];
   return atHeaders.contains(next) ? nullptr : before[next];
 }
@@ -127,6 +130,10 @@ SmallVector<SyncEdges> SyncTree::getEdges() const {
       if (llvm::is_contained(block->getSuccessors(), stop))
         edges.from.push_back(block);
   }
+  llvm::erase_if(all, [&](const SyncEdges &edges) {
+    return llvm::any_of(edges.from,
+                        [&](Block *block) { return shared.contains(block); });
+  });
   return all;
 }
 

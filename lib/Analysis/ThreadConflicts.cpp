@@ -246,6 +246,12 @@ std::optional<std::vector<bool>> ThreadConflicts::getReaching(Operation *op) {
   return may;
 }
 
+bool ThreadConflicts::isReachedBySome(Operation *op) {
+  std::optional<SymbolicCondition> guard = index.getGuardInFirstTurns(op);
+  return tables && guard && isOfThread(*guard) &&
+         llvm::is_contained(tables->getPossible(guard->negate()), false);
+}
+
 bool ThreadConflicts::mayReach(Operation *op,
                                const std::array<int64_t, 3> &ids) {
   const BlockShape &shape = index.getShape();

@@ -127,6 +127,9 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
     return conflicts.takesOneWay(op, unit);
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
+  auto isReachedBySome = [&](Operation *op) {
+    return conflicts.isReachedBySome(op);
+  };
   auto getStartOfCall = [&](Operation *op) {
     return analyses.entersCalls ? nullptr : analyses.program.getStartOfCall(op);
   };
@@ -142,6 +145,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
                  hasTurn,
                  getNumTurns,
                  isDead,
+                 isReachedBySome,
                  partsWarps,
                  getStartOfCall,
                  isPartBarrier,

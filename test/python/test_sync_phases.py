@@ -17,6 +17,13 @@ FENCE = (
 )
 FENCED_ALL = "      nvvm.fence.mbarrier.init\n"
 FENCED = f"{FENCED_ALL}    }}\n    gpu.barrier\n"
+BAR = "      gpu.barrier\n"
+WARP = "    %all = arith.constant -1 : i32\n    nvvm.bar.warp.sync %all : i32\n"
+SET_UP = "    scf.if %elected {\n      nvgpu.mbarrier.init"
+INIT = "    scf.if %elected {\n      scf.for %j"
+SOME = """    %is_one = arith.cmpi eq, %n, %c1 : index
+    %some = arith.andi %elected, %is_one : i1
+"""
 # In which function, what, and what it becomes: at the place of that number.
 MUTANTS = [
     # No wait, and no barrier.
@@ -32,6 +39,29 @@ MUTANTS = [
     ("straight", "      nvvm.fence.mbarrier.init\n", "", 0),
     ("straight", FENCED, f"    }}\n    gpu.barrier\n{FENCED_ALL}", 0),
     ("in_loops", FENCED, f"    }}\n    gpu.barrier\n{FENCED_ALL}", 0),
+    # Or behind a barrier that is in something, or of the warp.
+    (
+        "straight",
+        FENCED,
+        f"    }}\n    scf.for %q = %c0 to %c2 step %c1 {{\n{BAR}    }}\n{FENCED_ALL}",
+        0,
+    ),
+    (
+        "straight",
+        FENCED,
+        f"    }}\n    scf.execute_region {{\n{BAR}    scf.yield\n    }}\n{FENCED_ALL}",
+        0,
+    ),
+    ("straight", FENCED, f"    }}\n{WARP}{FENCED_ALL}{BAR}", 0),
+    # Nobody sets up the mbarriers, or only sometimes.
+    (
+        "ring",
+        SET_UP,
+        f"%no = arith.cmpi eq, %t, %bytes : index\n{SET_UP.replace('elected', 'no')}",
+        0,
+    ),
+    ("in_loops", INIT, f"%no = arith.cmpi eq, %n, %c1 : index\n{INIT.replace('elected', 'no')}", 0),
+    ("ring", SET_UP, f"{SOME}{SET_UP.replace('elected', 'some')}", 0),
     # Or behind the barrier: the thread that starts the copy does not know of those of others.
     ("ring", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
     ("counted", f"{FENCE}      gpu.barrier\n", f"gpu.barrier\n{FENCE}", 0),
@@ -162,6 +192,16 @@ def test_waits_for_phases_that_are_over_are_errors(
     assert verdict_of(head, body) == "SAFE"
     assert old in body
     assert verdict_of(head, body.replace(old, new), spelling) == "UNFIXABLE"
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("name", ["ring", "in_loops", "straight"])
+def test_mbarriers_are_set_up_first(name: str, spelling: str) -> None:
+    head, body = function(name)
+    start = body.index("    scf.if %elected {\n")
+    end = body.index(FENCED) + len(FENCED)
+    late = body[:start] + body[end:] + "    gpu.barrier\n" + body[start:end]
+    assert verdict_of(head, late, spelling) in ("MAYBE", "RACE", "UNFIXABLE")
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

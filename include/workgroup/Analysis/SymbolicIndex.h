@@ -181,6 +181,9 @@ public:
   /// What holds wherever control gets to `op`.
   SymbolicCondition getGuard(Operation *op) { return getGuard(op->getBlock()); }
   SymbolicCondition getGuard(Block *block);
+  /// What holds at `op` in the first turn of the loops around; nothing if that
+  /// is not known.
+  std::optional<SymbolicCondition> getGuardInFirstTurns(Operation *op);
   /// True if `form` is not negative wherever control gets to `op`.
   bool isNonNegativeAt(const SymbolicForm &form, Operation *op);
 

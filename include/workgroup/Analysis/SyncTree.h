@@ -47,6 +47,9 @@ struct SyncScope {
   llvm::function_ref<std::optional<int64_t>(const KernelLoop *)> getNumTurns;
   /// True if no thread ever gets to an operation.
   llvm::function_ref<bool(Operation *)> isDead;
+  /// True if some thread gets to an operation, as its ids alone tell, in the
+  /// first turn of the loops around.
+  llvm::function_ref<bool(Operation *)> isReachedBySome;
   /// True if lanes of a warp are known that get to an operation without others.
   llvm::function_ref<bool(Operation *)> partsWarps;
   /// The first of the operations that stand in place of the call that the given
@@ -197,6 +200,7 @@ private:
 
   void visitRegion(unsigned sequence, Region &region);
   void enter(Block *block);
+  bool enterIrrelevant(ArrayRef<Block *> blocks);
   void visitBlock(unsigned sequence, Block &block);
   void visitOp(unsigned sequence, Operation &op);
   bool visitLoop(unsigned sequence, Operation &op);
@@ -257,8 +261,8 @@ private:
   SmallVector<Operation *> parted;
   bool isOpen = false;
   Operation *unstructured = nullptr;
-  /// Blocks that have their place.
-  DenseSet<Block *> entered;
+  /// Blocks that have their place, and those that have several.
+  DenseSet<Block *> entered, shared;
   /// The natural loop that is being visited.
   const KernelLoop *open = nullptr;
   PostDominanceInfo postDominance;

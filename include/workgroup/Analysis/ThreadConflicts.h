@@ -158,6 +158,10 @@ public:
   /// not tell.
   std::optional<std::vector<bool>> getReaching(Operation *op);
 
+  /// True if some thread gets to `op`, as its ids alone tell: in the first turn
+  /// of the loops around.
+  bool isReachedBySome(Operation *op);
+
   /// False if the thread of these ids never gets to `op`.
   bool mayReach(Operation *op, const std::array<int64_t, 3> &ids);
 
