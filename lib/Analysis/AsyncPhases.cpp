@@ -188,7 +188,8 @@ bool AsyncPhases::isBeforeUses(nvgpu::MBarrierInitOp init,
   std::optional<unsigned> step = nodes.getStep(init);
   if (!step || !sync.isReachedBySome(init))
     return false;
-  auto own = nodes.loops.find(sync.loops.getLoop(init));
+  const KernelLoop *loop = sync.loops.getLoop(init);
+  auto own = nodes.loops.find(loop);
   unsigned at = own == nodes.loops.end() ? *step : own->second;
   bool isInOrder =
       program.nodes[at].sequence == 0 && findInSequence(program, 0, step) == at;
@@ -197,6 +198,9 @@ bool AsyncPhases::isBeforeUses(nvgpu::MBarrierInitOp init,
     if (auto it = nodes.waits.find(use); it != nodes.waits.end())
       node = it->second;
     node = findInSequence(program, 0, node);
+    if (node == at && own == nodes.loops.end()) // of threads on their own
+      return loop ? sync.loops.isBehind(loop, use)
+                  : sync.loops.isPassedBefore(init, use);
     return node && program.nodes[*node].index > program.nodes[at].index;
   };
   return isInOrder && llvm::all_of(group.waits, isBehind) &&

@@ -145,6 +145,13 @@ bool KernelLoops::isBehindTest(const KernelLoop *loop, Operation *op) const {
          dominance.properlyDominates(loop->exiting, op->getBlock());
 }
 
+bool KernelLoops::isBehind(const KernelLoop *loop, Operation *op) const {
+  if (loop->contains(getLoop(op)))
+    return false;
+  return loop->op ? isPassedBefore(loop->op, op)
+                  : dominance.properlyDominates(loop->header, op->getBlock());
+}
+
 bool KernelLoops::isInEachTurn(const KernelLoop *loop, Operation *op) const {
   if (getLoop(op) != loop)
     return false;

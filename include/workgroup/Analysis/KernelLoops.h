@@ -88,6 +88,12 @@ public:
   /// True if `op`, of the natural loop `loop`, is only got to in turns that
   /// have passed the test.
   bool isBehindTest(const KernelLoop *loop, Operation *op) const;
+  /// True if who gets to `op` has passed `other` before.
+  bool isPassedBefore(Operation *other, Operation *op) const {
+    return dominance.properlyDominates(other, op);
+  }
+  /// True if `op` is not in `loop`, and who gets there has left that before.
+  bool isBehind(const KernelLoop *loop, Operation *op) const;
   /// True if each turn of `loop` gets to `op` once: it stands in its body, and
   /// in no other loop or branch there.
   bool isInEachTurn(const KernelLoop *loop, Operation *op) const;
