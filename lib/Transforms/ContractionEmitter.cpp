@@ -35,10 +35,10 @@ int64_t getRun(int64_t number, int64_t limit) {
 static std::optional<unsigned> getContiguousLoop(Contraction &contraction,
                                                  OpOperand *operand) {
   auto type = cast<MemRefType>(operand->get().getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)) || strides.empty() ||
-      strides.back() != 1)
+  // Strides that no layout states take long to find.
+  bool isContiguous =
+      type.getLayout().isIdentity() || type.isLastDimUnitStride();
+  if (type.getRank() == 0 || !isContiguous)
     return std::nullopt;
   return Contraction::getLoop(contraction.getMap(operand), type.getRank() - 1);
 }
