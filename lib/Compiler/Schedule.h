@@ -28,8 +28,8 @@ bool hasKernels(ModuleOp module);
 /// by warnings.
 void reportHostWork(ModuleOp module, bool warns);
 
-/// True if `module` has something to schedule: operations of linalg, on tensors,
-/// or copies, that are in no kernel.
+/// True if `module` has something to schedule: operations of linalg, on
+/// tensors, or copies, that are in no kernel.
 bool hasWork(ModuleOp module);
 
 /// True if `schedule` has a pass make functions of what becomes kernels.
