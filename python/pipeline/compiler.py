@@ -189,7 +189,8 @@ def load_beside() -> None:
     That does not hold the interpreter's lock, so that whoever waits for it in another thread can
     save the time.
     """
-    importlib.import_module(".schedules", __package__)
+    # The largest schedule, too, which otherwise the compilation has to wait for.
+    importlib.import_module(".schedules.contraction", __package__)
     importlib.import_module(".results", __package__)
 
 
