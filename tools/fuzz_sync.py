@@ -136,12 +136,13 @@ def check_verdict(case: Case, verified: Outcome) -> None:
         raise Wrong(f"refused: {verified}")
     if verdict == "SAFE" and (races or analysis.divergent):
         raise Wrong(f"called SAFE, but there is {(races or analysis.divergent)[0]}")
-    if verdict == "RACE" and not races:
-        raise Wrong(f"there is no race: {verified.errors[0]}")
-    if (verdict == "UNFIXABLE") > bool(analysis.unfixable):
+    is_missing = verdict == "RACE" and not races
+    if is_missing or (verdict == "UNFIXABLE") > bool(analysis.unfixable):
         # What races may take more turns than were tried.
         analysis = analyze(with_more_values(case.program))
         races = analysis.races()
+    if verdict == "RACE" and not races:
+        raise Wrong(f"there is no race: {verified.errors[0]}")
     if (verdict == "UNFIXABLE") > bool(analysis.unfixable):
         raise Wrong(f"this can be put right: {verified.errors[0]}")
     if (verdict == "DIVERGENT") > bool(analysis.divergent):
