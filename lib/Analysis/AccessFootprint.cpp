@@ -124,9 +124,16 @@ AccessFootprint getFootprint(const MemRefPlace &place,
     if (at.isInBounds && along.extent && !at.index.isConstant() &&
         !llvm::is_contained(footprint.bounds, bound))
       footprint.bounds.push_back(std::move(bound));
-    if (at.count)
-      footprint.box.push_back(
-          {at.count, along.stride, along.coordinate, at.limit});
+    if (!at.count)
+      continue;
+    footprint.box.push_back(
+        {at.count, along.stride, along.coordinate, at.limit});
+    std::optional<int64_t> count = getConstantIntValue(at.count);
+    if (!at.isInBounds || !along.extent || !count || *count < 2)
+      continue;
+    AccessFootprint::Bound last{at.index, along.extent};
+    last.index.constant += *count - 1;
+    footprint.lastBounds.push_back(std::move(last));
   }
   foldRuns(footprint);
   return footprint;

@@ -36,9 +36,14 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
   // As if all places of which nothing is known were one.
   AccessFootprint anywhere;
   anywhere.place.push_back(LinearIndex());
-  for (const ThreadAccess &access : accesses.getAccesses())
-    footprintOf.push_back(
-        makeFootprint(access, access.footprint.value_or(anywhere)));
+  for (const ThreadAccess &access : accesses.getAccesses()) {
+    const AccessFootprint &footprint = access.footprint.value_or(anywhere);
+    footprintOf.push_back(makeFootprint(access, footprint));
+    inBoundsOf.push_back(footprint.lastBounds.empty()
+                             ? footprintOf.back()
+                             : makeFootprint(access, footprint,
+                                             /*isInBounds=*/true));
+  }
   for (const ThreadAccess &access : accesses.getAccesses())
     whenOf.push_back(makeFootprint(access, anywhere));
   makeExtents();
@@ -102,6 +107,23 @@ static void doubtPlaces(Conflict &conflict, const ThreadAccess &first,
                         : "it is not known which of several buffers it is in";
   conflict.kind = Conflict::Possible;
   conflict.witness = std::nullopt;
+}
+
+/// Nothing is certain of vectors that leave their rows.
+void ThreadConflicts::doubtBounds(Conflict &conflict, unsigned first,
+                                  unsigned second,
+                                  const PairRelation &relation) {
+  if (conflict.kind != Conflict::Certain ||
+      (inBoundsOf[first] == footprintOf[first] &&
+       inBoundsOf[second] == footprintOf[second]))
+    return;
+  Conflict inBounds =
+      decideOnce(inBoundsOf[first], inBoundsOf[second], relation);
+  if (inBounds.kind != Conflict::Certain) {
+    inBounds.kind = Conflict::Possible;
+    inBounds.reason = "a vector has to leave its row for that";
+  }
+  conflict = std::move(inBounds);
 }
 
 ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
@@ -214,6 +236,7 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   if (accesses.areComparable(lhs, rhs)) {
     conflict = decideOnce(footprintOf[first], footprintOf[second], relation);
     doubtPlaces(conflict, lhs, rhs);
+    doubtBounds(conflict, first, second, relation);
     return conflict;
   }
   if (mayFind(first, second, relation) &&

@@ -131,7 +131,8 @@ static Value getPredicate(Operation *op) {
 }
 
 unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
-                                        const AccessFootprint &footprint) {
+                                        const AccessFootprint &footprint,
+                                        bool isInBounds) {
   Footprint made;
   for (const LinearIndex &coordinate : footprint.place)
     made.place.push_back(index.getForm(coordinate));
@@ -153,9 +154,14 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   }
   if (Value predicate = getPredicate(access.op))
     conditions.push_back(index.getCondition(predicate));
-  for (const AccessFootprint::Bound &bound : footprint.bounds)
-    conditions.push_back(isBelow(index, index.getForm(bound.index),
-                                 index.getForm(bound.extent)));
+  auto addBounds = [&](ArrayRef<AccessFootprint::Bound> bounds) {
+    for (const AccessFootprint::Bound &bound : bounds)
+      conditions.push_back(isBelow(index, index.getForm(bound.index),
+                                   index.getForm(bound.extent)));
+  };
+  addBounds(footprint.bounds);
+  if (isInBounds)
+    addBounds(footprint.lastBounds);
   made.condition = Condition::join(Condition::All, std::move(conditions));
   // What holds for all threads of the block would make all questions longer. A
   // bound of a loop is not left out, though: it tells which turn is the last.

@@ -87,6 +87,9 @@ struct AccessFootprint {
     }
   };
   SmallVector<Bound, 0> bounds;
+  /// The same of its last elements, if all of them are in bounds: a vector may
+  /// leave its row, and what happens then depends on the machine.
+  SmallVector<Bound, 0> lastBounds;
   /// Some of it may be left out: by a mask, or as it is out of bounds.
   bool isPartial = false;
 };

@@ -232,7 +232,8 @@ public:
 private:
   friend class ThreadConflictQuery;
   unsigned makeFootprint(const ThreadAccess &access,
-                         const AccessFootprint &footprint);
+                         const AccessFootprint &footprint,
+                         bool isInBounds = false);
   unsigned getFamily(Footprint footprint);
   std::pair<unsigned, unsigned> getTwins(unsigned first, unsigned second);
   bool areApartAnyTime(unsigned first, unsigned second,
@@ -245,6 +246,8 @@ private:
                   const PairRelation &relation);
   Conflict decideOnce(unsigned first, unsigned second,
                       const PairRelation &relation);
+  void doubtBounds(Conflict &conflict, unsigned first, unsigned second,
+                   const PairRelation &relation);
   const Conflict &decideTwins(unsigned first, unsigned second,
                               const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
@@ -275,6 +278,8 @@ private:
   /// Of each access, the number of its footprint, and that of one that is the
   /// same place for all: whatever threads may do both meet there.
   SmallVector<unsigned, 0> footprintOf, whenOf;
+  /// The footprint where all of it is in bounds.
+  SmallVector<unsigned, 0> inBoundsOf;
   std::vector<Footprint> footprints;
   SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
