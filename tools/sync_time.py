@@ -3,11 +3,12 @@
 Straight-line kernels, as unrolling leaves them: accesses to places of their own (apart), pairs of a
 store and a load by another thread, and stores in loops to slots of a ring; stores and loads in turn
 of one place, each of which needs a barrier, in a chain, and in a loop (turns); half of them
-stores, the others loads of one place, which need one barrier (halves); and loops in a loop, each
-with a store and a load of one place (nest; as far as 256 accesses). Eliminated and verified is what
-insertion made right. Times are processor seconds of `mlir-opt`, less what it takes to read
-and print the module, and as a ratio to `canonicalize,cse` on the same module. Fails if 100
-accesses take more than 0.3 seconds, or 4,096 more than 5.
+stores, the others loads of one place, which need one barrier (halves); stores and loads in turn, in
+a loop, each in a branch of its own, which depends on an argument (branches; as far as 256 accesses,
+as all that follow); and loops in a loop, each with a store and a load of one place (nest).
+Eliminated and verified is what insertion made right. Times are processor seconds of `mlir-opt`,
+less what it takes to read and print the module, and as a ratio to `canonicalize,cse` on the same
+module. Fails if 100 accesses take more than 0.3 seconds, or 4,096 more than 5.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from collections.abc import Sequence
 import pipeline
 from pipeline.toolchain import find_mlir_opt
 
-KINDS = ("apart", "pairs", "loop", "chain", "turns", "halves", "nest")
+KINDS = ("apart", "pairs", "loop", "chain", "turns", "halves", "branches", "nest")
 COUNTS = (100, 256, 1024, 4096)
 LIMITS = {100: 0.3, 4096: 5.0}
-MOST = {"nest": 256}
+MOST = {"branches": 256, "nest": 256}
 REPETITIONS = 3
 THREADS = 128
 INSERT = "workgroup-insert-barriers"
@@ -36,9 +37,11 @@ def print_kernel(kind: str, count: int) -> str:
     """Return a module whose kernel has that many accesses."""
     size = THREADS * count
     memory = f"memref<{size}xf32, 3>"
+    flags = count if kind == "branches" else 0
     lines = [
         "gpu.module @kernels {",
-        f"gpu.func @kernel(%x: f32, %n: index, %out: memref<{THREADS}xf32> {{llvm.noalias}})",
+        f"gpu.func @kernel(%x: f32, %n: index, %out: memref<{THREADS}xf32> {{llvm.noalias}}",
+        "".join(f", %f{number}: i1" for number in range(flags)) + ")",
         f"workgroup(%S: {memory}) kernel",
         f"attributes {{known_block_size = array<i32: {THREADS}, 1, 1>,",
         "known_grid_size = array<i32: 1, 1, 1>} {",
@@ -48,15 +51,15 @@ def print_kernel(kind: str, count: int) -> str:
         "%t = gpu.thread_id x",
         "%u = arith.subi %last, %t : index",
     ]
-    if kind in ("loop", "turns", "nest"):
+    if kind in ("loop", "turns", "branches", "nest"):
         lines.append("scf.for %i = %c0 to %n step %c1 {")
     total = "%x"  # of what is loaded: nothing is superfluous
     for number in range(count):
-        is_alternate = kind in ("pairs", "chain", "turns", "nest")
+        is_alternate = kind in ("pairs", "chain", "turns", "branches", "nest")
         is_load = number % 2 == 1 if is_alternate else kind == "halves" and number >= count // 2
         thread = "%u" if is_load else "%t"
         row = number - 1 if is_load else number
-        if kind in ("chain", "turns", "halves", "nest"):
+        if kind in ("chain", "turns", "halves", "branches", "nest"):
             row = 0
         if kind == "nest" and not is_load:
             lines.append(f"%n{number} = scf.for %j{number} = %c0 to %n step %c1")
@@ -64,17 +67,23 @@ def print_kernel(kind: str, count: int) -> str:
             total = f"%b{number}"
         lines.append(f"%k{number} = arith.constant {THREADS * row} : index")
         lines.append(f"%i{number} = arith.addi {thread}, %k{number} : index")
+        if kind == "branches":
+            lines.append(f"scf.if %f{number} {{")
         if is_load:
             lines.append(f"%v{number} = memref.load %S[%i{number}] : {memory}")
-            lines.append(f"%s{number} = arith.addf {total}, %v{number} : f32")
-            total = f"%s{number}"
+            if kind == "branches":
+                lines.append(f"memref.store %v{number}, %out[%t] : memref<{THREADS}xf32>")
+            else:
+                lines.append(f"%s{number} = arith.addf {total}, %v{number} : f32")
+                total = f"%s{number}"
             if kind == "nest":
                 lines += [f"scf.yield {total} : f32", "}"]
                 total = f"%n{number - 1}"
         else:
             lines.append(f"memref.store %x, %S[%i{number}] : {memory}")
+        lines += ["}"] if kind == "branches" else []
     lines.append(f"memref.store {total}, %out[%t] : memref<{THREADS}xf32>")
-    lines += ["}"] if kind in ("loop", "turns", "nest") else []
+    lines += ["}"] if kind in ("loop", "turns", "branches", "nest") else []
     return "\n".join([*lines, "gpu.return", "}", "}"])
 
 

@@ -380,7 +380,7 @@ void HazardFinder::addUnfenced(Hazard hazard) {
     return;
   if (!isMet) {
     auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
-    order = narrow(hazard, tree, conflicts, isOfUse);
+    order = narrow(hazard, tree, conflicts, decisions, isOfUse);
     if (isOpenOnly && FencedWays(program, fenced, order).isMet())
       return;
     bool isFencedOnAll = isCut(fenced, order, {});

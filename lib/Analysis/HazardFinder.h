@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_HAZARDFINDER_H
 #define WORKGROUP_LIB_ANALYSIS_HAZARDFINDER_H
 
+#include "ArmDecisions.h"
 #include "ImpliedOrders.h"
 #include "SyncWays.h"
 #include "workgroup/Analysis/Hazards.h"
@@ -25,7 +26,8 @@ public:
                bool isComplete)
       : memory(accesses), accesses(accesses.getAccesses()), tree(tree),
         program(tree.getProgram()), counts(program), conflicts(conflicts),
-        threads(threads), use(use), isOpenOnly(use != HazardUse::Elimination),
+        decisions(conflicts), threads(threads), use(use),
+        isOpenOnly(use != HazardUse::Elimination),
         hasBarriers(!tree.getBarriers().empty()), isElsewhere(isElsewhere),
         isLeadingOnly(use != HazardUse::Verification && !isComplete &&
                       !isSmall()),
@@ -107,6 +109,7 @@ private:
   const SyncProgram &program;
   BarrierCounts counts;
   ThreadConflicts &conflicts;
+  ArmDecisions decisions;
   PairRelation::Threads threads;
   /// What barriers cut that are there is not asked for: it costs most. More is
   /// asked for of what they do not cut.

@@ -93,10 +93,12 @@ namespace {
 class NarrowedWays {
 public:
   NarrowedWays(const Hazard &hazard, const SyncTree &tree,
-               ThreadConflicts &conflicts,
+               ThreadConflicts &conflicts, ArmDecisions &decisions,
                llvm::function_ref<bool(unsigned)> isOfUse)
       : hazard(hazard), tree(tree), program(tree.getProgram()),
-        conflicts(conflicts), isOfUse(isOfUse), order(hazard.order) {}
+        conflicts(conflicts), decisions(decisions),
+        question(decisions.getQuestion(hazard)), isOfUse(isOfUse),
+        order(hazard.order) {}
 
   SyncHazard find();
 
@@ -113,6 +115,8 @@ private:
   const SyncTree &tree;
   const SyncProgram &program;
   ThreadConflicts &conflicts;
+  ArmDecisions &decisions;
+  ArmDecisions::Question question;
   llvm::function_ref<bool(unsigned)> isOfUse;
   SyncHazard order;
   /// What has been asked for: of loops, by what it takes for them to have no
@@ -235,7 +239,8 @@ bool NarrowedWays::addBranch(unsigned branch, const SyncTurn &turn) {
   }
   for (auto [number, part] : llvm::enumerate(program.nodes[branch].parts)) {
     arm.number = number;
-    if (!dependsOnly(conflicts, arm.branch, number, loops) ||
+    if (decisions.isIndependent(question, arm) ||
+        !dependsOnly(conflicts, arm.branch, number, loops) ||
         !isExcluded(
             [&](PairRelation &relation) { relation.avoided.push_back(arm); }))
       continue;
@@ -328,11 +333,11 @@ std::vector<Hazard> split(const Hazard &hazard, const SyncTree &tree,
 }
 
 SyncHazard narrow(const Hazard &hazard, const SyncTree &tree,
-                  ThreadConflicts &conflicts,
+                  ThreadConflicts &conflicts, ArmDecisions &decisions,
                   llvm::function_ref<bool(unsigned)> isOfUse) {
   if (!hasWays(hazard, tree))
     return hazard.order;
-  return NarrowedWays(hazard, tree, conflicts, isOfUse).find();
+  return NarrowedWays(hazard, tree, conflicts, decisions, isOfUse).find();
 }
 
 } // namespace mlir::workgroup

@@ -9,6 +9,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_HAZARDWAYS_H
 #define WORKGROUP_LIB_ANALYSIS_HAZARDWAYS_H
 
+#include "ArmDecisions.h"
 #include "workgroup/Analysis/Hazards.h"
 
 namespace mlir::workgroup {
@@ -41,7 +42,7 @@ std::vector<Hazard> split(const Hazard &hazard, const SyncTree &tree,
 /// meet on no others: whole turns of loops, and arms of branches. Only those
 /// nodes are asked for that are worth it by `isOfUse`.
 SyncHazard narrow(const Hazard &hazard, const SyncTree &tree,
-                  ThreadConflicts &conflicts,
+                  ThreadConflicts &conflicts, ArmDecisions &decisions,
                   llvm::function_ref<bool(unsigned node)> isOfUse = nullptr);
 
 } // namespace mlir::workgroup

@@ -167,8 +167,8 @@ bool HazardFinder::addHazard(Hazard hazard) {
   for (Hazard &part : parts) {
     if (isNarrowing)
       part.order = use == HazardUse::Verification
-                       ? narrow(part, tree, conflicts, isOfUse)
-                       : narrow(part, tree, conflicts);
+                       ? narrow(part, tree, conflicts, decisions, isOfUse)
+                       : narrow(part, tree, conflicts, decisions);
     isSettled &= part.order.wholeTurns.empty() && part.order.taken.empty();
     if (isOpenOnly && hasBarriers && isOrdered(part, tree, conflicts)) {
       isSettled = false;

@@ -252,6 +252,12 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
   return conflict;
 }
 
+bool ThreadConflicts::mayBe(const PairRelation &relation) {
+  Footprint anywhere;
+  anywhere.place.emplace_back();
+  return bool(decide(anywhere, anywhere, relation));
+}
+
 bool ThreadConflicts::isDead(Operation *op) {
   return tables &&
          !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);

@@ -142,6 +142,9 @@ public:
   /// False if a quick look shows that they are not: `find` may still find that.
   bool mayFind(unsigned first, unsigned second, const PairRelation &relation);
 
+  /// False if no two threads are as `relation` tells, whatever they do.
+  bool mayBe(const PairRelation &relation);
+
   /// True if two accesses are known to be of different bytes, whoever does them
   /// and when: a question that costs next to nothing.
   bool areApart(unsigned first, unsigned second) const {
