@@ -309,6 +309,8 @@ FencedWays::findInArms(unsigned branch, const SyncTurn &turn,
                        Condition condition) const {
   SmallVector<Fence, 1> all;
   for (unsigned part : fenced.nodes[branch].parts) {
+    if (fenced.sequences[part].isNeverTaken)
+      continue;
     auto walk = [&](const SyncWays &ways) { ways.walkArm(part); };
     SmallVector<Fence, 1> found = find(turn, walk, condition);
     if (found.empty())

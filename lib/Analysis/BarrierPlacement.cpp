@@ -37,9 +37,9 @@ public:
   bool cuts(unsigned number) const {
     const SyncNode &node = program.nodes[number];
     return node.kind == SyncNode::Barrier ||
-           (!node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
+           isMetInArms(program, node, [&](unsigned arm) {
              return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
-           }));
+           });
   }
 
 private:
@@ -168,7 +168,7 @@ bool CountedGaps::cuts(unsigned number) {
     return true;
   if (auto it = cutting.find(number); it != cutting.end())
     return it->second;
-  bool result = !node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
+  bool result = isMetInArms(program, node, [&](unsigned arm) {
     return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
   });
   return cutting[number] = result;

@@ -163,6 +163,8 @@ const PlacementProblem::Arms &PlacementProblem::getArms(Layer &layer,
   const SyncNode &node = layer.orders.program.nodes[branch];
   bool isPossible = !node.parts.empty();
   for (unsigned arm : node.parts) {
+    if (layer.orders.program.sequences[arm].isNeverTaken)
+      continue;
     Cut cut = getCut(layer, [&](const SyncWays &ways) { ways.walkArm(arm); });
     isPossible &= cut.isPossible();
     if (!cut.isCertain)

@@ -196,6 +196,13 @@ bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
   return true;
 }
 
+unsigned SyncTree::addArm(unsigned branch) {
+  unsigned number = program.nodes[branch].parts.size(), arm = addPart(branch);
+  program.sequences[arm].isNeverTaken =
+      sync.isNeverTaken(branches[branch], number);
+  return arm;
+}
+
 /// Adds a branch that all threads take together; false if it is none.
 bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
   if (isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(op)) {
@@ -208,7 +215,7 @@ bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
   unsigned node = append(sequence, SyncNode::Branch, &op);
   branches[node] = &op;
   for (Region &region : op.getRegions()) // an empty arm for one that is empty
-    visitRegion(addPart(node), region);
+    visitRegion(addArm(node), region);
   return true;
 }
 
@@ -410,7 +417,7 @@ Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
   unsigned node = append(sequence, SyncNode::Branch, block->getTerminator());
   branches[node] = block->getTerminator();
   for (Block *arm : arms)
-    visitBlocks(addPart(node), arm, join ? join : stop);
+    visitBlocks(addArm(node), arm, join ? join : stop);
   return join;
 }
 

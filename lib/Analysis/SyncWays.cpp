@@ -34,6 +34,13 @@ unsigned SyncProgram::addPart(unsigned node) {
   return sequence;
 }
 
+bool isMetInArms(const SyncProgram &program, const SyncNode &branch,
+                 function_ref<bool(unsigned)> isMet) {
+  return !branch.parts.empty() && all_of(branch.parts, [&](unsigned arm) {
+    return program.sequences[arm].isNeverTaken || isMet(arm);
+  });
+}
+
 SmallVector<unsigned> getSyncParents(const SyncProgram &program,
                                      unsigned node) {
   SmallVector<unsigned> parents;
@@ -274,7 +281,7 @@ bool BarrierCounts::isMetIn(unsigned number) const {
            (node.hasTurn && isPassed(body, node.exit, getEnd(body)));
   }
   case SyncNode::Branch:
-    return !node.parts.empty() && all_of(node.parts, [&](unsigned arm) {
+    return isMetInArms(program, node, [&](unsigned arm) {
       return isPassed(arm, 0, getEnd(arm));
     });
   }

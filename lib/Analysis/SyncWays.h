@@ -105,6 +105,11 @@ private:
   llvm::SmallVector<llvm::SmallVector<unsigned, 0>, 0> before;
 };
 
+/// True if `isMet` holds of all arms of `branch` that threads may take; false
+/// if its arms are not known.
+bool isMetInArms(const SyncProgram &program, const SyncNode &branch,
+                 llvm::function_ref<bool(unsigned arm)> isMet);
+
 /// The node around `node`, the node around that, and so on.
 llvm::SmallVector<unsigned> getSyncParents(const SyncProgram &program,
                                            unsigned node);

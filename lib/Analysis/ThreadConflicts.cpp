@@ -263,6 +263,15 @@ bool ThreadConflicts::isDead(Operation *op) {
          !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
 }
 
+bool ThreadConflicts::isNeverTaken(Operation *branch, unsigned arm) {
+  std::optional<SymbolicCondition> decision = index.getDecision(branch, arm);
+  if (!tables || !decision)
+    return false;
+  auto taken = SymbolicCondition::join(SymbolicCondition::All,
+                                       {index.getGuard(branch), *decision});
+  return !llvm::is_contained(tables->getPossible(taken), true);
+}
+
 std::optional<std::vector<bool>> ThreadConflicts::getReaching(Operation *op) {
   SymbolicCondition guard = index.getGuard(op);
   if (!tables || !isOfThread(guard))

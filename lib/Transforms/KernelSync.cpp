@@ -127,6 +127,9 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
     return conflicts.takesOneWay(op, unit);
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
+  auto isNeverTaken = [&](Operation *branch, unsigned arm) {
+    return conflicts.isNeverTaken(branch, arm);
+  };
   auto isReachedBySome = [&](Operation *op) {
     return conflicts.isReachedBySome(op);
   };
@@ -145,6 +148,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
                  hasTurn,
                  getNumTurns,
                  isDead,
+                 isNeverTaken,
                  isReachedBySome,
                  partsWarps,
                  getStartOfCall,

@@ -54,6 +54,8 @@ struct SyncSequence {
   llvm::SmallVector<unsigned, 8> items;
   /// The node that it is a part of; none for the outermost one, number 0.
   std::optional<unsigned> parent;
+  /// Of an arm: no thread ever takes it, so that it needs no barrier.
+  bool isNeverTaken = false;
 };
 
 /// A kernel as barriers see it.

@@ -47,6 +47,8 @@ struct SyncScope {
   llvm::function_ref<std::optional<int64_t>(const KernelLoop *)> getNumTurns;
   /// True if no thread ever gets to an operation.
   llvm::function_ref<bool(Operation *)> isDead;
+  /// True if no thread ever takes the arm of that number of a branch.
+  llvm::function_ref<bool(Operation *, unsigned)> isNeverTaken;
   /// True if some thread gets to an operation, as its ids alone tell, in the
   /// first turn of the loops around.
   llvm::function_ref<bool(Operation *)> isReachedBySome;
@@ -197,6 +199,7 @@ private:
   bool isMeeting(Operation *op) const;
   unsigned append(unsigned sequence, SyncNode::Kind kind, Operation *before);
   unsigned addPart(unsigned node) { return program.addPart(node); }
+  unsigned addArm(unsigned branch);
 
   void visitRegion(unsigned sequence, Region &region);
   void enter(Block *block);

@@ -171,6 +171,9 @@ public:
   /// True if no thread gets to `op`, as far as their ids tell.
   bool isDead(Operation *op);
 
+  /// The same of an arm of a branch.
+  bool isNeverTaken(Operation *branch, unsigned arm);
+
   /// The threads, by linear ids, that take `arm` of `branch` whenever the block
   /// gets there, if they are always the same, whole warps, and not all; nothing
   /// otherwise.
