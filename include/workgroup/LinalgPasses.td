@@ -35,6 +35,10 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     - named operations become generics; constants that they update are filled in;
     - windows of one element, or that move nowhere, read the part of the input that they
       reach; dimensions of one element are dropped, and operations without iterations;
+    - of a sum of products, what is computed of an operand before it is multiplied
+      (`(a - za) * (b - zb)` of `linalg.quantized_matmul`, weights with a scale for each
+      column) becomes an element-wise operation where each element is multiplied 16 times or
+      more, so that a contraction is left, with a remark;
     - element-wise operations are fused into element-wise users, and into a reduction
       that is the only user; transpositions, broadcasts and other copies also into
       contractions, which read what the copies read. Several results of the same loops become

@@ -10,6 +10,7 @@
 #include "LinalgMaps.h"
 #include "MergeElementwise.h"
 #include "RaiseLinalg.h"
+#include "SplitOperands.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -146,14 +147,14 @@ static LogicalResult generalize(func::FuncOp function) {
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
       return op->emitOpError("has no form as linalg.generic; write it as one");
   }
-  SmallVector<linalg::GenericOp> generics;
-  function.walk([&](linalg::GenericOp op) {
-    if (isTensorOp(op))
-      generics.push_back(op);
-  });
-  for (linalg::GenericOp op : generics) {
-    cutWindows(rewriter, op);
-    lookUpOddInputs(rewriter, op);
+  for (auto *rewrite : {cutWindows, lookUpOddInputs, splitOperands}) {
+    SmallVector<linalg::GenericOp> generics;
+    function.walk([&](linalg::GenericOp op) {
+      if (isTensorOp(op))
+        generics.push_back(op);
+    });
+    for (linalg::GenericOp op : generics)
+      rewrite(rewriter, op);
   }
   return success();
 }

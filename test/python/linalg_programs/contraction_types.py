@@ -81,21 +81,64 @@ func.func @main(%a: !a, %b: !b, %c: !c) -> !c {
 """
 
 _QUANTIZED = """
-!a = tensor<17x40xi8>
-!b = tensor<40x22xi8>
-!c = tensor<17x22xi32>
-func.func @main(%a: !a, %b: !b, %p: i32, %q: i32) -> !c {
+!a = tensor<{batch}{m}x40xi8>
+!b = tensor<{batch}40x22xi8>
+!c = tensor<{batch}{m}x22xi32>
+func.func @main(%a: !a, %b: !b, %p: i32, %q: i32) -> !c {{
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : !c
   %z = linalg.fill ins(%zero : i32) outs(%e : !c) -> !c
-  %r = linalg.quantized_matmul ins(%a, %b, %p, %q : !a, !b, i32, i32) outs(%z : !c) -> !c
+  %r = linalg.{op} ins(%a, %b, %p, %q : !a, !b, i32, i32) outs(%z : !c) -> !c
+  return %r : !c
+}}
+"""
+
+
+def _quantized(name: str, m: int, batch: int = 0) -> Program:
+    """A product of bytes from which their zero points are subtracted."""
+    op = "quantized_batch_matmul" if batch else "quantized_matmul"
+    batches = (batch,) if batch else ()
+    return Program(
+        name,
+        _QUANTIZED.format(op=op, m=m, batch="".join(f"{extent}x" for extent in batches)),
+        (
+            (
+                whole(*batches, m, 40, kind="i8"),
+                whole(*batches, 40, 22, kind="i8"),
+                Input((), "i32", "scalar", 3, 3),
+                Input((), "i32", "scalar", -5, -5),
+            ),
+        ),
+        lambda a, b, p, q: np.asarray((a.astype("i4") - p) @ (b.astype("i4") - q)),
+    )
+
+
+_SCALED = """
+!a = tensor<?x?xf16>
+!b = tensor<?x?xi8>
+!s = tensor<?xf32>
+!c = tensor<?x?xf32>
+func.func @main(%a: !a, %b: !b, %s: !s, %c: !c) -> !c {
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>,
+                       affine_map<(i, j, k) -> (j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b, %s : !a, !b, !s) outs(%c : !c) {
+  ^bb0(%x: f16, %y: i8, %w: f32, %o: f32):
+    %0 = arith.extf %x : f16 to f32
+    %1 = arith.sitofp %y : i8 to f32
+    %2 = arith.mulf %1, %w : f32
+    %3 = arith.mulf %0, %2 : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32
+  } -> !c
   return %r : !c
 }
 """
 
 
-def _quantized(a: Array, b: Array, p: Any, q: Any) -> Array:
-    return np.asarray((a.astype("i4") - p) @ (b.astype("i4") - q))
+def _scaled(a: Array, b: Array, s: Array, c: Array) -> Array:
+    return np.asarray(c + a.astype("f4") @ (b.astype("f4") * s[:, None]).T)
 
 
 _CAST = """
@@ -155,18 +198,18 @@ PROGRAMS = (
         ((coarse(18, 36, kind="f8E4M3FN"), coarse(36, 20, kind="f8E4M3FN"), floats(18, 20)),),
         lambda a, b, c: c + a.astype("f4") @ b.astype("f4"),
     ),
+    _quantized("quantized_matmul", 17),
+    _quantized("quantized_matmul_few_rows", 4),
+    _quantized("quantized_batch_matmul", 24, batch=3),
     Program(
-        "quantized_matmul",
-        _QUANTIZED,
-        (
-            (
-                whole(17, 40, kind="i8"),
-                whole(40, 22, kind="i8"),
-                Input((), "i32", "scalar", 3, 3),
-                Input((), "i32", "scalar", -5, -5),
-            ),
+        "matmul_scaled_weights",
+        _SCALED,
+        tuple(
+            (coarse(m, k, kind="f16"), whole(n, k, kind="i8"), floats(n), floats(m, n))
+            for m, n, k in ((33, 50, 70), (1, 64, 16), (16, 0, 8), (20, 30, 0))
         ),
-        _quantized,
+        _scaled,
+        tolerance=1e-3,
     ),
     Program(
         "cast_matmul_cast",
