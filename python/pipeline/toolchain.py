@@ -29,8 +29,8 @@ def load_native() -> ModuleType:
     try:
         return importlib.import_module("._native", __package__)
     except ImportError as error:
-        remedy = INSTALL_MLIR if _native_file() else INSTALL_PACKAGE
-        raise ToolError(f"error: the compiler cannot be loaded: {error}; {remedy}") from error
+        words = f"error: the compiler cannot be loaded: {error}; {INSTALL_PACKAGE}"
+        raise ToolError(words) from error
 
 
 def _native_file() -> str | None:

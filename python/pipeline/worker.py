@@ -1,8 +1,8 @@
 """The thread that compiles, so that the main one hears Ctrl-C, and loads modules meanwhile.
 
-First of all it loads LLVM's libraries, which takes tens of milliseconds, as what Python loads to
-read the command line does. Importing the native extension would hold the interpreter's lock for as
-long, a call by way of ctypes does not.
+First of all it loads the native extension, which takes milliseconds, as what Python loads to
+read the command line does. Importing it would hold the interpreter's lock for as long, a call by
+way of ctypes does not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import importlib
 import os
 import signal
 from contextlib import suppress
+from importlib.machinery import EXTENSION_SUFFIXES
 from threading import Event, Semaphore, Thread
 
 TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
@@ -48,7 +49,7 @@ def start() -> None:
     global _thread
     if _thread is not None:
         return
-    # While it loads its libraries no other can be: Python's own come first, where it has such.
+    # While it loads its library no other can be: Python's own come first, where it has such.
     for name in ("_opcode", "_typing", "math"):
         with suppress(ImportError):
             importlib.import_module(name)
@@ -57,17 +58,20 @@ def start() -> None:
 
 
 def _work() -> None:
-    _load_libraries()
+    _load_library()
     while _given.acquire():
         _tasks.pop()()
 
 
-def _load_libraries() -> None:
-    """Load what the native extension needs, whose import tells what fails, and the remedy."""
+def _load_library() -> None:
+    """Load the native extension, whose import tells what fails, and the remedy."""
     load = ctypes.CDLL(None).dlopen
     load.argtypes = [ctypes.c_char_p, ctypes.c_int]
     load.restype = ctypes.c_void_p
-    load(os.fsencode(__file__.rpartition(os.sep)[0] + "/WorkgroupPlugin.so"), os.RTLD_LAZY)
+    folder = __file__.rpartition(os.sep)[0]
+    for suffix in EXTENSION_SUFFIXES:
+        if load(os.fsencode(f"{folder}/_native{suffix}"), os.RTLD_LAZY):
+            return
 
 
 def call(function: Callable[[], T], meanwhile: Callable[[], None]) -> T:
