@@ -9,6 +9,7 @@
 #include "AtomBounds.h"
 #include "CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 namespace mlir::workgroup {
 
@@ -16,9 +17,21 @@ using Atom = SymbolicAtom;
 using Form = SymbolicForm;
 using Range = SymbolicRange;
 
-/// Says that `form` is not negative, and so what it is with more in it: of
+/// The least that is not negative if `form` is not: of a sum of multiples, the
+/// constant is one, too. From 8 * n >= 63 follows 8 * n >= 64.
+static Form tighten(Form form) {
+  int64_t common = 0;
+  for (auto [_, factor] : form.terms)
+    common = std::gcd(common, factor);
+  if (common > 1)
+    form.constant = llvm::divideFloorSigned(form.constant, common) * common;
+  return form;
+}
+
+/// Says that `given` is not negative, and so what it is with more in it: of
 /// several numbers, each is no less than the least of them.
-void AtomBounds::addFact(const Form &form) {
+void AtomBounds::addFact(const Form &given) {
+  Form form = tighten(given);
   isNew = true;
   facts.push_back(form);
   for (auto [atom, factor] : form.terms) {
@@ -153,6 +166,13 @@ void AtomBounds::narrow(const Atom *atom, const Range &range) {
     raise(atom, *range.min);
   if (range.max)
     lower(atom, *range.max);
+}
+
+bool AtomBounds::limit(const Atom *atom, const Range &range) {
+  bool before = std::exchange(hasChanged, false);
+  narrow(atom, range);
+  isNew |= hasChanged;
+  return std::exchange(hasChanged, before);
 }
 
 /// `form` is `least` or more: so each atom is what the others leave to it.

@@ -31,6 +31,8 @@ public:
   void add(const SymbolicCondition &condition);
   /// Looks at the atoms of `form` and at what they are made of.
   void add(const SymbolicForm &form);
+  /// Says that `atom` is in `range`; true if that was not known.
+  bool limit(const SymbolicAtom *atom, const SymbolicRange &range);
   /// Adds what pairs of conditions say together, after all are added.
   void combine();
   /// Finds out what follows from what is added.
@@ -44,7 +46,7 @@ public:
   ArrayRef<SymbolicForm> getFacts() const { return facts; }
 
 private:
-  void addFact(const SymbolicForm &form);
+  void addFact(const SymbolicForm &given);
   void boundBelow(const SymbolicForm &form, int64_t least);
   void boundAbove(const SymbolicForm &form, int64_t most);
   void raise(const SymbolicAtom *atom, int64_t least);

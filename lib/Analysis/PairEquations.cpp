@@ -8,6 +8,7 @@
 
 #include "PairEquations.h"
 #include "CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -387,10 +388,19 @@ void PairEquations::removeRedundant() {
 
 /// Learns from an equation on one number.
 bool PairEquations::learn(const Equation &equation) {
-  if (!equation.isZero() || !equation.first.empty() ||
-      equation.terms.size() != 1)
+  if (!equation.first.empty() || equation.terms.size() != 1)
     return false;
-  Variable variable = equation.terms.front().first;
+  auto [variable, factor] = equation.terms.front();
+  if (variable.kind == Variable::First || variable.kind == Variable::Second) {
+    int64_t low = equation.low, high = equation.high;
+    if (factor < 0)
+      std::swap(low, high);
+    return bounds[variable.kind == Variable::Second].limit(
+        variable.atom, {llvm::divideCeilSigned(low, factor),
+                        llvm::divideFloorSigned(high, factor)});
+  }
+  if (!equation.isZero())
+    return false;
   if (variable.kind == Variable::Difference)
     return equal.insert(variable.atom);
   if (variable.kind != Variable::Rest || remainders[variable.rest].isEqual)

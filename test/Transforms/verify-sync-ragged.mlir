@@ -297,4 +297,66 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Rows of 70: eight elements a thread but for the last one of a row, which has six; four of the eight are stored.
+  gpu.func @of_last(%x: f16, %v: vector<4xf16>) workgroup(%S: memref<64x96xf16, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c9 = arith.constant 9 : index
+    %c70 = arith.constant 70 : index
+    %c256 = arith.constant 256 : index
+    %c450 = arith.constant 450 : index
+    %t = gpu.thread_id x
+    scf.for %i = %t to %c450 step %c256 {
+      %part = arith.remui %i, %c9 : index
+      %row = arith.divui %i, %c9 : index
+      %column = arith.muli %part, %c8 : index
+      %end = arith.addi %column, %c8 : index
+      %whole = arith.cmpi sle, %end, %c70 : index
+      %low = arith.remui %row, %c8 : index
+      %key = arith.muli %low, %c4 : index
+      scf.if %whole {
+        %p = arith.xori %column, %key : index
+        vector.store %v, %S[%row, %p] : memref<64x96xf16, #gpu.address_space<workgroup>>, vector<4xf16>
+      } else {
+        scf.for %j = %column to %c70 step %c1 {
+          %p = arith.xori %j, %key : index
+          memref.store %x, %S[%row, %p] : memref<64x96xf16, #gpu.address_space<workgroup>>
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // The last one starts at the end of the one before it.
+  gpu.func @of_last_too_early(%x: f16, %v: vector<8xf16>) workgroup(%S: memref<64x96xf16, #gpu.address_space<workgroup>>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c9 = arith.constant 9 : index
+    %c70 = arith.constant 70 : index
+    %c256 = arith.constant 256 : index
+    %c450 = arith.constant 450 : index
+    %t = gpu.thread_id x
+    scf.for %i = %t to %c450 step %c256 {
+      %part = arith.remui %i, %c9 : index
+      %row = arith.divui %i, %c9 : index
+      %column = arith.muli %part, %c8 : index
+      %end = arith.addi %column, %c8 : index
+      %whole = arith.cmpi sle, %end, %c70 : index
+      scf.if %whole {
+        // expected-note @+1 {{the other access}}
+        vector.store %v, %S[%row, %column] : memref<64x96xf16, #gpu.address_space<workgroup>>, vector<8xf16>
+      } else {
+        %first = arith.subi %column, %c1 : index
+        scf.for %j = %first to %c70 step %c1 {
+          // expected-error @+1 {{cannot synchronize}}
+          memref.store %x, %S[%row, %j] : memref<64x96xf16, #gpu.address_space<workgroup>>
+        }
+      }
+    }
+    gpu.return
+  }
 }

@@ -120,6 +120,52 @@ def _half(q: Array, k: Array, v: Array) -> Array:
     return np.asarray(softmax(scores, 1).astype("f2").astype("f4") @ v.astype("f4"))
 
 
+# Heads of f16, as many as the launch says, with rows and columns that fill no tile.
+_HALF_HEADS = """
+#q = affine_map<(b, m, n, k) -> (b, m, k)>
+#k = affine_map<(b, m, n, k) -> (b, n, k)>
+#s = affine_map<(b, m, n, k) -> (b, m, n)>
+#id = affine_map<(b, m, n) -> (b, m, n)>
+!q = tensor<?x50x64xf16>
+!k = tensor<?x70x64xf16>
+!s = tensor<?x50x70xf16>
+func.func @main(%q: !q, %k: !k, %v: !k) -> !q {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f16
+  %scale = arith.constant 0.125 : f16
+  %heads = tensor.dim %q, %c0 : !q
+  %e = tensor.empty(%heads) : !s
+  %z = linalg.fill ins(%zero : f16) outs(%e : !s) -> !s
+  %s = linalg.generic {
+      indexing_maps = [#q, #k, #s],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : !q, !k) outs(%z : !s) {
+  ^bb0(%a: f16, %b: f16, %o: f16):
+    %0 = arith.mulf %a, %b : f16
+    %1 = arith.addf %o, %0 : f16
+    linalg.yield %1 : f16
+  } -> !s
+  %t = linalg.generic {
+      indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : !s) outs(%e : !s) {
+  ^bb0(%a: f16, %o: f16):
+    %0 = arith.mulf %a, %scale : f16
+    linalg.yield %0 : f16
+  } -> !s
+  %p = linalg.softmax dimension(2) ins(%t : !s) outs(%e : !s) -> !s
+  %f = tensor.empty(%heads) : !q
+  %y = linalg.fill ins(%zero : f16) outs(%f : !q) -> !q
+  %r = linalg.batch_matmul ins(%p, %v : !s, !k) outs(%y : !q) -> !q
+  return %r : !q
+}
+"""
+
+
+def _half_heads(q: Array, k: Array, v: Array) -> Array:
+    scores = np.einsum("bmk,bnk->bmn", q.astype("f4"), k.astype("f4")) * np.float32(0.125)
+    return np.asarray(np.matmul(softmax(scores, 2), v.astype("f4"))).astype("f2")
+
+
 # Two layers, the weights of which come as they are used, with biases, relu between, and a sum
 # of the input behind.
 _LAYERS = """
@@ -214,6 +260,20 @@ PROGRAMS = (
         ((floats(45, 32, kind="f16"), floats(32, 52, kind="f16"), floats(52, 32, kind="f16")),),
         _half,
         1e-3,
+    ),
+    Program(
+        "attention_half_heads",
+        _HALF_HEADS,
+        tuple(
+            (
+                floats(heads, 50, 64, kind="f16"),
+                floats(heads, 70, 64, kind="f16"),
+                floats(heads, 70, 64, kind="f16"),
+            )
+            for heads in (2, 0)
+        ),
+        _half_heads,
+        0.02,
     ),
     _layer_program("layers", 100, 90, (_layer_inputs(100, 48, 90),)),
     _layer_program(
