@@ -73,7 +73,7 @@ static KernelOpRecord describeOp(linalg::LinalgOp op,
     record.results.push_back(describeOperand(op, init));
   record.numBodyOps = llvm::range_size(op.getBlock()->without_terminator());
   record.isCopy = isCopyLike(op);
-  record.isCombinable = getCombiner(op) != nullptr;
+  record.isCombinable = isCombinable(op);
   record.isSplittable = op == getSplittable(group);
   record.contraction = describeContraction(op);
   return record;

@@ -57,6 +57,28 @@ func.func @main(%x: tensor<9x70xf32>) -> (tensor<9xf32>, tensor<9xi64>) {
 }
 """
 
+# The sum of a row, and of its squares.
+MOMENTS = """\
+#row = affine_map<(i, j) -> (i)>
+!r = tensor<6xf32>
+func.func @main(%x: tensor<6x900xf32>) -> (!r, !r) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : !r
+  %z = linalg.fill ins(%zero : f32) outs(%e : !r) -> !r
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, #row, #row],
+                         iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<6x900xf32>) outs(%z, %z : !r, !r) {
+  ^bb0(%a: f32, %s: f32, %t: f32):
+    %0 = arith.addf %s, %a : f32
+    %1 = arith.mulf %a, %a : f32
+    %2 = arith.addf %t, %1 : f32
+    linalg.yield %0, %2 : f32, f32
+  } -> (!r, !r)
+  return %r#0, %r#1 : !r, !r
+}
+"""
+
+
 EMPTY = """\
 func.func @main(%x: tensor<0x8xf32>) -> tensor<0x8xf32> {
   %e = tensor.empty() : tensor<0x8xf32>
@@ -120,6 +142,14 @@ def test_general_kernel_is_told() -> None:
     (remark,) = (item for item in remarks if item.category == "workgroup-schedules")
     assert (remark.kind, remark.name) == ("missed", "GeneralKernel")
     assert "a reduction with 2 results" in remark.arguments["Reason"]
+
+
+def test_several_results_are_shared_out() -> None:
+    """Unless one depends on another one, as in the kernel of the test before."""
+    module = pipeline.compile(MOMENTS)
+    assert only_kernel(module).grid == (6, 1, 1)
+    (remark,) = (item for item in module.remarks if item.category == "workgroup-schedules")
+    assert (remark.kind, remark.arguments["Block"]) == ("passed", "[1, 0]")
 
 
 def test_program_with_nothing_to_compute() -> None:

@@ -59,8 +59,8 @@ struct KernelOpRecord {
   /// broadcast.
   unsigned numBodyOps = 0;
   bool isCopy = false;
-  /// Whether partial results can be combined: one result by a known operation,
-  /// and nothing that depends on the number of the iteration.
+  /// Whether partial results can be combined: each by a known operation that no
+  /// other result depends on.
   bool isCombinable = false;
   /// Whether blocks can share its sums: the only ones of the kernel.
   bool isSplittable = false;
