@@ -134,6 +134,19 @@ static int64_t countReads(linalg::GenericOp op, AffineMap map,
   return reads;
 }
 
+/// True if the factors and the result have all loops of `op`: of others, an
+/// input that nothing is made of tells how many turns there are.
+static bool hasAllLoops(linalg::GenericOp op, ArrayRef<Factor> factors) {
+  SmallVector<AffineMap> maps{
+      op.getMatchingIndexingMap(op.getDpsInitOperand(0))};
+  for (const Factor &factor : factors)
+    maps.push_back(op.getMatchingIndexingMap(factor.main));
+  return llvm::all_of(llvm::seq(op.getNumLoops()), [&](unsigned loop) {
+    return llvm::any_of(
+        maps, [&](AffineMap map) { return map.isFunctionOfDim(loop); });
+  });
+}
+
 /// True if the sum is a contraction, and what is computed for each element of
 /// an operand is read so often that this outweighs to write it and read it.
 static bool isWorthIt(linalg::GenericOp op, ArrayRef<Factor> factors) {
@@ -218,7 +231,7 @@ void splitOperands(RewriterBase &rewriter, linalg::GenericOp op) {
   }
   if (!isEarlier(factors[0].main, factors[1].main))
     std::swap(factors[0], factors[1]);
-  if (!isWorthIt(op, factors))
+  if (!hasAllLoops(op, factors) || !isWorthIt(op, factors))
     return;
   rewriter.setInsertionPoint(op);
   SmallVector<Value, 2> inputs;
@@ -251,6 +264,7 @@ void splitOperands(RewriterBase &rewriter, linalg::GenericOp op) {
         Operation *total = rewriter.clone(*sum, mapping);
         linalg::YieldOp::create(rewriter, loc, total->getResult(0));
       });
+  contraction->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   rewriter.replaceOp(op, contraction);
 }
 

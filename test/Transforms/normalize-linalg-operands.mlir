@@ -119,3 +119,42 @@ func.func @total(%a: tensor<32x64xf32>, %b: tensor<48x64xf32>, %c: tensor<32x48x
   } -> tensor<32x48xf32>
   return %0 : tensor<32x48xf32>
 }
+
+// Nor where an input that nothing is made of tells how many turns there are.
+// CHECK-LABEL: func.func @unused(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @unused(%a: tensor<32x64xi8>, %b: tensor<64x48xi8>, %z: i32, %w: tensor<5xf32>, %c: tensor<32x48xi32>) -> tensor<32x48xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, k)>, affine_map<(i, j, k, l) -> (k, j)>, affine_map<(i, j, k, l) -> ()>,
+                                        affine_map<(i, j, k, l) -> (l)>, affine_map<(i, j, k, l) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b, %z, %w : tensor<32x64xi8>, tensor<64x48xi8>, i32, tensor<5xf32>) outs(%c : tensor<32x48xi32>) {
+  ^bb0(%x: i8, %y: i8, %zero: i32, %u: f32, %o: i32):
+    %1 = arith.extsi %x : i8 to i32
+    %2 = arith.subi %1, %zero : i32
+    %3 = arith.extsi %y : i8 to i32
+    %4 = arith.muli %2, %3 : i32
+    %5 = arith.addi %o, %4 : i32
+    linalg.yield %5 : i32
+  } -> tensor<32x48xi32>
+  return %0 : tensor<32x48xi32>
+}
+
+// What is attached to the operation stays with the contraction.
+// CHECK-LABEL: func.func @attached(
+// CHECK:         linalg.generic
+// CHECK-NOT:     attrs
+// CHECK:         linalg.generic {{.+}} attrs = {{ *}}{mine = 1 : i64}
+func.func @attached(%a: tensor<32x64xf32>, %b: tensor<48x64xf32>, %c: tensor<32x48xf32>) -> tensor<32x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.generic {indexing_maps = [#rows, #columns, #result], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<32x64xf32>, tensor<48x64xf32>) outs(%c : tensor<32x48xf32>) attrs = {mine = 1 : i64} {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %1 = arith.maximumf %x, %zero : f32
+    %2 = arith.mulf %1, %y : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<32x48xf32>
+  return %0 : tensor<32x48xf32>
+}
