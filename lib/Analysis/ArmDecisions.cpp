@@ -22,6 +22,8 @@ void AtomClosure::add(SymbolicIndex &index, const SymbolicAtom &atom) {
   atoms.set(atom.number);
   isAnyDivergent |= atom.isDivergent;
   isAnyDivergentInGrid |= atom.isDivergentInGrid;
+  isAnySize |= atom.kind == SymbolicAtom::GridValue &&
+               atom.what != SymbolicAtom::BlockId;
   for (const SymbolicForm &operand : atom.operands)
     add(index, operand);
   add(index, atom.condition);
@@ -50,6 +52,7 @@ void AtomClosure::add(const AtomClosure &other) {
   atoms |= other.atoms;
   isAnyDivergent |= other.isAnyDivergent;
   isAnyDivergentInGrid |= other.isAnyDivergentInGrid;
+  isAnySize |= other.isAnySize;
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,10 +105,13 @@ ArmDecisions::Question ArmDecisions::getQuestion(const Hazard &hazard) {
     question.atoms.add(getBounds(loop));
   if (relation.carrier)
     question.atoms.add(getBounds(relation.carrier));
-  for (const LoopEnd &end : relation.ends)
+  for (const LoopEnd &end : relation.ends) {
+    if (auto condition = conflicts.getIndex().getCondition(end))
+      question.atoms.add(conflicts.getIndex(), *condition);
     for (const KernelLoop *loop : {end.loop, end.other})
       if (loop)
         question.atoms.add(getBounds(loop));
+  }
   for (const PairRelation::Turns &turns : relation.turns)
     for (const KernelLoop *loop : {turns.loop, turns.first})
       if (loop)
@@ -119,7 +125,7 @@ bool ArmDecisions::isIndependent(const Question &question,
                                  const PairRelation::Arm &arm) {
   const AtomClosure &decision = getDecision(arm);
   const PairRelation &relation = *question.relation;
-  if (decision.isDivergent(relation.threads == PairRelation::OfTwoBlocks) ||
+  if (decision.isOfThreads(relation.threads == PairRelation::OfTwoBlocks) ||
       decision.hasCommon(question.atoms))
     return false;
   auto [it, isNew] = avoidable.try_emplace({question.number, arm}, false);

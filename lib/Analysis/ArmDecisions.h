@@ -26,16 +26,17 @@ public:
   bool hasCommon(const AtomClosure &other) const {
     return atoms.anyCommon(other.atoms);
   }
-  /// Some of them differ between threads, or between blocks.
-  bool isDivergent(bool inGrid) const {
-    return isAnyDivergent || (inGrid && isAnyDivergentInGrid);
+  /// Some of them differ between threads, or between blocks, or are what such
+  /// are below: they have to do with which threads there are.
+  bool isOfThreads(bool inGrid) const {
+    return isAnyDivergent || isAnySize || (inGrid && isAnyDivergentInGrid);
   }
 
 private:
   void add(SymbolicIndex &index, const SymbolicAtom &atom);
 
   llvm::BitVector atoms;
-  bool isAnyDivergent = false, isAnyDivergentInGrid = false;
+  bool isAnyDivergent = false, isAnyDivergentInGrid = false, isAnySize = false;
 };
 
 /// Tells which arms of branches have nothing to do with whether threads meet,

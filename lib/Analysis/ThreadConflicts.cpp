@@ -119,11 +119,13 @@ void ThreadConflicts::doubtBounds(Conflict &conflict, unsigned first,
     return;
   Conflict inBounds =
       decideOnce(inBoundsOf[first], inBoundsOf[second], relation);
-  if (inBounds.kind != Conflict::Certain) {
-    inBounds.kind = Conflict::Possible;
-    inBounds.reason = "a vector has to leave its row for that";
+  if (inBounds.kind == Conflict::Certain) {
+    conflict = std::move(inBounds); // with two threads that stay
+  } else if (!inBounds) {
+    conflict.kind = Conflict::Possible;
+    conflict.reason = "a vector has to leave its row for that";
+    conflict.witness = std::nullopt;
   }
-  conflict = std::move(inBounds);
 }
 
 ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,

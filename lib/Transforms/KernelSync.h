@@ -185,6 +185,8 @@ private:
                UniformityUnit unit);
   void addRace(const BlockRace &race);
   bool countRace(Conflict::Kind kind);
+  void tellRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
+                UniformityUnit unit, Operation *wait);
   void noteMore(Conflict::Kind kind);
   void addDivergent(Operation *barrier, UniformityUnit unit,
                     SyncVerdict verdict = SyncVerdict::Divergent);
@@ -193,7 +195,13 @@ private:
   KernelSync &kernel;
   std::unique_ptr<AsmState> state;
   std::vector<SyncFinding> findings;
-  DenseSet<std::pair<Operation *, Operation *>> reported;
+  /// What is told of two operations; the number of the finding, if that is only
+  /// possible.
+  struct Report {
+    bool isCertain = false;
+    std::optional<size_t> finding;
+  };
+  DenseMap<std::pair<Operation *, Operation *>, Report> reported;
   /// More would not be read.
   static constexpr unsigned kMaxRaces = 100;
   unsigned numRaces[2] = {}; // possible ones, and certain ones

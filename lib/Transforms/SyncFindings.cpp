@@ -232,27 +232,44 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
     isFixable.reset(open[uncut]);
   if (tree.isOfPart()) // not without leave
     isFixable.reset();
-  // What is certain first: of one pair of operations only the first is told, in
-  // however many calls they are.
   for (Conflict::Kind kind : {Conflict::Certain, Conflict::Possible})
-    for (unsigned number : open) {
-      const Hazard &hazard = hazards[number];
-      Operation *first = kernel.getSource(kernel.getAccess(hazard.first).op);
-      Operation *second = kernel.getSource(kernel.getAccess(hazard.second).op);
-      if (second < first)
-        std::swap(first, second);
-      if (hazard.conflict.kind != kind ||
-          !reported.insert({first, second}).second)
-        continue;
-      if (!countRace(kind))
-        continue;
-      addRace(tree, hazard, isFixable[number], unit);
-      noteMore(kind);
-      if (wait)
-        findings.back().notes.push_back(
-            {wait->getLoc(), "no barrier is put, as threads may wait for "
-                             "others here, which it would hold up"});
-    }
+    for (unsigned number : open)
+      if (hazards[number].conflict.kind == kind)
+        tellRace(tree, hazards[number], isFixable[number], unit, wait);
+}
+
+/// Of one pair of operations only the first hazard is told, in however many
+/// calls they are; but one that is certain takes the place of one that is not:
+/// of lanes of a warp, where threads of two warps may meet.
+void SyncFindings::tellRace(const SyncTree &tree, const Hazard &hazard,
+                            bool isFixable, UniformityUnit unit,
+                            Operation *wait) {
+  Operation *first = kernel.getSource(kernel.getAccess(hazard.first).op);
+  Operation *second = kernel.getSource(kernel.getAccess(hazard.second).op);
+  if (second < first)
+    std::swap(first, second);
+  bool isCertain = hazard.conflict.kind == Conflict::Certain;
+  auto [it, isNew] = reported.try_emplace({first, second});
+  Report &report = it->second;
+  if (!isNew && (report.isCertain || !isCertain))
+    return;
+  std::optional<size_t> replaced = std::exchange(report.finding, std::nullopt);
+  report.isCertain = isCertain;
+  if (!countRace(hazard.conflict.kind))
+    return;
+  addRace(tree, hazard, isFixable, unit);
+  noteMore(hazard.conflict.kind);
+  if (wait)
+    findings.back().notes.push_back(
+        {wait->getLoc(), "no barrier is put, as threads may wait for others "
+                         "here, which it would hold up"});
+  if (replaced) {
+    findings[*replaced] = std::move(findings.back());
+    findings.pop_back();
+    --numRaces[0];
+  } else if (!isCertain) {
+    report.finding = findings.size() - 1;
+  }
 }
 
 void SyncFindings::addParts() {

@@ -394,4 +394,32 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Who reads what thread t - 48 stores is of a block of more than 48 threads, and passes the branch that such blocks take.
+  // CHECK-LABEL: gpu.func @large_blocks(
+  // CHECK:         scf.if
+  // CHECK:           gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @large_blocks(%f: f32, %out: memref<1024xf32> {llvm.noalias}) workgroup(%S: memref<1024xf32, 3>, %A: memref<1024xf32, 3>) kernel
+      attributes {known_grid_size = array<i32: 1, 1, 1>} {
+    %c48 = arith.constant 48 : index
+    %t = gpu.thread_id x
+    %size = gpu.block_dim x
+    %other = arith.xori %t, %c48 : index
+    memref.store %f, %S[%t] : memref<1024xf32, 3>
+    %is_large = arith.cmpi ugt, %size, %c48 : index
+    scf.if %is_large {
+      memref.store %f, %A[%t] : memref<1024xf32, 3>
+      %a = memref.load %A[%other] : memref<1024xf32, 3>
+      memref.store %a, %out[%t] : memref<1024xf32>
+    }
+    %is_behind = arith.cmpi uge, %t, %c48 : index
+    scf.if %is_behind {
+      %before = arith.subi %t, %c48 : index
+      %s = memref.load %S[%before] : memref<1024xf32, 3>
+      memref.store %s, %out[%t] : memref<1024xf32>
+    }
+    gpu.return
+  }
 }

@@ -71,3 +71,48 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Of two warps it is doubtful, of lanes of the first one certain: the second
+// one stores at column 4.
+
+gpu.module @kernels {
+  gpu.func @lanes(%v: vector<4xf32>) workgroup(%S: memref<8x6xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %c7 = arith.constant 7 : index
+    %c8 = arith.constant 8 : index
+    %c32 = arith.constant 32 : index
+    %t = gpu.thread_id x
+    %row = arith.remui %t, %c8 : index
+    %warp = arith.divui %t, %c32 : index
+    %column = arith.muli %warp, %c4 : index
+    %other = arith.subi %c7, %row : index
+    // expected-error @below {{cannot synchronize 'vector.store' and 'vector.store' on workgroup memory %arg1: thread (8, 0, 0) writes what thread (0, 0, 0) writes}}
+    // expected-note @below {{the other access: 'vector.store' writes in thread (0, 0, 0)}}
+    vector.store %v, %S[%row, %column] : memref<8x6xf32, 3>, vector<4xf32>
+    %is_first = arith.cmpi eq, %warp, %c0 : index
+    scf.if %is_first {
+      // expected-error @below {{data race on workgroup memory %arg1}}
+      %l = vector.load %S[%other, %c0] : memref<8x6xf32, 3>, vector<4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// It is not known whether they stay: the row is as long as memory says.
+
+gpu.module @kernels {
+  gpu.func @unknown_row(%v: vector<4xf32>, %extent: memref<1xindex, 1>) workgroup(%S: memref<2x64xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %m = memref.load %extent[%c0] : memref<1xindex, 1>
+    %row = memref.subview %S[0, 0] [1, %m] [1, 1] : memref<2x64xf32, 3> to memref<1x?xf32, strided<[64, 1]>, 3>
+    // expected-error @below {{cannot synchronize}}
+    // expected-note @below {{the other access}}
+    vector.store %v, %row[%c0, %c0] : memref<1x?xf32, strided<[64, 1]>, 3>, vector<4xf32>
+    gpu.return
+  }
+}
