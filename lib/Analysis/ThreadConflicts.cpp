@@ -58,7 +58,17 @@ ThreadConflicts::~ThreadConflicts() = default;
 Conflict ThreadConflicts::decide(const Footprint &first,
                                  const Footprint &second,
                                  const PairRelation &relation) {
-  return ThreadConflictQuery(*this, first, second, relation).decide();
+  Conflict conflict =
+      ThreadConflictQuery(*this, first, second, relation).decide();
+  if (conflict.kind != Conflict::Possible)
+    return conflict;
+  // In a turn that is given, places may follow from threads alone. But it is
+  // not looked at whether there is such a turn.
+  Footprint lhs = first, rhs = second;
+  PairRelation rest = relation;
+  bool isApart = takeTurns(lhs, rhs, rest) &&
+                 !ThreadConflictQuery(*this, lhs, rhs, rest).decide();
+  return isApart ? Conflict() : conflict;
 }
 
 /// Of a block of unknown size it is not certain that there are such threads.

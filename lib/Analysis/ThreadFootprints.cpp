@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SymbolicTranslator.h"
 #include "ThreadConflictQuery.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -190,6 +191,42 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   footprints.push_back(std::move(made));
   footprintsByHash.emplace(hash, footprints.size() - 1);
   return footprints.size() - 1;
+}
+
+/// Makes `footprint` that in the turn `turn` of `loop`; false if that is not
+/// known.
+static bool setTurn(SymbolicIndex &index, Footprint &footprint,
+                    const KernelLoop *loop, int64_t turn) {
+  SymbolicTranslator translator(index);
+  auto set = [&](auto &part) {
+    auto there = translator.substitute(part, loop, Form(turn));
+    if (there)
+      part = std::move(*there);
+    return there.has_value();
+  };
+  return llvm::all_of(footprint.place, set) &&
+         llvm::all_of(footprint.box,
+                      [&](auto &extent) { return set(extent.count); }) &&
+         set(footprint.condition);
+}
+
+/// Takes the turns that `relation` gives as numbers out of it, into the
+/// footprints; false if there are none.
+bool ThreadConflicts::takeTurns(Footprint &first, Footprint &second,
+                                PairRelation &relation) {
+  size_t before = relation.turns.size() + relation.ends.size();
+  llvm::erase_if(relation.turns, [&](const PairRelation::Turns &turns) {
+    return !turns.first && turns.least && turns.least == turns.most &&
+           setTurn(index, second, turns.loop, *turns.least);
+  });
+  llvm::erase_if(relation.ends, [&](const LoopEnd &end) {
+    std::optional<int64_t> turns = index.getNumTurns(end.loop);
+    bool isLast =
+        turns && end.most == 1 && !end.isFromStart && !end.other && !end.isNot;
+    return isLast &&
+           setTurn(index, first, end.loop, *turns - 1 + end.isBeforeTest);
+  });
+  return relation.turns.size() + relation.ends.size() != before;
 }
 
 /// The number of those footprints that are like `footprint` but for the

@@ -422,4 +422,39 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // In the first turn lanes of one warp meet; those of two warps do in later ones, behind the barrier of the loop.
+  // CHECK-LABEL: gpu.func @first_turn(
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         memref.load
+  // CHECK:         nvvm.bar.warp.sync
+  // CHECK:         scf.for
+  // CHECK:           memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:    }
+  // CHECK-NEXT:    gpu.return
+  gpu.func @first_turn(%f: f32, %out: memref<48xf32> {llvm.noalias}) workgroup(%S: memref<3x17xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 48, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c16 = arith.constant 16 : index
+    %c48 = arith.constant 48 : index
+    %t = gpu.thread_id x
+    %u = arith.xori %t, %c2 : index
+    %row = arith.divui %u, %c16 : index
+    %column = arith.remui %u, %c16 : index
+    %s = memref.load %S[%row, %column] : memref<3x17xf32, 3>
+    memref.store %s, %out[%t] : memref<48xf32>
+    scf.for %i = %c0 to %c4 step %c1 {
+      %sum = arith.addi %t, %i : index
+      %v = arith.remui %sum, %c48 : index
+      %next_row = arith.divui %v, %c16 : index
+      %next_column = arith.remui %v, %c16 : index
+      memref.store %f, %S[%next_row, %next_column] : memref<3x17xf32, 3>
+      gpu.barrier
+    }
+    gpu.return
+  }
 }

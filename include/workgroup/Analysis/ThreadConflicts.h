@@ -258,6 +258,7 @@ private:
                               const PairRelation &relation);
   Conflict decide(const Footprint &first, const Footprint &second,
                   const PairRelation &relation);
+  bool takeTurns(Footprint &first, Footprint &second, PairRelation &relation);
   /// Threads of a unit that get somewhere together, if they do at all.
   struct Crowd {
     UniformityUnit unit;
