@@ -72,6 +72,7 @@ namespace {
 
 static Hazard getPlain(Hazard hazard) {
   hazard.order.wholeTurns.clear();
+  hazard.order.numWhole = 1;
   hazard.order.taken.clear();
   return hazard;
 }

@@ -105,6 +105,9 @@ public:
 private:
   bool isExcluded(llvm::function_ref<void(PairRelation &)> restrict) const;
   void addTurns();
+  unsigned countTurns(unsigned loop,
+                      llvm::function_ref<bool(unsigned number)> isMore) const;
+  void addTurnsBetween();
   bool addPassed();
   bool hasTurnBetween(unsigned loop);
   bool addLoop(unsigned loop);
@@ -171,23 +174,62 @@ void NarrowedWays::addTurns() {
   auto add = [&](unsigned loop, SyncHazard::WholeTurn which) {
     order.wholeTurns.push_back({loop, which});
   };
+  auto addAll = [&](unsigned loop, SyncHazard::WholeTurn which,
+                    llvm::function_ref<bool(unsigned)> isMore) {
+    order.wholeTurns.append(countTurns(loop, isMore), {loop, which});
+  };
   if (ends.size() == left.size())
     for (auto [loop, end] : llvm::zip_equal(left, ends))
       if (isNever(end, {}))
-        add(loop, SyncHazard::AfterFirst);
+        addAll(loop, SyncHazard::AfterFirst, [&, end = end](unsigned number) {
+          LoopEnd earlier = end;
+          earlier.most += number;
+          return isNever(earlier, {});
+        });
   if (order.wholeTurns.empty() && isLeft && left.size() > 1 &&
       isNever(ends, {}))
     add(left.back(), SyncHazard::Either);
   size_t numAfter = order.wholeTurns.size();
   for (unsigned loop : entered)
     if (isNever({}, loop))
-      add(loop, SyncHazard::BeforeSecond);
+      addAll(loop, SyncHazard::BeforeSecond, [&](unsigned number) {
+        return isExcluded([&](PairRelation &relation) {
+          relation.turns.push_back({tree.getLoop(loop), 0, number});
+        });
+      });
   bool isBefore = order.wholeTurns.size() != numAfter;
   if (!isBefore && isEntered && entered.size() > 1 && isNever({}, entered))
     add(entered.back(), SyncHazard::Either);
   if (order.wholeTurns.empty() && isLeft && isEntered &&
       left.back() == entered.back() && isNever(ends, entered))
     add(left.back(), SyncHazard::Either);
+}
+
+/// How many whole turns of `loop` lie between, of which the first does: those
+/// for which `isMore`, by how many lie before it. Where a branch is taken in
+/// every second turn, one of several takes it; without one, all are alike.
+unsigned NarrowedWays::countTurns(
+    unsigned loop, llvm::function_ref<bool(unsigned number)> isMore) const {
+  constexpr unsigned kMost = 4;
+  auto isBranch = [&](unsigned item) {
+    return program.nodes[item].kind == SyncNode::Branch &&
+           (!isOfUse || isOfUse(item));
+  };
+  unsigned body = program.nodes[loop].parts.front(), count = 1;
+  if (llvm::any_of(program.sequences[body].items, isBranch))
+    while (count < kMost && isMore(count))
+      ++count;
+  return count;
+}
+
+/// What is far: turns lie between whole if no threads meet that are fewer turns
+/// apart.
+void NarrowedWays::addTurnsBetween() {
+  if (order.isFar)
+    order.numWhole = countTurns(*order.loop, [&](unsigned number) {
+      return isExcluded(
+          [&](PairRelation &relation) { relation.most = number + 1; });
+    });
 }
 
 /// True if the threads do not meet where `loop` has no turn. Loops of one
@@ -234,7 +276,9 @@ bool NarrowedWays::addBranch(unsigned branch, const SyncTurn &turn) {
     if (turn.whole != loop)
       continue;
     arm.loop = turning;
-    arm.later = turn.isSecond ? -1 : 1;
+    arm.later = 1 + int64_t(turn.number);
+    if (turn.isSecond)
+      arm.later = -arm.later;
     break;
   }
   for (auto [number, part] : llvm::enumerate(program.nodes[branch].parts)) {
@@ -278,6 +322,7 @@ bool NarrowedWays::addPassed() {
 
 SyncHazard NarrowedWays::find() {
   addTurns();
+  addTurnsBetween();
   while (addPassed())
     continue;
   return order;

@@ -89,8 +89,9 @@ void SyncWays::walkArm(unsigned sequence) const {
   walkGaps(sequence, 0, program.sequences[sequence].items.size());
 }
 
-bool SyncWays::hasWholeTurn(unsigned loop, SyncHazard::WholeTurn which) const {
-  return hazard && is_contained(hazard->wholeTurns, std::pair(loop, which));
+unsigned SyncWays::countWholeTurns(unsigned loop,
+                                   SyncHazard::WholeTurn which) const {
+  return hazard ? count(hazard->wholeTurns, std::pair(loop, which)) : 0;
 }
 
 void SyncWays::walkLoop(unsigned loop) const {
@@ -98,7 +99,7 @@ void SyncWays::walkLoop(unsigned loop) const {
   unsigned body = node.parts.front();
   if (node.exit != 0)
     walkGaps(body, 0, node.exit);
-  if (node.hasTurn || hasWholeTurn(loop, SyncHazard::Passed))
+  if (node.hasTurn || countWholeTurns(loop, SyncHazard::Passed) != 0)
     walkGaps(body, node.exit, program.sequences[body].items.size());
   else if (client.onLoop)
     client.onLoop(loop, turn);
@@ -115,29 +116,30 @@ void SyncWays::walkBranch(unsigned branch) const {
     client.onNode(branch, turn);
 }
 
-/// What is passed is in another turn of `loop` than the step.
-void SyncWays::walkWholeTurn(unsigned loop) const {
+/// What is passed is in other turns of `loop` than the step.
+void SyncWays::walkWholeTurns(unsigned loop, unsigned count) const {
   SyncTurn own = turn;
   turn.whole = loop;
-  walkArm(program.nodes[loop].parts.front());
+  for (turn.number = 0; turn.number != count; ++turn.number)
+    walkArm(program.nodes[loop].parts.front());
   turn = own;
 }
 
 /// A whole turn of `loop` behind that of the first step, which is in the item
 /// at `place` of its body.
 void SyncWays::walkTurnAfter(unsigned loop, unsigned place) const {
-  bool isAfter = hasWholeTurn(loop, SyncHazard::AfterFirst);
+  unsigned after = countWholeTurns(loop, SyncHazard::AfterFirst);
   // What stands behind the test is still of the turn of what stands before it.
-  if (isAfter && place >= program.nodes[loop].exit)
-    walkWholeTurn(loop);
-  else if (isAfter || hasWholeTurn(loop, SyncHazard::Either))
+  if (after != 0 && place >= program.nodes[loop].exit)
+    walkWholeTurns(loop, after);
+  else if (after != 0 || countWholeTurns(loop, SyncHazard::Either) != 0)
     walkSomeTurn(loop);
 }
 
 void SyncWays::walkTurnBefore(unsigned loop) const {
-  if (hasWholeTurn(loop, SyncHazard::BeforeSecond))
-    walkWholeTurn(loop);
-  else if (hasWholeTurn(loop, SyncHazard::Either))
+  if (unsigned before = countWholeTurns(loop, SyncHazard::BeforeSecond))
+    walkWholeTurns(loop, before);
+  else if (countWholeTurns(loop, SyncHazard::Either) != 0)
     walkSomeTurn(loop);
 }
 
@@ -228,7 +230,7 @@ void SyncWays::walkFirstTurn() const {
   unsigned end = program.sequences[body].items.size();
   walkGaps(body, leave(hazard->from, body) + 1, end);
   if (hazard->isFar)
-    walkWholeTurn(*hazard->loop);
+    walkWholeTurns(*hazard->loop, hazard->numWhole);
 }
 
 void SyncWays::walkSecondTurn() const {

@@ -57,12 +57,12 @@ private:
 
   void walkFirstTurn() const;
   void walkSecondTurn() const;
-  void walkWholeTurn(unsigned loop) const;
+  void walkWholeTurns(unsigned loop, unsigned count) const;
   /// From the gap `first` to the gap `last` of a sequence.
   void walkGaps(unsigned sequence, unsigned first, unsigned last) const;
   void walkLoop(unsigned loop) const;
   void walkBranch(unsigned branch) const;
-  bool hasWholeTurn(unsigned loop, SyncHazard::WholeTurn which) const;
+  unsigned countWholeTurns(unsigned loop, SyncHazard::WholeTurn which) const;
   void walkTurnAfter(unsigned loop, unsigned place) const;
   void walkTurnBefore(unsigned loop) const;
   void walkSomeTurn(unsigned loop) const;

@@ -457,4 +457,94 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Every second turn takes the branch, and slots come again every fourth turn: another turn that takes it lies between.
+  // CHECK-LABEL: gpu.func @every_second_turn(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.if
+  // CHECK-NEXT:      arith.remui
+  // CHECK-NEXT:      memref.load
+  // CHECK-NEXT:      memref.store
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      memref.store
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @every_second_turn(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<4x128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      %odd = arith.remui %i, %c2 : index
+      %is_even = arith.cmpi eq, %odd, %c0 : index
+      scf.if %is_even {
+        %slot = arith.remui %i, %c4 : index
+        %s = memref.load %S[%slot, %u] : memref<4x128xf32, 3>
+        memref.store %s, %out[%t] : memref<128xf32>
+        memref.store %f, %S[%slot, %t] : memref<4x128xf32, 3>
+      }
+    }
+    gpu.return
+  }
+
+  // What is stored at the end of the third turn of six is read behind the loop: the fifth turn takes the branch, the fourth does not.
+  // CHECK-LABEL: gpu.func @behind_second_turns(
+  // CHECK:         scf.for
+  // CHECK:           scf.if
+  // CHECK:             gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @behind_second_turns(%f: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<6x128xf32, 3>, %A: memref<6x128xf32, 3>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %c6 step %c1 {
+      %odd = arith.remui %i, %c2 : index
+      %is_even = arith.cmpi eq, %odd, %c0 : index
+      scf.if %is_even {
+        memref.store %f, %A[%i, %t] : memref<6x128xf32, 3>
+        %a = memref.load %A[%i, %u] : memref<6x128xf32, 3>
+        memref.store %a, %out[%t] : memref<128xf32>
+      }
+      memref.store %f, %S[%i, %t] : memref<6x128xf32, 3>
+    }
+    %s = memref.load %S[%c2, %u] : memref<6x128xf32, 3>
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // None of the turns between takes the branch.
+  // CHECK-LABEL: gpu.func @every_third_turn(
+  // CHECK:         scf.for
+  // CHECK-COUNT-2:   gpu.barrier
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @every_third_turn(%f: f32, %n: index, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: memref<3x128xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %i = %c0 to %n step %c1 {
+      %slot = arith.remui %i, %c3 : index
+      %is_first = arith.cmpi eq, %slot, %c0 : index
+      scf.if %is_first {
+        %s = memref.load %S[%slot, %u] : memref<3x128xf32, 3>
+        memref.store %s, %out[%t] : memref<128xf32>
+        memref.store %f, %S[%slot, %t] : memref<3x128xf32, 3>
+      }
+    }
+    gpu.return
+  }
 }

@@ -76,10 +76,12 @@ struct SyncProgram {
 struct SyncTurn {
   bool isSecond = false, isOther = false;
   std::optional<unsigned> whole;
+  /// Of several whole turns, which one, counted from 0.
+  unsigned number = 0;
 
   bool operator==(const SyncTurn &other) const {
     return isSecond == other.isSecond && isOther == other.isOther &&
-           whole == other.whole;
+           whole == other.whole && number == other.number;
   }
 };
 
@@ -92,11 +94,13 @@ struct SyncHazard {
   unsigned from = 0, to = 0;
   std::optional<unsigned> loop;
   bool isFar = false;
-  /// Loops of which at least one whole turn lies between: after the turn of
-  /// `from` or before that of `to`, one of the two, or of a loop that is
-  /// passed.
+  /// Loops of which at least one whole turn lies between, or as many as they
+  /// are named: after the turn of `from` or before that of `to`, one of the
+  /// two, or of a loop that is passed.
   enum WholeTurn { AfterFirst, BeforeSecond, Either, Passed };
   llvm::SmallVector<std::pair<unsigned, WholeTurn>, 0> wholeTurns = {};
+  /// How many whole turns of `loop` lie between at least, if it `isFar`.
+  unsigned numWhole = 1;
   /// Arms, by their sequences, that are taken where a way passes their branch
   /// in such a turn.
   llvm::SmallVector<std::pair<unsigned, SyncTurn>, 0> taken = {};
