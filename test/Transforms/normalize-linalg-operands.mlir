@@ -143,8 +143,7 @@ func.func @unused(%a: tensor<32x64xi8>, %b: tensor<64x48xi8>, %z: i32, %w: tenso
 
 // What is attached to the operation stays with the contraction.
 // CHECK-LABEL: func.func @attached(
-// CHECK:         linalg.generic
-// CHECK-NOT:     attrs
+// CHECK:         linalg.generic {{.+}} outs(%{{.+}} : tensor<32x64xf32>) {
 // CHECK:         linalg.generic {{.+}} attrs = {{ *}}{mine = 1 : i64}
 func.func @attached(%a: tensor<32x64xf32>, %b: tensor<48x64xf32>, %c: tensor<32x48xf32>) -> tensor<32x48xf32> {
   %zero = arith.constant 0.0 : f32

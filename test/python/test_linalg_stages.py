@@ -18,6 +18,7 @@ BLOCKS = {
     **dict.fromkeys(("split_sum_of_all", "split_sum_of_planes", "split_largest"), ""),
     **dict.fromkeys(("split_mean_squared_error", "sum_of_rows_by_ones_1"), ""),
     **dict.fromkeys(("reshape_number", "slide_1", "looked_up", "softmax_one_row"), ""),
+    "two_results_of_all": "",
     **dict.fromkeys(("sum_columns", "min_i32_columns", "softmax_columns"), "0,3"),
     **dict.fromkeys(("two_results_softmax", "split_columns", "step_of_one"), "0,3"),
     **dict.fromkeys(("softmax_columns_of_padded", "columns_read_backwards"), "0,3"),
