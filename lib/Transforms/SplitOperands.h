@@ -14,12 +14,11 @@
 namespace mlir::workgroup {
 
 /// Makes a contraction of a sum of products whose factors are computed in its
-/// body, each from what it reads of one side: of (a[i, k] - za) * (b[k, j] -
-/// zb)
-/// (`linalg.quantized_matmul`), or of a weight with a scale for each column.
-/// What comes before the product becomes an operation of its own, on as many
-/// elements as the operand has. Only where each of them is read again, along
-/// rows and columns: elsewhere it costs more than it saves.
+/// body, each from what it reads of one side: of `linalg.quantized_matmul`,
+/// which sums up (a - za) * (b - zb), or of a weight with a scale for each
+/// column. What comes before the product becomes an operation of its own, on as
+/// many elements as the operand has. Only where each of them is read again,
+/// along rows and columns: elsewhere it costs more than it saves.
 void splitOperands(RewriterBase &rewriter, linalg::GenericOp op);
 
 } // namespace mlir::workgroup

@@ -10,6 +10,7 @@ _MODULES = (
     "elementwise",
     "bits",
     "reductions",
+    "several_results",
     "splits",
     "long_rows",
     "generators",
