@@ -1,8 +1,10 @@
 """Everything that the commands of this folder need, installed if it is missing.
 
-System packages come from Debian, all else from PyPI into `.venv`, and the package is built into it.
-Each step first looks whether there is anything to do. Only the standard library of Python 3.11 is
-used, because nothing else is there yet.
+System packages come from Debian, all else from PyPI into two virtual environments: `.venv` is what
+a user has, the package and what it declares to need; `.venv-dev` has what builds and tests it. The
+package is built once, as a wheel, and installed from it into both. Each step first looks whether
+there is anything to do. Only the standard library of Python 3.11 is used, because nothing else is
+there yet.
 """
 
 from __future__ import annotations
@@ -19,13 +21,12 @@ import sysconfig
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
-PYTHON = VENV / "bin" / "python"
-STATE = VENV / "mlir-workgroup.json"
 LOG = ROOT / "build" / "setup.log"
+WHEELS = ROOT / "build" / "wheels"
 
 LLVM_PACKAGES = ("libmlir-22-dev", "mlir-22-tools", "llvm-22-dev", "llvm-22-tools")
 SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "include", "lib", "python")
@@ -140,7 +141,7 @@ def _missing_packages() -> list[str]:
         packages.append("g++")
     if not shutil.which("git"):
         packages.append("git")
-    if not VENV.exists() and importlib.util.find_spec("ensurepip") is None:
+    if not USER.folder.exists() and importlib.util.find_spec("ensurepip") is None:
         packages.append("python3-venv")
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():
         packages.append("python3-dev")
@@ -196,50 +197,84 @@ def _check_disk(folder: Path) -> None:
         )
 
 
-# --- Python packages ------------------------------------------------------------------------------
+# --- virtual environments -------------------------------------------------------------------------
 
 
-def _requirements(groups: Sequence[str]) -> list[str]:
-    """Return what pyproject.toml asks for: dependency groups, and ptxas."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    names = [name for group in groups for name in project["dependency-groups"][group]]
-    return [*names, *project["project"]["optional-dependencies"]["ptxas"]]
+@dataclass(frozen=True)
+class Venv:
+    """A virtual environment, with a note in it of what was installed."""
 
+    folder: Path
 
-def _load_state() -> dict[str, object]:
-    try:
-        state: dict[str, object] = json.loads(STATE.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return state
+    @property
+    def bin(self) -> Path:
+        """The folder of its programs."""
+        return self.folder / "bin"
 
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.bin / "python"
 
-def _save_state(**changes: object) -> None:
-    STATE.write_text(json.dumps({**_load_state(), **changes}), encoding="utf-8")
+    @property
+    def _notes(self) -> Path:
+        return self.folder / "mlir-workgroup.json"
 
+    def _read_notes(self) -> dict[str, object]:
+        try:
+            notes: dict[str, object] = json.loads(self._notes.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return notes
 
-def _installed() -> set[str]:
-    names = _load_state().get("requirements")
-    return {str(name) for name in names} if isinstance(names, list) else set()
+    def _note(self, **changes: object) -> None:
+        self._notes.write_text(json.dumps(self._read_notes() | changes), encoding="utf-8")
 
+    def has_package(self, fingerprint: str) -> bool:
+        """Tell whether the package is installed that was built from these sources."""
+        return self._read_notes().get("package") == fingerprint
 
-def ensure_venv(groups: Sequence[str]) -> None:
-    """Create `.venv` with what the dependency groups and ptxas need."""
-    required = _requirements(groups)
-    if not PYTHON.exists():
+    def ensure(self) -> None:
+        """Create it, unless it is there."""
+        if self.python.exists():
+            return
         _check_disk(ROOT)
-        shutil.rmtree(VENV, ignore_errors=True)
-        with step("creating .venv"):
-            run([sys.executable, "-m", "venv", str(VENV)], "cannot create .venv")
-    installed = _installed()
-    if installed >= set(required):
-        return
-    with step("installing Python packages (PyPI)"):
-        run([str(PYTHON), "-m", "pip", "install", *required], "pip install failed")
-    _save_state(requirements=sorted(installed | set(required)))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with step(f"creating {self.folder.name}"):
+            command = [sys.executable, "-m", "venv", str(self.folder)]
+            run(command, f"cannot create {self.folder.name}")
+
+    def install(self, requirements: Sequence[str]) -> None:
+        """Install packages of PyPI, unless they were."""
+        noted = self._read_notes().get("requirements")
+        installed = {str(name) for name in noted} if isinstance(noted, list) else set()
+        if installed >= set(requirements):
+            return
+        with step(f"installing Python packages into {self.folder.name} (PyPI)"):
+            command = [str(self.python), "-m", "pip", "install", *requirements]
+            run(command, "pip install failed")
+        self._note(requirements=sorted(installed | set(requirements)))
+
+    def install_package(self, wheel: Path, fingerprint: str) -> None:
+        """Install the package as a user does, with what it declares to need, and ptxas."""
+        with step(f"installing mlir-workgroup into {self.folder.name}"):
+            pip = [str(self.python), "-m", "pip"]
+            run([*pip, "uninstall", "-y", "mlir-workgroup"], "pip uninstall failed")
+            run([*pip, "install", f"{wheel}[ptxas]"], "pip install failed")
+        self._note(package=fingerprint)
+
+
+USER = Venv(ROOT / ".venv")
+DEVELOPER = Venv(ROOT / ".venv-dev")
 
 
 # --- the package ----------------------------------------------------------------------------------
+
+
+def _group(*names: str) -> list[str]:
+    """Return what dependency groups of pyproject.toml ask for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [package for name in names for package in project["dependency-groups"][name]]
 
 
 def _fingerprint() -> str:
@@ -252,28 +287,55 @@ def _fingerprint() -> str:
     return digest.hexdigest()
 
 
-def ensure_package() -> None:
-    """Build the package and install it into `.venv`, unless nothing has changed."""
+def _build(fingerprint: str) -> Path:
+    """Build the wheel, unless nothing has changed since; return it."""
+    folder = WHEELS / fingerprint[:16]
+    if not list(folder.glob("*.whl")):
+        DEVELOPER.ensure()
+        DEVELOPER.install(_group("build"))
+        shutil.rmtree(WHEELS, ignore_errors=True)
+        with step("building mlir-workgroup (a few minutes the first time)"):
+            environment = {"PATH": f"{DEVELOPER.bin}{os.pathsep}{os.environ['PATH']}"}
+            options = ["-v", "--no-build-isolation", "--no-deps", "--wheel-dir", str(folder)]
+            command = [str(DEVELOPER.python), "-m", "pip", "wheel", *options, str(ROOT)]
+            run(command, "the build failed", **environment)
+    return next(iter(folder.glob("*.whl")))
+
+
+def _install(venv: Venv) -> None:
+    """Bring the package in an environment up to date."""
     fingerprint = _fingerprint()
-    if _load_state().get("package") == fingerprint:
-        return
-    with step("building mlir-workgroup (a few minutes the first time)"):
-        environment = {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
-        options = ["-v", "--no-build-isolation", "--no-deps", "--force-reinstall"]
-        command = [str(PYTHON), "-m", "pip", "install", *options, str(ROOT)]
-        run(command, "the build failed", **environment)
-    _save_state(package=fingerprint)
+    if not venv.has_package(fingerprint):
+        venv.ensure()
+        venv.install_package(_build(fingerprint), fingerprint)
 
 
-def ensure_all(groups: Sequence[str]) -> None:
-    """Bring everything up to date, or end the program with a plain error."""
+@contextlib.contextmanager
+def _plain_errors() -> Iterator[None]:
+    """End the program with one line for what the user has to mend."""
     try:
-        ensure_system()
-        ensure_venv(groups)
-        ensure_package()
+        yield
     except SetupError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(f"error: {error.filename or ''}: {error.strerror}")
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def prepare_user() -> Path:
+    """Bring `.venv` up to date, or end the program with a plain error; return its interpreter."""
+    with _plain_errors():
+        ensure_system()
+        _install(USER)
+    return USER.python
+
+
+def prepare_developer(*groups: str) -> Path:
+    """Do the same for `.venv-dev`, with the packages of dependency groups beside it."""
+    with _plain_errors():
+        ensure_system()
+        DEVELOPER.ensure()
+        DEVELOPER.install(_group("build", *groups))
+        _install(DEVELOPER)
+    return DEVELOPER.python

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import environment
-from environment import PYTHON, ROOT, VENV
+from environment import DEVELOPER, ROOT
 
-BIN = VENV / "bin"
+BIN, PYTHON = DEVELOPER.bin, DEVELOPER.python
 CPP_FOLDERS = ("include", "lib", "python/src")
 PYTHON_FILES = ("python", "test", "tools")
 
@@ -24,8 +24,8 @@ PYTHON_FILES = ("python", "test", "tools")
 def main(arguments: Sequence[str]) -> int:
     """Set up, run all checks, print a closing line like pytest's."""
     options = parse(arguments)
-    groups = ["build", "test", *(["tidy"] if options.tidy else [])]
-    environment.ensure_all(groups)
+    environment.prepare_user()  # whose environment the examples of the README run in
+    environment.prepare_developer("test")
     start = time.monotonic()
     counts: Counter[str] = Counter()
     try:

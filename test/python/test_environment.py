@@ -14,7 +14,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> ModuleType:
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """Load tools/environment.py afresh, with its state in a folder of the test."""
     spec = importlib.util.spec_from_file_location(
         "environment_under_test", TOOLS / "environment.py"
@@ -22,13 +22,14 @@ def environment(tmp_path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look there
     spec.loader.exec_module(module)
     for name, value in {
         "ROOT": tmp_path,
-        "VENV": tmp_path / ".venv",
-        "PYTHON": tmp_path / ".venv" / "bin" / "python",
-        "STATE": tmp_path / ".venv" / "state.json",
+        "USER": module.Venv(tmp_path / ".venv"),
+        "DEVELOPER": module.Venv(tmp_path / ".venv-dev"),
         "LOG": tmp_path / "build" / "setup.log",
+        "WHEELS": tmp_path / "build" / "wheels",
     }.items():
         setattr(module, name, value)
     return module
@@ -101,19 +102,76 @@ def test_progress_is_shown(
     assert "step 3 of 7" in capsys.readouterr().out
 
 
-def test_package_is_built_once(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> None:
+class FakeCommands:
+    """Stands in for `environment.run`: writes what the commands would, and keeps their words."""
+
+    def __init__(self) -> None:
+        self.builds: list[list[str]] = []
+        self.installs: list[list[str]] = []
+
+    def __call__(self, command: list[str], *_: str, **__: str) -> None:
+        if command[1:3] == ["-m", "venv"]:
+            python = Path(command[3]) / "bin" / "python"
+            python.parent.mkdir(parents=True)
+            python.touch()
+        elif "wheel" in command:
+            folder = Path(command[command.index("--wheel-dir") + 1])
+            folder.mkdir(parents=True)
+            (folder / "mlir_workgroup-1-py3-none-any.whl").touch()
+            self.builds.append(command)
+        elif "install" in command:
+            self.installs.append(command)
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch, environment: ModuleType) -> FakeCommands:
+    lack(monkeypatch, environment)
+    project = Path(TOOLS.parent, "pyproject.toml").read_text(encoding="utf-8")
+    (environment.ROOT / "pyproject.toml").write_text(project, encoding="utf-8")
     (environment.ROOT / "lib").mkdir()
-    source = environment.ROOT / "lib" / "Pass.cpp"
-    source.write_text("int f();")
-    environment.STATE.parent.mkdir()
-    builds: list[object] = []
-    monkeypatch.setattr(environment, "run", lambda *command, **_: builds.append(command))
-    environment.ensure_package()
-    environment.ensure_package()
-    assert len(builds) == 1
-    source.write_text("int g();")
-    environment.ensure_package()
-    assert len(builds) == 2
+    (environment.ROOT / "lib" / "Pass.cpp").write_text("int f();")
+    fake = FakeCommands()
+    monkeypatch.setattr(environment, "run", fake)
+    return fake
+
+
+def test_package_is_built_once_for_both(environment: ModuleType, commands: FakeCommands) -> None:
+    for _ in range(2):
+        environment.prepare_user()
+        environment.prepare_developer("test")
+    assert len(commands.builds) == 1
+    wheels = [words for words in commands.installs if words[-1].endswith(".whl[ptxas]")]
+    assert [Path(words[0]).parts[-3] for words in wheels] == [".venv", ".venv-dev"]
+    (environment.ROOT / "lib" / "Pass.cpp").write_text("int g();")
+    environment.prepare_user()
+    assert len(commands.builds) == 2
+
+
+def test_user_gets_what_the_package_declares(
+    environment: ModuleType, commands: FakeCommands
+) -> None:
+    """Pip is left to find out what the package needs, and is told of nothing else."""
+    environment.prepare_user()
+    user = str(environment.USER.python)
+    [words] = [words for words in commands.installs if words[0] == user]
+    assert words[1:-1] == ["-m", "pip", "install"]
+
+
+def test_failed_installation_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, environment: ModuleType, commands: FakeCommands
+) -> None:
+    def fail(command: list[str], *words: str, **variables: str) -> None:
+        if command[-1].endswith("[ptxas]"):
+            raise environment.SetupError("there is no network")
+        commands(command, *words, **variables)
+
+    monkeypatch.setattr(environment, "run", fail)
+    with pytest.raises(SystemExit, match="there is no network"):
+        environment.prepare_user()
+    monkeypatch.setattr(environment, "run", commands)
+    environment.prepare_user()
+    assert len(commands.builds) == 1
+    assert commands.installs[-1][-1].endswith("[ptxas]")
 
 
 def test_plain_error_and_exit_code(
@@ -124,7 +182,7 @@ def test_plain_error_and_exit_code(
 
     monkeypatch.setattr(environment, "ensure_system", fail)
     with pytest.raises(SystemExit, match="error: there is no g"):
-        environment.ensure_all([])
+        environment.prepare_user()
 
 
 @pytest.mark.parametrize("command", ["demo", "test", "bench"])
