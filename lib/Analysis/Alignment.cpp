@@ -26,7 +26,7 @@
 namespace mlir::workgroup {
 
 /// Recursion ends here: a longer chain of operations proves nothing.
-static constexpr unsigned kMaxDepth = 64;
+static constexpr unsigned kMaxDivisorDepth = 64;
 
 static int64_t capped(int64_t divisor) {
   return std::min(divisor, AlignmentAnalysis::kMaxDivisor);
@@ -40,7 +40,9 @@ static int64_t getConstantDivisor(int64_t value) {
 }
 
 /// Product of two powers of two up to `kMaxDivisor`.
-static int64_t multiply(int64_t lhs, int64_t rhs) { return capped(lhs * rhs); }
+static int64_t multiplyDivisors(int64_t lhs, int64_t rhs) {
+  return capped(lhs * rhs);
+}
 
 //===----------------------------------------------------------------------===//
 // Divisors of indices
@@ -52,7 +54,7 @@ int64_t AlignmentAnalysis::getDivisor(OpFoldResult index) {
   Value value = cast<Value>(index);
   if (auto it = divisors.find(value); it != divisors.end())
     return it->second;
-  if (depth == kMaxDepth)
+  if (depth == kMaxDivisorDepth)
     return 1;
   ++depth;
   int64_t divisor = computeDivisor(value);
@@ -75,7 +77,7 @@ int64_t AlignmentAnalysis::computeDivisor(Value index) {
   };
   return llvm::TypeSwitch<Operation *, int64_t>(op)
       .Case<arith::MulIOp>(
-          [&](auto) { return multiply(ofOperand(0), ofOperand(1)); })
+          [&](auto) { return multiplyDivisors(ofOperand(0), ofOperand(1)); })
       .Case<arith::AddIOp, arith::SubIOp, arith::OrIOp, arith::XOrIOp,
             arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp,
             arith::RemSIOp, arith::RemUIOp>(
@@ -89,7 +91,7 @@ int64_t AlignmentAnalysis::computeDivisor(Value index) {
       .Case<arith::ShLIOp>([&](arith::ShLIOp shift) {
         std::optional<int64_t> bits = getConstantIntValue(shift.getRhs());
         return bits && *bits >= 0 && *bits < 30
-                   ? multiply(ofOperand(0), int64_t(1) << *bits)
+                   ? multiplyDivisors(ofOperand(0), int64_t(1) << *bits)
                    : ofOperand(0);
       })
       .Case<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
@@ -168,7 +170,7 @@ int64_t AlignmentAnalysis::getAffineDivisor(AffineExpr expr,
   int64_t rhs = getAffineDivisor(binary.getRHS(), operands, numDims);
   switch (expr.getKind()) {
   case AffineExprKind::Mul:
-    return multiply(lhs, rhs);
+    return multiplyDivisors(lhs, rhs);
   case AffineExprKind::Add:
   case AffineExprKind::Mod:
     return std::min(lhs, rhs);
@@ -195,7 +197,7 @@ int64_t AlignmentAnalysis::getAlignment(Value memref) {
 AlignmentAnalysis::Pointer AlignmentAnalysis::getPointer(Value memref) {
   if (auto it = pointers.find(memref); it != pointers.end())
     return it->second;
-  if (depth == kMaxDepth || !isa<MemRefType>(memref.getType()))
+  if (depth == kMaxDivisorDepth || !isa<MemRefType>(memref.getType()))
     return Pointer();
   ++depth;
   Pointer pointer = computePointer(memref);
@@ -221,8 +223,9 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::computePointer(Value memref) {
       ShapedType::isDynamic(offset) ? 1 : getConstantDivisor(offset);
   Operation *scope = memref.getParentRegion()->getParentOp();
   int64_t bytes = getElementBytes(type, scope).value_or(1);
-  pointer.first = std::min(pointer.base,
-                           multiply(pointer.offset, getConstantDivisor(bytes)));
+  pointer.first =
+      std::min(pointer.base,
+               multiplyDivisors(pointer.offset, getConstantDivisor(bytes)));
   return pointer;
 }
 
@@ -243,16 +246,17 @@ AlignmentAnalysis::Pointer AlignmentAnalysis::getViewPointer(Operation *view,
              llvm::zip_equal(op.getMixedOffsets(), strides)) {
           int64_t strideDivisor =
               ShapedType::isDynamic(stride) ? 1 : getConstantDivisor(stride);
-          added = std::min(added, multiply(getDivisor(offset), strideDivisor));
+          added = std::min(added,
+                           multiplyDivisors(getDivisor(offset), strideDivisor));
         }
         return {from.base, std::min(from.offset, added),
-                std::min(from.first, multiply(added, bytes))};
+                std::min(from.first, multiplyDivisors(added, bytes))};
       })
       .Case<memref::ReinterpretCastOp>([&](memref::ReinterpretCastOp op) {
         // The offset counts from the buffer, not from the source's own offset.
         int64_t offset = getDivisor(op.getMixedOffsets().front());
         return Pointer{from.base, offset,
-                       std::min(from.base, multiply(offset, bytes))};
+                       std::min(from.base, multiplyDivisors(offset, bytes))};
       })
       .Case<memref::ViewOp>([&](memref::ViewOp op) {
         int64_t base = std::min(from.first, getDivisor(op.getByteShift()));

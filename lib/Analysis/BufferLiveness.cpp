@@ -14,8 +14,6 @@
 
 namespace mlir::workgroup {
 
-using Range = ProgramOrder::Range;
-
 BufferLiveness::BufferLiveness(Operation *kernel,
                                const UniformityAnalysis *uniformity)
     : kernel(kernel), uniformity(uniformity), order(kernel) {
@@ -142,8 +140,8 @@ BufferLife BufferLiveness::getLife(const BufferUses &uses,
 
 bool BufferLiveness::isWithinTurn(const BufferLife &life,
                                   Operation *allocation) const {
-  SmallVector<Range> around = getLoops(allocation),
-                     lifes = getLoops(life.begin);
+  SmallVector<ProgramOrder::Range> around = getLoops(allocation),
+                                   lifes = getLoops(life.begin);
   return around.size() == lifes.size();
 }
 
@@ -152,8 +150,8 @@ bool BufferLiveness::isWithinTurn(const BufferLife &life,
 bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
                                 BufferLife &life) {
   SmallVector<Operation *> ops;
-  Range cover{~0u, 0};
-  auto extend = [&](Range range) {
+  ProgramOrder::Range cover{~0u, 0};
+  auto extend = [&](ProgramOrder::Range range) {
     cover = {std::min(cover.first, range.first),
              std::max(cover.last, range.last)};
   };
@@ -164,11 +162,12 @@ bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
         !dominance.isReachableFromEntry(op->getBlock()))
       continue; // dead code
     ops.push_back(op);
-    Range range = order.getRange(op);
+    ProgramOrder::Range range = order.getRange(op);
     if (range.last >= cover.last)
       last = op;
     extend(range);
-    if (std::optional<Range> around = order.getCycle(op->getBlock())) {
+    if (std::optional<ProgramOrder::Range> around =
+            order.getCycle(op->getBlock())) {
       last = around->last >= cover.last ? nullptr : last;
       extend(*around);
     }
@@ -198,10 +197,11 @@ bool BufferLiveness::findLifeIn(Region &region, ArrayRef<Operation *> uses,
 // One life after another
 //===----------------------------------------------------------------------===//
 
-SmallVector<Range> BufferLiveness::getLoops(Operation *op) const {
-  SmallVector<Range> loops;
+SmallVector<ProgramOrder::Range> BufferLiveness::getLoops(Operation *op) const {
+  SmallVector<ProgramOrder::Range> loops;
   for (; op && op != kernel; op = op->getParentOp()) {
-    if (std::optional<Range> cycle = order.getCycle(op->getBlock()))
+    if (std::optional<ProgramOrder::Range> cycle =
+            order.getCycle(op->getBlock()))
       loops.push_back(*cycle);
     if (isLoop(op))
       loops.push_back(order.getRange(op->getParentOp()));
@@ -209,10 +209,10 @@ SmallVector<Range> BufferLiveness::getLoops(Operation *op) const {
   return loops;
 }
 
-std::optional<Range>
+std::optional<ProgramOrder::Range>
 BufferLiveness::getInnermostCommonLoop(const BufferLife &life,
                                        const BufferLife &next) const {
-  for (Range loop : getLoops(life.begin))
+  for (ProgramOrder::Range loop : getLoops(life.begin))
     if (loop.contains(next.range))
       return loop;
   return std::nullopt;
@@ -248,11 +248,11 @@ bool BufferLiveness::mayFollow(const BufferLife &life,
 
 bool BufferLiveness::isSeparated(const BufferLife &life,
                                  const BufferLife &next) const {
-  Range between{life.range.last, next.range.first};
+  ProgramOrder::Range between{life.range.last, next.range.first};
   if (comesAfter(life, next))
     return findBarrierBefore(next.begin, between) ||
            findBarrierAfter(life.end, between);
-  std::optional<Range> loop = getInnermostCommonLoop(life, next);
+  std::optional<ProgramOrder::Range> loop = getInnermostCommonLoop(life, next);
   if (!loop)
     return true;
   return findBarrierBefore(next.begin, {loop->first, next.range.first}) ||
@@ -261,7 +261,8 @@ bool BufferLiveness::isSeparated(const BufferLife &life,
 
 /// True if a barrier inside `range` stands before `op` in its block or in one
 /// around it.
-bool BufferLiveness::findBarrierBefore(Operation *op, Range range) const {
+bool BufferLiveness::findBarrierBefore(Operation *op,
+                                       ProgramOrder::Range range) const {
   for (; op && op != kernel; op = op->getParentOp()) {
     unsigned position = order.getRange(op).first;
     if (position <= range.first)
@@ -269,8 +270,10 @@ bool BufferLiveness::findBarrierBefore(Operation *op, Range range) const {
     auto it = barriers.find(op->getBlock());
     if (it == barriers.end())
       continue;
-    auto after = llvm::partition_point(
-        it->second, [&](Range barrier) { return barrier.last <= position; });
+    auto after =
+        llvm::partition_point(it->second, [&](ProgramOrder::Range barrier) {
+          return barrier.last <= position;
+        });
     if (after != it->second.begin() && std::prev(after)->first > range.first)
       return true;
   }
@@ -279,7 +282,8 @@ bool BufferLiveness::findBarrierBefore(Operation *op, Range range) const {
 
 /// True if a barrier inside `range` stands after `op` in its block or in one
 /// around it.
-bool BufferLiveness::findBarrierAfter(Operation *op, Range range) const {
+bool BufferLiveness::findBarrierAfter(Operation *op,
+                                      ProgramOrder::Range range) const {
   for (; op && op != kernel; op = op->getParentOp()) {
     unsigned position = order.getRange(op).last;
     if (position >= range.last)
@@ -287,8 +291,10 @@ bool BufferLiveness::findBarrierAfter(Operation *op, Range range) const {
     auto it = barriers.find(op->getBlock());
     if (it == barriers.end())
       continue;
-    auto after = llvm::partition_point(
-        it->second, [&](Range barrier) { return barrier.first <= position; });
+    auto after =
+        llvm::partition_point(it->second, [&](ProgramOrder::Range barrier) {
+          return barrier.first <= position;
+        });
     if (after != it->second.end() && after->last <= range.last)
       return true;
   }
@@ -296,11 +302,12 @@ bool BufferLiveness::findBarrierAfter(Operation *op, Range range) const {
 }
 
 void BufferLiveness::addBarrierBefore(Operation *op) {
-  SmallVector<Range> &ranges = barriers[op->getBlock()];
+  SmallVector<ProgramOrder::Range> &ranges = barriers[op->getBlock()];
   unsigned position = order.getRange(op).first;
-  auto *place = llvm::partition_point(
-      ranges, [&](Range barrier) { return barrier.last < position; });
-  ranges.insert(place, Range{position, position});
+  auto *place = llvm::partition_point(ranges, [&](ProgramOrder::Range barrier) {
+    return barrier.last < position;
+  });
+  ranges.insert(place, ProgramOrder::Range{position, position});
 }
 
 } // namespace mlir::workgroup

@@ -21,7 +21,7 @@ using Result = std::optional<MemRefPlace>;
 using FixedQuery = MemRefPlace::FixedQuery;
 
 /// The product modulo 2^64.
-static int64_t multiply(int64_t lhs, int64_t rhs) {
+static int64_t multiplyWrapping(int64_t lhs, int64_t rhs) {
   return int64_t(uint64_t(lhs) * uint64_t(rhs));
 }
 
@@ -85,9 +85,9 @@ static Result getPlaceAt(Value memref, std::optional<LinearIndex> base,
                     !llvm::is_contained(strides, ShapedType::kDynamic);
   if (isConstant && base && !ShapedType::isDynamic(offset)) {
     place.origin.push_back(*base);
-    place.origin.front().constant += multiply(offset, *bytes);
+    place.origin.front().constant += multiplyWrapping(offset, *bytes);
     for (auto [stride, extent] : llvm::zip_equal(strides, extents))
-      place.dimensions.push_back({0, multiply(stride, *bytes), extent});
+      place.dimensions.push_back({0, multiplyWrapping(stride, *bytes), extent});
     return place;
   }
   if (!isFixed())
@@ -159,7 +159,7 @@ static void addBounds(MemRefPlace &place, OpFoldResult offset,
   LinearIndex first, last;
   first.add(offset, 1);
   last.add(offset, 1);
-  last.constant += multiply(*count - 1, step);
+  last.constant += multiplyWrapping(*count - 1, step);
   if (!first.isConstant())
     place.bounds.push_back({first, extent});
   if (!last.isConstant() && *count > 1)
@@ -179,7 +179,7 @@ static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
     addBounds(place, offset, size, *step, from.extent);
     if (!dropped.test(dim))
       place.dimensions.push_back(
-          {from.coordinate, multiply(from.stride, *step), size});
+          {from.coordinate, multiplyWrapping(from.stride, *step), size});
   }
   return place;
 }
@@ -198,7 +198,7 @@ static Result getExpanded(const MemRefPlace &source, memref::ExpandShapeOp op) {
       std::optional<int64_t> extent = getConstantIntValue(part.extent);
       if (!extent)
         return std::nullopt;
-      part.stride = multiply(part.stride, *extent);
+      part.stride = multiplyWrapping(part.stride, *extent);
     }
   }
   return place;
@@ -225,8 +225,9 @@ static Result getCollapsed(const MemRefPlace &source,
         return std::nullopt;
       std::optional<int64_t> lhs = getConstantIntValue(outer.extent),
                              rhs = getConstantIntValue(merged.extent);
-      merged.extent =
-          lhs && rhs ? getIndex(context, multiply(*lhs, *rhs)) : OpFoldResult();
+      merged.extent = lhs && rhs
+                          ? getIndex(context, multiplyWrapping(*lhs, *rhs))
+                          : OpFoldResult();
     }
     place.dimensions.push_back(merged);
   }
@@ -249,7 +250,8 @@ static Result getReinterpreted(const MemRefPlace &source,
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!step)
       return getPlaceAt(op, source.base, isFixed);
-    place.dimensions.push_back({0, multiply(*step, place.elementBytes), size});
+    place.dimensions.push_back(
+        {0, multiplyWrapping(*step, place.elementBytes), size});
   }
   return place;
 }

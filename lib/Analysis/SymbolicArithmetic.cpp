@@ -15,10 +15,6 @@ namespace mlir::workgroup {
 
 using Range = SymbolicRange;
 
-static bool isNonNegative(const Range &range) {
-  return range.min && *range.min >= 0;
-}
-
 //===----------------------------------------------------------------------===//
 // Forms
 //===----------------------------------------------------------------------===//
@@ -318,7 +314,7 @@ static void reduce(SymbolicForm &form, int64_t &divisor) {
 
 /// True if all of `range` is from 0 to below `size`.
 static bool isBelow(const SymbolicRange &range, int64_t size) {
-  return isNonNegative(range) && range.max && *range.max < size;
+  return range.isNonNegative() && range.max && *range.max < size;
 }
 
 SymbolicForm SymbolicIndex::divide(const SymbolicForm &lhs,
@@ -402,13 +398,13 @@ SymbolicForm SymbolicIndex::select(const SymbolicCondition &condition,
     std::optional<SymbolicForm> size = rhs.plus(condition.form, -1);
     Range range = getRange(rhs);
     if (size && size->isConstant() && size->constant > 0 &&
-        isNonNegative(range) && range.max && *range.max <= size->constant)
+        range.isNonNegative() && range.max && *range.max <= size->constant)
       return remainder(rhs, *size);
   }
   int64_t size = 0;
   if (auto number = matchWrapping(lhs, rhs, condition, size)) {
     Range range = getRange(*number);
-    if (isNonNegative(range) && range.max && *range.max < 2 * size)
+    if (range.isNonNegative() && range.max && *range.max < 2 * size)
       return remainder(*number, SymbolicForm(size));
   }
   SymbolicAtom atom;

@@ -24,7 +24,7 @@ using Condition = SymbolicCondition;
 using Form = SymbolicForm;
 
 /// Deep chains of operations are not worth the stack.
-static constexpr unsigned kMaxDepth = 128;
+static constexpr unsigned kMaxFormDepth = 128;
 
 namespace {
 /// Along which dimensions a kernel asks for ids of threads or blocks, or for
@@ -293,7 +293,7 @@ SymbolicForm SymbolicIndex::getForm(OpFoldResult index) {
 SymbolicForm SymbolicIndex::getForm(Value value) {
   if (auto it = forms.find(value); it != forms.end())
     return it->second;
-  if (depth == kMaxDepth)
+  if (depth == kMaxFormDepth)
     return makeOpaque(value);
   ++depth;
   Form form = SymbolicTranslator(*this).translate(value);

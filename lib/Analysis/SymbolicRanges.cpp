@@ -114,12 +114,8 @@ SymbolicRange SymbolicIndex::getRange(const SymbolicForm &form) {
   return range;
 }
 
-static bool isNonNegative(const Range &range) {
-  return range.min && *range.min >= 0;
-}
-
 static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
-  if (!isNonNegative(lhs) || !isNonNegative(rhs))
+  if (!lhs.isNonNegative() || !rhs.isNonNegative())
     return {};
   Range result;
   result.min = scale(lhs.min, *rhs.min);
@@ -135,7 +131,7 @@ static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
       result.min = llvm::divideFloorSigned(*lhs.min, *divisor.min);
     if (lhs.max)
       result.max = llvm::divideFloorSigned(*lhs.max, *divisor.min);
-  } else if (isNonNegative(lhs)) {
+  } else if (lhs.isNonNegative()) {
     result = {0, lhs.max};
   }
   return result;
@@ -147,14 +143,14 @@ Range SymbolicIndex::getRangeOfFunction(Operation *op, const Range &lhs,
                                         const Range &rhs) {
   // A rest is below what it is one by, whatever is divided.
   if (isa<arith::RemUIOp>(op) && rhs.min && *rhs.min > 0 && rhs.max)
-    return {0, isNonNegative(lhs) && lhs.max ? std::min(*lhs.max, *rhs.max - 1)
-                                             : *rhs.max - 1};
-  if (!isNonNegative(lhs))
+    return {0, lhs.isNonNegative() && lhs.max ? std::min(*lhs.max, *rhs.max - 1)
+                                              : *rhs.max - 1};
+  if (!lhs.isNonNegative())
     return {};
   // By what is below zero, and so is large, the rest is all of it.
   if (isa<arith::DivUIOp, arith::RemUIOp>(op))
     return {0, lhs.max};
-  if (!isNonNegative(rhs))
+  if (!rhs.isNonNegative())
     return {};
   if (isa<arith::AndIOp>(op)) {
     if (lhs.max && rhs.max)
@@ -224,7 +220,7 @@ SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
     return result;
   }
   case Atom::Total:
-    return {isNonNegative(ofOperand(0)) ? Number(0) : Number(), Number()};
+    return {ofOperand(0).isNonNegative() ? Number(0) : Number(), Number()};
   case Atom::Function:
     return getRangeOfFunction(atom.op, ofOperand(0), ofOperand(1));
   case Atom::Turn:

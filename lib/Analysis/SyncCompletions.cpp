@@ -52,7 +52,9 @@ void SyncTree::findCompletions(Operation *scope,
     return it == accessesOf.end() ? std::nullopt
                                   : std::optional(stepOf[it->second.front()]);
   };
-  PhaseNodes nodes{program, phaseSteps, {}, getStepOf};
+  PhaseNodes nodes{program, phaseSteps,
+                   /*loops=*/DenseMap<const KernelLoop *, unsigned>(),
+                   getStepOf};
   for (auto [node, loop] : loopOf)
     nodes.loops[loop] = node;
   AsyncPhases phases(scope, sync, nodes);

@@ -22,7 +22,7 @@
 namespace mlir::workgroup {
 
 /// Deep chains of operations are not worth the stack.
-static constexpr unsigned kMaxDepth = 256;
+static constexpr unsigned kMaxEvaluationDepth = 256;
 
 /// `fn` of each thread's values; nothing if it is undefined in one.
 template <typename Fn>
@@ -57,7 +57,7 @@ ThreadEvaluator::ThreadEvaluator(Operation *scope, std::array<int64_t, 3> shape,
 const ThreadValues *ThreadEvaluator::evaluate(Value value) {
   if (auto it = values.find(value); it != values.end())
     return it->second.get();
-  if (depth == kMaxDepth || getWidth(value.getType()) == 0)
+  if (depth == kMaxEvaluationDepth || getWidth(value.getType()) == 0)
     return nullptr;
   ++depth;
   Result computed = compute(value);

@@ -114,6 +114,11 @@ struct alignas(64) ThreadState {
   uint32_t registers[kRegisters];
 };
 
+/// The 64-bit operand in the registers from `index` on.
+inline uint64_t getWide(const ThreadState &thread, unsigned index) {
+  return uint64_t(thread.registers[index + 1]) << 32 | thread.registers[index];
+}
+
 } // namespace mlir::workgroup::emulator
 
 #endif // WORKGROUP_EMULATOR_THREADSTATE_H

@@ -158,10 +158,6 @@ void BulkCopy::store(const uint8_t *bytes) const {
 // Beginning bulk copies
 //===----------------------------------------------------------------------===//
 
-static uint64_t getWide(const ThreadState &thread, unsigned index) {
-  return uint64_t(thread.registers[index + 1]) << 32 | thread.registers[index];
-}
-
 BulkCopy Worker::makeBulkCopy(const ThreadState &thread,
                               const Operation &operation) const {
   constexpr unsigned kGlobal = 4, kRest = 6; // registers

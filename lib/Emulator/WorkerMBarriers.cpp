@@ -12,10 +12,6 @@
 
 namespace mlir::workgroup::emulator {
 
-static uint64_t getWide(const ThreadState &thread, unsigned index) {
-  return uint64_t(thread.registers[index + 1]) << 32 | thread.registers[index];
-}
-
 static void setWide(ThreadState &thread, uint64_t value) {
   thread.registers[0] = value;
   thread.registers[1] = value >> 32;

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"

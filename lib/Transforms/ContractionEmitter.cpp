@@ -43,13 +43,13 @@ static std::optional<unsigned> getContiguousLoop(Contraction &contraction,
   return Contraction::getLoop(contraction.getMap(operand), type.getRank() - 1);
 }
 
-static int64_t getBytes(Value memref) {
+static int64_t getOperandElementBytes(Value memref) {
   return getElementTypeOrSelf(memref).getIntOrFloatBitWidth() / 8;
 }
 
 /// The elements that one access may take of `operand`.
 static int64_t getMaxLength(OpOperand *operand) {
-  return kMaxAccessBytes / getBytes(operand->get());
+  return kMaxAccessBytes / getOperandElementBytes(operand->get());
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,7 +117,7 @@ std::string chooseThreadTile(Contraction &contraction, int64_t numThreads,
   }
   // Half of the registers, as there are operands and addresses besides.
   constexpr int64_t kMaxBytes = 512, kMaxSide = 32;
-  int64_t bytes = getBytes(contraction.getResult()->get());
+  int64_t bytes = getOperandElementBytes(contraction.getResult()->get());
   double least = 0;
   for (int64_t i = 1; i <= std::min(rows, kMaxSide); ++i)
     for (int64_t j = 1; j <= std::min(columns, kMaxSide); ++j) {
@@ -231,7 +231,7 @@ int64_t ContractionEmitter::getLength(const Factor &factor, unsigned loop,
                           : this->alignment.getAlignment(memref);
   int64_t length = std::min(limit, getMaxLength(factor.operand));
   auto fits = [&] {
-    return alignment >= length * getBytes(memref) &&
+    return alignment >= length * getOperandElementBytes(memref) &&
            llvm::all_of(llvm::seq<int64_t>(0, type.getRank() - 1),
                         [&](int64_t i) {
                           return type.getDimSize(i) == 1 ||
@@ -287,9 +287,10 @@ Value ContractionEmitter::load(const Factor &factor, int64_t at, int64_t k,
   if (length == 1)
     return memref::LoadOp::create(rewriter, loc, memref, indices);
   auto type = VectorType::get({length}, getElementTypeOrSelf(memref));
-  return vector::LoadOp::create(rewriter, loc, type, memref, indices,
-                                /*nontemporal=*/false,
-                                llvm::Align(length * getBytes(memref)));
+  return vector::LoadOp::create(
+      rewriter, loc, type, memref, indices,
+      /*nontemporal=*/false,
+      llvm::Align(length * getOperandElementBytes(memref)));
 }
 
 Value ContractionEmitter::getElement(Factor &factor, int64_t at, int64_t k) {

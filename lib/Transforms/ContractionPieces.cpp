@@ -19,10 +19,6 @@
 
 namespace mlir::workgroup {
 
-static bool isMemRef(OpOperand *operand) {
-  return isa<MemRefType>(operand->get().getType());
-}
-
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
@@ -148,7 +144,8 @@ int64_t ContractionEmitter::getRunAlignment(OpOperand *operand) {
 /// True if of a run of columns, those that are there can be taken at once.
 bool ContractionEmitter::canMask(const Pointwise &op) {
   auto isFine = [&](OpOperand *operand) {
-    return operand->get() == op.accumulator->get() || !isMemRef(operand) ||
+    return operand->get() == op.accumulator->get() ||
+           !isa<MemRefType>(operand->get().getType()) ||
            !isAlong(op, operand, contraction.columns) ||
            isContiguous(op, operand);
   };

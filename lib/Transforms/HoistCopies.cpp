@@ -127,14 +127,14 @@ static Operation *getUnit(Operation *op, Operation *loop) {
   }
 }
 
-static bool isAllocation(Operation *op) {
+static bool isBufferAllocation(Operation *op) {
   return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op);
 }
 
 /// The allocation of the buffer of `copy`; null if it is none.
 static Operation *getAllocation(const LoopCopy &copy) {
   Operation *op = getRootBuffer(copy.target).getDefiningOp();
-  return isAllocation(op) ? op : nullptr;
+  return isBufferAllocation(op) ? op : nullptr;
 }
 
 /// Longer chains of operations than this are not for one copy.
@@ -200,7 +200,7 @@ const LoopAccesses &Hoister::getLoopAccesses(Operation *loop) {
     for (Value memref : memory) {
       Value root = getRootBuffer(memref);
       map[root].push_back(op);
-      if (!isAllocation(root.getDefiningOp()))
+      if (!isBufferAllocation(root.getDefiningOp()))
         found->others.insert(root);
     }
   };
@@ -265,7 +265,7 @@ static bool mayAccess(const LoopCopy &copy, Value memory,
   if (isAccessed(root) || llvm::any_of(accesses.others, isAccessed))
     return true;
   // Allocations are apart from each other.
-  return !isAllocation(root.getDefiningOp()) && !isNoAllocation(root) &&
+  return !isBufferAllocation(root.getDefiningOp()) && !isNoAllocation(root) &&
          llvm::any_of(llvm::make_first_range(map), isAccessed);
 }
 

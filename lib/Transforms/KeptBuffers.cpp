@@ -52,7 +52,7 @@ static std::optional<SumDim> findSums(Value view, int64_t dim,
   std::optional<int64_t> kept = getConstantIntValue(loop.getUpperBound());
   if (!kept)
     return std::nullopt;
-  return SumDim{dim, *kept, llvm::alignTo(*kept, size)};
+  return SumDim{dim, *kept, int64_t(llvm::alignTo(*kept, size))};
 }
 
 /// Puts zeros behind the sums in `buffer`, for tiles of `shape`.

@@ -33,7 +33,7 @@ namespace mlir::workgroup {
 namespace {
 
 /// A contraction with all that is done with its accumulator.
-struct Cluster {
+struct ContractionCluster {
   Contraction contraction;
   memref::AllocaOp accumulator;
   /// The loops around the contraction, the outermost one first.
@@ -73,8 +73,8 @@ static bool isOfBlock(linalg::LinalgOp op) {
          });
 }
 
-static std::vector<Cluster> collect(Operation *root) {
-  std::vector<Cluster> clusters;
+static std::vector<ContractionCluster> collect(Operation *root) {
+  std::vector<ContractionCluster> clusters;
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](linalg::LinalgOp op) {
       if (!isOfBlock(op))
@@ -132,7 +132,7 @@ static bool isWritten(OpOperand &use) {
 }
 
 /// Adds a use of the accumulator. Returns why it cannot be, or empty.
-static std::string addUse(Cluster &cluster, OpOperand &use) {
+static std::string addUse(ContractionCluster &cluster, OpOperand &use) {
   Operation *op = use.getOwner(), *root = cluster.getRoot();
   if (op == cluster.contraction.op)
     return use.getOperandNumber() ==
@@ -166,7 +166,7 @@ static std::string addUse(Cluster &cluster, OpOperand &use) {
 }
 
 /// Finds the loops around the contraction that go on adding.
-static std::string findLoops(Cluster &cluster) {
+static std::string findLoops(ContractionCluster &cluster) {
   Operation *op = cluster.contraction.op;
   Block *home = cluster.accumulator->getBlock();
   cluster.loops.clear();
@@ -182,7 +182,7 @@ static std::string findLoops(Cluster &cluster) {
   return "";
 }
 
-static std::string collectUses(Cluster &cluster) {
+static std::string collectUses(ContractionCluster &cluster) {
   SmallVector<Value> names = {cluster.accumulator};
   for (unsigned i = 0; i < names.size(); ++i)
     for (OpOperand &use : names[i].getUses()) {
@@ -245,7 +245,7 @@ static std::string getDivergence(Operation *op,
   return "";
 }
 
-static std::string checkOperands(Cluster &cluster) {
+static std::string checkOperands(ContractionCluster &cluster) {
   linalg::LinalgOp op = cluster.contraction.op;
   if (op.getDpsInits()[0] != cluster.accumulator.getResult() ||
       !cluster.accumulator.getType().hasStaticShape() ||
@@ -265,7 +265,7 @@ static std::string checkOperands(Cluster &cluster) {
 }
 
 /// Returns why `cluster` is no contraction to be shared out, or empty.
-static std::string decide(Cluster &cluster,
+static std::string decide(ContractionCluster &cluster,
                           const UniformityAnalysis &uniformity) {
   std::string why = checkOperands(cluster);
   if (why.empty())
@@ -283,7 +283,7 @@ static std::string decide(Cluster &cluster,
 }
 
 /// Chooses what each thread computes.
-static LogicalResult chooseTile(Cluster &cluster) {
+static LogicalResult chooseTile(ContractionCluster &cluster) {
   linalg::LinalgOp op = cluster.contraction.op;
   Operation *scope = getExecutionScope(op);
   std::optional<int64_t> numThreads = getBlockShape(scope).getNumThreads();
@@ -326,7 +326,7 @@ static Value getFilling(OpOperand *init) {
 
 /// The sums that the loops carry to the contraction, which are `initial` at
 /// first.
-static SmallVector<Value> carry(Cluster &cluster, ValueRange initial,
+static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
                                 RewriterBase &rewriter) {
   SmallVector<Value> sums(initial);
   for (scf::ForOp &loop : cluster.loops) {
@@ -337,7 +337,7 @@ static SmallVector<Value> carry(Cluster &cluster, ValueRange initial,
   return sums;
 }
 
-static void report(Cluster &cluster) {
+static void report(ContractionCluster &cluster) {
   passedRemark(RemarkSource::LowerContractions, "LoweredContraction",
                cluster.contraction.op)
       << "contraction of tiles shared out to threads"
@@ -353,7 +353,7 @@ static void report(Cluster &cluster) {
       << remark::metric("Threads", cluster.tile.getNumThreads());
 }
 
-static void apply(Cluster &cluster, AlignmentAnalysis &alignment,
+static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
                   RewriterBase &rewriter) {
   report(cluster);
   linalg::LinalgOp op = cluster.contraction.op;
@@ -392,13 +392,13 @@ static void apply(Cluster &cluster, AlignmentAnalysis &alignment,
 }
 
 LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
-  std::vector<Cluster> clusters = collect(root);
+  std::vector<ContractionCluster> clusters = collect(root);
   if (clusters.empty())
     return success();
   UniformityAnalysis uniformity(root);
-  std::vector<Cluster> shared;
+  std::vector<ContractionCluster> shared;
   bool hasFailed = false;
-  for (Cluster &cluster : clusters) {
+  for (ContractionCluster &cluster : clusters) {
     std::string why = decide(cluster, uniformity);
     if (!why.empty()) {
       missedRemark(RemarkSource::LowerContractions, "NotShared",
@@ -413,7 +413,7 @@ LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
   if (hasFailed)
     return failure();
   IRRewriter rewriter(root->getContext());
-  for (Cluster &cluster : shared) {
+  for (ContractionCluster &cluster : shared) {
     AlignmentAnalysis alignment({assumeAlignment, kMaxAccessBytes, root});
     apply(cluster, alignment, rewriter);
   }

@@ -60,7 +60,7 @@ static Region *getConversion(Operation *copy) {
   return region.front().getOperations().size() > 1 ? &region : nullptr;
 }
 
-static std::vector<Copy> collectCopies(Operation *root) {
+static std::vector<Copy> collectAllCopies(Operation *root) {
   std::vector<Copy> copies;
   for (Operation *scope : collectDeviceScopes(root)) {
     scope->walk([&](Operation *op) {
@@ -322,7 +322,7 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   if (failed(stateBlockSize(root, options.blockSize)))
     return failure();
   IRRewriter rewriter(root->getContext());
-  std::vector<Copy> copies = collectCopies(root);
+  std::vector<Copy> copies = collectAllCopies(root);
   llvm::erase_if(copies, [&](const Copy &copy) {
     if (!isNoOp(copy))
       return false;

@@ -52,7 +52,7 @@ static Operation *findStack(Value operand) {
   return stack && isInBlockLoop(stack) ? stack.getOperation() : nullptr;
 }
 
-static LogicalResult check(Operation *op) {
+static LogicalResult checkMappable(Operation *op) {
   auto isRanked = [](Type type) {
     return !isa<BaseMemRefType>(type) || isa<MemRefType>(type);
   };
@@ -101,7 +101,7 @@ struct MapToThreadsPass : impl::MapToThreadsPassBase<MapToThreadsPass> {
     for (scf::ForallOp loop : collectBlockLoops(getOperation())) {
       SmallVector<Operation *> ops = collect(loop);
       for (Operation *op : ops)
-        if (failed(check(op)))
+        if (failed(checkMappable(op)))
           return signalPassFailure();
       SmallVector<linalg::LinalgOp> structured;
       for (Operation *op : ops)

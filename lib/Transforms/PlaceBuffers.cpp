@@ -85,7 +85,7 @@ static LogicalResult checkThreads(Operation *root) {
   return failure(isWrong);
 }
 
-static LogicalResult check(Operation *op) {
+static LogicalResult checkPlaceable(Operation *op) {
   Operation *fixed = findFixedUse(op->getResult(0));
   if (!fixed)
     return success();
@@ -157,7 +157,7 @@ struct PlaceBuffersPass : impl::PlaceBuffersPassBase<PlaceBuffersPass> {
     if (failed(checkThreads(getOperation())))
       return signalPassFailure();
     for (Operation *op : buffers)
-      if (failed(check(op)))
+      if (failed(checkPlaceable(op)))
         return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (Operation *op : buffers)

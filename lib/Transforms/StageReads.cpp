@@ -19,7 +19,7 @@
 namespace mlir::workgroup {
 
 /// An extent below which reading across the order costs little.
-static constexpr int64_t kFewElements = 8;
+static constexpr int64_t kShortExtent = 8;
 
 namespace {
 
@@ -104,8 +104,8 @@ static bool readsAcross(linalg::LinalgOp op, Value tile,
                op.getMatchingIndexingMap(in).getResults();
            const auto *it = llvm::find(indices, fastest);
            return it != indices.end() && it != std::prev(indices.end()) &&
-                  extents[it - indices.begin()] >= kFewElements &&
-                  extents.back() >= kFewElements;
+                  extents[it - indices.begin()] >= kShortExtent &&
+                  extents.back() >= kShortExtent;
          });
 }
 

@@ -351,7 +351,7 @@ void emitTensorLoads(RewriterBase &rewriter, Location loc,
   SmallVector<int64_t> counts = *computeShapeRatio(copy.extents, copy.box);
   for (int64_t i = 0, e = copy.getNumLoads(); i < e; ++i) {
     SmallVector<int64_t> delta = computeElementwiseMul(
-        delinearize(i, computeSuffixProduct(counts)), copy.box);
+        mlir::delinearize(i, computeSuffixProduct(counts)), copy.box);
     Value part = getPart(rewriter, loc, copy, target, delta);
     SmallVector<Value> coordinates = getCoordinates(rewriter, loc, copy, delta);
     nvgpu::TmaAsyncLoadOp::create(

@@ -21,7 +21,7 @@ static constexpr int64_t kMaxBytes = 16;
 static constexpr int64_t kMaxOps = 512;
 
 /// The bytes of an element; 0 for one that is not loaded in vectors.
-static int64_t getBytes(Value memref) {
+static int64_t getVectorElementBytes(Value memref) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
@@ -33,7 +33,7 @@ static int64_t getBytes(Value memref) {
 /// rows are aligned, under the conditions that go to `vector`.
 static bool isAligned(Value memref, int64_t length, ThreadVector &vector,
                       AlignmentAnalysis &alignment) {
-  int64_t bytes = length * getBytes(memref);
+  int64_t bytes = length * getVectorElementBytes(memref);
   while (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
     if (!llvm::all_of(view.getMixedStrides(), isOneInteger) ||
         getDroppedDims(view).test(view.getSourceType().getRank() - 1) ||
@@ -81,7 +81,7 @@ static int64_t getMaxLength(linalg::LinalgOp op, ArrayRef<OpOperand *> operands,
       return 1;
     if (access == LaneAccess::Scattered)
       continue;
-    int64_t bytes = getBytes(operand->get());
+    int64_t bytes = getVectorElementBytes(operand->get());
     if (bytes == 0)
       return 1;
     widest = std::max(widest, bytes);

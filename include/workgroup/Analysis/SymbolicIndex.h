@@ -36,6 +36,8 @@ struct SymbolicAtom;
 /// A closed interval; an end that is missing is not known.
 struct SymbolicRange {
   std::optional<int64_t> min, max;
+
+  bool isNonNegative() const { return min && *min >= 0; }
 };
 
 /// How near the end of a loop something in it is executed.
