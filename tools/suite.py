@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import environment
@@ -43,9 +45,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="./tools/test", description=__doc__)
     parser.add_argument(
-        "--sanitize", action="store_true", help="also run lit and the emulator sanitized"
+        "--sanitize",
+        action="store_true",
+        help="also run lit, the linalg programs and the emulator sanitized",
     )
-    parser.add_argument("--tidy", action="store_true", help="also run clang-tidy")
     return parser.parse_args(arguments)
 
 
@@ -55,10 +58,9 @@ def checks(options: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Coun
     yield "lit, with PyPI's filecheck", lambda: run_lit({"WORKGROUP_FILECHECK": "python"})
     yield "pytest", run_pytest
     yield "formats, types and documents", run_static_checks
+    yield "clang-tidy", run_tidy
     if options.sanitize:
-        yield "lit and the emulator, sanitized", run_sanitized
-    if options.tidy:
-        yield "clang-tidy", run_tidy
+        yield "lit, linalg programs and the emulator, sanitized", run_sanitized
 
 
 def summarize(counts: Counter[str], seconds: float) -> str:
@@ -152,7 +154,7 @@ def build_preset(name: str) -> bool:
 
 
 def run_sanitized() -> Counter[str]:
-    """Build everything with sanitizers; run lit on the plugin and pytest on the emulator."""
+    """Build everything with sanitizers; run lit on the plugin and pytest on the extension."""
     build = ROOT / "build" / "asan"
     if not build_preset("asan"):
         return Counter(failed=1)
@@ -163,23 +165,24 @@ def run_sanitized() -> Counter[str]:
     plugin = build / "lib" / "WorkgroupPlugin.so"
     preload = ":".join(libraries)
     counts = run_lit({"WORKGROUP_PLUGIN": str(plugin), "WORKGROUP_PRELOAD": preload})
-    return counts + run_sanitized_emulator(build, preload)
+    return counts + run_sanitized_package(build, preload)
 
 
-def run_sanitized_emulator(build: Path, preload: str) -> Counter[str]:
-    """Run the emulator's tests on a sanitized package, made of links."""
+def run_sanitized_package(build: Path, preload: str) -> Counter[str]:
+    """Run all linalg programs and the emulator's tests on a sanitized package, made of links."""
+    tests = ROOT / "test" / "python"
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "pipeline"
         package.mkdir()
         native = [*(build / "python").glob("_native*.so"), build / "lib" / "WorkgroupPlugin.so"]
-        for file in [*(ROOT / "python" / "pipeline").glob("*.py"), *native]:
+        for file in [*(ROOT / "python" / "pipeline").iterdir(), *native]:
             (package / file.name).symlink_to(file)
         report = Path(folder) / "pytest.xml"
-        tests = sorted((ROOT / "test" / "python").glob("test_emulator_*.py"))
         status = call(
             *(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"),
-            *tests,
-            PYTHONPATH=f"{folder}{os.pathsep}{ROOT / 'test' / 'python'}",
+            *("-n", "auto", "--dist", "worksteal"),
+            *(tests / "test_linalg_programs.py", *sorted(tests.glob("test_emulator_*.py"))),
+            PYTHONPATH=f"{folder}{os.pathsep}{tests}",
             LD_PRELOAD=preload,
             # Python frees little at its end; and a kernel's fault is caught, not a defect.
             ASAN_OPTIONS="detect_leaks=0:handle_segv=0:allow_user_segv_handler=1",
@@ -189,15 +192,19 @@ def run_sanitized_emulator(build: Path, preload: str) -> Counter[str]:
 
 
 def run_tidy() -> Counter[str]:
-    """Run clang-tidy over the compilation database of the dev preset."""
-    if not build_preset("dev"):
+    """Run clang-tidy, and with it clang's warnings, over `lib` and the bindings."""
+    if not build_preset("tidy"):
         return Counter(failed=1)
-    counts: Counter[str] = Counter()
-    for source in sources((".cpp",)):
-        # g++'s precompiled headers mean nothing to clang.
-        arguments = ("-p", ROOT / "build" / "dev", "--quiet", "--extra-arg=-Wno-everything")
-        counts["failed" if call(BIN / "clang-tidy", *arguments, source) else "passed"] += 1
-    return counts
+    folder = ROOT / "build" / "tidy"
+    commands = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
+    units = [Path(command["file"]) for command in commands if "nanobind" not in command["file"]]
+
+    def check(unit: Path) -> str:
+        status = call(BIN / "clang-tidy", "-p", folder, "--quiet", unit)
+        return "failed" if status else "passed"
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return Counter(pool.map(check, units))
 
 
 if __name__ == "__main__":
