@@ -259,6 +259,8 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - functions that return a global (upstream: its address is lost);
     - views that go backwards through memory (upstream: addresses are computed
       without regard to the sign);
+    - launches that threads of a kernel would execute, in it or in a function that
+      it calls;
     - more workgroup memory than a block can have.
 
     `verify-barriers=false` turns off the check of barriers.

@@ -122,7 +122,7 @@ def FormLaunchesPass : Pass<"workgroup-form-launches"> {
 
     Fails, and changes nothing, where a loop has results, where it goes both to blocks
     and to threads, where there are more than 2^31 - 1 blocks, where the body has another
-    loop over blocks or a launch, and where the body writes
+    loop over blocks or a launch, where a kernel launches kernels, and where the body writes
     memory that is not the thread's own outside of loops over threads: each thread of the
     block would. So do functions that the body calls. Copies and linalg operations stand for
     work that the block does together, and may; and nothing is refused in a body that asks for

@@ -13,6 +13,7 @@
 
 #include "LaunchGrid.h"
 #include "LoopBarriers.h"
+#include "NestedLaunches.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -215,25 +216,6 @@ bool SharedWrites::visit(Operation *scope) {
   return hasAny;
 }
 
-/// A loop over blocks, or a launch, that a block would start: in `scope`, or in
-/// a function that is called there.
-static Operation *findBlocksIn(Operation *scope,
-                               DenseSet<Operation *> &visited) {
-  Operation *found = nullptr;
-  scope->walk([&](Operation *op) {
-    std::optional<ParallelLoop> loop = ParallelLoop::getMapped(op);
-    if (op != scope && (isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op) ||
-                        (loop && loop->goesTo(ProcessorLevel::Blocks))))
-      found = op;
-    if (auto call = dyn_cast<CallOpInterface>(op))
-      if (Operation *callee = call.resolveCallable();
-          callee && visited.insert(callee).second)
-        found = found ? found : findBlocksIn(callee, visited);
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return found;
-}
-
 static LogicalResult check(const ParallelLoop &loop) {
   if (std::string obstacle = loop.getObstacle(); !obstacle.empty())
     return loop.op->emitOpError(obstacle);
@@ -245,8 +227,12 @@ static LogicalResult check(const ParallelLoop &loop) {
     return loop.op->emitOpError(
         "has more than 2^31 - 1 iterations for blocks; make a loop of some of "
         "them, or larger tiles");
-  DenseSet<Operation *> visited;
-  if (Operation *inner = findBlocksIn(loop.op, visited)) {
+  auto startsBlocks = [](Operation *op) {
+    std::optional<ParallelLoop> mapped = ParallelLoop::getMapped(op);
+    return isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op) ||
+           (mapped && mapped->goesTo(ProcessorLevel::Blocks));
+  };
+  if (Operation *inner = findExecuted(loop.op, startsBlocks)) {
     InFlightDiagnostic error =
         inner->emitOpError("starts blocks in a block; make one loop over "
                            "blocks of both, or a loop "
@@ -360,6 +346,8 @@ static void apply(RewriterBase &rewriter, const BlockLoop &formed) {
 
 LogicalResult formLaunches(Operation *root,
                            const FormLaunchesOptions &options) {
+  if (failed(checkNestedLaunches(root)))
+    return failure();
   SmallVector<BlockLoop> formed;
   bool isFailed = false;
   for (ParallelLoop &loop : collectLoops(root)) {

@@ -15,6 +15,7 @@
 #include "InlinedProgram.h"
 #include "KernelChecks.h"
 #include "KernelSync.h"
+#include "NestedLaunches.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -417,6 +418,8 @@ void KernelVerifier::verifyGlobals() {
 }
 
 LogicalResult KernelVerifier::verify() {
+  if (failed(checkNestedLaunches(module)))
+    return failure();
   verifyGlobals();
   module.walk([&](Operation *op) { verifyOp(op); });
   SmallVector<Operation *> scopes = collectDeviceScopes(module);
