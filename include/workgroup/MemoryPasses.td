@@ -88,6 +88,11 @@ def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
     the dynamic memory without a message. Its extent is what the launch asks for.
     Operations of a `gpu.launch` wait for outlining.
 
+    An external `memref.global` without elements in workgroup memory, as upstream
+    spells `extern __shared__`, is the same memory: `memref.get_global` of it becomes
+    `gpu.dynamic_shared_memory` first, also in `workgroup-sink-allocs` and
+    `workgroup-pack-memory`. All of them begin at one place, whatever their elements.
+
     Example: `test/Transforms/lower-dynamic-memory.mlir`.
   }];
   let dependentDialects = [

@@ -134,6 +134,16 @@ static MemorySpace getSpaceOfRoot(Value root) {
              : MemorySpace::Other;
 }
 
+/// True for the dynamic memory of the launch, by its operation or by a symbol
+/// without elements: all of these start at one place.
+static bool isDynamicMemory(Operation *op) {
+  if (isa_and_nonnull<gpu::DynamicSharedMemoryOp>(op))
+    return true;
+  auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
+  return get && isWorkgroupMemory(get.getType()) &&
+         get.getType().hasStaticShape() && get.getType().getNumElements() == 0;
+}
+
 PointsTo::Node PointsTo::makeRoot(Value value) {
   Node node;
   node.target.roots = anything.roots;
@@ -146,14 +156,18 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
   bool isAllocated = isa_and_nonnull<memref::AllocOp, memref::AllocaOp,
                                      gpu::AllocOp, nvgpu::MBarrierCreateOp>(op);
   MemoryRoot root{value, nullptr, MemorySpace::Other, false};
-  if (auto get = dyn_cast_or_null<memref::GetGlobalOp>(op)) {
-    node.target.roots.front() = getGlobalRoot(get);
-  } else if (isa_and_nonnull<gpu::DynamicSharedMemoryOp>(op)) {
+  auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
+  if (isDynamicMemory(op)) {
     root.space = MemorySpace::Workgroup;
-    root.isDistinct = true;
+    root.isDistinct = !get;
+    if (get)
+      root.global =
+          SymbolTable::lookupNearestSymbolFrom(get, get.getNameAttr());
     if (!dynamicMemory)
       dynamicMemory = addRoot(root);
     node.target.roots.front() = *dynamicMemory;
+  } else if (get) {
+    node.target.roots.front() = getGlobalRoot(get);
   } else if (isa_and_nonnull<PutOp, GetOp>(op)) {
     if (!ringTiles.isOrderly(op->getOperand(0))) {
       node.target.roots.front() = getRingRoot(cast<OpResult>(value));

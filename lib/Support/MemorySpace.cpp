@@ -159,7 +159,13 @@ static Origin getOrigin(Value root) {
       return Origin::Allocation;
     if (isa<gpu::DynamicSharedMemoryOp>(op))
       return Origin::Dynamic;
-    return isa<memref::GetGlobalOp>(op) ? Origin::Global : Origin::Unknown;
+    auto get = dyn_cast<memref::GetGlobalOp>(op);
+    if (!get)
+      return Origin::Unknown;
+    bool isDynamic = isWorkgroupMemory(get.getType()) &&
+                     get.getType().hasStaticShape() &&
+                     get.getType().getNumElements() == 0;
+    return isDynamic ? Origin::Dynamic : Origin::Global;
   }
   auto argument = cast<BlockArgument>(root);
   Operation *owner = argument.getOwner()->getParentOp();

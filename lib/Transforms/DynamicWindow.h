@@ -29,6 +29,10 @@ constexpr int64_t kWindowAlignment = 1024;
 /// bytes. It is made if there is none.
 memref::GlobalOp getDynamicSymbol(gpu::GPUModuleOp module, int64_t alignment);
 
+/// Lets device code inside `root` that names dynamic memory by an external
+/// global without elements take it by `gpu.dynamic_shared_memory`.
+void unifyDynamicMemory(Operation *root);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_DYNAMICWINDOW_H

@@ -25,7 +25,8 @@ namespace mlir::workgroup {
 memref::GlobalOp getDynamicSymbol(gpu::GPUModuleOp module, int64_t alignment) {
   OpBuilder builder(module.getContext()); // the table inserts it, renamed
   for (auto global : module.getOps<memref::GlobalOp>())
-    if (isDynamicSymbol(global)) {
+    if (isDynamicSymbol(global) &&
+        global.getType().getElementType().isInteger(8)) {
       if (int64_t(global.getAlignment().value_or(1)) < alignment)
         global.setAlignment(alignment);
       return global;
@@ -72,6 +73,7 @@ static void lowerDynamicMemory(gpu::GPUModuleOp module) {
 }
 
 void lowerDynamicMemory(Operation *root) {
+  unifyDynamicMemory(root);
   root->walk([&](gpu::DynamicSharedMemoryOp op) {
     auto module = op->getParentOfType<gpu::GPUModuleOp>();
     bool isMissed = module && !root->isAncestor(module);

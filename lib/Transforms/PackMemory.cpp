@@ -411,6 +411,7 @@ LogicalResult MemoryPacker::run(std::vector<MemoryPlacement> *placements) {
 
 LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options,
                          std::vector<MemoryPlacement> *placements) {
+  unifyDynamicMemory(module);
   return MemoryPacker(module, options).run(placements);
 }
 

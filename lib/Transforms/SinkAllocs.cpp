@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferTypes.h"
+#include "DynamicWindow.h"
 #include "KernelBuffers.h"
 #include "KernelOperands.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -376,7 +377,8 @@ struct SinkAllocsPass final : impl::SinkAllocsPassBase<SinkAllocsPass> {
   void runOnOperation() override {
     if (failed(mapMemorySpaces(getOperation(), fromSpaces)) ||
         failed(sinkAllocs(getOperation())))
-      signalPassFailure();
+      return signalPassFailure();
+    unifyDynamicMemory(getOperation());
   }
 };
 } // namespace
