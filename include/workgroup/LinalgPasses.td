@@ -49,7 +49,8 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     `cf.assert` in the body of an operation is dropped, with a remark, unless
     `keep-assertions` is set.
 
-    Fails where an operation is on complex numbers, or f80 and f128, where a Winograd
+    Fails where a tensor has an encoding, sparse or other, which no buffer has, where an
+    operation is on complex numbers, or f80 and f128, where a Winograd
     transformation is asked for, and where an operation does not write each element of its
     result once, by parallel loops of its own: what it leaves out, or does twice, would be
     lost.

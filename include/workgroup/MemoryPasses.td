@@ -407,7 +407,13 @@ def PrepareBufferizationPass
     scf.yield %x, %copy : tensor<8xf32>, tensor<8xf32>
     ```
 
-    Fails on such a tensor of unknown rank, which cannot be copied.
+    `bufferization.materialize_in_destination` hands on its source where the tensor
+    that it names must keep what it has: an argument with `bufferization.writable =
+    false`, a constant, and what something else reads. In others it is written, as
+    upstream does it.
+
+    Fails on such a tensor of unknown rank, which cannot be copied, and on tensors
+    with encodings, which buffers do not have.
 
     To be run right before `one-shot-bufferize`: canonicalization between may
     remove copies. Example: `test/Transforms/prepare-bufferization.mlir`.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelOutliner.h"
+#include "TensorEncodings.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
@@ -120,6 +121,8 @@ static LogicalResult checkBufferizable(func::FuncOp function) {
 }
 
 LogicalResult formKernels(ModuleOp module, const FormKernelsOptions &options) {
+  if (failed(checkEncodings(module)))
+    return failure();
   SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isDeclaration() && !isFormed(function, options))

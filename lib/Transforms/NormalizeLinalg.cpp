@@ -11,6 +11,7 @@
 #include "MergeElementwise.h"
 #include "RaiseLinalg.h"
 #include "SplitOperands.h"
+#include "TensorEncodings.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -410,6 +411,8 @@ static void splitSwitches(func::FuncOp function) {
 
 LogicalResult normalizeLinalg(ModuleOp module,
                               const NormalizeLinalgOptions &options) {
+  if (failed(checkEncodings(module)))
+    return failure();
   // What functions of the module pass to each other nobody has checked.
   DenseSet<StringRef> called;
   module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });

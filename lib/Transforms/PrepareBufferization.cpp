@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TensorEncodings.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -55,6 +56,70 @@ static LogicalResult eliminateEmptyTensors(ModuleOp module,
   IRRewriter rewriter(module.getContext());
   return bufferization::eliminateEmptyTensors(rewriter, module, state,
                                               buildExtraction);
+}
+
+//===----------------------------------------------------------------------===//
+// Destinations that are tensors
+//===----------------------------------------------------------------------===//
+
+/// What `tensor` is a part of, or another view of: nothing says that a tensor
+/// of its own is made of it.
+static Value getWhole(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp>(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return tensor;
+}
+
+/// True if callers keep what they pass for `argument`.
+static bool isReadOnly(BlockArgument argument) {
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto writable =
+      function && argument.getOwner()->isEntryBlock()
+          ? function.getArgAttrOfType<BoolAttr>(
+                argument.getArgNumber(),
+                bufferization::BufferizationDialect::kWritableAttrName)
+          : BoolAttr();
+  return writable && !writable.getValue();
+}
+
+/// True if the memory of the tensor that `op` materializes its source in is not
+/// there to be written: it is a constant or the caller's, or something else
+/// reads what was in it, which is a value of its own.
+static bool isDestinationKept(bufferization::MaterializeInDestinationOp op) {
+  Value whole = getWhole(op.getDest());
+  if (auto argument = dyn_cast<BlockArgument>(whole)) {
+    if (isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+      return isReadOnly(argument);
+  } else if (isa<bufferization::ToTensorOp>(whole.getDefiningOp())) {
+    return false; // what is to be written is the memory
+  } else if (whole.getDefiningOp()->hasTrait<OpTrait::ConstantLike>()) {
+    return true;
+  }
+  return whole == op.getDest() && !whole.hasOneUse();
+}
+
+/// Hands on the sources of what would be materialized where nothing may be
+/// written: as values they are the same.
+static void forwardSources(ModuleOp module) {
+  SmallVector<bufferization::MaterializeInDestinationOp> ops;
+  module.walk([&](bufferization::MaterializeInDestinationOp op) {
+    if (isa<TensorType>(op.getDest().getType()) && isDestinationKept(op))
+      ops.push_back(op);
+  });
+  IRRewriter rewriter(module.getContext());
+  for (bufferization::MaterializeInDestinationOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    Value source = op.getSource();
+    Type type = op.getResult().getType();
+    if (source.getType() != type)
+      source = tensor::CastOp::create(rewriter, op.getLoc(), type, source);
+    rewriter.replaceOp(op, source);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,6 +254,9 @@ struct PrepareBufferizationPass final
   using PrepareBufferizationPassBase::PrepareBufferizationPassBase;
 
   void runOnOperation() override {
+    if (failed(checkEncodings(getOperation())))
+      return signalPassFailure();
+    forwardSources(getOperation());
     OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
     options.bufferizeFunctionBoundaries = true;

@@ -9,6 +9,7 @@
 #include "BlockTiles.h"
 #include "ChainTiles.h"
 #include "SplitReduction.h"
+#include "TensorEncodings.h"
 #include "TensorGenerics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -404,6 +405,8 @@ LogicalResult KernelTiler::run() {
 
 LogicalResult tileKernel(func::FuncOp function,
                          const TileKernelOptions &options) {
+  if (failed(checkEncodings(function)))
+    return failure();
   return KernelTiler(function, options).run();
 }
 
