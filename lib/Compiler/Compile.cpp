@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Compiler/Compile.h"
+#include "../Transforms/NestedLaunches.h"
 #include "Describe.h"
 #include "KernelFunctions.h"
 #include "LaunchPlan.h"
+#include "NoKernels.h"
 #include "Records.h"
 #include "Requirements.h"
 #include "Schedule.h"
@@ -97,8 +99,10 @@ private:
   LogicalResult runPasses(ModuleOp on,
                           function_ref<void(OpPassManager &)> build);
   LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
+  LogicalResult runQuietly(function_ref<LogicalResult()> body);
   OwningOpRef<ModuleOp> parseText(const SourceText &text);
-  LogicalResult checkHasKernel(StringRef otherwise);
+  OwningOpRef<ModuleOp> parseProgram();
+  LogicalResult checkHasKernel();
   void keepText(Stage stage, std::string text);
 
   const SourceText &source;
@@ -193,6 +197,7 @@ LogicalResult Compilation::parse() {
 
 LogicalResult Compilation::schedule() {
   isOwn = !options.schedule && options.useOwnSchedule && hasSchedule(*module);
+  result.areKernelsFormed = isOwn && formsKernels(*module);
   if (isOwn && failed(applySchedule(*module, *module)))
     return failure();
   eraseSchedules(*module);
@@ -207,41 +212,53 @@ LogicalResult Compilation::schedule() {
   OwningOpRef<ModuleOp> given = parseText(*text);
   if (!given || failed(applySchedule(*module, *given)))
     return failure();
-  return formsKernels(*given) ? checkScheduled(*given) : success();
+  result.areKernelsFormed = formsKernels(*given);
+  return result.areKernelsFormed ? checkScheduled(*given) : success();
 }
 
 /// After a schedule that makes all kernels: there may be none to make.
 LogicalResult Compilation::checkScheduled(ModuleOp given) {
   if (failed(checkAllScheduled(*module))) {
     // A misspelt name of a function is no error to MLIR.
-    OwningOpRef<ModuleOp> again = parseText(source);
-    eraseSchedules(*again);
-    again = unwrapProgram(std::move(again));
+    OwningOpRef<ModuleOp> again = parseProgram();
     if (succeeded(formKernelFunctions(*again)))
       reportUnknownFunctions(*again, given);
     return failure();
   }
   if (!hasKernels(*module)) {
+    warnOfNoKernels(*parseProgram());
     auto builder = OpBuilder::atBlockEnd(module->getBody());
     gpu::GPUModuleOp::create(builder, module->getLoc(), "no_kernels");
   }
   return success();
 }
 
-/// Does what schedules begin with, of which nothing is said but errors.
-LogicalResult Compilation::formKernelFunctions(ModuleOp copy) {
+/// The program as it was given, without the schedules that it carries.
+OwningOpRef<ModuleOp> Compilation::parseProgram() {
+  OwningOpRef<ModuleOp> program = parseText(source);
+  eraseSchedules(*program);
+  return unwrapProgram(std::move(program));
+}
+
+/// Runs `body`, of which nothing is said if it succeeds.
+LogicalResult Compilation::runQuietly(function_ref<LogicalResult()> body) {
   size_t numDiagnostics = result.diagnostics.size();
   size_t numRemarks = result.remarks.size();
   size_t numLetters = result.rendered.size();
-  auto build = [&](OpPassManager &pm) {
-    addKernelFormation(pm, {options.chainBytes, options.chainBlocks});
-  };
-  if (failed(runPasses(copy, build)))
+  if (failed(body()))
     return failure();
   result.diagnostics.resize(numDiagnostics);
   result.remarks.resize(numRemarks);
   result.rendered.resize(numLetters);
   return success();
+}
+
+/// Does what schedules begin with.
+LogicalResult Compilation::formKernelFunctions(ModuleOp copy) {
+  auto build = [&](OpPassManager &pm) {
+    addKernelFormation(pm, {options.chainBytes, options.chainBlocks});
+  };
+  return runQuietly([&] { return runPasses(copy, build); });
 }
 
 /// Asks for a schedule if that is wanted, and there is something to schedule.
@@ -284,9 +301,8 @@ static bool isEmpty(gpu::GPUModuleOp module) {
   return module.getBody()->empty();
 }
 
-/// A program without a kernel is most often one that lacks its schedule;
-/// `otherwise` tells what else there is to do.
-LogicalResult Compilation::checkHasKernel(StringRef otherwise) {
+/// A program without a kernel is most often one that lacks its schedule.
+LogicalResult Compilation::checkHasKernel() {
   bool hasKernel = false;
   module->walk(
       [&](gpu::GPUFuncOp function) { hasKernel |= function.isKernel(); });
@@ -301,21 +317,26 @@ LogicalResult Compilation::checkHasKernel(StringRef otherwise) {
   return emitError(module->getLoc())
          << "the module has no kernel to compile: neither a gpu.launch nor a "
             "gpu.func; give it a schedule that makes one by --schedule FILE"
-         << otherwise;
+         << (options.chooseSchedule
+                 ? "; none was chosen, for there is no linalg operation; loops "
+                   "become kernels when they are mapped to blocks and threads"
+                 : ", or have one chosen by --schedule auto");
 }
 
-/// What is known of the kernels as the program and its schedule have them.
+/// What is known of the kernels as the program and its schedule have them or,
+/// if a schedule has made them of operations that know of no barriers, with
+/// those that compiling inserts.
 LogicalResult Compilation::checkSync() {
+  if (failed(result.areKernelsFormed ? runQuietly([&] { return lowerMemory(); })
+                                     : checkNestedLaunches(*module)))
+    return failure();
   std::vector<SyncReport> reports;
   SyncOptions options;
   options.assumeDistinctArguments = true; // as when they are compiled
   (void)verifySync(*module, options, &reports);
   for (const SyncReport &report : reports)
     result.sync.push_back(describeSync(report));
-  return reports.empty()
-             ? checkHasKernel("; none is chosen, as it would have no barriers "
-                              "yet: compiling proves those that it inserts")
-             : success();
+  return reports.empty() ? checkHasKernel() : success();
 }
 
 static int64_t countTensorLoads(ModuleOp module) {
@@ -355,11 +376,7 @@ LogicalResult Compilation::lowerMemory() {
   result.entries = describeEntries(*module, options.assumeAlignment);
   plan.emplace(*module, requirements);
   result.plan = plan->print(result.chip);
-  return checkHasKernel(
-      options.chooseSchedule
-          ? "; none was chosen, for there is no linalg operation; loops become "
-            "kernels when they are mapped to blocks and threads"
-          : ", or have one chosen by --schedule auto");
+  return checkHasKernel();
 }
 
 LogicalResult Compilation::lowerToNVVM() {

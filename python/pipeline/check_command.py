@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from .checking import SyncReport
+    from .compiler import Sync
     from .module import Module
 
 # In which order threads were run, and what was seen.
@@ -29,12 +30,13 @@ REMEDY = "try the program on some by `python -m pipeline run` with --arg and --c
 def run(
     options: argparse.Namespace,
     check: Callable[[], SyncReport],
-    compile_module: Callable[[], Module],
+    compile_module: Callable[[Sync], Module],
 ) -> int:
     """Check, and tell what was found: 0 if all kernels are safe, else 1."""
     static = check()
+    sync: Sync = "insert" if static.has_inserted_barriers else "keep"
     try:
-        dynamic = _run_entries(compile_module()) if options.dynamic else None
+        dynamic = _run_entries(compile_module(sync)) if options.dynamic else None
     except Error:
         _tell(options, static, None)  # what is known all the same
         raise

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from .compiler import Request, compile_natively, read_schedule
+from .compiler import Request, compile_natively, make_chooser, read_schedule
 from .diagnostics import Location, location_from_native
 from .files import read_source
 
@@ -58,10 +58,15 @@ class KernelVerdict:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What is known of the kernels of a program. ``rendered``: the findings as text."""
+    """What is known of the kernels of a program.
+
+    ``rendered``: the findings as text. ``has_inserted_barriers``: the kernels are what a schedule
+    made of operations of linalg, with the barriers that :func:`compile` inserts.
+    """
 
     kernels: tuple[KernelVerdict, ...]
     rendered: str
+    has_inserted_barriers: bool = False
 
     @property
     def is_safe(self) -> bool:
@@ -79,8 +84,10 @@ def check(
     """Find out whether threads race in the kernels of a program, without running them.
 
     The kernels are taken as the program and its schedule have them, with the barriers that are
-    there: none is inserted, and nothing is lowered. Different memref arguments of a function are
-    taken not to overlap, which the launch of what :func:`compile` makes checks.
+    there: none is inserted, and nothing is lowered. Operations of linalg alone know of no
+    barriers: of them, that is checked which :func:`compile` makes by the same schedule. Different
+    memref arguments of a function are taken not to overlap, which the launch of what
+    :func:`compile` makes checks.
 
     source, schedule, color: as for :func:`compile`.
 
@@ -93,12 +100,16 @@ def check(
             name=name,
             schedule=read_schedule(schedule),
             use_own_schedule=schedule != "none",
+            verify=False,  # what is found is the report
             checks_sync=True,
             color=color,
-        )
+        ),
+        make_chooser(schedule),
     )
     return SyncReport(
-        tuple(_kernel_from_native(record) for record in result.sync), result.rendered.rstrip("\n")
+        tuple(_kernel_from_native(record) for record in result.sync),
+        result.rendered.rstrip("\n"),
+        result.are_kernels_formed,
     )
 
 

@@ -307,11 +307,11 @@ def _check(options: argparse.Namespace) -> int:
                 color=_use_color("auto"),
             )
         ),
-        lambda: _wait_for(
+        lambda sync: _wait_for(
             lambda: compile(
                 _source(options.input),
                 schedule=_schedule(options.schedule),
-                sync="keep",
+                sync=sync,
                 verify=False,
                 until="llvm",
                 color=_use_color("auto"),

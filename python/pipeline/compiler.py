@@ -118,7 +118,7 @@ def compile(
         snapshots=snapshots,
         color=color,
     )
-    chooser = _Chooser(chip) if schedule is None or schedule == "auto" else None
+    chooser = make_chooser(schedule, chip)
     result = compile_natively(request, chooser)
     from .results import make_module
 
@@ -137,7 +137,7 @@ def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool 
     """
     text, name = read_source(source)
     request = Request(text, name, None, use_own_schedule=True, chip=chip, color=color)
-    chooser = _Chooser(chip, only=True)
+    chooser = Chooser(chip, only=True)
     compile_natively(request, chooser)
     if chooser.choice is None:
         from .diagnostics import Diagnostic, Location
@@ -151,7 +151,12 @@ def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool 
     return chooser.choice.text
 
 
-class _Chooser:
+def make_chooser(schedule: str | Path | None, chip: str | None = None) -> Chooser | None:
+    """Return who chooses a schedule, if `schedule` leaves that open."""
+    return Chooser(chip) if schedule is None or schedule == "auto" else None
+
+
+class Chooser:
     """Chooses a schedule when the compiler asks for it, and keeps it; ends there if `only` that."""
 
     def __init__(self, chip: str | None, *, only: bool = False) -> None:
@@ -201,7 +206,7 @@ def read_schedule(schedule: str | Path | None) -> tuple[str, str] | None:
     return text, SCHEDULE_NAME if is_text(schedule) else name
 
 
-def compile_natively(request: Request, chooser: _Chooser | None = None) -> _native.CompileResult:
+def compile_natively(request: Request, chooser: Chooser | None = None) -> _native.CompileResult:
     """Return what the native extension makes of a request; raises as :func:`compile` does.
 
     `chooser` is asked for a schedule if there is none.

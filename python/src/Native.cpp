@@ -193,6 +193,7 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("shared_buffers", &CompileResult::sharedBuffers)
       .def_ro("memory", &CompileResult::memory)
       .def_ro("sync", &CompileResult::sync)
+      .def_ro("are_kernels_formed", &CompileResult::areKernelsFormed)
       .def_prop_ro(
           "bitcode",
           [](const CompileResult &result) { return asBytes(result.bitcode); })

@@ -197,6 +197,93 @@ def test_extents_that_only_the_launch_knows(tmp_path: Path) -> None:
     assert outcome.code == 0
 
 
+LINALG = {
+    "sum": """\
+func.func @main(%x: tensor<100xf32>) -> tensor<f32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<100xf32>) outs(%f : tensor<f32>)
+      dimensions = [0]
+  return %r : tensor<f32>
+}
+""",
+    "matmul": """\
+func.func @main(%a: memref<64x32xf32>, %b: memref<32x48xf32>, %c: memref<64x48xf32>) {
+  linalg.matmul ins(%a, %b : memref<64x32xf32>, memref<32x48xf32>) outs(%c : memref<64x48xf32>)
+  return
+}
+""",
+    "softmax": """\
+func.func @main(%x: tensor<3x70xf32>) -> tensor<3x70xf32> {
+  %e = tensor.empty() : tensor<3x70xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<3x70xf32>) outs(%e : tensor<3x70xf32>)
+      -> tensor<3x70xf32>
+  return %r : tensor<3x70xf32>
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", LINALG)
+def test_operations_of_linalg_alone(name: str, tmp_path: Path) -> None:
+    """What is compiled of them is checked, by the same schedule, barriers included."""
+    text = LINALG[name]
+    program, schedule = tmp_path / "program.mlir", tmp_path / "schedule.mlir"
+    program.write_text(text)
+    schedule.write_text(pipeline.choose_schedule(text))
+    kernels = set(pipeline.compile(text).kernels)
+    for options in ([], ["--schedule", "auto"], ["--schedule", str(schedule)]):
+        outcome = call("check", program, *options)
+        assert (outcome.code, outcome.words) == (0, "")
+        assert {line.split(":")[0] for line in outcome.text.splitlines()} == kernels
+        assert outcome.text.count(": SAFE\n") == len(kernels)
+        outcome = call("check", program, *options, "--dynamic", "--format", "json")
+        assert outcome.code == 0
+        report = json.loads(outcome.text)
+        assert {kernel["name"] for kernel in report["kernels"]} == kernels
+        assert len(report["launches"]) == 2 * len(kernels)
+        assert not any(launch["findings"] for launch in report["launches"])
+    for chosen in (None, "auto", schedule, schedule.read_text()):
+        report = pipeline.check(text, schedule=chosen)
+        assert report.is_safe
+        assert report.has_inserted_barriers
+        assert {kernel.name for kernel in report.kernels} == kernels
+    outcome = call("check", program, "--schedule", "none")
+    assert (outcome.code, outcome.text) == (1, "")
+    assert "or have one chosen by --schedule auto" in outcome.words
+    with pytest.raises(pipeline.CompileError, match="has no kernel to compile"):
+        pipeline.check(text, schedule="none")
+
+
+def test_operations_of_linalg_with_their_schedule() -> None:
+    """A schedule that the program carries is one like another."""
+    text = LINALG["sum"]
+    lines = pipeline.choose_schedule(text).splitlines()
+    first = next(number for number, line in enumerate(lines) if "@__transform_main" in line)
+    match = '%inner = transform.structured.match attributes {sym_name = "program"} in %program'
+    lines[first] = lines[first].replace("consumed", "readonly")
+    lines[first + 1 : first + 1] = [f"{match} : (!any) -> !any"]
+    lines[first:first] = ["module @program {", text, "}"]
+    report = pipeline.check("\n".join(lines).replace("to %program :", "to %inner :"))
+    assert report.has_inserted_barriers
+    assert [kernel.verdict for kernel in report.kernels] == ["SAFE"] * len(report.kernels)
+
+
+def test_own_kernels_are_checked_as_they_stand() -> None:
+    assert not pipeline.check(CHECKED).has_inserted_barriers
+    report = pipeline.check(programs.REVERSED)
+    assert not report.is_safe
+    assert not report.has_inserted_barriers
+
+
+def test_a_schedule_that_cannot_be_applied() -> None:
+    """It is refused as `compile` refuses it."""
+    schedule = pipeline.choose_schedule(LINALG["matmul"]).replace("main_0", "other_0")
+    with pytest.raises(pipeline.CompileError, match="there is no function '@other_0_contraction'"):
+        pipeline.check(LINALG["matmul"], schedule=schedule)
+
+
 def test_dynamic_without_a_launch(tmp_path: Path) -> None:
     file = tmp_path / "program.mlir"
     file.write_text(programs.STORE)

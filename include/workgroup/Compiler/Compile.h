@@ -80,8 +80,9 @@ struct CompileOptions {
   int64_t assumeAlignment = 16;
   /// Path of NVIDIA's libdevice; empty if there is none.
   std::string libdevice;
-  /// After the schedule, find out what is known of the synchronisation of the
-  /// kernels as they are then, and stop.
+  /// Find out what is known of the synchronisation of the kernels, and stop: as
+  /// they are after the schedule or, if that has formed them of operations of
+  /// linalg, with the barriers that compiling inserts.
   bool checksSync = false;
   /// The last stage to run.
   Stage lastStage = Stage::PTX;
@@ -238,6 +239,8 @@ struct CompileResult {
   std::vector<MemoryRecord> memory;
   /// If it was asked for.
   std::vector<SyncRecord> sync;
+  /// A schedule has formed the kernels of operations of linalg.
+  bool areKernelsFormed = false;
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before
   /// optimisation. See workgroup/Emulator/Emulator.h.
   std::string bitcode;
