@@ -8,6 +8,7 @@
 
 #include "workgroup/Compiler/Compile.h"
 #include "../Transforms/NestedLaunches.h"
+#include "../Transforms/TensorEncodings.h"
 #include "Describe.h"
 #include "KernelFunctions.h"
 #include "LaunchPlan.h"
@@ -198,6 +199,10 @@ LogicalResult Compilation::parse() {
 LogicalResult Compilation::schedule() {
   isOwn = !options.schedule && options.useOwnSchedule && hasSchedule(*module);
   result.areKernelsFormed = isOwn && formsKernels(*module);
+  // Upstream's bufferization, which schedules may run, makes them dense.
+  if ((isOwn || options.schedule) &&
+      failed(checkEncodings(*module, /*onlySparse=*/true)))
+    return failure();
   if (isOwn && failed(applySchedule(*module, *module)))
     return failure();
   eraseSchedules(*module);

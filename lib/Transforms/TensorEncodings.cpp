@@ -15,10 +15,11 @@
 namespace mlir::workgroup {
 
 /// A tensor with an encoding that `type` is, or is made of; null for none.
-static RankedTensorType findEncoded(Type type) {
+static RankedTensorType findEncoded(Type type, bool onlySparse) {
   RankedTensorType found;
   type.walk([&](RankedTensorType tensor) {
-    if (!tensor.getEncoding())
+    if (!tensor.getEncoding() ||
+        (onlySparse && !sparse_tensor::getSparseTensorEncoding(tensor)))
       return WalkResult::advance();
     found = tensor;
     return WalkResult::interrupt();
@@ -40,17 +41,17 @@ static LogicalResult refuse(Location loc, const Twine &what,
 }
 
 /// Checks the arguments of the blocks of `op`, and what it makes.
-static LogicalResult checkOp(Operation *op) {
+static LogicalResult checkOp(Operation *op, bool onlySparse) {
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (BlockArgument argument : block.getArguments())
-        if (RankedTensorType type = findEncoded(argument.getType()))
+        if (RankedTensorType type = findEncoded(argument.getType(), onlySparse))
           return refuse(argument.getLoc(),
                         "argument " + Twine(argument.getArgNumber()) + " of '" +
                             op->getName().getStringRef() + "' op",
                         type);
   for (OpResult result : op->getResults())
-    if (RankedTensorType type = findEncoded(result.getType()))
+    if (RankedTensorType type = findEncoded(result.getType(), onlySparse))
       return refuse(op->getLoc(),
                     "result " + Twine(result.getResultNumber()) + " of '" +
                         op->getName().getStringRef() + "' op",
@@ -58,21 +59,21 @@ static LogicalResult checkOp(Operation *op) {
   // A declaration has no blocks, and a result may be no value.
   if (auto function = dyn_cast<FunctionOpInterface>(op)) {
     for (Type of : function.getArgumentTypes())
-      if (RankedTensorType type = findEncoded(of))
+      if (RankedTensorType type = findEncoded(of, onlySparse))
         return refuse(op->getLoc(),
                       "an argument of '@" + function.getName() + "'", type);
     for (Type of : function.getResultTypes())
-      if (RankedTensorType type = findEncoded(of))
+      if (RankedTensorType type = findEncoded(of, onlySparse))
         return refuse(op->getLoc(), "a result of '@" + function.getName() + "'",
                       type);
   }
   return success();
 }
 
-LogicalResult checkEncodings(Operation *root) {
+LogicalResult checkEncodings(Operation *root, bool onlySparse) {
   bool hasFailed = false;
   root->walk<WalkOrder::PreOrder>(
-      [&](Operation *op) { hasFailed |= failed(checkOp(op)); });
+      [&](Operation *op) { hasFailed |= failed(checkOp(op, onlySparse)); });
   return failure(hasFailed);
 }
 

@@ -15,8 +15,9 @@ namespace mlir::workgroup {
 
 /// Emits an error for each argument and each operation inside `root` of host
 /// code that has or makes a tensor with an encoding, which says how elements
-/// are stored: as buffers they would all be dense.
-LogicalResult checkEncodings(Operation *root);
+/// are stored: as buffers they would all be dense. What others than sparse ones
+/// mean passes of the caller may know, which takes `onlySparse`.
+LogicalResult checkEncodings(Operation *root, bool onlySparse = false);
 
 } // namespace mlir::workgroup
 
