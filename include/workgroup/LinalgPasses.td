@@ -152,7 +152,9 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     Both go through their sums in the steps of `reduction`.
 
     What an element-wise operation makes for several others stays in a tile, unless the size of
-    this is not known, or `recompute` is set: then each of them computes it for itself.
+    this is not known, or `recompute` is set: then each of them computes it for itself. What is
+    made of indices and numbers alone is always computed where it is read, but for products
+    and windows, which would do so for each of their terms.
 
     Functions without structured operations on tensors, or with more than one block of code,
     are left alone. Fails if the function is more than one kernel, if `block` names a

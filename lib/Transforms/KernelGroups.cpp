@@ -176,24 +176,6 @@ bool KernelGroup::fitsBlock(linalg::LinalgOp op, const Loops &rowOf) const {
   return true;
 }
 
-/// True if `op` has two operands, each of which is read again along a loop that
-/// the other one goes along: as of a product of matrices, whatever it computes.
-static bool readsAgain(linalg::LinalgOp op) {
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (op.payloadUsesValueFromOperand(input))
-      maps.push_back(op.getMatchingIndexingMap(input));
-  if (maps.size() != 2)
-    return false;
-  auto isOnlyOf = [&](AffineMap map, AffineMap other) {
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      if (map.isFunctionOfDim(loop) && !other.isFunctionOfDim(loop))
-        return true;
-    return false;
-  };
-  return isOnlyOf(maps[0], maps[1]) && isOnlyOf(maps[1], maps[0]);
-}
-
 /// Why a reduction, of which the rows are `left`, does not join.
 std::optional<StringRef>
 KernelGroup::getReductionObstacle(linalg::LinalgOp op, const Uses &uses,

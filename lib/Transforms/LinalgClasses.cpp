@@ -104,6 +104,28 @@ bool isLengthOfSum(OpOperand &operand) {
   return !readsAlong(user, sums, &operand);
 }
 
+bool readsAgain(linalg::LinalgOp op) {
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.payloadUsesValueFromOperand(input))
+      maps.push_back(op.getMatchingIndexingMap(input));
+  if (maps.size() != 2)
+    return false;
+  auto isOnlyOf = [&](AffineMap map, AffineMap other) {
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (map.isFunctionOfDim(loop) && !other.isFunctionOfDim(loop))
+        return true;
+    return false;
+  };
+  return isOnlyOf(maps[0], maps[1]) && isOnlyOf(maps[1], maps[0]);
+}
+
+bool isReadByTerms(linalg::LinalgOp op) {
+  LinalgClass kind = classify(op);
+  return kind == LinalgClass::Window ||
+         (kind == LinalgClass::Contraction && readsAgain(op));
+}
+
 /// True if blocks that share out the loops of its owner read a tile of
 /// `operand` each, and not all of it.
 static bool isReadInTiles(OpOperand &operand) {
@@ -111,7 +133,12 @@ static bool isReadInTiles(OpOperand &operand) {
   if (isa<tensor::ExtractOp, tensor::ExtractSliceOp>(operand.getOwner()))
     return false;
   auto user = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  if (!user || user.isDpsInit(&operand) || user.getNumParallelLoops() == 0)
+  if (!user || user.isDpsInit(&operand))
+    return true;
+  // A block would keep all that its sums go along.
+  if (isReadByTerms(user))
+    return false;
+  if (user.getNumParallelLoops() == 0)
     return true;
   if (isLengthOfSum(operand))
     return false;

@@ -50,6 +50,14 @@ bool readsAlong(linalg::LinalgOp op, const llvm::SmallBitVector &loops,
 /// computed in the place where it is read.
 bool isLengthOfSum(OpOperand &operand);
 
+/// True if `op` has two operands, each of which is read again along a loop that
+/// the other one goes along: as of a product of matrices, whatever it computes.
+bool readsAgain(linalg::LinalgOp op);
+
+/// True if `op` reads elements of its operands for several results: a product
+/// of matrices, or a window.
+bool isReadByTerms(linalg::LinalgOp op);
+
 /// True if blocks that share out the loops of the users of `op` read tiles of
 /// it, so that each can make its own.
 bool isReadInTiles(linalg::LinalgOp op);

@@ -8,6 +8,7 @@
 
 #include "BlockTiles.h"
 #include "ChainTiles.h"
+#include "RecomputeOperands.h"
 #include "SplitReduction.h"
 #include "TensorEncodings.h"
 #include "TensorGenerics.h"
@@ -41,7 +42,7 @@ public:
 private:
   LogicalResult checkOptions(const KernelGroup &group);
   bool needsRecomputation(const KernelGroup &group) const;
-  LogicalResult recompute(const KernelGroup &group);
+  LogicalResult recompute(bool ofRows);
   LogicalResult split();
   linalg::LinalgOp getRoot();
   Operation *getReturn() { return function.front().getTerminator(); }
@@ -120,21 +121,11 @@ LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
 // Destinations
 //===----------------------------------------------------------------------===//
 
-/// Where the first of the operations that make `result` one after the other
-/// takes the tensor that they put it into; null if `result` is no operation's.
-static OpOperand *findFirstInit(Value result) {
-  OpOperand *init = nullptr;
-  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp())) {
-    init = op.getTiedOpOperand(cast<OpResult>(result));
-    result = init->get();
-  }
-  return init;
-}
-
 /// The tensor that `result` is put into, behind what initialises it.
 static Value getDestination(Value result) {
-  OpOperand *init = findFirstInit(result);
-  return init ? init->get() : result;
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
+    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,47 +150,27 @@ bool KernelTiler::needsRecomputation(const KernelGroup &group) const {
          });
 }
 
-/// Whether the producer of `use` was copied for it.
-static bool isCopiedFor(OpOperand *use) {
-  linalg::LinalgOp producer = getTensorOp(use->get().getDefiningOp());
-  linalg::LinalgOp consumer = getTensorOp(use->getOwner());
-  return producer && consumer && !consumer.isDpsInit(use) &&
-         producer->hasOneUse() &&
-         classify(producer) == LinalgClass::Elementwise &&
-         classify(consumer) != LinalgClass::Contraction &&
-         classify(consumer) != LinalgClass::Window;
-}
-
-/// Lets every user of an element-wise operation compute it for itself, which
-/// takes more passes over what it reads, but no memory.
-LogicalResult KernelTiler::recompute(const KernelGroup &group) {
-  auto destinations =
-      llvm::map_to_vector(getReturn()->getOperands(), [](Value result) {
-        return dyn_cast<BlockArgument>(getDestination(result));
-      });
-  SmallVector<linalg::LinalgOp> ops = group.getOps();
-  for (linalg::LinalgOp op : llvm::reverse(ops)) {
-    bool isReturned = llvm::is_contained(op->getUsers(), getReturn());
-    if (classify(op) != LinalgClass::Elementwise || isReturned)
-      continue;
-    rewriter.setInsertionPoint(op);
-    for (OpOperand &use :
-         llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
-      auto number = cast<OpResult>(use.get()).getResultNumber();
-      use.set(rewriter.clone(*op)->getResult(number));
-    }
-  }
+/// Lets readers of what generators make compute it for themselves and, if
+/// `ofRows`, those of what element-wise operations make: this takes more passes
+/// over what these read, but no memory.
+LogicalResult KernelTiler::recompute(bool ofRows) {
+  auto isRecomputed = [&](OpOperand &use) {
+    linalg::LinalgOp producer = getTensorOp(use.get().getDefiningOp());
+    linalg::LinalgOp consumer = getTensorOp(use.getOwner());
+    if (!producer || !consumer || consumer.isDpsInit(&use))
+      return false;
+    LinalgClass from = classify(producer), to = classify(consumer);
+    if (from == LinalgClass::Generator)
+      return !isReadByTerms(consumer);
+    return ofRows && from == LinalgClass::Elementwise &&
+           to != LinalgClass::Contraction && to != LinalgClass::Window &&
+           !llvm::is_contained(producer->getUsers(), getReturn());
+  };
+  if (!recomputeInputs(rewriter, function.front(), isRecomputed))
+    return success();
   RewritePatternSet patterns(function.getContext());
-  linalg::populateElementwiseOpsFusionPatterns(patterns, isCopiedFor);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  if (failed(applyPatternsGreedily(function, std::move(patterns))))
-    return failure();
-  // Fusion takes a new tensor for what is put into one without reading it.
-  for (auto [result, destination] :
-       llvm::zip_equal(getReturn()->getOperands(), destinations))
-    if (OpOperand *init = findFirstInit(result); init && destination)
-      init->set(destination);
-  return success();
+  return applyPatternsGreedily(function, std::move(patterns));
 }
 
 //===----------------------------------------------------------------------===//
@@ -393,8 +364,8 @@ LogicalResult KernelTiler::run() {
         "does not return the result of its last operation last; let "
         "workgroup-form-kernels make it");
   if (failed(checkOptions(group)) ||
-      (needsRecomputation(group) && failed(recompute(group))) ||
-      failed(split()) || failed(makeBlocks()))
+      failed(recompute(needsRecomputation(group))) || failed(split()) ||
+      failed(makeBlocks()))
     return failure();
   eraseDeadOps();
   DominanceInfo dominance;

