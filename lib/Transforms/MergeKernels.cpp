@@ -50,6 +50,26 @@ static bool areAlike(gpu::GPUModuleOp lhs, gpu::GPUModuleOp rhs) {
              OperationEquivalence::IgnoreLocations);
 }
 
+/// Lets each operation of `kept` tell of the places of those that it stands
+/// for from now on, in modules that differ in nothing else.
+static void fuseLocations(gpu::GPUModuleOp kept,
+                          ArrayRef<gpu::GPUModuleOp> others) {
+  auto collect = [](gpu::GPUModuleOp kernels) {
+    SmallVector<Operation *> all;
+    kernels.walk([&](Operation *op) { all.push_back(op); });
+    return all;
+  };
+  SmallVector<SmallVector<Operation *>> theirs;
+  for (gpu::GPUModuleOp other : others)
+    theirs.push_back(collect(other));
+  for (auto [number, op] : llvm::enumerate(collect(kept))) {
+    SmallVector<Location> places = {op->getLoc()};
+    for (ArrayRef<Operation *> all : theirs)
+      places.push_back(all[number]->getLoc());
+    op->setLoc(FusedLoc::get(op->getContext(), places));
+  }
+}
+
 /// True if the module has no variables of its own that launches may change.
 static bool isStateless(gpu::GPUModuleOp kernels) {
   return llvm::all_of(*kernels.getBody(), [](Operation &op) {
@@ -76,7 +96,8 @@ static void mergeKernels(ModuleOp module) {
   SymbolTableCollection symbols;
   SymbolUserMap users(symbols, module);
   DenseMap<size_t, SmallVector<gpu::GPUModuleOp, 1>> kept;
-  for (auto kernels : llvm::make_early_inc_range(all)) {
+  llvm::MapVector<gpu::GPUModuleOp, SmallVector<gpu::GPUModuleOp>> merged;
+  for (auto kernels : all) {
     ArrayRef<Operation *> launches = users.getUsers(kernels);
     if (launches.empty() || !llvm::all_of(launches, isLaunch) ||
         !isStateless(kernels))
@@ -95,7 +116,12 @@ static void mergeKernels(ModuleOp module) {
                .str();
     for (Operation *user : launches)
       launch(*same, user);
-    kernels.erase();
+    merged[*same].push_back(kernels);
+  }
+  for (auto &[same, others] : merged) {
+    fuseLocations(same, others);
+    for (gpu::GPUModuleOp other : others)
+      other.erase();
   }
 }
 

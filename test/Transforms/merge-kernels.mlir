@@ -3,6 +3,7 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-merge-kernels)' -o %t.twice
 // RUN: diff %t.once %t.twice
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-merge-kernels)' --remarks-filter='workgroup.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-merge-kernels)' --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=PLACES
 
 module attributes {gpu.container_module} {
 // CHECK-LABEL: func.func @main(
@@ -39,6 +40,8 @@ gpu.module @layer {
   gpu.func @kernel(%a: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %t = gpu.thread_id x
     %x = arith.constant 1.0 : f32
+    // What stays tells of the places of all that it stands for.
+    // PLACES: memref.store {{.*}} loc(fused["{{.*}}merge-kernels.mlir":[[@LINE+1]]:5, "{{.*}}merge-kernels.mlir":[[@LINE+10]]:5, "{{.*}}merge-kernels.mlir":[[SAME_TOO:[0-9]+]]:5])
     memref.store %x, %a[%t] : memref<64xf32>
     gpu.return
   }

@@ -11,12 +11,23 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
+namespace llvm {
+class DILocation;
+} // namespace llvm
+
 namespace mlir::workgroup {
 
 /// Gives every function of `kernels` what its translation needs to keep the
 /// locations of its operations: a debug scope. Upstream's
 /// `ensure-debug-info-scope-on-llvm-func` does not look into a `gpu.module`.
+///
+/// An operation gets the innermost place of its location, in the file that the
+/// place is in. Of a fused location the further places follow as if the first
+/// had been inlined there, which `isFurtherPlace` tells from calls.
 void addLineTables(gpu::GPUModuleOp kernels);
+
+/// True if `place`, where another one is inlined, stands beside it.
+bool isFurtherPlace(const llvm::DILocation &place);
 
 } // namespace mlir::workgroup
 
