@@ -55,16 +55,27 @@ static std::optional<int64_t> getDynamicBytes(gpu::LaunchFuncOp launch) {
   return size ? getConstantIntValue(size) : std::optional<int64_t>(0);
 }
 
+/// Blocks per cluster of `launch`, if constant.
+static std::optional<std::array<int64_t, 3>>
+getCluster(gpu::LaunchFuncOp launch) {
+  if (launch.hasClusterSize())
+    return getConstants(launch.getClusterSizeOperandValues());
+  return std::array<int64_t, 3>{1, 1, 1};
+}
+
 /// Fills in the sizes that all launches of a kernel agree on.
 static void describeLaunches(KernelRecord &kernel,
                              MutableArrayRef<gpu::LaunchFuncOp> launches) {
   for (auto [i, launch] : llvm::enumerate(launches)) {
     auto block = getConstants(launch.getBlockSizeOperandValues());
     auto grid = getConstants(launch.getGridSizeOperandValues());
+    auto cluster = getCluster(launch);
     std::optional<int64_t> bytes = getDynamicBytes(launch);
     bool isFirst = i == 0;
     kernel.block = isFirst || kernel.block == block ? block : std::nullopt;
     kernel.grid = isFirst || kernel.grid == grid ? grid : std::nullopt;
+    kernel.cluster =
+        isFirst || kernel.cluster == cluster ? cluster : std::nullopt;
     kernel.dynamicSharedBytes =
         isFirst || kernel.dynamicSharedBytes == bytes ? bytes : std::nullopt;
   }
@@ -86,9 +97,11 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
     if (launch.getKernelName().getValue() == signature.name)
       launches.push_back(launch);
   });
+  kernel.cluster = {1, 1, 1};
   describeLaunches(kernel, launches);
   kernel.knownBlock = signature.knownBlock;
   kernel.knownGrid = signature.knownGrid;
+  kernel.leastDynamicSharedBytes = signature.dynamicBytes;
   if (launches.empty() && signature.dynamicBytes > 0)
     kernel.dynamicSharedBytes = signature.dynamicBytes;
   return kernel;

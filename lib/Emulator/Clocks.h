@@ -22,26 +22,13 @@
 #ifndef WORKGROUP_EMULATOR_CLOCKS_H
 #define WORKGROUP_EMULATOR_CLOCKS_H
 
+#include "Scopes.h"
 #include "ThreadState.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include <vector>
 
 namespace mlir::workgroup::emulator {
-
-/// What an atomic operation does to the order of other accesses.
-///
-/// PTX ISA, "Memory Consistency Model": one that is relaxed makes known what
-/// the last fence before it covers, and what it sees is known from the next
-/// fence on.
-struct AtomicOrder {
-  bool reads = false, writes = false;
-  bool acquires = false, releases = false;
-  /// A fence comes before it.
-  bool isSequential = false;
-  /// Threads of other blocks take part.
-  bool isDeviceWide = false;
-};
 
 /// A vector of times for each thread that has got one.
 class VectorTable {

@@ -63,45 +63,57 @@ static FindingKind getKind(const GlobalShadow::Actor &actor, Access other) {
 }
 
 /// Adds the conflict with an access of `block`, unless something orders them.
-/// Atomic operations are not at odds with each other, nor are reads.
-void GlobalShadow::check(const Actor &actor, AccessKind kind, uint32_t block,
-                         Access access, uint64_t offset, Conflicts &conflicts) {
+/// Operations that are atomic to each other are not at odds, nor are reads.
+void GlobalShadow::check(const Actor &actor, const Accessing &own,
+                         uint32_t block, Access access, Conflicts &conflicts) {
   if (block == 0 || access.time == 0)
     return;
-  AccessKind theirs = tables.sites[access.getSite()].kind;
-  if (isAtomic(kind) && isAtomic(theirs))
-    return;
-  bool mayBeSameValue = kind == AccessKind::Write &&
-                        theirs == AccessKind::Write && !access.isByAgent();
   uint64_t other = block - 1;
+  const Site &theirs = tables.sites[access.getSite()];
+  // Few accesses are atomic, and distances take divisions.
+  if (isAtomic(own.kind) && isAtomic(theirs.kind) &&
+      areAtomicToEachOther(tables.sites[own.access.getSite()], theirs,
+                           actor.grid.getDistance(actor.block, other)))
+    return;
+  bool mayBeSameValue = own.kind == AccessKind::Write &&
+                        theirs.kind == AccessKind::Write && !access.isByAgent();
   if (other == actor.block) {
     if (!actor.clocks.isOrdered(access, actor.thread))
       conflicts.push_back(
-          {offset, {getKind(actor, access), access, {}, mayBeSameValue}});
+          {own.offset, {getKind(actor, access), access, {}, mayBeSameValue}});
     else if (actor.isByProxy && !access.isByAgent() &&
              !actor.clocks.isCovered(access, actor.thread, ProxyMemory::Global))
-      conflicts.push_back({offset, {FindingKind::ProxyFence, access, {}}});
+      conflicts.push_back({own.offset, {FindingKind::ProxyFence, access, {}}});
     return;
   }
   if (!actor.publications.isKnown(other, access,
                                   actor.clocks.getKnown(actor.thread)))
     conflicts.push_back(
-        {offset, {FindingKind::BlockRace, access, other, mayBeSameValue}});
+        {own.offset, {FindingKind::BlockRace, access, other, mayBeSameValue}});
 }
 
-void GlobalShadow::check(const Actor &actor, AccessKind kind,
-                         const AccessSet &set, uint64_t offset,
-                         Conflicts &conflicts) {
-  check(actor, kind, set.block, set.accesses[0], offset, conflicts);
-  check(actor, kind, set.block, set.accesses[1], offset, conflicts);
-  check(actor, kind, set.otherBlock, set.other, offset, conflicts);
+void GlobalShadow::check(const Actor &actor, const Accessing &own,
+                         const AccessSet &set, Conflicts &conflicts) {
+  check(actor, own, set.block, set.accesses[0], conflicts);
+  check(actor, own, set.block, set.accesses[1], conflicts);
+  check(actor, own, set.otherBlock, set.other, conflicts);
 }
 
-void GlobalShadow::check(const Actor &actor, AccessKind kind,
-                         const BlockAccesses &accesses, uint64_t offset,
-                         Conflicts &conflicts) {
+void GlobalShadow::check(const Actor &actor, const Accessing &own,
+                         const BlockAccesses &accesses, Conflicts &conflicts) {
   for (const BlockAccess &other : accesses)
-    check(actor, kind, other.block + 1, other.access, offset, conflicts);
+    check(actor, own, other.block + 1, other.access, conflicts);
+}
+
+/// True if `earlier`, of the actor's block, need not be known beside `later`:
+/// it comes before it, and what is at odds with it is with `later`, too.
+bool GlobalShadow::mayForget(const Actor &actor, Access earlier,
+                             Access later) const {
+  bool isBefore = earlier.getActor() == later.getActor() ||
+                  actor.clocks.isOrdered(earlier, actor.thread);
+  return isBefore && (!tables.hasNarrowAtomics || earlier.time == 0 ||
+                      standsFor(tables.sites[later.getSite()],
+                                tables.sites[earlier.getSite()]));
 }
 
 /// False if there is no place for the access.
@@ -118,8 +130,7 @@ bool GlobalShadow::record(const Actor &actor, AccessSet &set, Access access) {
     return true;
   }
   for (Access &other : set.accesses)
-    if (other.getActor() == access.getActor() ||
-        actor.clocks.isOrdered(other, actor.thread)) {
+    if (mayForget(actor, other, access)) {
       other = access;
       return true;
     }
@@ -135,14 +146,13 @@ void GlobalShadow::record(const Actor &actor, AccessSet &set,
   AccessSet before = set;
   bool hasPlace = record(actor, set, access);
   bool displaces = before.block && before.block != set.block;
-  bool isLost = !hasPlace || (displaces && tables.ordersBlocks);
+  bool isLost = !hasPlace || (displaces && tables.tellsBlocksApart);
   if (!tables.hasPartialOrder || !isLost)
     return;
   llvm::erase_if(more, [&](const BlockAccess &other) {
     if (other.block != actor.block)
-      return !tables.ordersBlocks;
-    return other.access.getActor() == access.getActor() ||
-           actor.clocks.isOrdered(other.access, actor.thread);
+      return !tables.tellsBlocksApart;
+    return mayForget(actor, other.access, access);
   });
   auto add = [&](uint64_t block, Access lost) {
     if (lost.time && more.size() < kMaxAccesses)
@@ -170,39 +180,38 @@ void GlobalShadow::recordRead(const Actor &actor, GlobalCell &cell,
   cell.hasMoreReads = !more.empty();
 }
 
-void GlobalShadow::accessCell(const Actor &actor, AccessKind kind,
-                              uint64_t index, uint64_t at, Access access,
-                              Conflicts &conflicts) {
+void GlobalShadow::accessCell(const Actor &actor, const Accessing &own,
+                              uint64_t index, Conflicts &conflicts) {
   Locks::Stripe &stripe = locks->of(index);
   SpinGuard guard(isShared ? &stripe.flag : nullptr);
   GlobalCell &cell = cells[index];
   size_t before = conflicts.size();
-  check(actor, kind, cell.writeBlock, cell.write, at, conflicts);
+  check(actor, own, cell.writeBlock, cell.write, conflicts);
   if (cell.hasCoWriters) {
     const CoWriters &writers = stripe.coWriters[index];
-    check(actor, kind, writers.set, at, conflicts);
-    check(actor, kind, writers.more, at, conflicts);
+    check(actor, own, writers.set, conflicts);
+    check(actor, own, writers.more, conflicts);
   }
   bool hasOthers = conflicts.size() != before;
-  if (!writes(kind)) {
-    recordRead(actor, cell, index, access);
+  if (!writes(own.kind)) {
+    recordRead(actor, cell, index, own.access);
     return;
   }
-  check(actor, kind, cell.reads, at, conflicts);
+  check(actor, own, cell.reads, conflicts);
   if (cell.hasMoreReads)
-    check(actor, kind, stripe.moreReads[index], at, conflicts);
+    check(actor, own, stripe.moreReads[index], conflicts);
   if (cell.pending)
     conflicts.push_back(
-        {at, {FindingKind::NotWaited, cell.reads.accesses[0], {}}});
-  if (isAtomic(kind) || hasOthers) {
+        {own.offset, {FindingKind::NotWaited, cell.reads.accesses[0], {}}});
+  if (isAtomic(own.kind) || hasOthers) {
     CoWriters &writers = stripe.coWriters[index];
     if (!cell.hasCoWriters)
       writers = CoWriters();
     cell.hasCoWriters = 1;
-    record(actor, writers.set, writers.more, access);
+    record(actor, writers.set, writers.more, own.access);
     return;
   }
-  cell.write = access;
+  cell.write = own.access;
   cell.writeBlock = actor.block + 1;
   cell.hasCoWriters = 0;
   cell.hasMoreReads = 0;
@@ -217,7 +226,8 @@ void GlobalShadow::access(const Actor &actor, AccessKind kind, uint64_t offset,
                    tables.sites[site].isAsync));
   for (uint64_t i = offset >> grain, e = (offset + bytes - 1) >> grain; i <= e;
        ++i)
-    accessCell(actor, kind, i, std::max(offset, i << grain), access, conflicts);
+    accessCell(actor, {kind, access, std::max(offset, i << grain)}, i,
+               conflicts);
 }
 
 void GlobalShadow::hold(uint64_t offset, uint64_t bytes, bool begins) {

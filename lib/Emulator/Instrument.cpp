@@ -35,6 +35,8 @@ Function *Instrumenter::run() {
   collectShared();
   findEscapedBuffers();
   collectProvenances();
+  if (!checkSpaces())
+    return nullptr;
   findGrains();
   findPartialOrder();
   findSizeBounds();
@@ -162,7 +164,7 @@ void Instrumenter::instrument(Instruction &instruction) {
                             exchange->getNewValOperand()->getType(),
                             AccessKind::Update);
   if (isa<FenceInst>(instruction))
-    return instrumentFence(instruction, isDeviceWide(instruction));
+    return instrumentFence(instruction, getScope(instruction));
   if (auto *memory = dyn_cast<MemIntrinsic>(&instruction))
     return instrumentMemory(*memory);
   if (auto *cast = dyn_cast<AddrSpaceCastInst>(&instruction))
@@ -204,6 +206,7 @@ bool Instrumenter::refuse(const Instruction &instruction,
 uint32_t Instrumenter::addSite(const Instruction &at) {
   Site site;
   site.location = getLocation(at);
+  site.otherLocations = getOtherLocations(at);
   site.ordinal = ordinals.lookup(&at);
   tables.sites.push_back(std::move(site));
   return tables.sites.size() - 1;

@@ -46,14 +46,22 @@ struct Provenance {
   llvm::SmallVector<llvm::AllocaInst *, 0> buffers = {};
 };
 
+/// The pointer operand and the type of what a load, a store or an atomic
+/// operation accesses; no type if it is none of them.
+std::pair<unsigned, llvm::Type *> getAccess(const llvm::Instruction &access);
+
+/// The name of an intrinsic, or the text of inline assembly.
+llvm::StringRef getAsyncName(const llvm::Instruction &instruction);
+
 /// What an atomic operation, or a volatile access, orders.
-AtomicOrder getAtomicOrder(const llvm::Instruction &instruction);
+AtomicOrder getAtomicOrder(const llvm::Instruction &instruction,
+                           const llvm::DataLayout &layout);
 
 /// True for an instruction of LLVM or of PTX that is nothing but a fence.
 bool isFence(const llvm::Instruction &instruction);
 
-/// True for an operation or a fence that reaches threads of other blocks.
-bool isDeviceWide(const llvm::Instruction &instruction);
+/// The scope of an operation or a fence.
+Scope getScope(const llvm::Instruction &instruction);
 
 /// Rewrites a kernel, so that a host thread can run it: `ptr (ptr thread)`.
 ///
@@ -76,11 +84,15 @@ private:
   void findGrains();
   void refineGrains(const Provenance &provenance, const llvm::Value &pointer,
                     unsigned grain);
-  void findPartialOrder();
   void findExchanges();
   void findEscapedBuffers();
   bool mayBeShared(const llvm::Instruction &access, unsigned operand) const;
+  bool isOnlyShared(const llvm::Instruction &access, unsigned operand) const;
   void findSizeBounds();
+
+  // InstrumentOrder.cpp: what orders memory, and for whom.
+  void findPartialOrder();
+  void findAtomicScopes();
 
   // Instrument.cpp: the kernel as a whole.
   bool makeFunction();
@@ -94,7 +106,7 @@ private:
   void instrumentStore(llvm::StoreInst &store);
   void instrumentAtomic(llvm::Instruction &atomic, unsigned pointerOperand,
                         llvm::Type *type, AccessKind kind);
-  void instrumentFence(llvm::Instruction &fence, bool isDeviceWide);
+  void instrumentFence(llvm::Instruction &fence, Scope scope);
   void instrumentMemory(llvm::MemIntrinsic &memory);
   bool isWithinPrivate(const llvm::Value *pointer, const llvm::Value *length);
   void instrumentCast(llvm::AddrSpaceCastInst &cast);
@@ -151,6 +163,12 @@ private:
   bool isTensorMap(const llvm::Value *pointer) const;
   llvm::Value *getSharedOffset(llvm::IRBuilder<> &builder,
                                llvm::Value *pointer);
+
+  // InstrumentSpaces.cpp: which memory an access is to.
+  bool checkSpaces();
+  std::string checkSpace(const llvm::Instruction &instruction,
+                         const llvm::Use &operand) const;
+  bool instrumentSpaceQuery(llvm::IntrinsicInst &call, llvm::StringRef name);
 
   // Coroutine.cpp: loops and suspensions.
   void freezeBranches();

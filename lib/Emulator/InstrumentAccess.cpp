@@ -30,10 +30,6 @@ static uint32_t getRequiredAlignment(Align align, uint64_t bytes) {
 
 uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
                                  AccessKind kind, uint64_t bytes, Align align) {
-  constexpr unsigned kCluster = NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
-  Type *pointer = at.getOperand(pointerOperand)->getType();
-  if (pointer->getPointerAddressSpace() == kCluster && !isa<CallInst>(at))
-    refuse(at, "memory of other blocks of a cluster is not emulated yet");
   if (bytes > kMaxAccessBytes)
     refuse(at, "an access of " + Twine(bytes) + " bytes is not emulated");
   uint32_t number = addSite(at);
@@ -48,9 +44,12 @@ uint32_t Instrumenter::addAccess(Instruction &at, unsigned pointerOperand,
   site.alignment = getRequiredAlignment(align, bytes);
   site.object = provenance.object;
   site.isVariable = provenance.kind == Provenance::Kind::Variable;
-  site.space = space == kSharedSpace                          ? Space::Shared
-               : provenance.kind == Provenance::Kind::Private ? Space::Private
-                                                              : Space::Generic;
+  bool isPrivate = space == NVPTXAS::ADDRESS_SPACE_LOCAL ||
+                   provenance.kind == Provenance::Kind::Private;
+  site.space = space == kSharedSpace                   ? Space::Shared
+               : isPrivate                             ? Space::Private
+               : space == NVPTXAS::ADDRESS_SPACE_CONST ? Space::Constant
+                                                       : Space::Generic;
   if (space != kSharedSpace && provenance.kind == Provenance::Kind::Shared)
     site.object = 0; // the runtime finds out where the address points to
   return number;
@@ -236,6 +235,10 @@ Value *Instrumenter::checkElsewhere(IRBuilder<> &builder, Value *address,
   StringRef name = getCheck(site.kind, /*isShared=*/false);
   SmallVector<Value *> operands = {address, builder.getInt32(number),
                                    builder.getInt64(site.bytes)};
+  if (site.space == Space::Private) { // and in none of them
+    name = runtime::kFault;
+    operands.pop_back();
+  }
   if (provenance.buffers.empty())
     return callRuntime(builder, name, ptr, operands);
   Value *isPrivate = builder.getFalse();
@@ -265,10 +268,12 @@ Value *Instrumenter::getHostAddress(Instruction &at, unsigned pointerOperand,
                                     uint32_t number) {
   IRBuilder<> builder(&at);
   Value *pointer = at.getOperand(pointerOperand);
-  if (options.withStatistics && tables.sites[number].space != Space::Private)
+  Space space = tables.sites[number].space;
+  if (options.withStatistics && space != Space::Private &&
+      space != Space::Constant)
     callRuntime(builder, runtime::kLogAccess, voidType,
                 {getOffset(builder, pointer), builder.getInt32(number)});
-  if (tables.sites[number].space == Space::Shared)
+  if (space == Space::Shared)
     return getSharedAddress(builder, pointer, number);
   return getOtherAddress(builder, pointer, provenances[{&at, pointerOperand}],
                          number);
@@ -296,6 +301,12 @@ void Instrumenter::instrumentLoad(LoadInst &load) {
   AccessKind kind =
       guesses.contains(&load) ? AccessKind::AtomicRead : AccessKind::Read;
   uint32_t site = addAccess(load, operand, kind, bytes, load.getAlign());
+  if (kind == AccessKind::AtomicRead) {
+    // It orders nothing, and is atomic to whom the swap is.
+    AtomicOrder order = getAtomicOrder(load, module.getDataLayout());
+    tables.sites[site].order.scope = order.scope;
+    tables.sites[site].order.width = order.width;
+  }
   load.setOperand(operand, getHostAddress(load, operand, site));
   // A misaligned address is a finding, not a fault of the host.
   load.setAlignment(Align(1));
@@ -325,11 +336,11 @@ void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
   Align align(PowerOf2Ceil(bytes));
   uint32_t number = addAccess(atomic, operand, kind, bytes, align);
   Site &site = tables.sites[number];
-  site.order = getAtomicOrder(atomic);
+  site.order = getAtomicOrder(atomic, module.getDataLayout());
   if (site.order.isSequential)
-    instrumentFence(atomic, site.order.isDeviceWide);
+    instrumentFence(atomic, site.order.scope);
   bool mayMeetBlocks = options.checksRaces && tables.ordersBlocks &&
-                       site.order.isDeviceWide && site.order.reads &&
+                       site.order.isDeviceWide() && site.order.reads &&
                        site.space == Space::Generic;
   Value *pointer = atomic.getOperand(operand);
   atomic.setOperand(operand, getHostAddress(atomic, operand, number));
@@ -340,12 +351,12 @@ void Instrumenter::instrumentAtomic(Instruction &atomic, unsigned operand,
               {getOffset(after, pointer), after.getInt32(number)});
 }
 
-void Instrumenter::instrumentFence(Instruction &fence, bool isDeviceWide) {
+void Instrumenter::instrumentFence(Instruction &fence, Scope scope) {
   if (!options.checksRaces)
     return;
   IRBuilder<> builder(&fence);
   callRuntime(builder, runtime::kFence, voidType,
-              {builder.getInt1(isDeviceWide)});
+              {builder.getInt1(scope == Scope::Device)});
 }
 
 /// True if `pointer` is no private buffer, or one of at least `length` bytes.
@@ -385,16 +396,15 @@ void Instrumenter::instrumentMemory(MemIntrinsic &memory) {
 
 /// Generic addresses are host addresses, of workgroup memory in its window.
 void Instrumenter::instrumentCast(AddrSpaceCastInst &cast) {
-  constexpr unsigned kCluster = NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
   IRBuilder<> builder(&cast);
   unsigned from = cast.getSrcAddressSpace(), to = cast.getDestAddressSpace();
   if (cast.getType()->isVectorTy()) {
     refuse(cast, "a vector of addresses in several memories is not emulated");
     return;
   }
-  // The own memory of a block is that of the first block of a cluster.
-  bool isFromShared = from == kSharedSpace || from == kCluster;
-  bool isToShared = to == kSharedSpace || to == kCluster;
+  // The memory of a block is part of that of its cluster, at one address.
+  bool isFromShared = from == kSharedSpace || from == kClusterSpace;
+  bool isToShared = to == kSharedSpace || to == kClusterSpace;
   Value *offset = getOffset(builder, cast.getPointerOperand());
   Value *window = getOffset(
       builder, getField(builder, ptr, thread, offsetof(ThreadState, shared)));

@@ -117,8 +117,7 @@ void Instrumenter::collectProvenances() {
         provenances[{&instruction, operand.getOperandNo()}] = trace(operand);
 }
 
-/// The pointer operand and the type of what an instruction accesses.
-static std::pair<unsigned, Type *> getAccess(const Instruction &access) {
+std::pair<unsigned, Type *> getAccess(const Instruction &access) {
   if (auto *load = dyn_cast<LoadInst>(&access))
     return {load->getPointerOperandIndex(), load->getType()};
   if (auto *store = dyn_cast<StoreInst>(&access))
@@ -140,8 +139,7 @@ static Align getAlignment(const Instruction &instruction) {
   return store ? store->getAlign() : Align();
 }
 
-/// The name of an intrinsic, or the text of inline assembly.
-static StringRef getAsyncName(const Instruction &instruction) {
+StringRef getAsyncName(const Instruction &instruction) {
   auto *call = dyn_cast<CallInst>(&instruction);
   if (!call)
     return "";
@@ -236,6 +234,17 @@ bool Instrumenter::mayBeShared(const Instruction &access,
          it->second.kind == Provenance::Kind::Unknown;
 }
 
+/// True if an operand points to workgroup memory, which only the threads of a
+/// block can access.
+bool Instrumenter::isOnlyShared(const Instruction &access,
+                                unsigned operand) const {
+  auto it = provenances.find({&access, operand});
+  return access.getOperand(operand)->getType()->getPointerAddressSpace() ==
+             kSharedSpace ||
+         (it != provenances.end() &&
+          it->second.kind == Provenance::Kind::Shared);
+}
+
 static bool isFeedingLoad(const Instruction &instruction) {
   auto *call = dyn_cast<IntrinsicInst>(&instruction);
   return isa<LoadInst>(instruction) ||
@@ -327,108 +336,6 @@ void Instrumenter::findExchanges() {
   tables.hasValueOrder = read.anyCommon(written);
 }
 
-bool isFence(const Instruction &instruction) {
-  if (isa<FenceInst>(instruction))
-    return true;
-  auto *call = dyn_cast<IntrinsicInst>(&instruction);
-  return call && (call->getIntrinsicID() == Intrinsic::nvvm_membar_gl ||
-                  call->getIntrinsicID() == Intrinsic::nvvm_membar_sys ||
-                  call->getIntrinsicID() == Intrinsic::nvvm_membar_cta ||
-                  call->getIntrinsicID() == Intrinsic::nvvm_fence_sc_cluster);
-}
-
-/// What an operation orders by itself. LLVM writes `atomicrmw` of any order as
-/// PTX's relaxed `atom`, and what is volatile counts as relaxed.
-AtomicOrder getAtomicOrder(const Instruction &instruction) {
-  AtomicOrder order;
-  order.reads = instruction.mayReadFromMemory();
-  order.writes = instruction.mayWriteToMemory();
-  AtomicOrdering ordering = AtomicOrdering::Monotonic;
-  if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
-    ordering = exchange->getSuccessOrdering();
-  } else if (auto *load = dyn_cast<LoadInst>(&instruction)) {
-    ordering = load->getOrdering();
-    order.writes = false;
-  } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
-    ordering = store->getOrdering();
-    order.reads = false;
-  }
-  order.acquires = order.reads && isAcquireOrStronger(ordering);
-  order.releases = order.writes && isReleaseOrStronger(ordering);
-  order.isSequential = ordering == AtomicOrdering::SequentiallyConsistent;
-  order.isDeviceWide = isDeviceWide(instruction);
-  return order;
-}
-
-/// True for an operation that threads of other blocks take part in. Those of a
-/// cluster are not emulated.
-bool isDeviceWide(const Instruction &instruction) {
-  if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
-    return call->getIntrinsicID() == Intrinsic::nvvm_membar_gl ||
-           call->getIntrinsicID() == Intrinsic::nvvm_membar_sys;
-  std::optional<SyncScope::ID> scope = getAtomicSyncScopeID(&instruction);
-  if (!scope)
-    return true; // volatile: of the system
-  SmallVector<StringRef> names;
-  instruction.getContext().getSyncScopeNames(names);
-  StringRef name = *scope < names.size() ? names[*scope] : "";
-  return name != "block" && name != "cluster" && name != "singlethread";
-}
-
-/// True for the first guess of a loop that compares and swaps: whatever it
-/// reads, the swap sees to it.
-static bool isGuess(const LoadInst &load) {
-  return any_of(load.getPointerOperand()->users(), [&](const User *user) {
-    auto *exchange = dyn_cast<AtomicCmpXchgInst>(user);
-    if (!exchange || exchange->getPointerOperand() != load.getPointerOperand())
-      return false;
-    const Value *expected = exchange->getCompareOperand();
-    auto isLoad = [&](const Value *value) {
-      if (auto *cast = dyn_cast<BitCastInst>(value))
-        value = cast->getOperand(0);
-      return value == &load;
-    };
-    if (auto *cast = dyn_cast<BitCastInst>(expected))
-      expected = cast->getOperand(0);
-    auto *merged = dyn_cast<PHINode>(expected);
-    return isLoad(expected) ||
-           (merged && any_of(merged->incoming_values(), isLoad));
-  });
-}
-
-/// Barriers of less than a block, fences, and atomics that order.
-void Instrumenter::findPartialOrder() {
-  for (Instruction &instruction : instructions(*function)) {
-    bool orders = isFence(instruction);
-    if (instruction.isAtomic() && !isa<FenceInst>(instruction)) {
-      AtomicOrder order = getAtomicOrder(instruction);
-      orders |= order.acquires || order.releases;
-    }
-    tables.ordersMemory |= orders;
-    tables.ordersBlocks |= orders && isDeviceWide(instruction);
-    auto *call = dyn_cast<CallInst>(&instruction);
-    StringRef name = isa_and_nonnull<IntrinsicInst>(call)
-                         ? call->getCalledFunction()->getName()
-                         : "";
-    tables.hasPartialOrder |=
-        name == "llvm.nvvm.bar.warp.sync" || name.ends_with(".count") ||
-        name.contains("barrier.cta.arrive") || (call && call->isInlineAsm());
-    StringRef async = getAsyncName(instruction);
-    tables.hasAgents |= async.contains("cp.async.bulk.") ||
-                        async.contains("cp.async.mbarrier.");
-    tables.hasPartialOrder |=
-        tables.hasAgents || async.starts_with("llvm.nvvm.mbarrier.");
-    auto *load = dyn_cast<LoadInst>(&instruction);
-    if (load && isGuess(*load))
-      guesses.insert(load);
-    tables.mayWaitInLoops |=
-        instruction.mayReadFromMemory() &&
-        (instruction.isAtomic() || (load && load->isVolatile()));
-  }
-  findExchanges();
-  tables.hasPartialOrder |= tables.ordersMemory || tables.hasValueOrder;
-}
-
 /// Sizes of launches that attributes promise: of the function, and ranges of
 /// what special registers hold.
 void Instrumenter::findSizeBounds() {
@@ -445,6 +352,14 @@ void Instrumenter::findSizeBounds() {
   if (SmallVector<uint32_t> sizes = readSizes("nvvm.maxntid"); !sizes.empty())
     tables.maxThreads = std::accumulate(sizes.begin(), sizes.end(), 1u,
                                         std::multiplies<uint32_t>());
+  if (SmallVector<uint32_t> sizes = readSizes("nvvm.cluster_dim");
+      !sizes.empty()) {
+    tables.cluster = {1, 1, 1};
+    copy(ArrayRef(sizes).take_front(3), tables.cluster->begin());
+  }
+  if (SmallVector<uint32_t> most = readSizes("nvvm.maxclusterrank");
+      !most.empty())
+    tables.maxClusterBlocks = most.front();
   for (auto [dim, size] : enumerate(readSizes("nvvm.reqntid")))
     tables.sizeBounds.push_back({false, unsigned(dim), size, size});
   for (Instruction &instruction : instructions(*function)) {

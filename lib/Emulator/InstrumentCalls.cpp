@@ -30,9 +30,13 @@ namespace mlir::workgroup::emulator {
 /// `name` is none.
 static std::optional<uint64_t> getVectorOffset(StringRef name) {
   return StringSwitch<std::optional<uint64_t>>(name)
-      .Cases({"ctaid", "clusterid"}, offsetof(BlockIds, block))
-      .Cases({"nctaid", "nclusterid"}, offsetof(BlockIds, grid))
+      .Case("ctaid", offsetof(BlockIds, block))
+      .Case("nctaid", offsetof(BlockIds, grid))
       .Case("ntid", offsetof(BlockIds, size))
+      .Case("clusterid", offsetof(BlockIds, cluster))
+      .Case("nclusterid", offsetof(BlockIds, numClusters))
+      .Case("cluster.ctaid", offsetof(BlockIds, blockInCluster))
+      .Case("cluster.nctaid", offsetof(BlockIds, clusterSize))
       .Default(std::nullopt);
 }
 
@@ -67,10 +71,10 @@ bool Instrumenter::instrumentRegister(IntrinsicInst &call, StringRef name) {
     value = fromThread(offsetof(ThreadState, thread) + 4 * dim);
   else if (auto offset = dim < 3 ? getVectorOffset(base) : std::nullopt)
     value = fromBlock(*offset + 4 * dim);
-  else if (name.starts_with("cluster.ctaid.") || name == "cluster.ctarank")
-    value = builder.getInt32(0); // every block is a cluster by itself
-  else if (name.starts_with("cluster.nctaid.") || name == "cluster.nctarank")
-    value = builder.getInt32(1);
+  else if (name == "cluster.ctarank")
+    value = fromBlock(offsetof(BlockIds, rankInCluster));
+  else if (name == "cluster.nctarank")
+    value = fromBlock(offsetof(BlockIds, clusterBlocks));
   else if (base == "lanemask")
     value =
         makeLaneMask(builder, part, fromThread(offsetof(ThreadState, lane)));
@@ -92,8 +96,10 @@ bool Instrumenter::instrumentRegister(IntrinsicInst &call, StringRef name) {
     value = builder.CreateIntrinsic(Intrinsic::readcyclecounter, {});
   else
     return refuse(call, "special register '%" + name + "' is not emulated");
-  // Launches that do not keep to the range are refused.
+  // Launches that do not keep to the range are refused, but for clusters.
   std::optional<ConstantRange> range = call.getRange();
+  if (name.contains("cluster"))
+    range = std::nullopt;
   if (auto *load = dyn_cast<LoadInst>(value); load && range)
     load->setMetadata(
         LLVMContext::MD_range,
@@ -229,22 +235,14 @@ bool Instrumenter::instrumentMatrix(IntrinsicInst &call, StringRef name) {
 /// it knows already.
 bool Instrumenter::instrumentQuery(IntrinsicInst &call, StringRef name) {
   IRBuilder<> builder(&call);
-  if (name.consume_front("llvm.nvvm.isspacep.")) {
-    Value *window =
-        getField(builder, i64, thread, offsetof(ThreadState, shared));
-    Value *isShared = builder.CreateICmpULT(
-        builder.CreateSub(getOffset(builder, call.getArgOperand(0)), window),
-        builder.getInt64(kSharedWindow));
-    if (name.starts_with("shared"))
-      replace(call, isShared);
-    else if (name == "global")
-      replace(call, builder.CreateNot(isShared));
-    else
-      replace(call, builder.getFalse());
+  if (name == "llvm.nvvm.is_explicit_cluster") {
+    Value *ids = getField(builder, ptr, thread, offsetof(ThreadState, ids));
+    Value *has = getField(builder, i32, ids, offsetof(BlockIds, hasClusters));
+    replace(call, builder.CreateIsNotNull(has));
     return true;
   }
   if (isFence(call)) {
-    instrumentFence(call, isDeviceWide(call));
+    instrumentFence(call, getScope(call));
     call.eraseFromParent();
     return true;
   }
@@ -309,6 +307,15 @@ static bool isPure(const IntrinsicInst &call) {
          !call.mayReadOrWriteMemory();
 }
 
+/// True for what blocks of a cluster wait for each other by, or access each
+/// other's memory.
+static bool isOfCluster(StringRef name) {
+  constexpr StringLiteral parts[] = {
+      "barrier.cluster.", ".mapa",          ".getctarank",
+      "scope.cluster",    "cta.to.cluster", "clusterlaunchcontrol"};
+  return any_of(parts, [&](StringRef part) { return name.contains(part); });
+}
+
 void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
   StringRef name = call.getCalledFunction()->getName();
   if (call.getIntrinsicID() == Intrinsic::trap ||
@@ -328,9 +335,14 @@ void Instrumenter::instrumentIntrinsic(IntrinsicInst &call) {
   bool isDone = instrumentRegister(call, name) ||
                 instrumentBarrier(call, name) || instrumentAsync(call, name) ||
                 instrumentAsyncCopy(call, name) || instrumentWarp(call, name) ||
-                instrumentMatrix(call, name) || instrumentQuery(call, name) ||
-                bindMath(call, name);
-  if (!isDone && errors.size() == before)
+                instrumentMatrix(call, name) ||
+                instrumentSpaceQuery(call, name) ||
+                instrumentQuery(call, name) || bindMath(call, name);
+  if (!isDone && errors.size() == before && isOfCluster(name))
+    refuse(call, "intrinsic '" + name +
+                     "' is for the blocks of a cluster to work together, which "
+                     "is not emulated");
+  else if (!isDone && errors.size() == before)
     refuse(call, "intrinsic '" + name + "' is not emulated");
 }
 

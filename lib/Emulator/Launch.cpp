@@ -10,7 +10,9 @@
 #include "Fixes.h"
 #include "Report.h"
 #include "TensorMaps.h"
+#include "Worker.h"
 #include "workgroup/Support/CrashGuard.h"
+#include "workgroup/Target/Chip.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -117,9 +119,58 @@ static std::string checkTensorMaps(const KernelTables &tables,
   return "";
 }
 
+static std::string printDim3(const std::array<uint32_t, 3> &sizes) {
+  return "(" + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) +
+         ", " + std::to_string(sizes[2]) + ")";
+}
+
+/// What is wrong with the clusters of a launch on `chip`.
+static std::string checkClusters(const KernelTables &tables,
+                                 const LaunchRequest &request,
+                                 const Chip &chip) {
+  constexpr uint64_t kMaxBlocks = 16; // 8 on GPUs that are not asked for more
+  if (!request.cluster && !tables.cluster)
+    return "";
+  BlockGrid grid = getGrid(tables, request);
+  std::string what = "clusters of " + printDim3(grid.cluster) + " blocks, ";
+  uint64_t blocks = 1;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    blocks *= std::min<uint64_t>(grid.cluster[dim], kMaxBlocks + 1);
+    if (grid.cluster[dim] == 0 || grid.blocks[dim] % grid.cluster[dim])
+      return what + "of which its grid of " + printDim3(grid.blocks) +
+             " is no multiple";
+  }
+  uint64_t most = std::min<uint64_t>(kMaxBlocks, tables.maxClusterBlocks);
+  if (blocks > most)
+    return what + "but a cluster has at most " + std::to_string(most);
+  if (tables.cluster && grid.cluster != *tables.cluster)
+    return what + "but the kernel was compiled for " +
+           printDim3(*tables.cluster);
+  if (blocks > 1 && !chip.hasTensorCopies()) // which came with clusters
+    return what + "which " + chip.name.str() + " does not have";
+  if (blocks > 1 && tables.clusterOrderSite)
+    return what + "but " +
+           printLocation(tables.sites[tables.clusterOrderSite].location) +
+           " orders memory for the blocks of a cluster, which is not emulated";
+  return "";
+}
+
+/// What is wrong with the workgroup memory of a launch on `chip`.
+static std::string checkMemory(const KernelTables &tables,
+                               const LaunchRequest &request, const Chip &chip) {
+  uint64_t fixed = tables.sharedEnd - kSharedBase;
+  uint64_t most = chip.maxWorkgroupBytes;
+  if (fixed <= most && request.dynamicSharedBytes <= most - fixed)
+    return "";
+  return std::to_string(request.dynamicSharedBytes) +
+         " bytes of dynamic workgroup memory beside " + std::to_string(fixed) +
+         " static ones, but a block has at most " + std::to_string(most) +
+         " on " + chip.name.str();
+}
+
 /// What the code was compiled for and the launch does not keep to.
 static std::string checkSizes(const KernelTables &tables,
-                              const LaunchRequest &request) {
+                              const LaunchRequest &request, const Chip &chip) {
   uint64_t threads =
       uint64_t(request.block[0]) * request.block[1] * request.block[2];
   if (threads > tables.maxThreads)
@@ -136,14 +187,14 @@ static std::string checkSizes(const KernelTables &tables,
                   ? std::to_string(bound.most)
                   : "at most " + std::to_string(bound.most));
   }
+  for (auto check : {checkClusters, checkMemory})
+    if (std::string problem = check(tables, request, chip); !problem.empty())
+      return problem;
   uint64_t blocks =
       uint64_t(request.grid[0]) * request.grid[1] * request.grid[2];
   if (blocks >= ~0u)
     return std::to_string(blocks) + " blocks, more than the emulator can tell "
                                     "apart";
-  if (request.dynamicSharedBytes > kSharedWindow ||
-      tables.sharedEnd + request.dynamicSharedBytes > kSharedWindow)
-    return "more workgroup memory than any GPU has";
   if (request.parameters.size() != tables.parameters.size())
     return std::to_string(request.parameters.size()) +
            " parameters, but the kernel takes " +
@@ -151,11 +202,18 @@ static std::string checkSizes(const KernelTables &tables,
   return checkTensorMaps(tables, request);
 }
 
+/// True if the runtime is told of accesses at `site`: not of those to private
+/// and to constant memory, which generated code checks by itself.
+static bool isWatched(const Site &site) {
+  return site.kind != AccessKind::None && site.space != Space::Private &&
+         site.space != Space::Constant &&
+         !(site.isVariable && site.kind == AccessKind::Read);
+}
+
 static void collectUnreached(LaunchResult &result, const KernelTables &tables,
                              const std::vector<bool> &reached) {
   for (size_t i = 1; i < tables.sites.size(); ++i)
-    if (tables.sites[i].kind != AccessKind::None && !reached[i] &&
-        tables.sites[i].space != Space::Private)
+    if (isWatched(tables.sites[i]) && !reached[i])
       result.unreached.push_back(tables.sites[i].location);
 }
 
@@ -168,7 +226,9 @@ static uint64_t getTrialSteps(const Execution &execution,
 }
 
 std::string EmulatedKernel::refuse(const LaunchRequest &request) const {
-  return checkSizes(implementation->program->tables, request);
+  const Chip *chip = findChip(implementation->options.chip);
+  return checkSizes(implementation->program->tables, request,
+                    chip ? *chip : getDefaultChip());
 }
 
 LaunchResult EmulatedKernel::launch(const LaunchRequest &request,

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prepare.h"
+#include "MemorySpaces.h"
+#include "workgroup/Target/LineTables.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -26,21 +28,42 @@
 
 namespace mlir::workgroup::emulator {
 
+static SourceLocation makeLocation(const llvm::DILocation &place) {
+  if (place.getLine() == 0)
+    return {};
+  llvm::SmallString<128> path(place.getDirectory());
+  llvm::sys::path::append(path, place.getFilename());
+  return {path.str().str(), place.getLine(), place.getColumn()};
+}
+
 SourceLocation getLocation(const llvm::Instruction &instruction) {
   const llvm::DebugLoc &loc = instruction.getDebugLoc();
-  if (!loc || loc.getLine() == 0)
-    return {};
-  llvm::SmallString<128> path(loc->getDirectory());
-  llvm::sys::path::append(path, loc->getFilename());
-  return {path.str().str(), loc.getLine(), loc.getCol()};
+  return loc ? makeLocation(*loc) : SourceLocation();
+}
+
+std::vector<SourceLocation>
+getOtherLocations(const llvm::Instruction &instruction) {
+  std::vector<SourceLocation> others;
+  const llvm::DebugLoc &loc = instruction.getDebugLoc();
+  const llvm::DILocation *place = loc ? loc->getInlinedAt() : nullptr;
+  for (; place && isFurtherPlace(*place); place = place->getInlinedAt())
+    others.push_back(makeLocation(*place));
+  return others;
 }
 
 void addError(std::vector<DiagnosticRecord> &errors,
               const llvm::Instruction *instruction, std::string message) {
-  SourceLocation location;
-  if (instruction)
-    location = getLocation(*instruction);
-  errors.push_back({"error", std::move(message), std::move(location), {}});
+  DiagnosticRecord error{"error", std::move(message), {}, {}};
+  if (instruction) {
+    error.location = getLocation(*instruction);
+    for (SourceLocation &other : getOtherLocations(*instruction))
+      error.notes.push_back(
+          {"note",
+           "one operation of the kernel stands for that and for the one here",
+           std::move(other),
+           {}});
+  }
+  errors.push_back(std::move(error));
 }
 
 /// A thread has one frame: functions that call themselves cannot be inlined.
@@ -160,6 +183,23 @@ static bool checkCalls(const llvm::Function &kernel,
   return true;
 }
 
+/// The optimiser takes away what is written to constant memory: it is looked at
+/// as the program has it, in the kernel and all that it calls.
+static bool checkMemories(llvm::Function &kernel,
+                          std::vector<DiagnosticRecord> &errors) {
+  llvm::SetVector<llvm::Function *> reached;
+  reached.insert(&kernel);
+  bool isRight = true;
+  for (unsigned i = 0; i < reached.size(); ++i) {
+    isRight &= checkAccesses(*reached[i], findSpaceFault, errors);
+    for (llvm::Instruction &instruction : llvm::instructions(*reached[i]))
+      if (auto *call = dyn_cast<llvm::CallBase>(&instruction))
+        if (llvm::Function *callee = call->getCalledFunction())
+          reached.insert(callee);
+  }
+  return isRight;
+}
+
 PreparedKernel prepareKernel(llvm::LLVMContext &context,
                              const std::string &bitcode,
                              const std::string &name, const std::string &chip,
@@ -176,7 +216,7 @@ PreparedKernel prepareKernel(llvm::LLVMContext &context,
     addError(errors, nullptr, "there is no kernel '" + name + "'");
     return {};
   }
-  if (!checkRecursion(*module, errors))
+  if (!checkRecursion(*module, errors) || !checkMemories(*kernel, errors))
     return {};
   if (!chip.empty() && !optimizeForChip(*module, chip)) {
     addError(errors, nullptr, "this LLVM was built without the NVPTX target");

@@ -16,6 +16,7 @@
 namespace mlir::workgroup::emulator {
 
 constexpr unsigned kSharedSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED;
+constexpr unsigned kClusterSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
 
 /// A kernel without calls of functions that have a body.
 struct PreparedKernel {
@@ -31,6 +32,10 @@ void addError(std::vector<DiagnosticRecord> &errors,
 
 /// The place in the source that `instruction` comes from.
 SourceLocation getLocation(const llvm::Instruction &instruction);
+
+/// Further ones, of operations that have become one.
+std::vector<SourceLocation>
+getOtherLocations(const llvm::Instruction &instruction);
 
 /// Reads `bitcode` and reduces it to kernel `name` with everything inlined into
 /// it. With a `chip`, the kernel is optimised as for its PTX before. A module

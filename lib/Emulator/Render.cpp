@@ -22,7 +22,7 @@ static std::string printDim3(const std::array<uint32_t, 3> &values) {
          ")";
 }
 
-static std::string printLocation(const SourceLocation &location) {
+std::string printLocation(const SourceLocation &location) {
   if (location.line == 0)
     return location.file.empty() ? "<unknown>" : location.file;
   return location.file + ":" + std::to_string(location.line) + ":" +

@@ -7,200 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
+#include "Sentences.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include <numeric>
 
 namespace mlir::workgroup::emulator {
-
-llvm::StringRef getKindName(FindingKind kind) {
-  switch (kind) {
-  case FindingKind::SharedRace:
-    return "race.shared";
-  case FindingKind::GlobalRace:
-    return "race.global";
-  case FindingKind::BlockRace:
-    return "race.blocks";
-  case FindingKind::SameValue:
-    return "race.same-value";
-  case FindingKind::NotWaited:
-    return "async.not-waited";
-  case FindingKind::NotPublished:
-    return "async.not-published";
-  case FindingKind::NotWaitedAtEnd:
-    return "async.not-waited";
-  case FindingKind::ProxyFence:
-    return "async.proxy";
-  case FindingKind::OutOfBounds:
-    return "out-of-bounds";
-  case FindingKind::ReadOnly:
-    return "read-only";
-  case FindingKind::Misaligned:
-    return "misaligned";
-  case FindingKind::Uninitialized:
-    return "uninitialized";
-  case FindingKind::Divergence:
-    return "divergence";
-  case FindingKind::ExitedThread:
-    return "exited-thread";
-  case FindingKind::InvalidBarrier:
-    return "invalid-barrier";
-  case FindingKind::MisalignedRow:
-  case FindingKind::MisalignedMatrix:
-  case FindingKind::MisalignedTile:
-    return "misaligned";
-  case FindingKind::Deadlock:
-    return "deadlock";
-  case FindingKind::Division:
-  case FindingKind::DivisionOverflow:
-    return "division";
-  case FindingKind::StepLimit:
-    return "step-limit";
-  case FindingKind::TooManyCopies:
-    return "async.too-many";
-  case FindingKind::MBarrier:
-    return "mbarrier";
-  case FindingKind::TensorMap:
-  case FindingKind::BulkSize:
-    return "bulk-copy";
-  case FindingKind::InactiveLane:
-    return "inactive-lane";
-  case FindingKind::ExitedLane:
-    return "exited-lane";
-  case FindingKind::Assertion:
-    return "assertion";
-  case FindingKind::Trap:
-    return "trap";
-  }
-  llvm_unreachable("unknown kind of finding");
-}
-
-//===----------------------------------------------------------------------===//
-// Sentences
-//===----------------------------------------------------------------------===//
-
-static std::string getNoun(const Site &site) {
-  if (site.isAsync)
-    return site.kind == AccessKind::Read ? "an asynchronous copy's read"
-                                         : "an asynchronous copy";
-  return site.kind == AccessKind::Read          ? "a read"
-         : site.kind == AccessKind::Write       ? "a write"
-         : site.kind == AccessKind::AtomicRead  ? "an atomic read"
-         : site.kind == AccessKind::AtomicWrite ? "an atomic write"
-                                                : "an atomic update";
-}
-
-static std::string getPair(const Site &a, const Site &b) {
-  std::string first = getNoun(a), second = getNoun(b);
-  if (first == second && a.kind == AccessKind::Write && !a.isAsync)
-    return "two writes";
-  return first + " and " + second;
-}
-
-static std::string getVerb(const Site &site) {
-  if (site.isAsync)
-    return site.kind == AccessKind::Read ? "copies from" : "copies into";
-  switch (site.kind) {
-  case AccessKind::Read:
-    return "reads";
-  case AccessKind::Write:
-    return "writes";
-  case AccessKind::Update:
-    return "updates";
-  case AccessKind::AtomicRead:
-    return "reads atomically";
-  case AccessKind::AtomicWrite:
-    return "writes atomically";
-  case AccessKind::None:
-    return "waits";
-  }
-  llvm_unreachable("unknown kind of access");
-}
-
-static std::string getMessage(const FindingKey &key,
-                              const KernelTables &tables) {
-  const Site &site = tables.sites[key.site];
-  const Site &other = tables.sites[key.otherSite];
-  // The earlier access first, though which comes first is chance.
-  std::string pair = getPair(other, site);
-  switch (key.kind) {
-  case FindingKind::SharedRace:
-    return "data race on workgroup memory: nothing orders " + pair;
-  case FindingKind::GlobalRace:
-    return "data race on global memory: nothing orders " + pair +
-           " of one block";
-  case FindingKind::BlockRace:
-    return "data race on global memory: " + pair + " of different blocks, " +
-           (tables.ordersBlocks ? "which no fences and atomic operations order"
-                                : "which nothing can order");
-  case FindingKind::SameValue:
-    return "threads write the same value to the same bytes, and nothing orders "
-           "them";
-  case FindingKind::NotWaited:
-    return "bytes of an asynchronous copy are used before the copy is waited "
-           "for";
-  case FindingKind::NotPublished:
-    return "an asynchronous copy is waited for, but no barrier lets other "
-           "threads see it";
-  case FindingKind::NotWaitedAtEnd:
-    return "a block ends while an asynchronous copy, for which no thread has "
-           "waited, uses its workgroup memory";
-  case FindingKind::ProxyFence:
-    return "nothing makes " + getNoun(other) +
-           " known to the asynchronous proxy before " + getNoun(site);
-  case FindingKind::OutOfBounds:
-    return "access out of bounds";
-  case FindingKind::ReadOnly:
-    return "write to a read-only argument";
-  case FindingKind::Misaligned:
-    return "address is not a multiple of " + std::to_string(site.alignment) +
-           " bytes, which the access promises";
-  case FindingKind::Uninitialized:
-    return "read of workgroup memory that no thread of the block has written";
-  case FindingKind::Divergence:
-    return key.otherSite ? "threads of a warp wait at different barriers"
-                         : "matrix operation without all lanes of the warp";
-  case FindingKind::ExitedThread:
-    return "barrier that threads of the block skip by leaving the kernel";
-  case FindingKind::InvalidBarrier:
-    return "barrier of more threads than it counts, of a count that is not a "
-           "multiple of 32, or of a number from 16 on";
-  case FindingKind::MisalignedRow:
-    return "address of a row of a matrix is not a multiple of 16 bytes";
-  case FindingKind::MisalignedMatrix:
-    return "a matrix for wmma begins at an address, or has rows at a distance, "
-           "that is not a multiple of what the operation wants (the bytes of a "
-           "lane, or 32 and 16 if those are fewer)";
-  case FindingKind::Deadlock:
-    return "threads wait for each other forever";
-  case FindingKind::Division:
-    return "integer division by zero";
-  case FindingKind::DivisionOverflow:
-    return "integer division overflows: the least number by -1";
-  case FindingKind::StepLimit:
-    return "a thread exceeds the limit of loop iterations";
-  case FindingKind::TooManyCopies:
-    return "a thread begins asynchronous copies and never waits for them: "
-           "too many are under way";
-  case FindingKind::MBarrier:
-    return "an mbarrier is used as it must not be";
-  case FindingKind::TensorMap:
-    return "a copy of a box does not fit its tensor map";
-  case FindingKind::BulkSize:
-    return "a copy in bulk is not of a multiple of 16 bytes";
-  case FindingKind::MisalignedTile:
-    return "address in workgroup memory of a copy in bulk is not aligned";
-  case FindingKind::InactiveLane:
-    return "shuffle of a value from a lane that takes no part in it";
-  case FindingKind::ExitedLane:
-    return "warp operation for lanes that do not exist or have left the kernel";
-  case FindingKind::Assertion:
-    return "assertion failed";
-  case FindingKind::Trap:
-    return "the kernel executes a trap";
-  }
-  llvm_unreachable("unknown kind of finding");
-}
 
 //===----------------------------------------------------------------------===//
 // Records
@@ -310,10 +122,19 @@ static void describeGlobal(FindingRecord &record,
                  buffer.shape, buffer.strides);
 }
 
+/// True if it is about a variable of the module, not an argument.
+static bool isOfVariable(const FindingInstance &instance,
+                         const ReportContext &context) {
+  return instance.space == Space::Constant ||
+         (instance.space == Space::Global &&
+          instance.object > context.request.buffers.size());
+}
+
 static void addSize(FindingRecord &record, const FindingKey &key,
                     const FindingInstance &instance,
                     const ReportContext &context) {
-  if (key.kind != FindingKind::OutOfBounds || instance.object == 0)
+  if (key.kind != FindingKind::OutOfBounds || instance.object == 0 ||
+      isOfVariable(instance, context))
     return;
   uint64_t bytes = 0;
   if (instance.space == Space::Shared) {
@@ -328,23 +149,6 @@ static void addSize(FindingRecord &record, const FindingKey &key,
       makeNote(std::to_string(instance.bytes) + " bytes at byte " +
                std::to_string(instance.offset) + " of " + record.buffer +
                ", which has " + std::to_string(bytes) + " bytes"));
-}
-
-/// What a thread does where the finding is no access to memory.
-static std::string getDeed(FindingKind kind) {
-  switch (kind) {
-  case FindingKind::Division:
-  case FindingKind::DivisionOverflow:
-    return "divides";
-  case FindingKind::StepLimit:
-    return "loops";
-  case FindingKind::TooManyCopies:
-  case FindingKind::NotWaitedAtEnd:
-  case FindingKind::BulkSize:
-    return "copies";
-  default:
-    return "executes this";
-  }
 }
 
 static void addAccesses(FindingRecord &record, const FindingKey &key,
@@ -371,33 +175,13 @@ static void addAccesses(FindingRecord &record, const FindingKey &key,
   place.verb = getDeed(key.kind);
 }
 
-/// What has to be done, in one sentence; empty where the finding says it.
-static std::string getRemedy(const FindingKey &key,
-                             const FindingInstance &instance,
-                             const KernelTables &tables) {
-  if (key.kind == FindingKind::ProxyFence) {
-    bool isGlobal = instance.space == Space::Global;
-    return "the thread of the first access has to execute nvvm.fence.proxy "
-           "{kind = #nvvm.proxy_kind<" +
-           std::string(isGlobal ? "async.global>"
-                                : "async.shared>, space = "
-                                  "#nvvm.shared_space<cta>") +
-           "} after it, before the barrier that leads to the copy";
-  }
-  if (key.kind == FindingKind::NotWaitedAtEnd)
-    return "a load is waited for at its mbarrier, a store by "
-           "nvvm.cp.async.bulk.wait_group";
-  if (key.kind != FindingKind::NotWaited)
-    return "";
-  const Site &other = tables.sites[key.otherSite];
-  if (!other.isBulk)
-    return "the thread that copies has to wait in between, by "
-           "nvgpu.device_async_wait or nvvm.cp.async.wait.group";
-  return other.isLoad
-             ? "the mbarrier of the copy has to be waited for in between"
-             : "the thread that copies has to wait in between, by "
-               "nvvm.cp.async.bulk.wait_group, and to let others know by a "
-               "barrier";
+/// Tells of the places that an access stands for besides its own.
+static void addOtherLocations(FindingRecord &record, const Site &site) {
+  for (const SourceLocation &other : site.otherLocations)
+    record.notes.push_back(
+        makeNote("one operation of the kernel stands for that at " +
+                     printLocation(site.location) + " and for the one here",
+                 other));
 }
 
 static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
@@ -411,15 +195,21 @@ static FindingRecord describe(const FindingKey &key, const FindingEntry &entry,
   record.blocks = entry.blocks;
   if (instance.space == Space::Shared)
     describeShared(record, instance, context);
-  else if (instance.space == Space::Global)
+  else if (instance.space == Space::Global || instance.space == Space::Constant)
     describeGlobal(record, instance, context);
   else if (instance.space == Space::Private)
     record.buffer = "private memory";
+  if (instance.space == Space::Constant)
+    record.space = "constant";
+  if (key.kind == FindingKind::ReadOnly && isOfVariable(instance, context))
+    record.message = "write to a constant of the module";
   // Indices of what is in no row of the buffer are not those of the program.
   if (key.kind == FindingKind::OutOfBounds)
     record.indices.clear();
   addSize(record, key, instance, context);
   addAccesses(record, key, instance, context);
+  for (uint32_t number : {key.site, key.otherSite})
+    addOtherLocations(record, context.tables.sites[number]);
   llvm::append_range(record.notes, instance.notes);
   if (key.kind == FindingKind::StepLimit)
     record.notes.push_back(

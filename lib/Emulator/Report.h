@@ -37,6 +37,9 @@ struct Described {
 std::vector<Described> describeFindings(const FindingTable &findings,
                                         const ReportContext &context);
 
+/// `FILE:LINE:COLUMN`.
+std::string printLocation(const SourceLocation &location);
+
 /// A finding as an error with notes.
 DiagnosticRecord makeDiagnostic(const FindingRecord &finding);
 

@@ -9,7 +9,7 @@
 // One shadow for the workgroup memory of the block that a worker runs, and one
 // for each buffer in global memory, which all workers share. A conflict is two
 // accesses of the same bytes by different threads, at least one of which is a
-// write and at least one of which is not atomic, that nothing orders.
+// write, that are not atomic to each other, and that nothing orders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,9 +98,9 @@ private:
   void update(AccessKind kind, unsigned thread, uint64_t offset, uint32_t site,
               uint64_t bytes, Conflicts &conflicts);
   void checkWrites(AccessKind kind, unsigned thread, SharedCell &cell,
-                   uint64_t offset, Conflicts &conflicts);
-  void checkReads(AccessKind kind, unsigned thread, SharedCell &cell,
-                  uint32_t own, uint64_t offset, Conflicts &conflicts);
+                   uint32_t own, uint64_t offset, Conflicts &conflicts);
+  void checkReads(unsigned thread, SharedCell &cell, uint32_t own,
+                  uint64_t offset, Conflicts &conflicts);
   void checkProxy(unsigned thread, Access access, uint64_t offset,
                   Conflicts &conflicts);
   FindingKind getKind(Access other) const;
@@ -112,6 +112,7 @@ private:
   void addReader(unsigned thread, SharedCell &cell, Access access);
   void addTo(llvm::SmallVectorImpl<Access> &accesses, unsigned thread,
              Access access);
+  bool mayForget(Access earlier, unsigned thread, Access later) const;
 
   const KernelTables &tables;
   Clocks &clocks;
@@ -166,6 +167,7 @@ public:
     uint64_t block;
     unsigned thread;
     Publications &publications;
+    const BlockGrid &grid;
     /// It issues a copy in bulk, which makes the access.
     bool isByProxy = false;
   };
@@ -180,14 +182,21 @@ public:
 
 private:
   struct Locks;
-  void accessCell(const Actor &actor, AccessKind kind, uint64_t index,
-                  uint64_t at, Access access, Conflicts &conflicts);
-  void check(const Actor &actor, AccessKind kind, uint32_t block, Access access,
-             uint64_t offset, Conflicts &conflicts);
-  void check(const Actor &actor, AccessKind kind, const AccessSet &set,
-             uint64_t offset, Conflicts &conflicts);
-  void check(const Actor &actor, AccessKind kind, const BlockAccesses &accesses,
-             uint64_t offset, Conflicts &conflicts);
+  /// An access that is being made, and where it is in the buffer.
+  struct Accessing {
+    AccessKind kind;
+    Access access;
+    uint64_t offset;
+  };
+  void accessCell(const Actor &actor, const Accessing &own, uint64_t index,
+                  Conflicts &conflicts);
+  void check(const Actor &actor, const Accessing &own, uint32_t block,
+             Access access, Conflicts &conflicts);
+  void check(const Actor &actor, const Accessing &own, const AccessSet &set,
+             Conflicts &conflicts);
+  void check(const Actor &actor, const Accessing &own,
+             const BlockAccesses &accesses, Conflicts &conflicts);
+  bool mayForget(const Actor &actor, Access earlier, Access later) const;
   bool record(const Actor &actor, AccessSet &set, Access access);
   void record(const Actor &actor, AccessSet &set, BlockAccesses &more,
               Access access);

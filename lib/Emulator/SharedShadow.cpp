@@ -65,20 +65,21 @@ FindingKind SharedShadow::getKind(Access other) const {
 
 /// Adds the conflicts of an access with the writes that are in force.
 void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
-                               SharedCell &cell, uint64_t offset,
+                               SharedCell &cell, uint32_t own, uint64_t offset,
                                Conflicts &conflicts) {
   if (cell.pending) {
     conflicts.push_back({offset, {FindingKind::NotWaited, cell.write, {}}});
     return;
   }
   auto check = [&](Access write) {
-    bool isUpdate = isAtomic(tables.sites[write.getSite()].kind);
-    if (clocks.isStale(write) || (isUpdate && isAtomic(kind)) ||
+    const Site &site = tables.sites[write.getSite()];
+    if (clocks.isStale(write) ||
+        areAtomicToEachOther(tables.sites[own], site, Scope::Block) ||
         clocks.isOrdered(write, thread))
       return;
     FindingKind found = getKind(write);
     bool mayBeSameValue =
-        kind == AccessKind::Write && !isUpdate && !write.isAsync();
+        kind == AccessKind::Write && !isAtomic(site.kind) && !write.isAsync();
     conflicts.push_back({offset, {found, write, {}, mayBeSameValue}});
   };
   check(cell.write);
@@ -88,13 +89,13 @@ void SharedShadow::checkWrites(AccessKind kind, unsigned thread,
 }
 
 /// Adds the conflicts of a write with reads.
-void SharedShadow::checkReads(AccessKind kind, unsigned thread,
-                              SharedCell &cell, uint32_t own, uint64_t offset,
-                              Conflicts &conflicts) {
+void SharedShadow::checkReads(unsigned thread, SharedCell &cell, uint32_t own,
+                              uint64_t offset, Conflicts &conflicts) {
   const llvm::BitVector &follows = tables.sites[own].follows;
   auto check = [&](Access read) {
     const Site &site = tables.sites[read.getSite()];
-    if (clocks.isStale(read) || (isAtomic(site.kind) && isAtomic(kind)) ||
+    if (clocks.isStale(read) ||
+        areAtomicToEachOther(tables.sites[own], site, Scope::Block) ||
         clocks.isOrdered(read, thread) ||
         (site.feeds.anyCommon(follows) && clocks.isConsumed(read, thread)))
       return;
@@ -124,14 +125,25 @@ bool SharedShadow::isQuiet(const SharedCell &cell) const {
          !cell.hasCoWriters;
 }
 
+/// True if `earlier` need not be known beside `later`, of `thread`: it comes
+/// before it, and what is at odds with it is with `later`, too.
+bool SharedShadow::mayForget(Access earlier, unsigned thread,
+                             Access later) const {
+  if (earlier.time <= clocks.getBase())
+    return true; // all that follows comes after it
+  bool isBefore = earlier.getActor() == later.getActor() ||
+                  clocks.isOrdered(earlier, thread);
+  return isBefore && (!tables.hasNarrowAtomics ||
+                      standsFor(tables.sites[later.getSite()],
+                                tables.sites[earlier.getSite()]));
+}
+
 /// Adds an access to others, of which those go that come before it: those that
 /// are ordered before what `thread` does, who makes or issues it.
 void SharedShadow::addTo(llvm::SmallVectorImpl<Access> &accesses,
                          unsigned thread, Access access) {
-  llvm::erase_if(accesses, [&](Access other) {
-    return other.getActor() == access.getActor() ||
-           clocks.isOrdered(other, thread);
-  });
+  llvm::erase_if(
+      accesses, [&](Access other) { return mayForget(other, thread, access); });
   accesses.push_back(access);
 }
 
@@ -161,7 +173,7 @@ void SharedShadow::recordRead(unsigned thread, SharedCell &cell,
     return;
   }
   for (Access &read : cell.reads)
-    if (read.getActor() == thread || clocks.isOrdered(read, thread)) {
+    if (mayForget(read, thread, access)) {
       read = access;
       bool isOnlyReader = clocks.isOrdered(cell.reads[0], thread) &&
                           clocks.isOrdered(cell.reads[1], thread);
@@ -195,7 +207,7 @@ void SharedShadow::read(AccessKind kind, unsigned thread, uint64_t offset,
     size_t before = conflicts.size();
     if (!isWritten(cell))
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
-    checkWrites(kind, thread, cell, at, conflicts);
+    checkWrites(kind, thread, cell, site, at, conflicts);
     recordRead(thread, cell, access);
     // Every reader is to be checked while the last write may concern it.
     if (conflicts.size() != before || cell.hasCoWriters ||
@@ -216,9 +228,9 @@ void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
       return;
     }
     size_t before = conflicts.size();
-    checkWrites(AccessKind::Write, thread, cell, at, conflicts);
+    checkWrites(AccessKind::Write, thread, cell, site, at, conflicts);
     bool hasOthers = conflicts.size() != before;
-    checkReads(AccessKind::Write, thread, cell, site, at, conflicts);
+    checkReads(thread, cell, site, at, conflicts);
     if (cell.pending)
       return;
     // If both stored the same, what comes later is at odds with either.
@@ -235,8 +247,8 @@ void SharedShadow::update(AccessKind kind, unsigned thread, uint64_t offset,
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
     if (kind == AccessKind::Update && !isWritten(cell))
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
-    checkWrites(kind, thread, cell, at, conflicts);
-    checkReads(kind, thread, cell, site, at, conflicts);
+    checkWrites(kind, thread, cell, site, at, conflicts);
+    checkReads(thread, cell, site, at, conflicts);
     if (!cell.pending)
       addCoWriter(thread, cell, access);
   });
@@ -247,8 +259,8 @@ void SharedShadow::beginCopy(unsigned thread, uint64_t offset, uint32_t site,
   Access access =
       Access::make(clocks.getTime(thread), thread, site, /*isAsync=*/true);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    checkWrites(AccessKind::Read, thread, cell, at, conflicts);
-    checkReads(AccessKind::Write, thread, cell, site, at, conflicts);
+    checkWrites(AccessKind::Read, thread, cell, site, at, conflicts);
+    checkReads(thread, cell, site, at, conflicts);
     uint16_t pending = cell.pending;
     recordWrite(cell, access);
     cell.pending = pending + 1;
@@ -281,8 +293,8 @@ void SharedShadow::checkProxy(unsigned thread, Access access, uint64_t offset,
 void SharedShadow::writeByAgent(unsigned thread, Access agent, uint64_t offset,
                                 uint64_t bytes, Conflicts &conflicts) {
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    checkWrites(AccessKind::Read, thread, cell, at, conflicts);
-    checkReads(AccessKind::Write, thread, cell, agent.getSite(), at, conflicts);
+    checkWrites(AccessKind::Read, thread, cell, agent.getSite(), at, conflicts);
+    checkReads(thread, cell, agent.getSite(), at, conflicts);
     checkProxy(thread, cell.write, at, conflicts);
     checkProxy(thread, cell.reads[0], at, conflicts);
     checkProxy(thread, cell.reads[1], at, conflicts);
@@ -296,7 +308,7 @@ void SharedShadow::readByAgent(unsigned thread, Access agent, uint64_t offset,
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
     if (!isWritten(cell))
       conflicts.push_back({at, {FindingKind::Uninitialized, {}, {}}});
-    checkWrites(AccessKind::Read, thread, cell, at, conflicts);
+    checkWrites(AccessKind::Read, thread, cell, agent.getSite(), at, conflicts);
     checkProxy(thread, cell.write, at, conflicts);
     cell.saturated = 0;
     addReader(thread, cell, agent);

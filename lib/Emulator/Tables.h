@@ -27,10 +27,9 @@ constexpr uint64_t kSharedWindow = 256 << 10;
 /// Bytes of an access, at most.
 constexpr uint64_t kMaxAccessBytes = 4096;
 
-enum class Space : uint8_t { None, Generic, Global, Shared, Private };
+enum class Space : uint8_t { None, Generic, Global, Shared, Private, Constant };
 
-/// An update reads and writes at once. Atomic accesses are never at odds with
-/// each other.
+/// An update reads and writes at once.
 enum class AccessKind : uint8_t {
   None,
   Read,
@@ -68,7 +67,26 @@ struct Site {
   /// Number of the instruction in the prepared kernel.
   uint32_t ordinal = 0;
   SourceLocation location;
+  /// Of several operations that have become one: the places of the others.
+  std::vector<SourceLocation> otherLocations;
 };
+
+/// True if accesses at these sites, by threads which `distance` is the smallest
+/// scope of, are atomic to each other: nothing need order them.
+inline bool areAtomicToEachOther(const Site &site, const Site &other,
+                                 Scope distance) {
+  return isAtomic(site.kind) && isAtomic(other.kind) &&
+         site.order.width == other.order.width &&
+         std::min(site.order.scope, other.order.scope) >= distance;
+}
+
+/// True if all that is at odds with an access at `earlier` is with one of the
+/// same bytes at `later`, too.
+inline bool standsFor(const Site &later, const Site &earlier) {
+  return !isAtomic(later.kind) ||
+         (isAtomic(earlier.kind) && later.order.width == earlier.order.width &&
+          later.order.scope <= earlier.order.scope);
+}
 
 /// Memory that addresses point into.
 struct Object {
@@ -131,6 +149,15 @@ struct KernelTables {
   /// Some threads may be ordered while others are not: there are barriers of
   /// less than a block, or atomics that order.
   bool hasPartialOrder = false;
+  /// There are atomic operations that are none to all who may access the same
+  /// memory, or are of different widths.
+  bool hasNarrowAtomics = false;
+  /// What blocks did is to be kept one by one: some of it may be ordered, or
+  /// atomic, to some other blocks and not to all.
+  bool tellsBlocksApart = false;
+  /// Site of an operation that orders memory for the blocks of a cluster; 0 if
+  /// there is none.
+  uint32_t clusterOrderSite = 0;
   /// Fences, or atomic operations that order by themselves, are among that;
   /// and such as reach other blocks.
   bool ordersMemory = false, ordersBlocks = false;
@@ -147,6 +174,9 @@ struct KernelTables {
   /// for another in them, that one is to have its turn soon.
   uint32_t getTurnsPerPoll() const { return mayWaitInLoops ? 1 << 8 : 1 << 16; }
   uint32_t maxThreads = 1024;
+  /// Blocks per cluster, if the kernel was compiled for that; and at most.
+  std::optional<std::array<uint32_t, 3>> cluster;
+  uint32_t maxClusterBlocks = ~0u;
   std::vector<SizeBound> sizeBounds;
 };
 

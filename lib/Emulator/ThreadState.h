@@ -78,6 +78,15 @@ struct BlockIds {
   uint32_t block[3];
   uint32_t grid[3];
   uint32_t size[3];
+  /// The cluster, how many there are, the block in it, and blocks per cluster.
+  uint32_t cluster[3];
+  uint32_t numClusters[3];
+  uint32_t blockInCluster[3];
+  uint32_t clusterSize[3];
+  uint32_t rankInCluster;
+  uint32_t clusterBlocks;
+  /// The launch asks for clusters.
+  uint32_t hasClusters;
   uint32_t dynamicBytes;
   uint32_t numWarps;
 };

@@ -33,7 +33,11 @@ Worker::Worker(Launch &launch)
   for (unsigned i = 0; i < 3; ++i) {
     ids.grid[i] = launch.request.grid[i];
     ids.size[i] = launch.request.block[i];
+    ids.clusterSize[i] = launch.grid.cluster[i];
+    ids.numClusters[i] = ids.grid[i] / ids.clusterSize[i];
   }
+  ids.clusterBlocks = launch.grid.getClusterBlocks();
+  ids.hasClusters = launch.request.cluster || tables.cluster;
   ids.dynamicBytes = launch.request.dynamicSharedBytes;
   ids.numWarps = numWarps;
   for (unsigned i = 0; i < threads.size(); ++i) {
@@ -95,11 +99,23 @@ uint32_t Worker::getTurns(const ThreadState &thread) const {
   return limit ? std::min(turns, limit - thread.turns) : turns;
 }
 
+/// Sets the ids of the block in the grid and in its cluster.
+void Worker::placeBlock() {
+  std::array<uint32_t, 3> at = launch.grid.locate(block);
+  for (unsigned i = 0; i < 3; ++i) {
+    ids.block[i] = at[i];
+    ids.cluster[i] = at[i] / ids.clusterSize[i];
+    ids.blockInCluster[i] = at[i] % ids.clusterSize[i];
+  }
+  ids.rankInCluster =
+      (ids.blockInCluster[2] * ids.clusterSize[1] + ids.blockInCluster[1]) *
+          ids.clusterSize[0] +
+      ids.blockInCluster[0];
+}
+
 void Worker::beginBlock(uint64_t id) {
   block = id;
-  ids.block[0] = id % ids.grid[0];
-  ids.block[1] = id / ids.grid[0] % ids.grid[1];
-  ids.block[2] = id / ids.grid[0] / ids.grid[1];
+  placeBlock();
   if (launch.request.order == Order::Seeded ||
       launch.request.asyncMode == AsyncMode::Seeded)
     random.seed(launch.request.seed * 0x9e3779b97f4a7c15 + id);

@@ -42,15 +42,25 @@ struct SiteBounds {
   uint32_t misaligned = 0;
 };
 
+/// The grid of a launch; without clusters, each block is one.
+inline BlockGrid getGrid(const KernelTables &tables,
+                         const LaunchRequest &request) {
+  constexpr std::array<uint32_t, 3> kOne = {1, 1, 1};
+  return {request.grid,
+          request.cluster.value_or(tables.cluster.value_or(kOne))};
+}
+
 /// What all workers of a launch share.
 struct Launch {
   Launch(const KernelTables &tables, const LaunchRequest &request,
          LaunchProgress &progress)
-      : tables(tables), request(request), progress(progress) {}
+      : tables(tables), request(request), progress(progress),
+        grid(getGrid(tables, request)) {}
 
   const KernelTables &tables;
   const LaunchRequest &request;
   LaunchProgress &progress;
+  BlockGrid grid;
   Check check = Check::None;
   bool withStatistics = false;
   /// Starts a thread: returns when the thread waits or is done.
@@ -158,6 +168,7 @@ public:
 private:
   bool runBlock();
   void beginBlock(uint64_t block);
+  void placeBlock();
   void endBlock(bool isComplete);
   void shuffle();
   bool runLanes(unsigned warp);

@@ -213,10 +213,10 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
     return address;
   if (!unsettled.empty())
     settle();
-  buffer.shadow->access({clocks, block, thread.linear, launch.publications,
-                         /*isByProxy=*/agent.has_value()},
-                        kind, offset + buffer.shadowOffset, site, bytes,
-                        conflicts, agent);
+  buffer.shadow->access(
+      {clocks, block, thread.linear, launch.publications, launch.grid,
+       /*isByProxy=*/agent.has_value()},
+      kind, offset + buffer.shadowOffset, site, bytes, conflicts, agent);
   if (!conflicts.empty())
     addConflicts(thread, Space::Global, number, buffer.shadowOffset,
                  offset + buffer.shadowOffset, buffer.shadow->getGrain(), site,
@@ -225,7 +225,7 @@ uint8_t *Worker::accessGlobal(ThreadState &thread, AccessKind kind,
     auto where = reinterpret_cast<uintptr_t>(address);
     uint32_t time = clocks.getTime(thread.linear);
     clocks.orderAt(where, thread.linear, info.order);
-    if (info.order.writes && info.order.isDeviceWide)
+    if (info.order.writes && info.order.isDeviceWide())
       launch.publications.publish(
           where, info.order.releases ? launch.publications.release(
                                            block, thread.linear, time, clocks)
@@ -278,7 +278,9 @@ uint8_t *Worker::fault(ThreadState &thread, uint64_t address, uint32_t site) {
                         0, 0, info.bytes);
   // Beyond a variable lies another, which is none of the access's business.
   if (info.isVariable)
-    return reportAccess(thread, FindingKind::OutOfBounds, site, Space::Global,
+    return reportAccess(thread, FindingKind::OutOfBounds, site,
+                        info.space == Space::Constant ? Space::Constant
+                                                      : Space::Global,
                         launch.request.buffers.size() + 1, 0, info.bytes);
   return access(thread, info.kind, address, site, info.bytes);
 }

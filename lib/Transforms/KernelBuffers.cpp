@@ -162,15 +162,24 @@ void BufferCollector::addSymbol(memref::GetGlobalOp get,
   memory.windows.push_back(get);
   memory.dynamicAlignment = std::max<int64_t>(
       memory.dynamicAlignment, symbol.getAlignment().value_or(1));
+  auto addView = [&](MemRefType type, OpFoldResult offset) {
+    std::optional<int64_t> start = getConstantIntValue(offset);
+    std::optional<int64_t> bytes;
+    if (type.hasStaticShape())
+      bytes = getStaticBytes(type, get);
+    if (start && bytes)
+      memory.dynamicBytes = std::max(memory.dynamicBytes, *start + *bytes);
+  };
   for (Operation *user : get->getUsers()) {
-    auto view = dyn_cast<memref::ReinterpretCastOp>(user);
-    if (!view || !view.getType().hasStaticShape())
+    auto window = dyn_cast<memref::ReinterpretCastOp>(user);
+    if (!window)
       continue;
-    std::optional<int64_t> bytes = getStaticBytes(view.getType(), get);
-    std::optional<int64_t> offset =
-        getConstantIntValue(view.getMixedOffsets().front());
-    if (bytes && offset)
-      memory.dynamicBytes = std::max(memory.dynamicBytes, *offset + *bytes);
+    OpFoldResult offset = window.getMixedOffsets().front();
+    addView(window.getType(), offset);
+    if (isConstantIntValue(offset, 0)) // as large as the launch makes it
+      for (Operation *part : window->getUsers())
+        if (auto view = dyn_cast<memref::ViewOp>(part))
+          addView(view.getType(), view.getByteShift());
   }
 }
 

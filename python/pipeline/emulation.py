@@ -56,15 +56,20 @@ class Emulation:
         return Emulation, (*fields, self.needs_distinct_arguments)
 
     def prepare(
-        self, kernel: Kernel, values: Sequence[Value], sizes: LaunchSizes, options: Options
+        self,
+        kernel: Kernel,
+        values: Sequence[Value],
+        sizes: LaunchSizes,
+        options: Options,
+        location: Location | None = None,
     ) -> Prepared:
-        """Check everything about a launch that can be checked before it.
+        """Check everything about a launch, at `location`, that can be checked before it.
 
         Raises ArgumentError, UsageError, CompileError.
         """
         from .emulator import prepare
 
-        return prepare(self, kernel, values, sizes, options)
+        return prepare(self, kernel, values, sizes, options, location)
 
     def launch(self, prepared: Prepared) -> Report:
         """Run a kernel in place. Raises InternalError."""

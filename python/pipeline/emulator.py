@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .arguments import Value, evaluate, tensor_layout
-from .diagnostics import diagnostic_from_native
+from .diagnostics import Location, diagnostic_from_native
 from .emulation import Emulation, SharedBuffer
 from .errors import (
     CheckError,
@@ -140,15 +140,22 @@ def prepare(
     values: Sequence[Value],
     sizes: LaunchSizes,
     options: Options,
+    location: Location | None,
 ) -> Prepared:
     """Check everything about a launch that can be checked before it; see ``Emulation``."""
-    sizes.check(kernel.name, kernel.known_grid, kernel.known_block)
+    _accept(sizes.find_fault(kernel), kernel, location)
     request = _make_request(kernel, values, sizes, options)
     with emulation.lock:
         native = emulation._translate(kernel.name, options)
-    if refusal := native.refuse(request):
-        raise UsageError(f"error: kernel '{kernel.name}' is launched with {refusal}")
+    _accept(native.refuse(request), kernel, location)
     return Prepared(kernel.name, values, request, native, options)
+
+
+def _accept(fault: str, kernel: Kernel, location: Location | None) -> None:
+    if not fault:
+        return
+    where = f"{location}: " if location is not None and location.line else ""
+    raise UsageError(f"{where}error: kernel '{kernel.name}' is launched with {fault}")
 
 
 def launch(emulation: Emulation, prepared: Prepared) -> Report:
@@ -214,6 +221,7 @@ def _make_request(
     request = _native.LaunchRequest()
     request.grid = list(sizes.grid)
     request.block = list(sizes.block)
+    request.cluster = None if sizes.cluster is None else list(sizes.cluster)
     request.dynamic_shared_bytes = sizes.dynamic_shared_bytes
     request.order = _native.Order[_name(options.order)]
     request.async_mode = _native.AsyncMode[_name(options.async_mode)]

@@ -123,7 +123,7 @@ class Executor:
             raise UsageError(
                 f"{step.location}: error: kernel '{kernel.name}' cannot be launched: {reason}"
             ) from error
-        prepared = kernel._emulation.prepare(kernel, values, sizes, self._options)
+        prepared = kernel._emulation.prepare(kernel, values, sizes, self._options, step.location)
 
         def run() -> None:
             report = kernel._emulation.launch(prepared)
@@ -335,6 +335,7 @@ class _Frame:
             _dim3(self._read_all(fields["grid"])),
             _dim3(self._read_all(fields["block"])),
             self._read(fields["shared"]),
+            _dim3(self._read_all(fields["cluster"])) if "cluster" in fields else None,
         )
         self._executor.launch(fields["kernel"], sizes, self._read_all(fields["args"]), step)
 

@@ -82,8 +82,10 @@ class Kernel:
 
     ``block`` and ``grid`` (threads per block, blocks) and ``dynamic_shared_bytes`` are None unless
     all launches in the program agree on constants; without a launch, ``dynamic_shared_bytes`` is
-    what the kernel is known to need. ``known_block`` and ``known_grid`` are sizes
-    that the kernel was compiled for (``known_block_size``, ``known_grid_size``): it takes no other.
+    what the kernel is known to need, which is ``least_dynamic_shared_bytes`` in any case.
+    ``cluster`` is blocks per cluster, ones if no launch asks for clusters. ``known_block`` and
+    ``known_grid`` are sizes that the kernel was compiled for (``known_block_size``,
+    ``known_grid_size``): it takes no other.
     """
 
     name: str
@@ -91,10 +93,12 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     block: Dim3 | None
     grid: Dim3 | None
+    cluster: Dim3 | None
     known_block: Dim3 | None
     known_grid: Dim3 | None
     static_shared_bytes: int
     dynamic_shared_bytes: int | None
+    least_dynamic_shared_bytes: int
     _assembly: Assembly = field(repr=False, compare=False)
     _emulation: Emulation = field(repr=False, compare=False)
 
@@ -103,6 +107,7 @@ class Kernel:
         *args: Any,
         grid: Sizes | None = None,
         block: Sizes | None = None,
+        cluster: Sizes | None = None,
         dynamic_shared_bytes: int | None = None,
         backend: Backend = "auto",
         check: Check = "none",
@@ -120,6 +125,8 @@ class Kernel:
             numbers for the rest, in the order of ``arguments``.
         grid, block: blocks, and threads per block, as ``x`` or up to ``(x, y, z)``. Default: those
             of the launches in the program, if they are constants.
+        cluster: blocks per cluster, as ``x`` or up to ``(x, y, z)``. Default: those of the
+            launches, or what the kernel was compiled for, or no clusters.
         dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.
         backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU.
         check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
@@ -144,6 +151,7 @@ class Kernel:
             *args,
             grid=grid,
             block=block,
+            cluster=cluster,
             dynamic_shared_bytes=dynamic_shared_bytes,
             options=_make_options(
                 backend,
@@ -165,6 +173,7 @@ class Kernel:
         *args: Any,
         grid: Sizes | None = None,
         block: Sizes | None = None,
+        cluster: Sizes | None = None,
         dynamic_shared_bytes: int | None = None,
         options: Options | None = None,
     ) -> Report:
@@ -179,6 +188,7 @@ class Kernel:
             self._read_sizes("grid", grid, self.grid or self.known_grid),
             self._read_sizes("block", block, self.block or self.known_block),
             read_bytes("dynamic_shared_bytes", dynamic_shared_bytes),
+            self._read_cluster(cluster),
         )
         values = convert(self.name, self.arguments, args)
         if self._emulation.needs_distinct_arguments:
@@ -196,6 +206,10 @@ class Kernel:
                 name, f"must be given, as the program tells none for kernel '{self.name}'"
             )
         return known
+
+    def _read_cluster(self, given: Sizes | None) -> Dim3 | None:
+        sizes = self._read_sizes("cluster", given, self.cluster)
+        return None if given is None and sizes == (1, 1, 1) else sizes
 
     @property
     def resources(self) -> Resources:

@@ -142,7 +142,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backend", choices=("auto", "cuda", "emulator"), default="auto", help="where to run"
     )
-    for name, words in (("grid", "blocks"), ("block", "threads per block")):
+    sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
+    for name, words in sizes.items():
         parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}, with --kernel")
     parser.add_argument(
         "--dynamic-shared-bytes", type=int, metavar="N", help="dynamic memory, with --kernel"

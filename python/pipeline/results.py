@@ -177,10 +177,12 @@ def _make_kernel(kernel: _native.Kernel, assembly: Assembly, emulation: Emulatio
         ),
         block=_dim3(kernel.block),
         grid=_dim3(kernel.grid),
+        cluster=_dim3(kernel.cluster),
         known_block=_dim3(kernel.known_block),
         known_grid=_dim3(kernel.known_grid),
         static_shared_bytes=kernel.static_shared_bytes,
         dynamic_shared_bytes=kernel.dynamic_shared_bytes,
+        least_dynamic_shared_bytes=kernel.least_dynamic_shared_bytes,
         _assembly=assembly,
         _emulation=emulation,
     )

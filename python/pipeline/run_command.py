@@ -41,6 +41,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
                 *values,
                 grid=_sizes(options.grid),
                 block=_sizes(options.block),
+                cluster=_sizes(options.cluster),
                 dynamic_shared_bytes=options.dynamic_shared_bytes,
                 options=emulation,
             ),
@@ -64,9 +65,11 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UsageError(
             "error: --kernel runs one kernel, --entry a function that launches some: give one"
         )
-    sizes = (options.grid, options.block, options.dynamic_shared_bytes)
+    sizes = (options.grid, options.block, options.cluster, options.dynamic_shared_bytes)
     if options.kernel is None and any(size is not None for size in sizes):
-        raise UsageError("error: --grid, --block and --dynamic-shared-bytes need --kernel")
+        raise UsageError(
+            "error: --grid, --block, --cluster and --dynamic-shared-bytes need --kernel"
+        )
 
 
 def _options(options: argparse.Namespace) -> Options:
@@ -91,7 +94,7 @@ def _seed_or_name(text: str) -> Any:
 
 
 def _sizes(text: str | None) -> Any:
-    """Return the numbers of --grid or --block; what are none goes as it is, to be refused."""
+    """Return the numbers of --grid and its like; what are none goes as it is, to be refused."""
     if text is None:
         return None
     try:

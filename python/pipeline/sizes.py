@@ -1,14 +1,17 @@
-"""How large a launch is: blocks, threads per block, and bytes of dynamic workgroup memory."""
+"""How large a launch is: blocks, clusters of them, threads, and dynamic workgroup memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .errors import UsageError
 from .findings import Dim3
 from .scalars import describe_value, read_integer
+
+if TYPE_CHECKING:
+    from .module import Kernel
 
 Sizes = SupportsIndex | Sequence[SupportsIndex]
 """What a grid or a block may be given as: along x, or along x, y and z; missing ones are 1."""
@@ -45,34 +48,39 @@ def read_bytes(name: str, given: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSizes:
-    """Blocks, threads per block, and bytes of dynamic workgroup memory."""
+    """Blocks, threads per block, bytes of dynamic workgroup memory, and blocks per cluster.
+
+    Without a cluster, it is the kernel that knows.
+    """
 
     grid: Dim3
     block: Dim3
     dynamic_shared_bytes: int
+    cluster: Dim3 | None = None
 
-    def check(self, kernel: str, known_grid: Dim3 | None, known_block: Dim3 | None) -> None:
-        """Raise UsageError for sizes that no GPU takes, or that the kernel was not compiled for."""
+    def find_fault(self, kernel: Kernel) -> str:
+        """Return what no GPU takes, or the kernel was not compiled for; nothing if all is well."""
+        known_grid, known_block = kernel.known_grid, kernel.known_block
+        least_bytes = kernel.least_dynamic_shared_bytes
         threads = self.block[0] * self.block[1] * self.block[2]
         if not _is_within(self.grid, _MAX_GRID):
-            reason = f"a grid of {self.grid}, but it may be (1, 1, 1) to {_MAX_GRID}"
-        elif not _is_within(self.block, _MAX_BLOCK):
-            reason = f"a block of {self.block}, but it may be (1, 1, 1) to {_MAX_BLOCK}"
-        elif threads > _MAX_THREADS:
-            reason = f"a block of {threads} threads, but a GPU takes at most {_MAX_THREADS}"
-        elif known_block not in (None, self.block):
-            reason = f"a block of {self.block}, but it was compiled for {known_block}"
-        elif known_grid not in (None, self.grid):
-            reason = f"a grid of {self.grid}, but it was compiled for {known_grid}"
-        elif self.dynamic_shared_bytes < 0:
-            reason = (
-                f"{self.dynamic_shared_bytes} bytes of dynamic workgroup memory, but the least is 0"
-            )
-        elif self.dynamic_shared_bytes >= 1 << 32:
-            reason = "more workgroup memory than any GPU has"
-        else:
-            return
-        raise UsageError(f"error: kernel '{kernel}' is launched with {reason}")
+            return f"a grid of {self.grid}, but it may be (1, 1, 1) to {_MAX_GRID}"
+        if not _is_within(self.block, _MAX_BLOCK):
+            return f"a block of {self.block}, but it may be (1, 1, 1) to {_MAX_BLOCK}"
+        if threads > _MAX_THREADS:
+            return f"a block of {threads} threads, but a GPU takes at most {_MAX_THREADS}"
+        if known_block not in (None, self.block):
+            return f"a block of {self.block}, but it was compiled for {known_block}"
+        if known_grid not in (None, self.grid):
+            return f"a grid of {self.grid}, but it was compiled for {known_grid}"
+        if self.dynamic_shared_bytes < least_bytes:
+            need = f"it uses {least_bytes}" if least_bytes else "the least is 0"
+            return f"{self.dynamic_shared_bytes} bytes of dynamic workgroup memory, but {need}"
+        if self.dynamic_shared_bytes >= 1 << 32:
+            return "more workgroup memory than any GPU has"
+        if self.cluster is not None and not _is_within(self.cluster, self.grid):
+            return f"clusters of {self.cluster} blocks in a grid of {self.grid}"
+        return ""
 
 
 def _is_within(sizes: Dim3, limits: Dim3) -> bool:

@@ -160,6 +160,7 @@ static void bindRequests(nb::module_ &m) {
       .def(nb::init<>())
       .def_rw("grid", &LaunchRequest::grid)
       .def_rw("block", &LaunchRequest::block)
+      .def_rw("cluster", &LaunchRequest::cluster, nb::arg().none())
       .def_rw("dynamic_shared_bytes", &LaunchRequest::dynamicSharedBytes)
       .def_rw("buffers", &LaunchRequest::buffers)
       .def_rw("parameters", &LaunchRequest::parameters)

@@ -73,9 +73,12 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("parameters", &KernelRecord::parameters)
       .def_ro("block", &KernelRecord::block)
       .def_ro("grid", &KernelRecord::grid)
+      .def_ro("cluster", &KernelRecord::cluster)
       .def_ro("known_block", &KernelRecord::knownBlock)
       .def_ro("known_grid", &KernelRecord::knownGrid)
       .def_ro("static_shared_bytes", &KernelRecord::staticSharedBytes)
+      .def_ro("least_dynamic_shared_bytes",
+              &KernelRecord::leastDynamicSharedBytes)
       .def_ro("dynamic_shared_bytes", &KernelRecord::dynamicSharedBytes);
 }
 

@@ -78,7 +78,7 @@ FAULTS = (
             """
     %x = memref.load %a[%tx] : memref<64xi32>
     %bytes = gpu.dynamic_shared_memory : memref<?xi8, #wg>
-    %w = memref.view %bytes[%c16][%c64] : memref<?xi8, #wg> to memref<?xi32, #wg>
+    %w = memref.view %bytes[%c16][%nx] : memref<?xi8, #wg> to memref<?xi32, #wg>
     memref.store %x, %w[%tx] : memref<?xi32, #wg>
 """,
         ),

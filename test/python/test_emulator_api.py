@@ -71,7 +71,7 @@ KNOWN_GRID = "known_grid_size = array<i32: 4, 1, 1>"
         ({"grid": -4}, "", "a grid of (-4, 1, 1), but it may be"),
         ({"grid": 10**5000}, "", "grid is larger than any GPU takes"),
         ({"dynamic_shared_bytes": -1}, "", "-1 bytes of dynamic workgroup memory, but the least"),
-        ({"dynamic_shared_bytes": 2**20}, "", "more workgroup memory than any GPU has"),
+        ({"dynamic_shared_bytes": 2**20}, "", "but a block has at most 166912 on sm_80"),
         ({"dynamic_shared_bytes": 2**64 - 64}, "", "more workgroup memory than any GPU has"),
         ({"dynamic_shared_bytes": 2**64}, "", "more workgroup memory than any GPU has"),
         *(
@@ -175,7 +175,7 @@ DYNAMIC = kernel(
     "%a: memref<8xi32>",
     """
     %bytes = gpu.dynamic_shared_memory : memref<?xi8, #wg>
-    %w = memref.view %bytes[%c0][%c8] : memref<?xi8, #wg> to memref<?xi32, #wg>
+    %w = memref.view %bytes[%c0][%nx] : memref<?xi8, #wg> to memref<?xi32, #wg>
     %x = memref.load %a[%tx] : memref<8xi32>
     memref.store %x, %w[%tx] : memref<?xi32, #wg>
     gpu.barrier

@@ -56,13 +56,14 @@ REFUSED = {
     ),
     "barrier of a cluster": (
         "%x = arith.constant 7 : i32\n    nvvm.cluster.arrive",
-        "intrinsic 'llvm.nvvm.barrier.cluster.arrive' is not emulated",
+        "intrinsic 'llvm.nvvm.barrier.cluster.arrive' is for the blocks of a cluster to work "
+        "together, which is not emulated",
     ),
     "copy to several blocks": (
         "%x = arith.constant 7 : i32\n"
         "    %mask = arith.constant 3 : i16\n"
         "    %p = llvm.mlir.zero : !llvm.ptr<3>\n"
-        "    %q = llvm.mlir.zero : !llvm.ptr<7>\n"
+        "    %q = llvm.addrspacecast %p : !llvm.ptr<3> to !llvm.ptr<7>\n"
         "    %g = llvm.mlir.zero : !llvm.ptr<1>\n"
         "    nvvm.cp.async.bulk.shared.cluster.global %q, %g, %p, %x multicast_mask = %mask\n"
         "        : !llvm.ptr<7>, !llvm.ptr<1>",
@@ -77,7 +78,7 @@ REFUSED = {
     ),
     "memory of another block": (
         "%p = llvm.mlir.zero : !llvm.ptr<7>\n    %x = llvm.load %p : !llvm.ptr<7> -> i32",
-        "memory of other blocks of a cluster is not emulated yet",
+        "'load' accesses memory of other blocks of a cluster, which is not emulated",
     ),
     "intrinsic of another target": (
         '%x = llvm.call_intrinsic "llvm.amdgcn.workitem.id.x"() : () -> i32',

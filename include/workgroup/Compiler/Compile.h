@@ -161,6 +161,11 @@ struct KernelRecord {
   std::optional<std::array<int64_t, 3>> block, grid;
   /// Those that every launch has to have, because the code relies on them.
   std::optional<std::array<int64_t, 3>> knownBlock, knownGrid;
+  /// Blocks per cluster; ones if no launch asks for clusters, nothing if
+  /// launches do not agree on constants.
+  std::optional<std::array<int64_t, 3>> cluster;
+  /// Bytes of dynamic workgroup memory that the kernel is known to use.
+  int64_t leastDynamicSharedBytes = 0;
   /// Bytes of workgroup memory; dynamic only if all launches agree.
   int64_t staticSharedBytes = 0;
   std::optional<int64_t> dynamicSharedBytes;

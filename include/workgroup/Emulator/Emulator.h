@@ -114,6 +114,8 @@ struct SharedBuffer {
 
 struct LaunchRequest {
   std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  /// Blocks per cluster, if the launch asks for clusters.
+  std::optional<std::array<uint32_t, 3>> cluster;
   uint64_t dynamicSharedBytes = 0;
   std::vector<BufferView> buffers;
   std::vector<ParameterValue> parameters;
