@@ -60,8 +60,9 @@ def MergeKernelsPass : Pass<"workgroup-merge-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Of `gpu.module`s that differ in nothing but their names and locations, the
     first one stays, and what launched kernels of the others launches its own.
-    Networks repeat their layers, and most of the time of a compilation is that
-    of LLVM, kernel by kernel.
+    Its operations get the locations of all that they stand for, fused. Networks
+    repeat their layers, and most of the time of a compilation is that of LLVM,
+    kernel by kernel.
 
     ```mlir
     gpu.launch_func @layer::@kernel ...
