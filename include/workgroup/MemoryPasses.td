@@ -234,8 +234,9 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
 
     Padding keeps a kernel, with all functions that it calls, within `max-bytes`.
     The default is the 48 KiB of static memory: padding must not turn it into
-    dynamic memory. Buffers of functions that others call are swizzled
-    only.
+    dynamic memory. What is dynamic already, and written by TMA, may grow to what
+    a block of the chip can have. Buffers of functions that others call are
+    swizzled only.
 
     With `swizzle=auto`, as in the pipeline, padding by up to a quarter of a row is
     preferred to swizzling, which has to save a 32nd of all wavefronts, and in loops of more than 64 turns the arithmetic of a
@@ -277,6 +278,9 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
            "Workgroup memory in bytes that a kernel may have when its rows are "
            "padded; 0 means 48 KiB">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "The chip to compile for; empty means the target of the gpu.module, "
+           "else sm_80">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

@@ -302,12 +302,15 @@ struct ResolveBankConflictsOptions {
   /// Workgroup memory in bytes that a kernel may have when its rows are padded;
   /// 0 means what static memory can have.
   int64_t maxBytes = 0;
+  /// The chip of kernels without a target.
+  std::string chip;
 };
 
 /// Gives workgroup buffers in device code inside `root` layouts with fewer bank
 /// conflicts. See pass `workgroup-resolve-bank-conflicts`.
-void resolveBankConflicts(Operation *root,
-                          const ResolveBankConflictsOptions &options = {});
+LogicalResult
+resolveBankConflicts(Operation *root,
+                     const ResolveBankConflictsOptions &options = {});
 
 struct VerifyKernelsOptions {
   /// Reject barriers in divergent control flow.

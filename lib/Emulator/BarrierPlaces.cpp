@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BarrierPlaces.h"
+#include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -54,7 +55,7 @@ BarrierPlaces::BarrierPlaces(const std::string &bitcode,
   kernel = prepareKernel(*context, bitcode, name, /*chip=*/"", errors);
   if (!kernel.module)
     return;
-  analyses->machine = createTargetMachineForChip("sm_80");
+  analyses->machine = createTargetMachineForChip(getDefaultChip().name);
   // Arguments of a kernel are the same for all threads.
   kernel.function->setCallingConv(CallingConv::PTX_Kernel);
   analyses->compute(*kernel.function);

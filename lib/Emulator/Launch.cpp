@@ -44,7 +44,8 @@ static ProgramOptions getProgramOptions(const EmulatorOptions &options) {
   // Races are looked for in the program as it is written; the optimiser may
   // take them away, or read what the program does not.
   if (options.check == Check::None)
-    program.chip = options.chip.empty() ? "sm_80" : options.chip;
+    program.chip =
+        options.chip.empty() ? getDefaultChip().name.str() : options.chip;
   return program;
 }
 

@@ -108,8 +108,8 @@ void buildMemoryPipeline(OpPassManager &pm,
 
   // Every access is explicit now, and launches still tell their block sizes.
   if (options.resolveBankConflicts)
-    pm.addPass(
-        createResolveBankConflictsPass({options.swizzle, /*maxBytes=*/0}));
+    pm.addPass(createResolveBankConflictsPass(
+        {options.swizzle, /*maxBytes=*/0, options.chip}));
 
   // Constants that were hoisted out of launches become parameters otherwise.
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());

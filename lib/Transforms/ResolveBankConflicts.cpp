@@ -101,10 +101,12 @@ static void remarkConflicts(const BankBuffer &buffer, Operation *scope,
                     "conflicts",
                     ratio);
   if (choice.isHindered)
-    return remarkMissed(buffer, scope,
-                        conflicts + ", but padded rows would exceed the " +
-                            Twine(capacity) +
-                            " bytes of workgroup memory that the kernel has");
+    return remarkMissed(
+        buffer, scope,
+        conflicts + ", but " +
+            (buffer.tensorLoads.empty() ? "padded" : "aligned") +
+            " rows would exceed the " + Twine(capacity) +
+            " bytes of workgroup memory that the kernel has");
   remarkMissed(buffer, scope,
                conflicts + ", and no layout of its rows is clearly better");
 }
@@ -121,8 +123,9 @@ public:
                  const ResolveBankConflictsOptions &options)
       : root(root), scope(scope), isCalled(isCalled), options(options) {}
 
-  /// One round over all buffers. True if another one may find more.
-  bool resolve(bool isFirst);
+  /// One round over all buffers. True if another one may find more. Fails
+  /// after an error: the chip is unknown.
+  FailureOr<bool> resolve(bool isFirst);
 
 private:
   std::optional<LayoutChoice> decide(BankBuffer &buffer, BankSampler &sampler,
@@ -131,24 +134,36 @@ private:
   Operation *root, *scope;
   bool isCalled;
   const ResolveBankConflictsOptions &options;
+  int64_t getLimit(const BankBuffer &buffer) const;
   int64_t getRest(const BankBuffer &buffer) const;
 
   int64_t used = 0, capacity = 0;
+  /// Which the kernel is compiled for, where TMA writes one of its buffers.
+  const Chip *chip = nullptr;
   /// What comes before the first buffer that is aligned for a swizzle by TMA,
   /// at most.
   int64_t alignmentBytes = getTensorPatternBytes(kPassBytes);
 };
 } // namespace
 
-/// The bytes by which `buffer` may get larger.
+/// The bytes that the kernel may have with another layout of `buffer`: what TMA
+/// writes may make memory larger that is dynamic already.
+int64_t KernelResolver::getLimit(const BankBuffer &buffer) const {
+  bool mayGrow =
+      !buffer.tensorLoads.empty() && options.maxBytes <= 0 && used > capacity;
+  return mayGrow ? chip->maxWorkgroupBytes : capacity;
+}
+
+/// The bytes by which `buffer` may get larger; below zero if there is no room
+/// for the alignment that TMA's swizzles need. Static memory may become dynamic
+/// for that.
 int64_t KernelResolver::getRest(const BankBuffer &buffer) const {
+  int64_t rest = getLimit(buffer) - used;
   if (buffer.tensorLoads.empty())
-    return std::max<int64_t>(capacity - used, 0);
-  // Memory that is dynamic already may get larger.
-  int64_t limit = capacity;
-  if (used > capacity && options.maxBytes <= 0)
-    limit = findChip("sm_90")->maxWorkgroupBytes;
-  return std::max<int64_t>(limit - used - alignmentBytes, 0);
+    return std::max<int64_t>(rest, 0);
+  rest -= alignmentBytes;
+  bool isStatic = options.maxBytes <= 0 && used <= capacity;
+  return isStatic ? std::max<int64_t>(rest, 0) : rest;
 }
 
 /// The layout for `buffer`, if it is to get another one.
@@ -174,7 +189,7 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
   if (!isFirst)
     return std::nullopt;
   if (choice.before > choice.least)
-    remarkConflicts(buffer, scope, choice, capacity);
+    remarkConflicts(buffer, scope, choice, getLimit(buffer));
   else if (unknown)
     remarkMissed(buffer, scope,
                  "it is not known what the threads address by '" +
@@ -182,7 +197,7 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
   return std::nullopt;
 }
 
-bool KernelResolver::resolve(bool isFirst) {
+FailureOr<bool> KernelResolver::resolve(bool isFirst) {
   SmallVector<BankBuffer, 0> buffers = collectBankBuffers(root, scope);
   BlockShape shape = getBlockShape(scope);
   constexpr int64_t kMaxThreads = 1024;
@@ -200,6 +215,11 @@ bool KernelResolver::resolve(bool isFirst) {
   });
   if (buffers.empty())
     return false;
+  bool hasTensorLoads = llvm::any_of(buffers, [](const BankBuffer &buffer) {
+    return !buffer.tensorLoads.empty();
+  });
+  if (hasTensorLoads && !(chip = resolveChip(scope, options.chip)))
+    return failure();
   capacity = getCapacity(options);
   // What else the callers of a function have is not looked at.
   used = isCalled
@@ -222,8 +242,8 @@ bool KernelResolver::resolve(bool isFirst) {
   return hasConflicts;
 }
 
-void resolveBankConflicts(Operation *root,
-                          const ResolveBankConflictsOptions &options) {
+LogicalResult resolveBankConflicts(Operation *root,
+                                   const ResolveBankConflictsOptions &options) {
   // A layout that is better and not good may be improved once more, so that
   // running the pass again changes nothing.
   constexpr unsigned kMaxRounds = 4;
@@ -234,10 +254,15 @@ void resolveBankConflicts(Operation *root,
     called.insert(callee);
   for (Operation *scope : scopes) {
     KernelResolver resolver(root, scope, called.contains(scope), options);
-    for (unsigned round = 0; round < kMaxRounds; ++round)
-      if (!resolver.resolve(round == 0))
+    for (unsigned round = 0; round < kMaxRounds; ++round) {
+      FailureOr<bool> mayFindMore = resolver.resolve(round == 0);
+      if (failed(mayFindMore))
+        return failure();
+      if (!*mayFindMore)
         break;
+    }
   }
+  return success();
 }
 
 namespace {
@@ -251,7 +276,8 @@ struct ResolveBankConflictsPass final
           << "max-bytes must not be negative, but is " << maxBytes.getValue();
       return signalPassFailure();
     }
-    resolveBankConflicts(getOperation(), {swizzle, maxBytes});
+    if (failed(resolveBankConflicts(getOperation(), {swizzle, maxBytes, chip})))
+      signalPassFailure();
   }
 };
 } // namespace
