@@ -79,6 +79,17 @@ static void allowRegisters(gpu::GPUModuleOp module) {
   }
 }
 
+/// Repeats a number that upstream makes a vector of without saying so, which is
+/// no constant of LLVM: the NaN in a maximum of matrices of f16.
+static void spreadConstants(gpu::GPUModuleOp module) {
+  module.walk([](LLVM::ConstantOp constant) {
+    auto type = dyn_cast<VectorType>(constant.getType());
+    if (type && isa<FloatAttr>(constant.getValue()))
+      constant.setValueAttr(
+          DenseElementsAttr::get(type, Attribute(constant.getValue())));
+  });
+}
+
 namespace {
 struct ConvertKernelsToNVVMPass final
     : impl::ConvertKernelsToNVVMPassBase<ConvertKernelsToNVVMPass> {
@@ -97,6 +108,7 @@ struct ConvertKernelsToNVVMPass final
       return signalPassFailure();
     for (const ValueParameter &parameter : parameters)
       restore(module, parameter);
+    spreadConstants(module);
     allowRegisters(module);
   }
 

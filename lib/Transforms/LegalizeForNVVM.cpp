@@ -11,6 +11,7 @@
 #include "ExpandShapes.h"
 #include "LaneReducer.h"
 #include "LowerReductions.h"
+#include "MatrixElementwise.h"
 #include "NarrowFloats.h"
 #include "ThreadOwnership.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
@@ -426,6 +427,7 @@ struct LegalizeForNVVMPass final
         failed(lowerStructuredOps(root, scopes, rewriter)) ||
         failed(lowerReductions(root, scopes, rewriter)))
       return signalPassFailure();
+    expandMatrixElementwise(root, rewriter);
 
     RewritePatternSet patterns(&getContext());
     populateVectorPatterns(patterns);

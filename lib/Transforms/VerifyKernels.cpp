@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per thing that upstream's lowering to NVVM gets wrong without a
-// message, or with one that does not name the op. The numbers B1 to B10 are
+// message, or with one that does not name the op. The numbers B1 to B12 are
 // those of docs/verification.md, which shows each of them.
 //
 //===----------------------------------------------------------------------===//
@@ -15,6 +15,7 @@
 #include "InlinedProgram.h"
 #include "KernelChecks.h"
 #include "KernelSync.h"
+#include "MatrixElementwise.h"
 #include "NestedLaunches.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Transforms/ParallelLoopMapper.h"
@@ -373,6 +374,7 @@ void KernelVerifier::verifyOp(Operation *op) {
   verifyElements(op);
   verifyStrides(op);
   verifyReturn(op);
+  hasFailed |= failed(verifyMatrixElementwise(op));
 }
 
 //===----------------------------------------------------------------------===//
