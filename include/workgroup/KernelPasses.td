@@ -15,8 +15,8 @@ def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
   let summary = "Attach `#nvvm.target` to every GPU module";
   let description = [{
     Gives each `gpu.module` a `#nvvm.target` for `chip`, with the oldest PTX
-    version that knows the chip and the instructions that this project emits. A
-    module that has a target keeps it.
+    version that knows the chip and the operations in the module. A module that
+    has a target keeps it.
 
     Fails on a chip that is not in the table of supported chips, and on a module
     whose target names another chip than the option.
@@ -262,6 +262,11 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
       without regard to the sign);
     - launches that threads of a kernel would execute, in it or in a function that
       it calls;
+    - operations on matrices in registers that have no lowering (upstream: the
+      process dies);
+    - operations of the dialects gpu, nvgpu and nvvm that the chip of the
+      module's target lacks, or the version of PTX that it asks for, with the
+      chips that have them;
     - more workgroup memory than a block can have.
 
     `verify-barriers=false` turns off the check of barriers.
@@ -292,7 +297,9 @@ def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
     Changes nothing. An operation in a `gpu.module` that is not of the LLVM or
     NVVM dialects (for example an access to memory of a vector of rank two) could
     not be lowered; the error names it, instead of the translation's
-    "unrealized_conversion_cast".
+    "unrealized_conversion_cast". Neither can an operation of NVVM that the chip
+    of the module's target lacks, or a variable where an instruction takes a
+    constant.
   }];
 }
 

@@ -61,8 +61,7 @@ NVVM::NVVMTargetAttr getTarget(gpu::GPUModuleOp module) {
   return {};
 }
 
-/// The number in `name`: 90 of `sm_90a`.
-static unsigned getArchitecture(StringRef name) {
+unsigned Chip::getArchitecture() const {
   unsigned version = 0;
   StringRef digits = name.drop_front(StringRef("sm_").size());
   return digits.consumeInteger(10, version) ? 0 : version;
@@ -70,12 +69,12 @@ static unsigned getArchitecture(StringRef name) {
 
 bool Chip::hasAsyncCopies() const {
   constexpr unsigned kAmpere = 80;
-  return getArchitecture(name) >= kAmpere;
+  return getArchitecture() >= kAmpere;
 }
 
 bool Chip::hasTensorCopies() const {
   constexpr unsigned kHopper = 90;
-  return getArchitecture(name) >= kHopper;
+  return getArchitecture() >= kHopper;
 }
 
 int64_t Chip::getResidentBlocks(int64_t bytes, int64_t numThreads) const {

@@ -6,29 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "workgroup/Passes.h"
-#include "workgroup/Target/Chip.h"
+#include "workgroup/Target/OperationNeeds.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
 
 #define GEN_PASS_DEF_ATTACHTARGETPASS
 #include "workgroup/Passes.h.inc"
-
-/// The version of PTX, in tenths, that the operations of `module` need.
-static unsigned getNeededPTXVersion(gpu::GPUModuleOp module) {
-  constexpr unsigned kTensorMapFence = 83;
-  bool hasFence =
-      module
-          .walk([](Operation *op) {
-            return isa<nvgpu::TmaFenceOp, NVVM::FenceProxyAcquireOp>(op)
-                       ? WalkResult::interrupt()
-                       : WalkResult::advance();
-          })
-          .wasInterrupted();
-  return hasFence ? kTensorMapFence : 0;
-}
 
 static LogicalResult attachTarget(gpu::GPUModuleOp module, StringRef chipName) {
   const Chip *chip = resolveChip(module, chipName);
@@ -37,7 +22,8 @@ static LogicalResult attachTarget(gpu::GPUModuleOp module, StringRef chipName) {
   if (getTarget(module))
     return success();
   MLIRContext *context = module.getContext();
-  unsigned version = std::max(chip->ptxVersion, getNeededPTXVersion(module));
+  unsigned version =
+      std::max(chip->ptxVersion, getNeededPTXVersion(module, *chip));
   auto features = StringAttr::get(context, "+ptx" + Twine(version));
   auto target = NVVM::NVVMTargetAttr::get(
       context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip->name, features);

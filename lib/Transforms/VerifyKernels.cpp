@@ -34,6 +34,7 @@
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
+#include "workgroup/Target/OperationNeeds.h"
 #include "workgroup/Transforms.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -429,6 +430,8 @@ LogicalResult KernelVerifier::verify() {
     if (isKernel(scope))
       hasFailed |= failed(verifyMatrixOperands(scope, uniformity));
   hasFailed |= failed(verifyWorkgroupMemory(module, scopes, options));
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    hasFailed |= failed(verifyOperations(kernels));
   return failure(hasFailed);
 }
 

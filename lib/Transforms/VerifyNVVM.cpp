@@ -8,7 +8,9 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Target/OperationNeeds.h"
 
 namespace mlir::workgroup {
 
@@ -43,14 +45,49 @@ static LogicalResult verify(gpu::GPUModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Fails after an error if `value`, the `name` of `op`, which the instruction
+/// holds itself, is not a constant from `least` to `most`.
+static LogicalResult verifyImmediate(Operation *op, StringRef name, Value value,
+                                     uint64_t least, uint64_t most) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)) && constant.uge(least) &&
+      constant.ule(most))
+    return success();
+  InFlightDiagnostic error = op->emitOpError("has a ")
+                             << name << " that is not a constant";
+  if (least == most)
+    return error << " of " << least;
+  return error << " from " << least << " to " << most;
+}
+
+/// LLVM's verifier says of such operands no more than that they are wrong.
+static LogicalResult verifyImmediates(gpu::GPUModuleOp module) {
+  constexpr uint64_t kTensorMapBytes = 128, kLastSelector = 3;
+  bool hasFailed = false;
+  module.walk([&](Operation *op) {
+    LogicalResult outcome = success();
+    if (auto fence = dyn_cast<NVVM::FenceProxyAcquireOp>(op))
+      outcome = verifyImmediate(op, "size", fence.getSize(), kTensorMapBytes,
+                                kTensorMapBytes);
+    else if (auto product = dyn_cast<NVVM::MmaSpOp>(op))
+      outcome =
+          verifyImmediate(op, "sparsity selector",
+                          product.getSparsitySelector(), 0, kLastSelector);
+    hasFailed |= failed(outcome);
+  });
+  return failure(hasFailed);
+}
+
 namespace {
 struct VerifyNVVMPass final : impl::VerifyNVVMPassBase<VerifyNVVMPass> {
   using VerifyNVVMPassBase::VerifyNVVMPassBase;
 
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([](gpu::GPUModuleOp module) {
-      return failed(verify(module)) ? WalkResult::interrupt()
-                                    : WalkResult::skip();
+      bool isRight = succeeded(verify(module)) &&
+                     succeeded(verifyOperations(module)) &&
+                     succeeded(verifyImmediates(module));
+      return isRight ? WalkResult::skip() : WalkResult::interrupt();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -38,18 +38,3 @@ gpu.module @foreign [#rocdl.target] {
 func.func @no_kernels() {
   return
 }
-
-// -----
-
-// The fence for tensor maps came with a later PTX than the chip.
-// CHECK-LABEL: func.func @fence
-// CHECK:       gpu.module @fences [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx83">]
-func.func @fence() {
-  return
-}
-gpu.module @fences {
-  gpu.func @acquire(%map: !nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>) kernel {
-    nvgpu.tma.fence.descriptor %map : !nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>
-    gpu.return
-  }
-}

@@ -92,3 +92,30 @@ gpu.module @kernels {
     llvm.return
   }
 }
+
+// -----
+
+// What the chip lacks, and a variable where the instruction holds a constant.
+gpu.module @chips [#nvvm.target<chip = "sm_90", features = "+ptx83">] {
+  llvm.func @kernel(%b: i64, %s: !llvm.ptr<3>) attributes {gpu.kernel, nvvm.kernel} {
+    // expected-error @+1 {{'nvvm.st.bulk' op with these types and attributes is not in sm_90, but in sm_100, sm_120}}
+    nvvm.st.bulk %s, size = %b : !llvm.ptr<3>
+    // expected-error @+1 {{'nvvm.setmaxregister' op with these types and attributes is not in sm_90, but in sm_90a}}
+    nvvm.setmaxregister increase 232
+    llvm.return
+  }
+}
+
+// -----
+
+gpu.module @immediates [#nvvm.target<chip = "sm_90", features = "+ptx83">] {
+  llvm.func @kernel(%a: i32, %p: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    %size = llvm.mlir.constant(128 : i32) : i32
+    nvvm.fence.proxy.acquire #nvvm.mem_scope<gpu> %p, %size
+    // expected-error @+1 {{'nvvm.fence.proxy.acquire' op has a size that is not a constant of 128}}
+    nvvm.fence.proxy.acquire #nvvm.mem_scope<gpu> %p, %a
+    // expected-error @+1 {{'nvvm.mma.sp.sync' op has a sparsity selector that is not a constant from 0 to 3}}
+    %0 = nvvm.mma.sp.sync A[%a, %a] B[%a, %a] C[%a, %a, %a, %a] sparseMetadata[%a] selector[%a] {intOverflowBehavior = #nvvm.mma_int_overflow<satfinite>, multiplicandAPtxType = #nvvm.mma_type<s8>, multiplicandBPtxType = #nvvm.mma_type<s8>, shape = #nvvm.shape<m = 16, n = 8, k = 32>} : (i32, i32, i32) -> !llvm.struct<(i32, i32, i32, i32)>
+    llvm.return
+  }
+}

@@ -38,6 +38,12 @@ struct Chip {
   int64_t maxBlocks;
   int64_t maxThreads;
 
+  /// The number in the name: 90 of `sm_90a`.
+  unsigned getArchitecture() const;
+
+  /// True if it has what no other architecture has: `sm_90a`.
+  bool isSpecific() const { return name.ends_with("a"); }
+
   /// True if threads can copy from global to workgroup memory asynchronously.
   bool hasAsyncCopies() const;
 

@@ -1,0 +1,22 @@
+//===- ProductNeeds.h - What products of matrices need ----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
+#define WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
+
+#include "workgroup/Target/OperationNeeds.h"
+
+namespace mlir::workgroup {
+
+/// What `op` needs if it is one of those on matrices whose parts are in the
+/// registers of a warp.
+std::optional<OperationNeeds> findNeedsOfProduct(Operation *op);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
