@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
+#include "PointerPlace.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -14,7 +15,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -68,6 +68,8 @@ ThreadAccess AccessCollector::make(Operation *op, AccessKind kind) {
   ThreadAccess access;
   access.op = op;
   access.kind = kind;
+  if (kind == AccessKind::Atomic)
+    access.scope = AtomicScope::System;
   return access;
 }
 
@@ -78,7 +80,11 @@ static Attribute getSpaceAttribute(Value value) {
 }
 
 /// True for NVPTX's constant memory, which no kernel writes.
-static bool isConstantMemory(Attribute space) {
+static bool isConstantMemory(Value value) {
+  if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(value.getType()))
+    return pointer.getAddressSpace() ==
+           unsigned(NVVM::NVVMMemorySpace::Constant);
+  Attribute space = getSpaceAttribute(value);
   if (auto number = dyn_cast_or_null<IntegerAttr>(space))
     return number.getInt() == int64_t(NVVM::NVVMMemorySpace::Constant);
   auto named = dyn_cast_or_null<NVVM::NVVMMemorySpaceAttr>(space);
@@ -94,6 +100,8 @@ MemorySpace AccessCollector::getSpace(Value value,
   if (getSpaceAttribute(value))
     if (MemorySpace space = getMemorySpace(value); space != MemorySpace::Other)
       return space;
+  if (MemorySpace space = getPointerSpace(value); space != MemorySpace::Other)
+    return space;
   MemorySpace space = result.roots[roots.front()].space;
   bool isOne = llvm::all_of(roots, [&](unsigned number) {
     return number != 0 && result.roots[number].space == space;
@@ -110,7 +118,7 @@ void AccessCollector::add(ThreadAccess access, OpOperand &operand,
   llvm::erase_if(access.roots, [&](unsigned number) {
     return result.roots[number].space == MemorySpace::Private;
   });
-  if (access.roots.empty() || isConstantMemory(getSpaceAttribute(value)))
+  if (access.roots.empty() || isConstantMemory(value))
     return; // of one thread, never reached, or never written
   access.space = getSpace(value, access.roots);
   if (access.space == MemorySpace::Private)
@@ -165,7 +173,11 @@ void AccessCollector::setSameness(Operation *store, Value value,
 
 void AccessCollector::addElement(AccessKind kind, OpOperand &operand,
                                  ValueRange indices) {
-  add(make(operand.getOwner(), kind), operand, AccessShape::ofElement(indices));
+  ThreadAccess access = make(operand.getOwner(), kind);
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (access.scope && type && type.getElementType().isIntOrFloat())
+    access.atomicBits = type.getElementTypeBitWidth();
+  add(std::move(access), operand, AccessShape::ofElement(indices));
 }
 
 void AccessCollector::addVector(AccessKind kind, OpOperand &operand,
@@ -198,7 +210,8 @@ void AccessCollector::visit(Operation *op) {
   if (auto call = dyn_cast<CallOpInterface>(op))
     return visitCall(call);
   if (isFreeOfAccesses(op) || visitElements(op) || visitVectors(op) ||
-      visitWarp(op) || visitWhole(op) || visitAsync(op) || visitMBarrier(op))
+      visitWarp(op) || visitWhole(op) || visitAsync(op) || visitMBarrier(op) ||
+      visitPointers(op))
     return;
   visitEffects(op);
 }
@@ -396,98 +409,6 @@ void AccessCollector::addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store) {
   else if (shape)
     shape->isPartial = true;
   add(std::move(access), operand, shape);
-}
-
-//===----------------------------------------------------------------------===//
-// Operations on whole memrefs
-//===----------------------------------------------------------------------===//
-
-/// True if what `op` computes in its regions may be different for each thread.
-bool AccessCollector::isDivergentInside(Operation *op) const {
-  llvm::SetVector<Value> used;
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  auto isOfThread = [&](Operation *inner) {
-    auto results = inner->getResults();
-    bool isId = inner->getNumOperands() == 0 && !results.empty() &&
-                !inner->hasTrait<OpTrait::ConstantLike>() &&
-                !isa<linalg::IndexOp>(inner) &&
-                !uniformity.isUniform(results.front());
-    return isThreadOp(inner) || isId || isa<CallOpInterface>(inner)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  };
-  auto isUniform = [&](Value value) { return uniformity.isUniform(value); };
-  return !llvm::all_of(used, isUniform) ||
-         llvm::any_of(op->getRegions(), [&](Region &region) {
-           return region.walk(isOfThread).wasInterrupted();
-         });
-}
-
-/// True if the block, of more than one thread, executes `op` together, on the
-/// same memory.
-bool AccessCollector::isCollective(Operation *op) const {
-  return !getBlockShape(scope).isSingleThread() &&
-         uniformity.isUniformPoint(op) && !isDivergentInside(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return uniformity.isUniform(operand);
-         });
-}
-
-bool AccessCollector::visitWhole(Operation *op) {
-  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-    ThreadAccess read = make(op, AccessKind::Read);
-    ThreadAccess write = make(op, AccessKind::Write);
-    if (isCollective(op))
-      read.agent = write.agent = AccessAgent::Block;
-    addAll(read, copy.getSourceMutable());
-    addAll(write, copy.getTargetMutable());
-    return true;
-  }
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    ThreadAccess read = make(op, AccessKind::Read);
-    ThreadAccess write = make(op, AccessKind::Write);
-    if (!getBlockShape(scope).isSingleThread())
-      read.agent = write.agent = AccessAgent::Block;
-    read.isAsync = write.isAsync = true; // until the slot is got
-    addAll(read, copy.getSourceMutable());
-    addAll(write, copy.getTileMutable());
-    return true;
-  }
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
-    visitLinalg(structured);
-    return true;
-  }
-  return false;
-}
-
-/// The accesses of `op`. It is the block's only if it reads nothing of the
-/// memory that it writes and that threads share: spread over threads, it would
-/// read what others have written.
-void AccessCollector::visitLinalg(linalg::LinalgOp op) {
-  size_t first = result.accesses.size();
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!isa<BaseMemRefType>(operand.get().getType()))
-      continue;
-    if (op.payloadUsesValueFromOperand(&operand))
-      addAll(make(op, AccessKind::Read), operand);
-    if (op.isDpsInit(&operand))
-      addAll(make(op, AccessKind::Write), operand);
-  }
-  auto own = MutableArrayRef(result.accesses).drop_front(first);
-  auto mayMeet = [&](const ThreadAccess &read, const ThreadAccess &write) {
-    bool isOneBuffer = read.roots.size() == 1 && read.roots == write.roots &&
-                       read.footprint && write.footprint;
-    return result.mayAlias(read, write) &&
-           !(isOneBuffer && areApart(*read.footprint, *write.footprint));
-  };
-  bool isInPlace = llvm::any_of(own, [&](const ThreadAccess &write) {
-    return write.isWrite() && llvm::any_of(own, [&](const ThreadAccess &read) {
-             return !read.isWrite() && mayMeet(read, write);
-           });
-  });
-  if (!isInPlace && isCollective(op))
-    for (ThreadAccess &access : own)
-      access.agent = AccessAgent::Block;
 }
 
 } // namespace mlir::workgroup

@@ -44,6 +44,7 @@ private:
   void addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store);
   bool visitWhole(Operation *op);
   bool visitAsync(Operation *op);
+  bool visitPointers(Operation *op);
   bool visitMBarrier(Operation *op);
   void visitLinalg(linalg::LinalgOp op);
   void visitCall(CallOpInterface call);
@@ -62,6 +63,11 @@ private:
   /// Adds an access to any memory of `space`.
   void addDense(const ThreadAccess &access, OpOperand &tile);
   void addAnywhere(ThreadAccess access, MemorySpace space);
+  void addPointer(ThreadAccess access, OpOperand &pointer,
+                  std::optional<int64_t> bytes);
+  void addValue(AccessKind kind, OpOperand &pointer, Type type);
+  void addBulk(OpOperand &source, OpOperand &target);
+  void addTensor(AccessKind kind, Operation *op);
   void addMatrix(AccessKind kind, OpOperand &operand, ValueRange indices,
                  gpu::MMAMatrixType matrix, const APInt &lead,
                  bool isTransposed);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
+#include "PointerPlace.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -28,7 +29,7 @@ namespace mlir::workgroup {
 bool AccessCollector::isReference(Type type) {
   return isa<BaseMemRefType, nvgpu::MBarrierGroupType,
              nvgpu::TensorMapDescriptorType,
-             nvgpu::WarpgroupMatrixDescriptorType>(type);
+             nvgpu::WarpgroupMatrixDescriptorType, LLVM::LLVMPointerType>(type);
 }
 
 bool AccessCollector::isFreeOfAccesses(Operation *op) {
@@ -59,20 +60,6 @@ bool AccessCollector::isFreeOfAccesses(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Asynchronous copies and mbarriers
 //===----------------------------------------------------------------------===//
-
-static MemorySpace getPointerSpace(Value pointer) {
-  auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
-  switch (type ? type.getAddressSpace() : 0) {
-  case unsigned(NVVM::NVVMMemorySpace::Global):
-    return MemorySpace::Global;
-  case unsigned(NVVM::NVVMMemorySpace::Shared):
-    return MemorySpace::Workgroup;
-  case unsigned(NVVM::NVVMMemorySpace::Local):
-    return MemorySpace::Private;
-  default:
-    return MemorySpace::Other;
-  }
-}
 
 /// TMA knows where a tile begins, and takes its rows to be dense.
 void AccessCollector::addDense(const ThreadAccess &access, OpOperand &tile) {
@@ -110,11 +97,6 @@ bool AccessCollector::visitAsync(Operation *op) {
       .Case([&](nvgpu::TmaAsyncStoreOp store) {
         addDense(read, store.getSrcMutable());
         add(write, store.getTensorMapDescriptorMutable(), std::nullopt);
-        return true;
-      })
-      .Case([&](NVVM::CpAsyncOp copy) {
-        addAnywhere(read, getPointerSpace(copy.getSrc()));
-        addAnywhere(write, getPointerSpace(copy.getDst()));
         return true;
       })
       .Default([](Operation *) { return false; });

@@ -82,17 +82,18 @@ Operation *AsyncGroups::findCommitInRegions(Operation *copy,
   return nullptr;
 }
 
-/// True if a wait for the group that `commit` commits follows in its block.
-bool AsyncGroups::isWaitedFor(Operation *commit) const {
+/// The wait for the group that `commit` commits that follows in its block; null
+/// for none.
+Operation *AsyncGroups::findWait(Operation *commit) const {
   int64_t behind = 0;
   for (Operation *next = commit->getNextNode(); next;
        next = next->getNextNode()) {
     behind += isCommit(next);
     std::optional<int64_t> under = getNumLeft(next);
     if (under && *under <= behind)
-      return true;
+      return next;
   }
-  return false;
+  return nullptr;
 }
 
 /// Behind what commits a group of `step` at the latest: `commit`, if that is
@@ -281,9 +282,12 @@ bool AsyncGroups::isNeverDone(unsigned step, Operation *scope) const {
 
 std::optional<AsyncCompletion>
 AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
-  bool isOfKind = kind == GroupKind::Copies
-                      ? isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(copy)
-                      : isa<nvgpu::TmaAsyncStoreOp>(copy);
+  bool isOfKind =
+      kind == GroupKind::Copies
+          ? isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(copy)
+          : isa<nvgpu::TmaAsyncStoreOp, NVVM::CpAsyncBulkSharedCTAToGlobalOp,
+                NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
+                NVVM::CpAsyncBulkTensorReduceOp>(copy);
   neverDone = false;
   if (!isOfKind)
     return std::nullopt;
@@ -296,9 +300,11 @@ AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
   younger = 0;
   left.reset();
   completion = {};
-  if (commit && !steps.contains(commit) && isWaitedFor(commit)) {
+  if (Operation *wait =
+          commit && !steps.contains(commit) ? findWait(commit) : nullptr) {
     // What the thread does in the step behind that is in order.
     completion.last = step;
+    completion.inStep = wait;
     completion.isExact = false;
     return completion;
   }

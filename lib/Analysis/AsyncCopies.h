@@ -65,7 +65,7 @@ private:
   bool isNeverDone(unsigned step, Operation *scope) const;
   std::optional<int64_t> getNumLeft(Operation *op) const;
   Operation *findCommitInRegions(Operation *copy, Operation *scope) const;
-  bool isWaitedFor(Operation *commit) const;
+  Operation *findWait(Operation *commit) const;
   std::optional<Position> findCommit(Operation *commit, unsigned step) const;
   bool isBeforeTest(Position at) const;
   ArrayRef<unsigned> getFollowing(Position at) const;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copies that are waited for in a later turn of a loop, and what TMA and
-// threads may see of each other.
+// Copies that are waited for in a later turn of a loop, or that nothing waits
+// for, as far as is known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -170,9 +170,13 @@ void HazardFinder::visitRepeated(unsigned first, unsigned second,
       inside.push_back(loop);
   auto addLater = [&](unsigned copy, unsigned later) {
     const AsyncCompletion *done = tree.getCompletion(copy);
-    if (isCopy(copy) && done)
-      addUnordered(copy, later, relation, done->isExact);
-    else if (isCopy(copy))
+    bool isKnown = done || use == HazardUse::Waits;
+    // In the next turn it is done if the thread waits for it in its own.
+    bool isWaited = done && done->inStep &&
+                    relation.carrier->contains(loops.getLoop(done->inStep));
+    if (isCopy(copy) && isKnown && !isWaited)
+      addUnordered(copy, later, relation, !done || done->isExact);
+    else if (isCopy(copy) && !isKnown)
       visitUnknown(copy, later);
   };
   for (const KernelLoop *loop : llvm::reverse(inside)) {
@@ -207,207 +211,87 @@ bool HazardFinder::visitMissed(unsigned first, unsigned second) {
 }
 
 //===----------------------------------------------------------------------===//
-// Proxies
+// Copies of which it is not known when they are done
 //===----------------------------------------------------------------------===//
 
-const SyncProgram &HazardFinder::getFenced(MemorySpace space) {
-  auto [it, isNew] = fenced.try_emplace(space);
-  if (isNew)
-    it->second = tree.getFenced(space);
-  return it->second;
+/// True if a thread waits for the copy `first` in the step of `second`, before
+/// that.
+bool HazardFinder::isWaitedBefore(unsigned first, unsigned second) const {
+  const AsyncCompletion *done = tree.getCompletion(first);
+  if (!done || !done->inStep || tree.getStep(second) != done->last)
+    return false;
+  Operation *behind =
+      done->inStep->getBlock()->findAncestorOpInBlock(*accesses[second].op);
+  return behind && done->inStep->isBeforeInBlock(behind);
 }
 
-/// True if the access is by the asynchronous proxy.
-static bool isBulk(const ThreadAccess &access) {
-  return access.isAsync &&
-         isa<nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(access.op);
+/// True if nothing waits for `copy`, and `other`, which comes behind it,
+/// touches the same for certain: no barrier helps.
+bool HazardFinder::visitUnwaited(unsigned copy, unsigned other) {
+  unsigned from = tree.getStep(copy), to = tree.getStep(other);
+  if (!tree.isNeverDone(copy) || !isBefore(from, to))
+    return false;
+  PairRelation relation;
+  relation.threads = threads;
+  relation.mayBeSame = true;
+  for (unsigned loop : getCommonLoops(from, to))
+    relation.sameTurn.push_back(tree.getLoop(loop));
+  return addUncuttable(copy, other, relation, nullptr);
 }
 
-/// Adds what a thread does by one of the accesses, and TMA by the other.
-void HazardFinder::visitProxies(unsigned first, unsigned second,
-                                ArrayRef<unsigned> around, bool isOrdered,
-                                bool isReverse) {
-  bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
-  if (isSecond && !isFirst)
-    addUnfenced(first, second, around, isOrdered);
-  if (isFirst && !isSecond)
-    addUnfenced(second, first, around, isReverse);
-}
-
-namespace {
-
-/// Finds the proxy fences between what a thread does and what TMA does.
-class FencedWays {
-public:
-  struct Fence {
-    unsigned node;
-    /// In which turn it is passed.
-    SyncTurn turn;
+/// True if it is not known when one of the accesses is done, so that nothing is
+/// known of their order; says so once for each.
+bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
+  bool isFirst = isUnknown(first);
+  if (!isFirst && !isUnknown(second))
+    return false;
+  if (visitUnwaited(first, second) || visitUnwaited(second, first))
+    return true;
+  // What comes before a copy is in order with its start, whenever it is done.
+  auto isBehind = [&](unsigned copy, unsigned other) {
+    unsigned from = tree.getStep(other), to = tree.getStep(copy);
+    return tree.isNeverDone(copy) && !isUnknown(other) &&
+           getCommonLoops(from, to).empty() && isBefore(from, to);
   };
-
-  FencedWays(const SyncProgram &program, const SyncProgram &fenced,
-             const SyncHazard &order)
-      : program(program), fenced(fenced), order(order) {}
-
-  /// On every way the first one; none if there is a way without.
-  SmallVector<Fence, 1> findFirst() const {
-    return find([](const Fence &) { return true; });
+  if (isBehind(first, second) || isBehind(second, first))
+    return false;
+  PairRelation anyTime = getAnyTime(first, second);
+  if (!conflicts.mayFind(first, second, anyTime) ||
+      !conflicts.find(first, second, anyTime))
+    return true;
+  if (unknown.insert(isFirst ? first : second).second) {
+    unsigned step = tree.getStep(second);
+    Conflict conflict;
+    conflict.kind = Conflict::Possible;
+    conflict.reason = kUntimed.str();
+    hazards.push_back({first,
+                       second,
+                       {step, step, std::nullopt, false},
+                       {},
+                       conflict,
+                       /*isUntimed=*/true});
   }
-  /// True if on every way comes one, and then a barrier: so the thread that
-  /// starts the copy knows of what others have fenced.
-  bool isMet() const {
-    return !find([&](const Fence &fence) {
-              return isCut(program, getOrderBehind(fence), {});
-            }).empty();
-  }
-  SyncHazard getOrderBehind(const Fence &fence) const;
-
-private:
-  using Condition = llvm::function_ref<bool(const Fence &)>;
-
-  SmallVector<Fence, 1> find(Condition condition) const {
-    auto walk = [&](const SyncWays &ways) { ways.walk(order); };
-    return find(std::nullopt, walk, condition);
-  }
-  SmallVector<Fence, 1> find(std::optional<SyncTurn> arm,
-                             llvm::function_ref<void(const SyncWays &)> walk,
-                             Condition condition) const;
-  SmallVector<Fence, 1> findInArms(unsigned branch, const SyncTurn &turn,
-                                   Condition condition) const;
-
-  /// As barriers see the kernel, and as fences do.
-  const SyncProgram &program, &fenced;
-  const SyncHazard &order;
-};
-
-} // namespace
-
-/// On every way that is walked the first fence for which the condition holds;
-/// none if there is a way without. What is walked may be an arm that is passed
-/// in the turn `arm`.
-SmallVector<FencedWays::Fence, 1>
-FencedWays::find(std::optional<SyncTurn> arm,
-                 llvm::function_ref<void(const SyncWays &)> walk,
-                 Condition condition) const {
-  SmallVector<Fence, 1> found;
-  auto ignore = [](SyncGap) {};
-  auto visit = [&](unsigned node, const SyncTurn &passed) {
-    if (!found.empty())
-      return;
-    Fence fence{node, arm.value_or(passed)};
-    if (fenced.nodes[node].kind != SyncNode::Barrier)
-      found = findInArms(node, fence.turn, condition);
-    else if (condition(fence))
-      found.push_back(fence);
-  };
-  walk(SyncWays(fenced, {ignore, visit}));
-  return found;
+  return true;
 }
 
-SmallVector<FencedWays::Fence, 1>
-FencedWays::findInArms(unsigned branch, const SyncTurn &turn,
-                       Condition condition) const {
-  SmallVector<Fence, 1> all;
-  for (unsigned part : fenced.nodes[branch].parts) {
-    if (fenced.sequences[part].isNeverTaken)
-      continue;
-    auto walk = [&](const SyncWays &ways) { ways.walkArm(part); };
-    SmallVector<Fence, 1> found = find(turn, walk, condition);
-    if (found.empty())
-      return found;
-    llvm::append_range(all, found);
-  }
-  return all;
-}
-
-/// The order from a fence to what TMA does. What is known of arms is known of
-/// those that are passed in the turn of one of the accesses.
-SyncHazard FencedWays::getOrderBehind(const Fence &fence) const {
-  SyncHazard behind{fence.node, order.to, order.loop, order.isFar};
-  bool isSecond = fence.turn.isSecond;
-  if (isSecond) {
-    behind.loop = std::nullopt;
-    behind.isFar = false;
-  }
-  if (fence.turn.isOther || fence.turn.whole) {
-    behind.isFar = false;
-    return behind;
-  }
-  for (auto [arm, passed] : order.taken) {
-    if (isSecond && !passed.isSecond)
-      continue; // of another turn than both
-    behind.taken.push_back({arm, passed});
-    passed.isSecond = false;
-    if (isSecond && passed == SyncTurn())
-      behind.taken.push_back({arm, passed});
-  }
-  return behind;
-}
-
-/// Adds what a thread does by the first access, and TMA by the second, with no
-/// proxy fence on some way between: also if one thread does both.
-void HazardFinder::addUnfenced(unsigned first, unsigned second,
-                               ArrayRef<unsigned> around, bool isOrdered) {
+/// Adds all turns in which `other` may come behind `copy`, of which it is not
+/// known when it is done.
+void HazardFinder::visitUndone(unsigned copy, unsigned other) {
+  if (!isUnknown(copy))
+    return;
+  unsigned from = tree.getStep(copy), to = tree.getStep(other);
+  SmallVector<unsigned, 3> around = getCommonLoops(from, to);
   PairRelation relation;
   relation.threads = threads;
   for (unsigned loop : around)
     relation.sameTurn.push_back(tree.getLoop(loop));
-  unsigned from = tree.getStep(first), to = tree.getStep(second);
-  if (isOrdered)
-    addUnfenced({first, second, {from, to, std::nullopt, false}, relation, {}});
-  for (unsigned loop : llvm::reverse(around)) {
+  if (copy != other && (from == to || isBefore(from, to)))
+    addUnordered(copy, other, relation, /*isExact=*/true);
+  relation.most = std::nullopt;
+  while (!relation.sameTurn.empty()) {
     relation.carrier = relation.sameTurn.pop_back_val();
-    addUnfenced({first, second, {from, to, loop, false}, relation, {}});
-    PairRelation later = relation;
-    later.least = 2;
-    later.most = std::nullopt;
-    addUnfenced({first, second, {from, to, loop, true}, later, {}});
+    addUnordered(copy, other, relation, /*isExact=*/true);
   }
-}
-
-void HazardFinder::addUnfenced(Hazard hazard) {
-  const SyncProgram &fenced = getFenced(accesses[hazard.second].space);
-  SyncHazard order = hazard.order;
-  bool isMet = FencedWays(program, fenced, order).isMet();
-  if (isMet && isOpenOnly)
-    return;
-  auto isConflict = [&](bool isFenced) {
-    hazard.relation.mayBeSame = !isFenced;
-    hazard.conflict =
-        conflicts.find(hazard.first, hazard.second, hazard.relation);
-    return bool(hazard.conflict);
-  };
-  bool isFenced = isCut(fenced, order, {});
-  if (!isConflict(isFenced))
-    return;
-  if (!isMet) {
-    auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
-    order = narrow(hazard, tree, conflicts, decisions, isOfUse);
-    if (isOpenOnly && FencedWays(program, fenced, order).isMet())
-      return;
-    bool isFencedOnAll = isCut(fenced, order, {});
-    if (isFencedOnAll && !isFenced && !isConflict(true))
-      return;
-    isFenced = isFencedOnAll;
-  }
-  if (isFenced && use != HazardUse::Verification) {
-    // A barrier has to come behind the fence.
-    FencedWays ways(program, fenced, order);
-    for (const FencedWays::Fence &fence : ways.findFirst()) {
-      hazard.order = ways.getOrderBehind(fence);
-      hazards.push_back(hazard);
-    }
-    return;
-  }
-  hazard.conflict = Conflict();
-  hazard.conflict.kind = Conflict::Possible;
-  hazard.conflict.reason =
-      isFenced ? "no barrier comes between the proxy fence (nvvm.fence.proxy) "
-                 "of the one thread and what the other one has TMA do"
-               : "no proxy fence (nvvm.fence.proxy) tells TMA of the other "
-                 "access";
-  hazard.order = {order.to, order.to, std::nullopt, false};
-  hazards.push_back(std::move(hazard));
 }
 
 } // namespace mlir::workgroup

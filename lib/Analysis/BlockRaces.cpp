@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/BlockRaces.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -46,6 +47,7 @@ private:
                                                  const AccessClass &second);
   void visit(const AccessClass &first, const AccessClass &second);
   bool visit(unsigned first, unsigned second);
+  bool mayBeOfOneCluster() const;
   void add(unsigned first, unsigned second, Conflict conflict);
 
   Operation *scope;
@@ -101,7 +103,8 @@ bool BlockRaceFinder::canRace(unsigned first, unsigned second) const {
   const ThreadAccess &lhs = accesses.getAccesses()[first];
   const ThreadAccess &rhs = accesses.getAccesses()[second];
   bool isSame = first == second && lhs.sameness == ThreadAccess::SameAlways;
-  bool isAtomic = areAtomic(lhs, rhs);
+  bool isAtomic =
+      areAtomic(lhs, rhs) && getCommonScope(lhs, rhs) >= AtomicScope::Device;
   return (lhs.isWrite() || rhs.isWrite()) && !isSame && !isAtomic &&
          accesses.mayAlias(lhs, rhs);
 }
@@ -136,6 +139,8 @@ void BlockRaceFinder::classify() {
       anyTime.condition = SymbolicCondition();
       return anyTime == made.footprint && other.roots == access.roots &&
              other.space == access.space && other.kind == access.kind &&
+             other.scope == access.scope &&
+             other.atomicBits == access.atomicBits &&
              isComparable(other) == isComparable(access) &&
              (!access.footprint ||
               other.footprint->basis == access.footprint->basis);
@@ -285,6 +290,26 @@ void BlockRaceFinder::visit(const AccessClass &first,
     }
 }
 
+/// True if two blocks may be of one cluster, as launches in sight tell. Without
+/// clusters, each block is one of its own.
+bool BlockRaceFinder::mayBeOfOneCluster() const {
+  if (auto launch = dyn_cast<gpu::LaunchOp>(scope))
+    return launch.hasClusterSize();
+  auto isOfCluster = [](NamedAttribute attribute) {
+    return attribute.getName().getValue().contains("cluster");
+  };
+  if (llvm::any_of(scope->getAttrs(), isOfCluster))
+    return true;
+  auto isLaunch = [](gpu::LaunchFuncOp launch) {
+    return launch.hasClusterSize() ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+  };
+  Operation *root = scope;
+  while (root->getParentOp())
+    root = root->getParentOp();
+  return root->walk(isLaunch).wasInterrupted();
+}
+
 /// Returns whether there is something wrong with two accesses.
 bool BlockRaceFinder::visit(unsigned first, unsigned second) {
   if (first > second)
@@ -307,6 +332,13 @@ bool BlockRaceFinder::visit(unsigned first, unsigned second) {
     conflict.reason = "it is not known where it is";
   if (!conflict)
     return false;
+  if (areAtomic(lhs, rhs) && getCommonScope(lhs, rhs) == AtomicScope::Cluster &&
+      mayBeOfOneCluster()) {
+    conflict = Conflict();
+    conflict.kind = Conflict::Possible;
+    conflict.reason = "whether the blocks are of one cluster, which is the "
+                      "scope of both, is not known";
+  }
   add(first, second, std::move(conflict));
   return true;
 }

@@ -29,8 +29,7 @@ public:
         decisions(conflicts), threads(threads), use(use),
         isOpenOnly(use != HazardUse::Elimination),
         hasBarriers(!tree.getBarriers().empty()), isElsewhere(isElsewhere),
-        isLeadingOnly(use != HazardUse::Verification && !isComplete &&
-                      !isSmall()),
+        isLeadingOnly(choosesBarriers() && !isComplete && !isSmall()),
         implied(program) {
     findSyncNodes();
   }
@@ -38,6 +37,10 @@ public:
   std::vector<Hazard> find();
 
 private:
+  /// True if barriers are chosen by what is found.
+  bool choosesBarriers() const {
+    return use == HazardUse::Elimination || use == HazardUse::Insertion;
+  }
   void findSyncNodes();
   bool isSmall() const;
   bool isPlain(unsigned access) const;
@@ -56,12 +59,15 @@ private:
   /// kOrderedUpdate.
   static unsigned getUpdateClass(const ThreadAccess &access);
   static constexpr unsigned kOrderedUpdate = 1;
+  static constexpr llvm::StringLiteral kUntimed =
+      "it is not known when the asynchronous operation is done";
   static bool areInterchangeable(const ThreadAccess &lhs,
                                  const ThreadAccess &rhs);
   PairRelation getAnyTime(unsigned first, unsigned second) const;
   void visit(unsigned first, unsigned second);
   ArrayRef<unsigned> getCarriers(unsigned first, unsigned second,
                                  ArrayRef<unsigned> around);
+  bool isWaitedBefore(unsigned first, unsigned second) const;
   void visitDirection(unsigned first, unsigned second,
                       ArrayRef<unsigned> around, bool isOrdered);
   bool isStraight(const SyncHazard &order) const;
@@ -84,7 +90,11 @@ private:
             llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate);
   void addBehind(unsigned first, unsigned second, std::optional<unsigned> loop,
                  PairRelation relation);
+  bool isUnknown(unsigned access) const {
+    return accesses[access].isAsync && !tree.getCompletion(access);
+  }
   bool visitUnknown(unsigned first, unsigned second);
+  void visitUndone(unsigned copy, unsigned other);
   bool visitUnwaited(unsigned copy, unsigned other);
   bool addUncuttable(unsigned first, unsigned second,
                      const PairRelation &relation, const MissedPhase *missed);
@@ -100,6 +110,7 @@ private:
                     bool isOrdered, bool isReverse);
   void addUnfenced(unsigned first, unsigned second, ArrayRef<unsigned> around,
                    bool isOrdered);
+  bool isFencedInStep(unsigned first, unsigned second) const;
   void addUnfenced(Hazard hazard);
   const SyncProgram &getFenced(MemorySpace space);
 

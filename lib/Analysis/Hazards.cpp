@@ -13,9 +13,6 @@
 
 namespace mlir::workgroup {
 
-static constexpr llvm::StringLiteral kUntimed =
-    "it is not known when the asynchronous operation is done";
-
 const SmallVector<unsigned, 3> &HazardFinder::getLoopsAround(unsigned step) {
   auto [it, isNew] = loopsAround.try_emplace(step);
   if (isNew)
@@ -41,6 +38,8 @@ SmallVector<unsigned, 3> HazardFinder::getCommonLoops(unsigned from,
 /// Of what nobody reads the result, and what does the same exactly, it makes no
 /// difference which comes first: sums of floats are rounded.
 unsigned HazardFinder::getUpdateClass(const ThreadAccess &access) {
+  if (getAtomicScope(access.op))
+    return kOrderedUpdate;
   if (!isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(access.op))
     return 0; // of an mbarrier
   auto update = dyn_cast<memref::AtomicRMWOp>(access.op);
@@ -74,7 +73,7 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
     return tree.getCompletion(access) &&
            isa<nvgpu::MBarrierArriveExpectTxOp>(accesses[access].op);
   };
-  if (areAtomic(lhs, rhs))
+  if (areAtomic(lhs, rhs) && getCommonScope(lhs, rhs) >= AtomicScope::Block)
     return (isAnnouncement(first) && isAnnouncement(second)) ||
            (use == HazardUse::Elimination && !areInterchangeable(lhs, rhs));
   if (first == second && lhs.sameness == ThreadAccess::SameAlways)
@@ -222,8 +221,11 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
 void HazardFinder::addUnordered(unsigned first, unsigned second,
                                 PairRelation relation, bool isExact) {
   unsigned step = tree.getStep(second);
+  size_t numBefore = hazards.size();
   relation.mayBeSame = true;
   add(first, second, {step, step, std::nullopt, false}, relation);
+  for (Hazard &hazard : MutableArrayRef(hazards).drop_front(numBefore))
+    hazard.isUndone = true;
   if (isExact || hazards.empty())
     return;
   Hazard &hazard = hazards.back();
@@ -282,7 +284,8 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
   for (unsigned loop : around)
     relation.sameTurn.push_back(tree.getLoop(loop));
   // Between the start of a copy and the wait for it, nothing is in order.
-  if (isOrdered && done && !isBefore(from, to))
+  if (isOrdered && done && !isBefore(from, to) &&
+      !isWaitedBefore(first, second))
     addUnordered(first, second, relation, done->isExact);
   else if (isOrdered && !isSeen(first) &&
            addOrdered(first, second, from, std::nullopt, relation) ==
@@ -307,20 +310,6 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
 // Pairs
 //===----------------------------------------------------------------------===//
 
-/// True if nothing waits for `copy`, and `other`, which comes behind it,
-/// touches the same for certain: no barrier helps.
-bool HazardFinder::visitUnwaited(unsigned copy, unsigned other) {
-  unsigned from = tree.getStep(copy), to = tree.getStep(other);
-  if (!tree.isNeverDone(copy) || !isBefore(from, to))
-    return false;
-  PairRelation relation;
-  relation.threads = threads;
-  relation.mayBeSame = true;
-  for (unsigned loop : getCommonLoops(from, to))
-    relation.sameTurn.push_back(tree.getLoop(loop));
-  return addUncuttable(copy, other, relation, nullptr);
-}
-
 /// Adds what no barrier helps against, if it happens for certain; false if it
 /// may not.
 bool HazardFinder::addUncuttable(unsigned first, unsigned second,
@@ -340,44 +329,6 @@ bool HazardFinder::addUncuttable(unsigned first, unsigned second,
   return true;
 }
 
-/// True if it is not known when one of the accesses is done, so that nothing is
-/// known of their order; says so once for each.
-bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
-  auto isUnknown = [&](unsigned access) {
-    return accesses[access].isAsync && !tree.getCompletion(access);
-  };
-  bool isFirst = isUnknown(first);
-  if (!isFirst && !isUnknown(second))
-    return false;
-  if (visitUnwaited(first, second) || visitUnwaited(second, first))
-    return true;
-  // What comes before a copy is in order with its start, whenever it is done.
-  auto isBehind = [&](unsigned copy, unsigned other) {
-    unsigned from = tree.getStep(other), to = tree.getStep(copy);
-    return tree.isNeverDone(copy) && !isUnknown(other) &&
-           getCommonLoops(from, to).empty() && isBefore(from, to);
-  };
-  if (isBehind(first, second) || isBehind(second, first))
-    return false;
-  PairRelation anyTime = getAnyTime(first, second);
-  if (!conflicts.mayFind(first, second, anyTime) ||
-      !conflicts.find(first, second, anyTime))
-    return true;
-  if (unknown.insert(isFirst ? first : second).second) {
-    unsigned step = tree.getStep(second);
-    Conflict conflict;
-    conflict.kind = Conflict::Possible;
-    conflict.reason = kUntimed.str();
-    hazards.push_back({first,
-                       second,
-                       {step, step, std::nullopt, false},
-                       {},
-                       conflict,
-                       /*isUntimed=*/true});
-  }
-  return true;
-}
-
 void HazardFinder::visit(unsigned first, unsigned second) {
   if (conflicts.areApart(first, second) || !canRace(first, second))
     return;
@@ -393,8 +344,13 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isCarried = !getCarriers(first, second, around).empty();
   if (visitMissed(first, second) || visitMissed(second, first))
     return;
-  if ((!isSame || isCarried) && visitUnknown(first, second))
+  if (use == HazardUse::Waits) {
+    visitUndone(first, second);
+    if (first != second)
+      visitUndone(second, first);
+  } else if ((!isSame || isCarried) && visitUnknown(first, second)) {
     return;
+  }
   bool isInStep = from == to && !(isElsewhere && isElsewhere(first, second));
   bool isOrdered = from == to ? isInStep && !isTogether : isBefore(from, to);
   // One operation by two threads at the same time, and in one turn after the
@@ -422,7 +378,7 @@ std::vector<Hazard> HazardFinder::find() {
   findKinds();
   if (isOpenOnly)
     implied.addBarriers();
-  if (use != HazardUse::Verification)
+  if (choosesBarriers())
     findLeading();
   // Of a kernel with so many that nothing cuts, it is enough to tell some. Of
   // those that are only possible none is enough: a certain one may follow.
@@ -442,6 +398,9 @@ std::vector<Hazard> HazardFinder::find() {
       for (; next != leading.end() && next->first == std::pair(second, first);
            ++next)
         isLeading = true;
+      if (use == HazardUse::Waits && !accesses[first].isAsync &&
+          !accesses[second].isAsync)
+        continue;
       if (isLeading ||
           (!isSettled(first, second) && tree.contains(accesses[first]) &&
            tree.contains(accesses[second])))

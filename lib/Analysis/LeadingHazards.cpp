@@ -37,12 +37,20 @@ bool HazardFinder::isPlain(unsigned access) const {
          !tree.getMissed(access);
 }
 
+/// Tells how an access is atomic; 0 if it is not.
+static unsigned getScopeNumber(const ThreadAccess &access) {
+  constexpr unsigned kNumScopes = unsigned(AtomicScope::System) + 1;
+  return access.scope
+             ? 1 + access.atomicBits * kNumScopes + unsigned(*access.scope)
+             : 0;
+}
+
 /// Accesses of an unrolled loop are of few kinds, for all that is asked of
 /// plain ones whenever they are done.
 void HazardFinder::findKinds() {
   constexpr size_t kMaxKinds = 1 << 11;
   using Kind = std::tuple<std::pair<unsigned, unsigned>, bool, AccessKind,
-                          unsigned, AccessAgent, MemorySpace,
+                          unsigned, unsigned, AccessAgent, MemorySpace,
                           std::vector<unsigned>, const void *, const void *>;
   std::map<Kind, unsigned> numbers;
   for (auto [number, access] : llvm::enumerate(accesses)) {
@@ -56,7 +64,8 @@ void HazardFinder::findKinds() {
     Kind kind{conflicts.getFootprintNumbers(number),
               access.footprint.has_value(),
               access.kind,
-              access.kind == AccessKind::Atomic ? getUpdateClass(access) : 0,
+              access.scope ? getUpdateClass(access) : 0,
+              getScopeNumber(access),
               access.agent,
               access.space,
               std::vector<unsigned>(access.roots.begin(), access.roots.end()),

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "MemRefPlace.h"
+#include "PointerPlace.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -110,6 +112,8 @@ std::optional<MemRefPlace> MemRefPlace::ofRoot(Value root, FixedQuery isFixed) {
          getIndex(group.getContext(), group.getNumBarriers())});
     return place;
   }
+  if (isa<LLVM::LLVMPointerType>(root.getType()))
+    return getPlaceOfRootPointer();
   if (!isa<MemRefType>(root.getType()))
     return std::nullopt;
   return getPlaceAt(root, LinearIndex(), isFixed);
@@ -289,6 +293,8 @@ static Result getByteView(const MemRefPlace &source, memref::ViewOp op,
 
 std::optional<MemRefPlace>
 MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
+  if (isa<LLVM::LLVMPointerType>(view.getType()))
+    return getPlaceOfPointer(view, source);
   if (!isa<MemRefType>(view.getType()))
     return std::nullopt;
   Result place =

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PointsTo.h"
+#include "PointerPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -76,7 +77,10 @@ PointsTo::Node PointsTo::makeNode(Value value) {
     return makeNodeOfArgument(argument);
   Operation *op = value.getDefiningOp();
   unsigned number = cast<OpResult>(value).getResultNumber();
-  if (Value source = getSource(op, number)) {
+  Value source = getSource(op, number);
+  if (!source)
+    source = getPointerSource(value);
+  if (source) {
     Node node;
     node.origin = Origin::View;
     node.sources.push_back(source);
@@ -129,6 +133,8 @@ static MemorySpace getSpaceOfRoot(Value root) {
     return getMemorySpace(root);
   if (isa<nvgpu::MBarrierGroupType>(root.getType()))
     return MemorySpace::Workgroup;
+  if (isa<LLVM::LLVMPointerType>(root.getType()))
+    return getPointerSpace(root);
   return isa<nvgpu::TensorMapDescriptorType>(root.getType())
              ? MemorySpace::Global
              : MemorySpace::Other;

@@ -14,9 +14,7 @@
 
 namespace mlir::workgroup {
 
-/// True if something in `scope` may wait for copies in a way that is not
-/// followed.
-static bool hasOtherWaits(Operation *scope) {
+bool mayWaitForCopies(Operation *scope) {
   auto isOther = [](Operation *op) {
     bool isWait =
         isa<NVVM::CpAsyncMBarrierArriveOp, LLVM::InlineAsmOp,
@@ -46,7 +44,7 @@ void SyncTree::findCompletions(Operation *scope,
   AsyncGroups copies = makeGroups(GroupKind::Copies);
   AsyncGroups stores = makeGroups(GroupKind::Stores);
   AsyncGroups reads = makeGroups(GroupKind::StoreReads);
-  bool hasOthers = hasOtherWaits(scope);
+  bool hasOthers = mayWaitForCopies(scope);
   auto getStepOf = [&](Operation *op) -> std::optional<unsigned> {
     auto it = accessesOf.find(op);
     return it == accessesOf.end() ? std::nullopt

@@ -9,6 +9,8 @@
 #include "workgroup/Analysis/ThreadAccess.h"
 #include "AccessCollector.h"
 #include "RingTiles.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
 
@@ -90,16 +92,21 @@ Operation *ThreadAccesses::getCommonTile(const ThreadAccess &lhs,
 }
 
 bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs) {
-  auto getWidth = [](const ThreadAccess &access) -> unsigned {
-    auto type = access.operand
-                    ? dyn_cast<MemRefType>(access.operand->get().getType())
-                    : MemRefType();
-    return type && type.getElementType().isIntOrFloat()
-               ? type.getElementTypeBitWidth()
-               : 0;
-  };
-  return lhs.kind == AccessKind::Atomic && rhs.kind == AccessKind::Atomic &&
-         getWidth(lhs) == getWidth(rhs);
+  return lhs.scope && rhs.scope && lhs.atomicBits == rhs.atomicBits;
+}
+
+AtomicScope getCommonScope(const ThreadAccess &lhs, const ThreadAccess &rhs) {
+  return std::min(*lhs.scope, *rhs.scope);
+}
+
+bool isBulk(const ThreadAccess &access) {
+  return access.isAsync &&
+         isa<nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp,
+             NVVM::CpAsyncBulkSharedCTAToGlobalOp,
+             NVVM::CpAsyncBulkGlobalToSharedClusterOp,
+             NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
+             NVVM::CpAsyncBulkTensorReduceOp,
+             NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(access.op);
 }
 
 bool ThreadAccesses::areComparable(const ThreadAccess &lhs,

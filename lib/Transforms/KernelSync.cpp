@@ -46,6 +46,17 @@ static bool isOtherBarrier(Operation *op) {
          isOrdering(op);
 }
 
+/// True if `op`, at which threads wait in a way that is not followed, may order
+/// what threads of different blocks do.
+static bool mayOrderBlocks(Operation *op) {
+  if (auto fence = dyn_cast<NVVM::MembarOp>(op))
+    return fence.getScope() != NVVM::MemScopeKind::CTA;
+  if (std::optional<AtomicScope> scope = getAtomicScope(op))
+    return *scope > AtomicScope::Block && !isRelaxedAtomic(op);
+  return !isa<NVVM::BarrierOp, NVVM::SyncWarpOp, NVVM::BarrierArriveOp, PutOp,
+              GetOp>(op);
+}
+
 /// True if `op` waits for a phase of an mbarrier.
 static bool isPhaseWait(Operation *op) {
   return isa<nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp,
@@ -77,7 +88,10 @@ KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
   if (scope->walk(isNamed).wasInterrupted())
     addParts(makeTree(UniformityUnit::Block));
   scope->walk([&](Operation *op) {
-    hasOtherBarriers |= isOtherBarrier(op) && !parts.isBarrier(op);
+    bool isOther = isOtherBarrier(op) && !parts.isBarrier(op);
+    hasOtherBarriers |= isOther;
+    hasOtherOrders |= isOther && !isRelaxedAtomic(op);
+    hasOrdersOfBlocks |= isOther && mayOrderBlocks(op);
     hasPhaseWaits |= isPhaseWait(op);
     if (mayArrive(op))
       arrivals.push_back(op);
@@ -195,7 +209,7 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
     OpOperand *operand = getAccess(access).operand;
     return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
   };
-  bool isWeak = hasOtherBarriers ||
+  bool isWeak = hasOtherOrders ||
                 (!isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second) &&
                  mayOrderByPhases(hazard, arePhasesFollowed));
   isWeak |= !isKernel(scope) || hasOpenBarriers || hasParts;
@@ -210,7 +224,7 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
     hazard.conflict.reason =
         "barriers where threads of a warp or of a part of the block go "
         "different ways are not followed";
-  else if (hasOtherBarriers || hasParts)
+  else if (hasOtherOrders || hasParts)
     hazard.conflict.reason =
         "barriers of a part of the block, fences and rings are not followed";
   else
@@ -245,7 +259,7 @@ std::vector<BlockRace> KernelSync::findBlockRaces() {
   std::vector<BlockRace> races =
       mlir::workgroup::findBlockRaces(scope, accesses, conflicts);
   for (BlockRace &race : races)
-    if (hasOtherBarriers && race.conflict.kind == Conflict::Certain) {
+    if (hasOrdersOfBlocks && race.conflict.kind == Conflict::Certain) {
       race.conflict = Conflict();
       race.conflict.kind = Conflict::Possible;
       race.conflict.reason = "fences and flags between blocks are not followed";

@@ -65,6 +65,11 @@ public:
   /// followed.
   bool hasOtherWaits() const { return hasOtherBarriers || hasPhaseWaits; }
 
+  /// True if copies are made by TMA.
+  bool hasBulkCopies() const {
+    return llvm::any_of(accesses.getAccesses(), isBulk);
+  }
+
   /// Where threads wait for others than at barriers of all.
   ThreadWaits findWaits() const;
 
@@ -103,6 +108,9 @@ private:
   mutable ThreadConflicts conflicts;
   ThreadParts parts;
   bool hasOtherBarriers = false, hasPhaseWaits = false;
+  /// Some of the other barriers, and of those between blocks, order something:
+  /// relaxed atomic operations do not.
+  bool hasOtherOrders = false, hasOrdersOfBlocks = false;
   /// Where threads may arrive at mbarriers.
   SmallVector<Operation *> arrivals;
 };

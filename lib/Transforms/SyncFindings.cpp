@@ -132,11 +132,18 @@ void SyncFindings::addUnknownWarps() {
   });
 }
 
+/// What can be done about atomic accesses that are not for each other's
+/// threads.
+static constexpr llvm::StringLiteral kWiderScope =
+    "give both atomic operations a scope that includes the other thread";
+
 /// What can be done about accesses that no barrier can separate.
-static std::string getRemedy(const ThreadAccess &first,
-                             const ThreadAccess &second, bool isOneWarp) {
+static StringRef getRemedy(const ThreadAccess &first,
+                           const ThreadAccess &second, bool isOneWarp) {
   if (first.isAsync)
     return "wait for the asynchronous copy before, and then for all threads";
+  if (areAtomic(first, second))
+    return kWiderScope;
   if (first.op == second.op)
     return "let one thread do it, give each thread a place of its own, or make "
            "it atomic";
@@ -308,9 +315,11 @@ void SyncFindings::addRace(const BlockRace &race) {
     os << "cannot synchronize '" << first.op->getName() << "' and '"
        << second.op->getName() << "' on " << memory << ": " << printWho(1)
        << " " << getVerb(second.kind) << " what " << printWho(0) << " "
-       << getVerb(first.kind)
-       << ", and blocks do not wait for each other; give each block a place of "
-          "its own, make it atomic, or do it in two kernels";
+       << getVerb(first.kind) << ", and blocks do not wait for each other; "
+       << (areAtomic(first, second)
+               ? kWiderScope
+               : "give each block a place of its own, make it atomic, or do it "
+                 "in two kernels");
     note += " in " + printWho(0);
   } else {
     os << "possible data race on " << memory

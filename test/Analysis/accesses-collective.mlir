@@ -110,8 +110,8 @@ gpu.module @asynchronous {
     gpu.return
   }
   gpu.func @cp_async_of_pointers(%a: !llvm.ptr<1>, %s: !llvm.ptr<3>) kernel {
-    // expected-remark @+2 {{thread reads async global memory of anything somewhere}}
-    // expected-remark @+1 {{thread writes async workgroup memory of anything somewhere}}
+    // expected-remark @+2 {{thread reads async global memory of %arg0 at 0, 16 long}}
+    // expected-remark @+1 {{thread writes async workgroup memory of %arg1 at 0, 16 long}}
     nvvm.cp.async.shared.global %s, %a, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group
     nvvm.cp.async.wait.group 0

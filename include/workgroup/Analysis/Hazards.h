@@ -30,13 +30,20 @@ struct Hazard {
   bool isUntimed = false;
   /// The wait between that misses the first one; null for none.
   const MissedPhase *missed = nullptr;
+  /// The first one is asynchronous and may not be done when the second one
+  /// comes: a wait has to come between.
+  bool isUndone = false;
+  /// A thread does the first one, TMA the second one, and some way between has
+  /// no proxy fence.
+  bool isUnfenced = false;
   /// What barriers cut of the others cuts this one, too.
   bool isImplied = false;
 };
 
 /// What hazards are looked for: to choose among the barriers that are there; to
-/// add to them; or to tell what they do not order.
-enum class HazardUse { Elimination, Insertion, Verification };
+/// add to them; to tell what they do not order; or to add waits and fences that
+/// asynchronous operations lack, of which only those that lack one are of use.
+enum class HazardUse { Elimination, Insertion, Verification, Waits };
 
 /// All that barriers have to separate, of the threads that `threads` names, but
 /// for what they do in one turn by two accesses of a step for which

@@ -31,6 +31,10 @@ bool isWarpBarrier(Operation *op);
 /// `space`.
 bool isProxyFence(Operation *op, MemorySpace space);
 
+/// True if something in `scope` may wait for asynchronous copies in a way that
+/// is not followed.
+bool mayWaitForCopies(Operation *scope);
+
 /// Who is to meet at barriers, and where they go together.
 struct SyncScope {
   UniformityUnit unit;
@@ -87,6 +91,9 @@ struct AsyncCompletion {
   /// Every thread that gets to that step sees it; otherwise only the thread
   /// that started it does.
   bool isForAll = false;
+  /// The wait of the thread for it, if that is part of the step in which it is
+  /// started.
+  Operation *inStep = nullptr;
 };
 
 /// A wait that gets on at once, although a copy by TMA is under way: it names

@@ -20,6 +20,7 @@
 #define WORKGROUP_ANALYSIS_THREADACCESS_H
 
 #include "workgroup/Analysis/ArgumentAliases.h"
+#include "workgroup/Analysis/AtomicAccess.h"
 #include "workgroup/Analysis/LinearIndex.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -103,6 +104,10 @@ struct ThreadAccess {
   AccessAgent agent = AccessAgent::Thread;
   /// It may happen at any time after the operation, until it is waited for.
   bool isAsync = false;
+  /// Of what is atomic, the threads for which it is; and how wide it is, in
+  /// bits: 0 for an mbarrier.
+  std::optional<AtomicScope> scope;
+  unsigned atomicBits = 0;
   /// Of a write: whether threads that do it write the same to the same place.
   enum { NotSame, SameInTurn, SameAlways } sameness = NotSame;
   MemorySpace space = MemorySpace::Other;
@@ -118,6 +123,12 @@ struct ThreadAccess {
 /// True if both are atomic, and of one width: others may come between the parts
 /// of each other.
 bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs);
+
+/// Of two accesses that are atomic, the threads for which both are.
+AtomicScope getCommonScope(const ThreadAccess &lhs, const ThreadAccess &rhs);
+
+/// True if the access is by TMA, of the asynchronous proxy.
+bool isBulk(const ThreadAccess &access);
 
 /// The accesses of one kernel or device function.
 class ThreadAccesses {

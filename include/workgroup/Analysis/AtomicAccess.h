@@ -1,0 +1,28 @@
+//===- AtomicAccess.h - How far atomic accesses reach -----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_ANALYSIS_ATOMICACCESS_H
+#define WORKGROUP_ANALYSIS_ATOMICACCESS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::workgroup {
+
+/// The threads for which an atomic access is atomic, from the fewest on.
+enum class AtomicScope { Thread, Block, Cluster, Device, System };
+
+/// The scope of an atomic operation of LLVM, or a fence of it, or of an access
+/// that is volatile; nothing for others.
+std::optional<AtomicScope> getAtomicScope(Operation *op);
+
+/// True for an atomic operation of LLVM that orders nothing but itself.
+bool isRelaxedAtomic(Operation *op);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_ANALYSIS_ATOMICACCESS_H
