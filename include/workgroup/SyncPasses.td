@@ -47,6 +47,19 @@ def InsertBarriersPass : SyncPass<"workgroup-insert-barriers"> {
     threads execute with the same operands) are taken for the work of the block:
     whatever threads they will be spread over, others have to wait for them.
 
+    Before that, waits are inserted for copies by `cp.async`
+    (`nvgpu.device_async_copy`, `nvvm.cp.async.shared.global`) that are touched
+    before anything waits for them: `nvgpu.device_async_wait`, or
+    `nvvm.cp.async.wait.group` where no token is at hand, and what commits the group
+    of the copies where nothing does. A wait stands before the barrier that tells
+    other threads, if there is one, or else right before who touches the bytes, and
+    leaves as many groups under way as it may. Waits that are there are taken as
+    they are. And `nvvm.fence.proxy` is inserted where threads touch what TMA touches
+    behind that, and no fence tells it: before the barrier between, or else right
+    before TMA. The remarks `InsertedWait` and `InsertedFence` tell of them. Where
+    that does not help, or a copy is waited for in a way that is not followed, such
+    as by an mbarrier, nothing is inserted, and what is left is reported.
+
     Where threads may wait for others in another way (for a lock or a flag, at a
     barrier of some threads, for a phase that only some wait for) no barrier is
     inserted behind it, as it could hold those others up; what it would order is

@@ -39,8 +39,9 @@ bool AccessCollector::isFreeOfAccesses(Operation *op) {
              cf::AssertOp, memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
              memref::DimOp, memref::PrefetchOp, affine::AffinePrefetchOp,
              nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
-             nvgpu::MBarrierCreateOp, nvgpu::TmaFenceOp, nvgpu::TmaPrefetchOp,
-             nvgpu::TmaCreateDescriptorOp, nvgpu::WarpgroupGenerateDescriptorOp,
+             nvgpu::MBarrierCreateOp, nvgpu::MBarrierGetOp, nvgpu::TmaFenceOp,
+             nvgpu::TmaPrefetchOp, nvgpu::TmaCreateDescriptorOp,
+             nvgpu::WarpgroupGenerateDescriptorOp,
              nvgpu::WarpgroupMmaInitAccumulatorOp, RingOp, PutOp, CommitOp,
              GetOp, ReleaseOp>(op) ||
          isa<NVVM::BarrierOp, NVVM::Barrier0Op, NVVM::BarrierArriveOp,
@@ -128,8 +129,11 @@ bool AccessCollector::visitMBarrier(Operation *op) {
           NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
           NVVM::MBarrierTryWaitOp>(op)) {
     bool isWrite = isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp>(op);
-    addAnywhere(make(op, isWrite ? AccessKind::Write : AccessKind::Atomic),
-                MemorySpace::Workgroup);
+    size_t before = result.accesses.size();
+    addPointer(make(op, isWrite ? AccessKind::Write : AccessKind::Atomic),
+               op->getOpOperand(0), std::nullopt);
+    if (result.accesses.size() != before) // whatever its type says
+      result.accesses.back().space = MemorySpace::Workgroup;
     return true;
   }
   return false;

@@ -110,6 +110,7 @@ private:
                     bool isOrdered, bool isReverse);
   void addUnfenced(unsigned first, unsigned second, ArrayRef<unsigned> around,
                    bool isOrdered);
+  bool haveCommonRoot(unsigned first, unsigned second) const;
   bool isFencedInStep(unsigned first, unsigned second) const;
   void addUnfenced(Hazard hazard);
   const SyncProgram &getFenced(MemorySpace space);

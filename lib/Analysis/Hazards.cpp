@@ -344,6 +344,10 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   bool isCarried = !getCarriers(first, second, around).empty();
   if (visitMissed(first, second) || visitMissed(second, first))
     return;
+  bool isInStep = from == to && !(isElsewhere && isElsewhere(first, second));
+  bool isOrdered = from == to ? isInStep && !isTogether : isBefore(from, to);
+  bool isReverse = from != to && isBefore(to, from);
+  visitProxies(first, second, around, isOrdered, isReverse || isInStep);
   if (use == HazardUse::Waits) {
     visitUndone(first, second);
     if (first != second)
@@ -351,8 +355,6 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   } else if ((!isSame || isCarried) && visitUnknown(first, second)) {
     return;
   }
-  bool isInStep = from == to && !(isElsewhere && isElsewhere(first, second));
-  bool isOrdered = from == to ? isInStep && !isTogether : isBefore(from, to);
   // One operation by two threads at the same time, and in one turn after the
   // other. What the block copies is read by some threads, written by others.
   if (isSame && (isOrdered || (isTogether && isInStep && first != second))) {
@@ -365,11 +367,9 @@ void HazardFinder::visit(unsigned first, unsigned second) {
     isOrdered = false;
   }
   visitDirection(first, second, around, isOrdered);
-  bool isReverse = from != to && isBefore(to, from);
   if (first != second && !(from == to && !isCarried))
     visitDirection(second, first, around, isReverse);
   visitRepeated(first, second, around);
-  visitProxies(first, second, around, isOrdered, isReverse || isInStep);
 }
 
 std::vector<Hazard> HazardFinder::find() {

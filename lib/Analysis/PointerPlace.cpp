@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
@@ -68,6 +69,8 @@ static std::optional<Address> findAddress(Value number, unsigned depth) {
     return Address{extract.getSource(), {}};
   if (auto cast = dyn_cast<LLVM::PtrToIntOp>(op))
     return Address{cast.getArg(), {}};
+  if (auto get = dyn_cast<nvgpu::MBarrierGetOp>(op))
+    return Address{get.getBarriers(), {}};
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return findAddress(apply, depth + 1);
   bool isCast = isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp,

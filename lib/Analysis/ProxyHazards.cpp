@@ -18,11 +18,24 @@ const SyncProgram &HazardFinder::getFenced(MemorySpace space) {
   return it->second;
 }
 
+bool HazardFinder::haveCommonRoot(unsigned first, unsigned second) const {
+  return llvm::any_of(accesses[first].roots, [&](unsigned root) {
+    return root != 0 && llvm::is_contained(accesses[second].roots, root);
+  });
+}
+
 /// Adds what a thread does by one of the accesses, and TMA by the other.
 void HazardFinder::visitProxies(unsigned first, unsigned second,
                                 ArrayRef<unsigned> around, bool isOrdered,
                                 bool isReverse) {
   bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
+  if (accesses[first].op == accesses[second].op)
+    return; // TMA signals an mbarrier by its own proxy
+  // Where it is not known when TMA is done, that is told, and fences only of
+  // what is known to be of the same memory.
+  bool isUndone = isUnknown(first) || isUnknown(second);
+  if (isUndone && !haveCommonRoot(first, second))
+    return;
   if (isSecond && !isFirst)
     addUnfenced(first, second, around, isOrdered);
   if (isFirst && !isSecond)

@@ -6,9 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AsyncWaits.h"
 #include "EdgeBlocks.h"
 #include "HazardsAtCalls.h"
 #include "KernelSync.h"
+#include "ProxyFences.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
@@ -243,6 +247,8 @@ LogicalResult BarrierEditor::insert(const ThreadPart &part) {
 /// In a function that some threads call on their own no barrier can stand; in
 /// one that whole warps do, only theirs.
 LogicalResult BarrierEditor::insert() {
+  AsyncWaits(kernel, program).insert();
+  ProxyFences(kernel, program).insert();
   if (kernel.isEnteredTogether(UniformityUnit::Block)) {
     if (failed(insert(UniformityUnit::Block)))
       return failure();
