@@ -23,8 +23,8 @@ namespace mlir::workgroup {
 
 AccessCollector::AccessCollector(Operation *scope,
                                  const UniformityAnalysis &uniformity,
-                                 ThreadAccesses &result)
-    : scope(scope), uniformity(uniformity), result(result) {}
+                                 Result result, Memory memory)
+    : scope(scope), uniformity(uniformity), result(result), memory(memory) {}
 
 /// Adds `entry` and the blocks that control may get to from there.
 static void addReachable(Block *entry, DenseSet<Block *> &reached) {
@@ -116,12 +116,13 @@ void AccessCollector::add(ThreadAccess access, OpOperand &operand,
   access.operand = &operand;
   access.roots = target.roots;
   llvm::erase_if(access.roots, [&](unsigned number) {
-    return result.roots[number].space == MemorySpace::Private;
+    return isLeftOut(result.roots[number]);
   });
   if (access.roots.empty() || isConstantMemory(value))
     return; // of one thread, never reached, or never written
-  access.space = getSpace(value, access.roots);
-  if (access.space == MemorySpace::Private)
+  access.space = memory == Memory::OfThread ? MemorySpace::Private
+                                            : getSpace(value, access.roots);
+  if (memory == Memory::Shared && access.space == MemorySpace::Private)
     return;
   auto isNothing = [](const AccessShape::Dimension &dimension) {
     return dimension.count && getConstantIntValue(dimension.count) == 0;
@@ -195,7 +196,7 @@ void AccessCollector::addAll(ThreadAccess access, OpOperand &operand) {
 }
 
 void AccessCollector::addAnywhere(ThreadAccess access, MemorySpace space) {
-  if (space == MemorySpace::Private)
+  if (space == MemorySpace::Private || memory == Memory::OfThread)
     return;
   access.space = space;
   access.roots.assign(1, 0);

@@ -18,11 +18,22 @@
 
 namespace mlir::workgroup {
 
-/// Describes the accesses of all operations in a kernel.
+/// Describes the accesses of all operations in a kernel: to memory that threads
+/// share, or to that which each of them has for itself.
 class AccessCollector {
 public:
+  /// What is collected.
+  struct Result {
+    SmallVectorImpl<MemoryRoot> &roots;
+    SmallVectorImpl<ThreadAccess> &accesses;
+    /// False for two accesses that are known to be of different memory.
+    llvm::function_ref<bool(const ThreadAccess &, const ThreadAccess &)>
+        mayAlias;
+  };
+  enum class Memory { Shared, OfThread };
+
   AccessCollector(Operation *scope, const UniformityAnalysis &uniformity,
-                  ThreadAccesses &result);
+                  Result result, Memory memory = Memory::Shared);
 
   void collect();
 
@@ -34,6 +45,8 @@ private:
   /// True for operations that synchronise, or make and end memory, or only look
   /// as if they accessed it.
   static bool isFreeOfAccesses(Operation *op);
+  /// True for memory that is not collected.
+  bool isLeftOut(const MemoryRoot &root) const;
   /// An access without its operand's memory and place.
   static ThreadAccess make(Operation *op, AccessKind kind);
 
@@ -78,7 +91,8 @@ private:
 
   Operation *scope;
   const UniformityAnalysis &uniformity;
-  ThreadAccesses &result;
+  Result result;
+  Memory memory;
   std::unique_ptr<PointsTo> pointsTo;
   /// The roots that callees may find.
   SmallVector<unsigned, 1> reachable;

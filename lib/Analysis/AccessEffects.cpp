@@ -58,6 +58,15 @@ bool AccessCollector::isFreeOfAccesses(Operation *op) {
          isMemoryEffectFree(op);
 }
 
+/// What a kernel allocates is its thread's, whatever memory the type names.
+bool AccessCollector::isLeftOut(const MemoryRoot &root) const {
+  if (memory == Memory::Shared)
+    return root.space == MemorySpace::Private;
+  Operation *op = root.value ? root.value.getDefiningOp() : nullptr;
+  return !isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) ||
+         !scope->isProperAncestor(op) || root.space == MemorySpace::Workgroup;
+}
+
 //===----------------------------------------------------------------------===//
 // Asynchronous copies and mbarriers
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include "CheckedArithmetic.h"
 #include "workgroup/Analysis/SymbolicIndex.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
@@ -178,14 +179,13 @@ SymbolicRange SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
   using Atom = SymbolicAtom;
   auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
   constexpr int64_t kMaxGrid = INT32_MAX;
-  constexpr int64_t kMaxBlock[] = {1024, 1024, 64};
   auto getMost = [&](std::optional<int64_t> size, std::optional<int64_t> most,
                      int64_t limit) {
     return std::min(limit, size.value_or(most.value_or(limit)));
   };
   auto getMostThreads = [&] {
     return getMost(shape.sizes[atom.dim], mostThreads[atom.dim],
-                   kMaxBlock[atom.dim]);
+                   kMaxBlockSizes[atom.dim]);
   };
   auto getMostBlocks = [&] {
     return getMost(grid[atom.dim], mostBlocks[atom.dim], kMaxGrid);

@@ -11,6 +11,7 @@
 #include "RingTiles.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "workgroup/Analysis/OwnAccesses.h"
 
 namespace mlir::workgroup {
 
@@ -46,7 +47,10 @@ ThreadAccesses::ThreadAccesses(Operation *scope,
                                const UniformityAnalysis &uniformity,
                                const ArgumentAliases &arguments) {
   roots.emplace_back(); // what is not known
-  AccessCollector(scope, uniformity, *this).collect();
+  auto mayBeOne = [&](const ThreadAccess &lhs, const ThreadAccess &rhs) {
+    return mayAlias(lhs, rhs);
+  };
+  AccessCollector(scope, uniformity, {roots, accesses, mayBeOne}).collect();
   for (unsigned rhs = 1; rhs < roots.size(); ++rhs)
     for (unsigned lhs = 1; lhs < rhs; ++lhs)
       if (mayRootsOverlap(roots[lhs], roots[rhs], arguments))
@@ -89,6 +93,21 @@ Operation *ThreadAccesses::getCommonTile(const ThreadAccess &lhs,
   if (lhs.roots.size() != 1 || lhs.roots != rhs.roots)
     return nullptr;
   return getTileSource(roots[lhs.roots.front()].value);
+}
+
+OwnAccesses collectOwnAccesses(Operation *scope,
+                               const UniformityAnalysis &uniformity) {
+  OwnAccesses own;
+  own.roots.emplace_back(); // what is not known
+  auto mayBeOne = [](const ThreadAccess &lhs, const ThreadAccess &rhs) {
+    return llvm::any_of(lhs.roots, [&](unsigned root) {
+      return llvm::is_contained(rhs.roots, root);
+    });
+  };
+  AccessCollector(scope, uniformity, {own.roots, own.accesses, mayBeOne},
+                  AccessCollector::Memory::OfThread)
+      .collect();
+  return own;
 }
 
 bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs) {

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,9 +29,8 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
                                  const ArgumentAliases &arguments)
     : accesses(accesses), index(scope, loops, block, warp, arguments) {
   const BlockShape &shape = index.getShape();
-  constexpr int64_t kMaxThreads = 1024;
   if (std::optional<int64_t> threads = shape.getNumThreads();
-      threads && *threads <= kMaxThreads)
+      threads && *threads <= kMaxBlockThreads)
     tables = std::make_unique<ThreadTables>(
         std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
   // As if all places of which nothing is known were one.

@@ -30,6 +30,7 @@
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
+#include "workgroup/ProgramChecks.h"
 #include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Target/Chip.h"
@@ -332,9 +333,13 @@ LogicalResult Compilation::checkHasKernel() {
 /// if a schedule has made them of operations that know of no barriers, with
 /// those that compiling inserts.
 LogicalResult Compilation::checkSync() {
-  if (failed(result.areKernelsFormed ? runQuietly([&] { return lowerMemory(); })
-                                     : checkNestedLaunches(*module)))
+  if (result.areKernelsFormed) {
+    if (failed(runQuietly([&] { return lowerMemory(); })))
+      return failure();
+  } else if (failed(checkNestedLaunches(*module)) ||
+             failed(verifyProgram(*module, /*isSunk=*/false))) {
     return failure();
+  }
   std::vector<SyncReport> reports;
   SyncOptions options;
   options.assumeDistinctArguments = true; // as when they are compiled

@@ -11,16 +11,18 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "workgroup/Support/AddressSpaces.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
 
-/// The NVPTX address space that `attribute` stands for, -1 if it is foreign.
-static int64_t getAddressSpace(Attribute attribute) {
+int64_t getAddressSpace(Attribute attribute) {
   if (!attribute)
-    return 0;
+    return kGenericSpace;
   if (auto number = dyn_cast<IntegerAttr>(attribute))
-    return number.getInt();
+    return number.getValue().isIntN(31)
+               ? static_cast<int64_t>(number.getValue().getZExtValue())
+               : -1;
   if (auto space = dyn_cast<LLVM::LLVMAddrSpaceAttrInterface>(attribute))
     return space.getAddressSpace();
   if (auto space = dyn_cast<NVVM::NVVMMemorySpaceAttr>(attribute))
@@ -36,6 +38,14 @@ static int64_t getAddressSpace(Attribute attribute) {
     }
   }
   return -1;
+}
+
+std::optional<int64_t> getAddressSpace(Type type) {
+  if (auto memref = dyn_cast<BaseMemRefType>(type))
+    return getAddressSpace(memref.getMemorySpace());
+  if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type))
+    return pointer.getAddressSpace();
+  return std::nullopt;
 }
 
 bool isWorkgroupSpace(Attribute attribute) {

@@ -19,6 +19,7 @@
 
 #include "ArgumentFlattener.h"
 #include "KernelBuffers.h"
+#include "MemorySpelling.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -161,6 +162,8 @@ getSizes(std::optional<ArrayRef<int32_t>> sizes) {
 LogicalResult
 flattenKernelArguments(ModuleOp module,
                        SmallVectorImpl<KernelSignature> *signatures) {
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    respellMemorySpaces(kernels);
   FailureOr<SmallVector<Callee>> callees = collectCallees(module);
   if (failed(callees))
     return failure();

@@ -21,8 +21,10 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
+#include "workgroup/ProgramChecks.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,8 +34,6 @@ namespace mlir::workgroup {
 #include "workgroup/Passes.h.inc"
 
 namespace {
-
-constexpr int64_t kMaxThreads = 1024, kMaxThreadsAlongZ = 64;
 
 /// How many threads the loops over threads in a body would like.
 class WantedThreads {
@@ -89,11 +89,12 @@ void WantedThreads::add(const ParallelLoop &loop) {
     if (!target)
       continue;
     auto count = getNumIterations(range);
-    int64_t size = std::min(count.value_or(0), kMaxThreads);
+    int64_t size = std::min(count.value_or(0), kMaxBlockThreads);
     isKnown &= count.has_value();
     bool isOfWarps = target->level == ProcessorLevel::Warps;
     if (target->isLinear) {
-      product = std::min(product * std::max<int64_t>(size, 1), kMaxThreads);
+      product =
+          std::min(product * std::max<int64_t>(size, 1), kMaxBlockThreads);
       if (!isOfWarps && !hasBarrier)
         product = llvm::alignTo(product, kWarpSize);
       linear = std::max(linear, isOfWarps ? product * kWarpSize : product);
@@ -111,13 +112,14 @@ std::array<int64_t, 3> WantedThreads::getBlock() const {
   if (!hasAny || !isKnown)
     return {kDefault, 1, 1};
   int64_t row = needsWholeRows ? kWarpSize : 1;
-  int64_t x = std::min<int64_t>(llvm::alignTo(along[0], row), kMaxThreads);
-  int64_t y = std::min(along[1], kMaxThreads / x);
-  int64_t z = std::min({along[2], kMaxThreads / (x * y), kMaxThreadsAlongZ});
-  int64_t most = std::min(linear, kMaxThreads);
+  int64_t x = std::min<int64_t>(llvm::alignTo(along[0], row), kMaxBlockThreads);
+  int64_t y = std::min(along[1], kMaxBlockThreads / x);
+  int64_t z =
+      std::min({along[2], kMaxBlockThreads / (x * y), kMaxBlockSizes[2]});
+  int64_t most = std::min(linear, kMaxBlockThreads);
   if (x * y * z < most)
     x = std::min<int64_t>(llvm::alignTo(llvm::divideCeil(most, y * z), row),
-                          llvm::alignDown(kMaxThreads / (y * z), row));
+                          llvm::alignDown(kMaxBlockThreads / (y * z), row));
   return {x, y, z};
 }
 
@@ -384,11 +386,11 @@ struct FormLaunchesPass final : impl::FormLaunchesPassBase<FormLaunchesPass> {
     int64_t product = 1;
     bool isWrong = threads.size() > 3;
     for (auto [dim, size] : llvm::enumerate(threads)) {
-      int64_t limit = dim == 2 ? kMaxThreadsAlongZ : kMaxThreads;
+      int64_t limit = dim == 2 ? kMaxBlockSizes[2] : kMaxBlockThreads;
       isWrong |= size < 1 || size > limit;
       product *= isWrong ? 1 : size;
     }
-    return isWrong || product > kMaxThreads
+    return isWrong || product > kMaxBlockThreads
                ? onError("threads has to be up to three sizes from 1 on, of "
                          "1024 threads at most, and 64 along z")
                : success();
@@ -397,7 +399,8 @@ struct FormLaunchesPass final : impl::FormLaunchesPassBase<FormLaunchesPass> {
   void runOnOperation() override {
     FormLaunchesOptions options;
     llvm::append_range(options.threads, threads);
-    if (failed(formLaunches(getOperation(), options)))
+    if (failed(formLaunches(getOperation(), options)) ||
+        failed(verifyThreadBuffers(getOperation())))
       signalPassFailure();
   }
 };

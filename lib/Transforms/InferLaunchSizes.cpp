@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
+#include "workgroup/ProgramChecks.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms.h"
 
@@ -137,7 +138,11 @@ struct InferLaunchSizesPass final
     : impl::InferLaunchSizesPassBase<InferLaunchSizesPass> {
   using InferLaunchSizesPassBase::InferLaunchSizesPassBase;
 
-  void runOnOperation() override { inferLaunchSizes(getOperation()); }
+  void runOnOperation() override {
+    if (failed(verifyLaunches(getOperation())))
+      return signalPassFailure();
+    inferLaunchSizes(getOperation());
+  }
 };
 } // namespace
 

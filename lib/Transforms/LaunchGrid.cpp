@@ -8,13 +8,10 @@
 
 #include "LaunchGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
-
-/// What the hardware takes along x, y and z (CUDA C++ Programming Guide,
-/// technical specifications per compute capability).
-static constexpr int64_t kMaxBlocks[3] = {INT32_MAX, 65535, 65535};
 
 LaunchGrid::LaunchGrid(const ParallelLoop &loop) : loop(loop) {
   bool isLinear = false;
@@ -32,7 +29,7 @@ LaunchGrid::LaunchGrid(const ParallelLoop &loop) : loop(loop) {
     const LoopRange &range = loop.ranges[dim.number];
     dim.along = isLinear ? place : dim.along;
     std::optional<int64_t> most = getMostIterations(range);
-    bool isWithin = dim.along < 3 && most && *most <= kMaxBlocks[dim.along];
+    bool isWithin = dim.along < 3 && most && *most <= kMaxGridSizes[dim.along];
     folded |= dim.along != 0 && !isWithin;
     std::optional<int64_t> count = getNumIterations(range);
     int64_t product = 0;
@@ -50,9 +47,9 @@ bool LaunchGrid::isTooLarge() const {
   // Of unknown sizes, what is known of each has to fit at least.
   auto isLarge = [&](const Dim &dim) {
     auto count = getNumIterations(loop.ranges[dim.number]);
-    return count && *count > kMaxBlocks[0];
+    return count && *count > kMaxGridSizes[0];
   };
-  bool isProductLarge = folded && total && *total > kMaxBlocks[0];
+  bool isProductLarge = folded && total && *total > kMaxGridSizes[0];
   return !isEmpty() && (isProductLarge || llvm::any_of(dims, isLarge));
 }
 

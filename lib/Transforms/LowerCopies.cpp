@@ -31,6 +31,7 @@
 #include "workgroup/Support/Barriers.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
@@ -350,9 +351,6 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   return success();
 }
 
-/// Threads of a block, on every supported chip.
-static constexpr int64_t kMaxThreads = 1024;
-
 namespace {
 struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
   using LowerCopiesPassBase::LowerCopiesPassBase;
@@ -381,10 +379,10 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
     if (!blockSize.empty() &&
         (blockSize.size() != 3 ||
          llvm::any_of(*blockSize, [](int64_t size) { return size < 1; }) ||
-         computeProduct(*blockSize) > kMaxThreads))
+         computeProduct(*blockSize) > kMaxBlockThreads))
       return emitError(loc) << "block-size must be three numbers from 1 on, of "
                                "at most "
-                            << kMaxThreads << " threads in all";
+                            << kMaxBlockThreads << " threads in all";
     return success();
   }
 };

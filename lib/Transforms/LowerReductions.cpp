@@ -27,6 +27,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
@@ -36,9 +37,8 @@ namespace mlir::workgroup {
 
 /// The most warps that a block of shape `block` has.
 static int64_t getMaxWarps(const BlockShape &block) {
-  constexpr int64_t kMaxThreads = 1024;
-  int64_t numThreads = block.getNumThreads().value_or(kMaxThreads);
-  return llvm::divideCeil(std::min(numThreads, kMaxThreads), kWarpSize);
+  int64_t numThreads = block.getNumThreads().value_or(kMaxBlockThreads);
+  return llvm::divideCeil(std::min(numThreads, kMaxBlockThreads), kWarpSize);
 }
 
 MemRefType getReductionBufferType(gpu::AllReduceOp op) {

@@ -12,6 +12,7 @@
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
@@ -86,10 +87,10 @@ struct MapToThreadsPass : impl::MapToThreadsPassBase<MapToThreadsPass> {
   using MapToThreadsPassBase::MapToThreadsPassBase;
 
   void runOnOperation() override {
-    if (threads < 1 || threads > kMaxThreads) {
+    if (threads < 1 || threads > kMaxBlockThreads) {
       getOperation()->emitError("'threads' is ")
           << threads.getValue() << ", but a block has from 1 to "
-          << kMaxThreads;
+          << kMaxBlockThreads;
       return signalPassFailure();
     }
     if (!llvm::isPowerOf2_64(assumeAlignment)) {
@@ -110,8 +111,6 @@ struct MapToThreadsPass : impl::MapToThreadsPassBase<MapToThreadsPass> {
       ThreadMapper(rewriter, threads, assumeAlignment).map(structured);
     }
   }
-
-  static constexpr int64_t kMaxThreads = 1024;
 };
 
 } // namespace

@@ -15,6 +15,7 @@
 #include "workgroup/Analysis/ThreadEvaluator.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
@@ -201,8 +202,7 @@ LogicalResult verifyMatrixOperands(Operation *scope,
                                    const UniformityAnalysis &uniformity) {
   BlockShape shape = getBlockShape(scope);
   std::optional<int64_t> numThreads = shape.getNumThreads();
-  constexpr int64_t kMaxThreads = 1024;
-  if (!numThreads || *numThreads > kMaxThreads)
+  if (!numThreads || *numThreads > kMaxBlockThreads)
     return success();
   SmallVector<MatrixAccess> accesses = collectAccesses(scope);
   ThreadEvaluator evaluator(

@@ -23,6 +23,7 @@
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "workgroup/Transforms.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -200,8 +201,8 @@ KernelResolver::decide(BankBuffer &buffer, BankSampler &sampler, bool isFirst) {
 FailureOr<bool> KernelResolver::resolve(bool isFirst) {
   SmallVector<BankBuffer, 0> buffers = collectBankBuffers(root, scope);
   BlockShape shape = getBlockShape(scope);
-  constexpr int64_t kMaxThreads = 1024;
-  bool isKnown = shape.getNumThreads().value_or(kMaxThreads + 1) <= kMaxThreads;
+  bool isKnown =
+      shape.getNumThreads().value_or(kMaxBlockThreads + 1) <= kMaxBlockThreads;
   for (BankBuffer &buffer : buffers) {
     if (buffer.obstacle.empty() && !isKnown)
       buffer.obstacle =

@@ -24,6 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "workgroup/Passes.h"
+#include "workgroup/ProgramChecks.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Support/Views.h"
@@ -376,6 +377,7 @@ struct SinkAllocsPass final : impl::SinkAllocsPassBase<SinkAllocsPass> {
 
   void runOnOperation() override {
     if (failed(mapMemorySpaces(getOperation(), fromSpaces)) ||
+        failed(verifyMemorySpaces(getOperation(), /*isSunk=*/false)) ||
         failed(sinkAllocs(getOperation())))
       return signalPassFailure();
     unifyDynamicMemory(getOperation());

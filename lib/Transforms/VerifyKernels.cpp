@@ -31,6 +31,7 @@
 #include "workgroup/Analysis/ArgumentAliases.h"
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/Passes.h"
+#include "workgroup/ProgramChecks.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Support/Remarks.h"
 #include "workgroup/Target/Chip.h"
@@ -424,6 +425,7 @@ LogicalResult KernelVerifier::verify() {
   if (failed(checkNestedLaunches(module)))
     return failure();
   verifyGlobals();
+  hasFailed |= failed(verifyProgram(module));
   module.walk([&](Operation *op) { verifyOp(op); });
   SmallVector<Operation *> scopes = collectDeviceScopes(module);
   for (Operation *scope : scopes)

@@ -4,7 +4,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-hoist-allocs{from-spaces=1:workgroup,2:private,7:global})' -o %t.hoisted
 // RUN: FileCheck %s --check-prefix=HOIST --input-file=%t.hoisted
 // RUN: mlir-opt %t.hoisted --pass-pipeline='builtin.module(workgroup-hoist-allocs{from-spaces=1:workgroup,2:private,7:global})' | diff %t.hoisted -
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-sink-allocs{from-spaces=1:workgroup,3:private})' | FileCheck %s --check-prefix=TWO
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-hoist-allocs{from-spaces=1:workgroup,3:private})' | FileCheck %s --check-prefix=TWO
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{from-spaces=1:workgroup,2:private,7:global})' | FileCheck %s --check-prefix=PIPELINE
 
 // Numbers of other systems, wherever they stand: types of values, functions and
@@ -16,7 +16,7 @@
 // Respelled in one go: what was 1 is not taken for 3 afterwards.
 // TWO:         func.func @types(%{{.+}}: memref<8xf32, 7 : i32>, %{{.+}}: memref<8xf32>, %{{.+}}: memref<8xf32, #gpu.address_space<private>>, %{{.+}}: memref<8xf32, 4>)
 // TWO:         gpu.launch
-// TWO:           memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
+// TWO:           memref<64xf32, #gpu.address_space<workgroup>>
 memref.global "private" @table : memref<8xf32, 1> = uninitialized
 func.func private @declared(memref<*xf32, 1 : i8>, memref<4xmemref<4xf32, 2>, 7 : i64>) -> memref<4xf32, 2 : index>
 func.func @types(%g: memref<8xf32, 7 : i32>, %d: memref<8xf32>, %w: memref<8xf32, 3>, %o: memref<8xf32, 4>) {
