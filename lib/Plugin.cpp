@@ -11,6 +11,7 @@
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
+#include "workgroup/ScheduleChecks.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Debug.h"
 #include <cstdlib>
@@ -40,6 +41,7 @@ void workgroup::registerAll() {
 
 static void registerDialect(DialectRegistry *registry) {
   registry->insert<workgroup::WorkgroupDialect>();
+  workgroup::registerScheduleChecks(*registry);
 }
 
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo

@@ -31,6 +31,7 @@
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
 #include "workgroup/ProgramChecks.h"
+#include "workgroup/ScheduleChecks.h"
 #include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Target/Chip.h"
@@ -56,6 +57,7 @@ static const DialectRegistry &getRegistry() {
     registerAllDialects(*all);
     all->insert<WorkgroupDialect>();
     registerAllExtensions(*all);
+    registerScheduleChecks(*all);
     registerAllToLLVMIRTranslations(*all);
     return all;
   }();
