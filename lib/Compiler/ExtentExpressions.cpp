@@ -233,7 +233,8 @@ SmallVector<AffineExpr> ExtentExpressions::getExtents(Value value) {
 AffineExpr ExtentExpressions::findExtentOfView(Operation *op, int64_t dim) {
   auto collapse = [&](auto view) {
     AffineExpr product = getConstant(1);
-    for (int64_t from : view.getReassociationIndices()[dim])
+    ReassociationIndices joined = view.getReassociationIndices()[dim];
+    for (int64_t from : joined)
       product = multiplyKnown(product, getExtent(view.getSrc(), from));
     return product;
   };
