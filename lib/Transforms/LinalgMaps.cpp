@@ -130,6 +130,52 @@ static SmallVector<OpFoldResult> makeIndices(OpBuilder &builder,
   return indices;
 }
 
+/// Makes each of `arguments`, of the body of `op`, the element that `maps` read
+/// of `inputs`.
+static void lookUp(RewriterBase &rewriter, linalg::GenericOp op,
+                   ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+                   ArrayRef<BlockArgument> arguments) {
+  rewriter.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> loops = getValueOrCreateConstantIndexOp(
+      rewriter, op.getLoc(), makeIndices(rewriter, op));
+  for (auto [input, map, argument] : llvm::zip_equal(inputs, maps, arguments)) {
+    SmallVector<Value> indices;
+    for (AffineExpr index : map.getResults())
+      indices.push_back(affine::AffineApplyOp::create(
+          rewriter, op.getLoc(), AffineMap::get(map.getNumDims(), 0, index),
+          loops));
+    Value element =
+        tensor::ExtractOp::create(rewriter, op.getLoc(), input, indices);
+    rewriter.replaceAllUsesWith(argument, element);
+  }
+}
+
+/// Adds an input, of which nothing is read, for each loop of `op` that none of
+/// `maps` goes along by itself: who asks how many turns a loop has, upstream's
+/// folding of its index too, finds that by such a map only.
+static void keepExtents(RewriterBase &rewriter, linalg::GenericOp op,
+                        SmallVectorImpl<Value> &inputs,
+                        SmallVectorImpl<AffineMap> &maps) {
+  llvm::SmallBitVector isTold(op.getNumLoops());
+  for (AffineMap map : maps)
+    for (AffineExpr at : map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(at))
+        isTold.set(dim.getPosition());
+  isTold.flip();
+  rewriter.setInsertionPoint(op);
+  for (unsigned loop : isTold.set_bits()) {
+    auto extent = findExtent(rewriter, op, loop);
+    Value length = tensor::EmptyOp::create(rewriter, op.getLoc(), *extent,
+                                           rewriter.getI1Type());
+    op.getBody()->insertArgument(inputs.size(), rewriter.getI1Type(),
+                                 op.getLoc());
+    maps.insert(
+        maps.begin() + inputs.size(),
+        AffineMap::get(op.getNumLoops(), 0, rewriter.getAffineDimExpr(loop)));
+    inputs.push_back(length);
+  }
+}
+
 void lookUpOddInputs(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<Value> inputs, lookedUp;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray(), kept;
@@ -149,21 +195,10 @@ void lookUpOddInputs(RewriterBase &rewriter, linalg::GenericOp op) {
   if (lookedUp.empty())
     return;
   llvm::append_range(kept, ArrayRef(maps).drop_front(op.getInputs().size()));
-  rewriter.setInsertionPointToStart(op.getBody());
-  SmallVector<OpFoldResult> loops = makeIndices(rewriter, op);
-  for (auto [input, map, argument] :
-       llvm::zip_equal(lookedUp, odd, arguments)) {
-    SmallVector<Value> indices;
-    for (AffineExpr index : map.getResults())
-      indices.push_back(affine::AffineApplyOp::create(
-          rewriter, op.getLoc(), AffineMap::get(map.getNumDims(), 0, index),
-          getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), loops)));
-    Value element =
-        tensor::ExtractOp::create(rewriter, op.getLoc(), input, indices);
-    rewriter.replaceAllUsesWith(argument, element);
-  }
+  lookUp(rewriter, op, lookedUp, odd, arguments);
   for (BlockArgument argument : llvm::reverse(arguments))
     op.getBody()->eraseArgument(argument.getArgNumber());
+  keepExtents(rewriter, op, inputs, kept);
   rewriter.setInsertionPoint(op);
   auto replacement = linalg::GenericOp::create(
       rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), kept,

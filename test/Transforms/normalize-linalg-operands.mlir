@@ -157,3 +157,38 @@ func.func @attached(%a: tensor<32x64xf32>, %b: tensor<48x64xf32>, %c: tensor<32x
   } -> tensor<32x48xf32>
   return %0 : tensor<32x48xf32>
 }
+
+// What is read by quotients is looked up. A loop that only such an operand went
+// along keeps something that tells how many turns it has.
+// CHECK-LABEL: func.func @looked_up(
+// CHECK:         %[[L:.+]] = tensor.empty() : tensor<5xi1>
+// CHECK:         linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d2)>, affine_map<(d0, d1, d2, d3) -> (d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>]
+// CHECK-SAME:      ins(%arg0, %[[L]] : tensor<32x64xf32>, tensor<5xi1>)
+// CHECK:           tensor.extract %arg1
+func.func @looked_up(%a: tensor<32x64xf32>, %b: tensor<32x48x5xf32>, %c: tensor<32x48xf32>) -> tensor<32x48xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, k)>, affine_map<(i, j, k, l) -> (k floordiv 2, j, l)>, affine_map<(i, j, k, l) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : tensor<32x64xf32>, tensor<32x48x5xf32>) outs(%c : tensor<32x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %1 = arith.mulf %x, %y : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<32x48xf32>
+  return %0 : tensor<32x48xf32>
+}
+
+// CHECK-LABEL: func.func @looked_up_dynamic(
+// CHECK:         %[[N:.+]] = tensor.dim %arg1, %c2
+// CHECK:         %[[L:.+]] = tensor.empty(%[[N]]) : tensor<?xi1>
+// CHECK:         linalg.generic {{.+}} ins(%arg0, %[[L]] : tensor<32x64xf32>, tensor<?xi1>)
+func.func @looked_up_dynamic(%a: tensor<32x64xf32>, %b: tensor<32x48x?xf32>, %c: tensor<32x48xf32>) -> tensor<32x48xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, k)>, affine_map<(i, j, k, l) -> (k mod 32, j, l)>, affine_map<(i, j, k, l) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : tensor<32x64xf32>, tensor<32x48x?xf32>) outs(%c : tensor<32x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %1 = arith.mulf %x, %y : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<32x48xf32>
+  return %0 : tensor<32x48xf32>
+}
