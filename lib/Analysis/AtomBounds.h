@@ -25,8 +25,6 @@ namespace mlir::workgroup {
 
 class AtomBounds {
 public:
-  explicit AtomBounds(SymbolicIndex &index) : index(index) {}
-
   /// Says that `condition` holds: of it, only what holds in any case is used.
   void add(const SymbolicCondition &condition);
   /// Looks at the atoms of `form` and at what they are made of.
@@ -56,7 +54,6 @@ private:
   void boundByProduct(const SymbolicAtom *quotient, const SymbolicForm &below);
   void derive(const SymbolicAtom *atom);
 
-  SymbolicIndex &index;
   /// What is not negative.
   SmallVector<SymbolicForm, 4> facts;
   /// In the order of their numbers: after what they are made of.

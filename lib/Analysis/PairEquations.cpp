@@ -19,7 +19,7 @@ PairEquations::PairEquations(SymbolicIndex &index, ThreadTables *tables,
                              const PairRelation &relation, IsPair isPair,
                              bool isOfOther)
     : index(index), tables(tables), relation(relation), isPair(isPair),
-      isOfOther(isOfOther), bounds{AtomBounds(index), AtomBounds(index)} {}
+      isOfOther(isOfOther) {}
 
 void PairEquations::addConditions(const SymbolicCondition &first,
                                   const SymbolicCondition &second) {

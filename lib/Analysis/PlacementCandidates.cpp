@@ -41,8 +41,7 @@ PlacementCandidates::PlacementCandidates(const SyncProgram &program,
                                          Existing existing,
                                          function_ref<bool(SyncGap)> isUseful)
     : program(program), ranks(program.sequences.size()) {
-  for (const auto &[sequence, ranksOfGaps] :
-       zip_equal(program.sequences, ranks))
+  for (auto [sequence, ranksOfGaps] : zip_equal(program.sequences, ranks))
     ranksOfGaps.assign(sequence.items.size() + 1, kNone);
   bool hasNew = existing != Existing::Choose;
   for (const SyncHazard &hazard : hazards)

@@ -51,8 +51,7 @@ void SyncTree::findCompletions(Operation *scope,
                                   : std::optional(stepOf[it->second.front()]);
   };
   PhaseNodes nodes{program, phaseSteps,
-                   /*loops=*/DenseMap<const KernelLoop *, unsigned>(),
-                   getStepOf};
+                   DenseMap<const KernelLoop *, unsigned>(), getStepOf};
   for (auto [node, loop] : loopOf)
     nodes.loops[loop] = node;
   AsyncPhases phases(scope, sync, nodes);
