@@ -10,6 +10,7 @@
 #include "../Transforms/NestedLaunches.h"
 #include "../Transforms/TensorEncodings.h"
 #include "Describe.h"
+#include "Guards.h"
 #include "KernelFunctions.h"
 #include "LaunchPlan.h"
 #include "NoKernels.h"
@@ -182,11 +183,13 @@ OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   sources.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(text.text, text.name),
       llvm::SMLoc());
-  auto parsed =
-      parseSourceString<ModuleOp>(text.text, ParserConfig(&context), text.name);
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
+  auto parsed = parseSourceString<ModuleOp>(text.text, config, text.name);
   if (!parsed)
     return parsed;
   locateAtFirstOp(*parsed);
+  if (failed(verifyParsed(*parsed)))
+    return nullptr;
   splitViews(*parsed); // before anything upstream looks at them
   return parsed;
 }

@@ -130,7 +130,8 @@ bool PlanWriter::writeView(Operation *op, Array &steps) {
             step["sizes"] = mixed(view.getMixedSizes());
             step["strides"] = mixed(view.getMixedStrides());
             Array dropped;
-            for (unsigned dim : getDroppedDims(view).set_bits())
+            llvm::SmallBitVector isDropped = getDroppedDims(view);
+            for (unsigned dim : isDropped.set_bits())
               dropped.push_back(dim);
             step["dropped"] = std::move(dropped);
             return true;

@@ -63,6 +63,12 @@ static LogicalResult checkOperation(Operation *op) {
       return op->emitOpError("is on numbers of type ")
              << number
              << ", which GPUs do not compute with; convert them to f64";
+  for (Type type : types)
+    if (isa<linalg::SoftmaxOp>(op) &&
+        !isa<FloatType>(getElementTypeOrSelf(type)))
+      return op->emitOpError("is on numbers of type ")
+             << getElementTypeOrSelf(type)
+             << ", which have no exponential; convert them to f32";
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp ? checkResultMaps(linalgOp) : success();
 }
