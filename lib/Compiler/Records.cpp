@@ -12,6 +12,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "workgroup/Target/LineTables.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::workgroup {
@@ -81,6 +82,15 @@ static std::string getSeverityName(DiagnosticSeverity severity) {
     return "note";
   }
   llvm_unreachable("unknown severity");
+}
+
+/// Lets what is said about an operation that stands for several, as in a kernel
+/// for others that are alike, name them all.
+static void nameAllPlaces(Diagnostic &diagnostic) {
+  SmallVector<FileLineColRange> places = getPlaces(diagnostic.getLocation());
+  for (FileLineColRange place : ArrayRef(places).drop_front(!places.empty()))
+    diagnostic.attachNote(Location(place))
+        << "one operation of the kernel stands for that and for the one here";
 }
 
 static DiagnosticRecord makeRecord(Diagnostic &diagnostic) {
@@ -160,6 +170,7 @@ struct Recorder::Impl {
       : result(result), stream(result.rendered, useColor),
         renderer(sources, &context, stream),
         collector(&context, [&result](Diagnostic &diagnostic) {
+          nameAllPlaces(diagnostic);
           result.diagnostics.push_back(makeRecord(diagnostic));
           return failure(); // the renderer comes next
         }) {}

@@ -17,7 +17,7 @@ namespace mlir::workgroup {
 static constexpr unsigned kFurther = 1;
 
 /// Places, each of which is where something starts.
-using Places = SetVector<FileLineColRange>;
+using Places = llvm::SmallSetVector<FileLineColRange, 2>;
 
 /// Adds the places that `loc` points to: the innermost file and line, or those
 /// of all parts of a fused location.
@@ -40,10 +40,15 @@ static void collectPlaces(Location loc, Places &places) {
   }
 }
 
-/// Where `loc` points to: the innermost file and line in it, if any.
-static FileLineColRange findFileLoc(Location loc) {
+SmallVector<FileLineColRange> getPlaces(Location loc) {
   Places places;
   collectPlaces(loc, places);
+  return places.takeVector();
+}
+
+/// Where `loc` points to: the innermost file and line in it, if any.
+static FileLineColRange findFileLoc(Location loc) {
+  SmallVector<FileLineColRange> places = getPlaces(loc);
   return places.empty() ? FileLineColRange() : places.front();
 }
 
@@ -72,8 +77,7 @@ static Location makePlace(FileLineColRange place, LLVM::DISubprogramAttr scope,
 /// that were compiled with one, and keep it.
 static Location translate(Location loc, LLVM::DISubprogramAttr scope) {
   using Scope = FusedLocWith<LLVM::DILocalScopeAttr>;
-  Places places;
-  collectPlaces(loc, places);
+  SmallVector<FileLineColRange> places = getPlaces(loc);
   if (places.empty() || loc->findInstanceOf<Scope>())
     return loc;
   if (places.size() == 1 &&

@@ -233,3 +233,43 @@ def test_places_of_merged_gpu_modules(count: int) -> None:
     others = [note.location.line for note in finding.notes if note.location.line]
     assert [access.location.line, *others] == lines
     assert report.rendered.count("%x = memref.load %a[%n]") == count
+
+
+def test_errors_about_merged_kernels_name_every_place() -> None:
+    """A barrier that few threads get to is in both kernels, of which one is compiled."""
+    kernels = "".join(
+        f"""\
+  gpu.module @m{number} {{
+    gpu.func @k(%n: index) kernel attributes {{known_block_size = array<i32: 64, 1, 1>}} {{
+      %tx = gpu.thread_id x
+      %few = arith.cmpi ult, %tx, %n : index
+      scf.if %few {{
+        gpu.barrier
+      }}
+      gpu.return
+    }}
+  }}
+"""
+        for number in range(3)
+    )
+    launches = "".join(
+        f"    gpu.launch_func @m{number}::@k blocks in (%c1, %c1, %c1)\n"
+        "        threads in (%c64, %c1, %c1) args(%n : index)\n"
+        for number in range(3)
+    )
+    text = f"""\
+module attributes {{gpu.container_module}} {{
+  func.func @main(%n: index) {{
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+{launches}    return
+  }}
+{kernels}}}
+"""
+    lines = [n for n, line in enumerate(text.splitlines(), start=1) if "gpu.barrier" in line]
+    with pytest.raises(pipeline.CompileError) as caught:
+        pipeline.compile(text, until="llvm", sync="keep")
+    errors = [item for item in caught.value.diagnostics if item.location.line == lines[0]]
+    assert errors
+    assert [note.location.line for note in errors[0].notes][-2:] == lines[1:]
+    assert str(caught.value).count("        gpu.barrier\n") >= 3

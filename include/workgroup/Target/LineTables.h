@@ -10,12 +10,17 @@
 #define WORKGROUP_TARGET_LINETABLES_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Location.h"
 
 namespace llvm {
 class DILocation;
 } // namespace llvm
 
 namespace mlir::workgroup {
+
+/// The places that `loc` tells of: the innermost one or, of a fused location,
+/// that of each part.
+SmallVector<FileLineColRange> getPlaces(Location loc);
 
 /// Gives every function of `kernels` what its translation needs to keep the
 /// locations of its operations: a debug scope. Upstream's
