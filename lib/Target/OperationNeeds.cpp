@@ -332,9 +332,11 @@ static void reportChip(Operation *op, const OperationNeeds &needs,
                     "attributes, on any chip");
     return;
   }
+  bool isOfClusters = isa<gpu::LaunchFuncOp, FunctionOpInterface>(op);
   InFlightDiagnostic error =
-      op->emitOpError("with these types and attributes is not in ")
-      << chip.name;
+      op->emitOpError(isOfClusters ? "with clusters of blocks"
+                                   : "with these types and attributes")
+      << " is not in " << chip.name;
   SmallVector<StringRef> others;
   for (const Chip &other : getChips())
     if (needs.isMetBy(other))
@@ -365,17 +367,30 @@ static LogicalResult verify(Operation *op, const Chip &chip,
          << " in the target's features, or leave the target out";
 }
 
-LogicalResult verifyOperations(gpu::GPUModuleOp module) {
+/// Fails after errors at what `module` holds, or at `launch` of its kernel.
+static LogicalResult verify(gpu::GPUModuleOp module, gpu::LaunchFuncOp launch) {
   NVVM::NVVMTargetAttr target = getTarget(module);
   const Chip *chip = target ? findChip(target.getChip()) : nullptr;
   if (!chip) // others report that
     return success();
   unsigned ptxVersion = getPTXVersion(target, *chip);
+  if (launch)
+    return verify(launch, *chip, ptxVersion);
   bool hasFailed = false;
   module.walk([&](Operation *op) {
     hasFailed |= failed(verify(op, *chip, ptxVersion));
   });
   return failure(hasFailed);
+}
+
+LogicalResult verifyOperations(gpu::GPUModuleOp module) {
+  return verify(module, /*launch=*/nullptr);
+}
+
+LogicalResult verifyLaunch(gpu::LaunchFuncOp launch) {
+  auto module = SymbolTable::lookupNearestSymbolFrom<gpu::GPUModuleOp>(
+      launch, launch.getKernelModuleName());
+  return module ? verify(module, launch) : success();
 }
 
 } // namespace mlir::workgroup

@@ -59,3 +59,30 @@ gpu.module @none {
     gpu.return
   }
 }
+
+// -----
+
+// Clusters of blocks, by the launch and by the kernel.
+module attributes {gpu.container_module} {
+  func.func @launch(%n: index) {
+    // expected-error @+1 {{'gpu.launch_func' op with clusters of blocks is not in sm_80, but in sm_90, sm_90a, sm_100, sm_120}}
+    gpu.launch_func @ampere::@kernel clusters in (%n, %n, %n) blocks in (%n, %n, %n) threads in (%n, %n, %n)
+    gpu.launch_func @ampere::@kernel blocks in (%n, %n, %n) threads in (%n, %n, %n)
+    gpu.launch_func @hopper::@kernel clusters in (%n, %n, %n) blocks in (%n, %n, %n) threads in (%n, %n, %n)
+    return
+  }
+  gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
+    gpu.func @kernel() kernel {
+      gpu.return
+    }
+    // expected-error @+1 {{'gpu.func' op with clusters of blocks is not in sm_80, but in sm_90}}
+    gpu.func @clusters() kernel attributes {known_cluster_size = array<i32: 2, 1, 1>} {
+      gpu.return
+    }
+  }
+  gpu.module @hopper [#nvvm.target<chip = "sm_90">] {
+    gpu.func @kernel() kernel attributes {known_cluster_size = array<i32: 2, 1, 1>} {
+      gpu.return
+    }
+  }
+}
