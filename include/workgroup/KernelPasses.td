@@ -267,6 +267,8 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     - operations of the dialects gpu, nvgpu and nvvm that the chip of the
       module's target lacks, or the version of PTX that it asks for, with the
       chips that have them;
+    - variables in workgroup memory without elements, unless they are external, which
+      is dynamic memory (upstream: other variables begin where they do);
     - more workgroup memory than a block can have.
 
     `verify-barriers=false` turns off the check of barriers.

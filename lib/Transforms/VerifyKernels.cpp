@@ -69,6 +69,7 @@ private:
   void verifyElements(Operation *op);
   void verifyStrides(Operation *op);
   void verifyGlobals();
+  void verifyExtent(memref::GetGlobalOp get);
 
   InFlightDiagnostic error(Operation *op, const Twine &message) {
     hasFailed = true;
@@ -368,8 +369,10 @@ void KernelVerifier::verifyOp(Operation *op) {
     return verifyMapping(
         op, parallel->getAttrOfType<ArrayAttr>(gpu::getMappingAttrName()));
   if (auto get = dyn_cast<memref::GetGlobalOp>(op)) {
-    if (isInDeviceCode(op))
+    if (isInDeviceCode(op)) {
+      verifyExtent(get);
       hasFailed |= failed(verifyBufferAlignment(get, op, options));
+    }
     return;
   }
   hasFailed |= failed(verifyAccessAlignment(op, options));
@@ -396,6 +399,18 @@ static bool isOnlyLoaded(memref::GlobalOp global, gpu::GPUModuleOp kernels) {
     return isLoaded ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !result.wasInterrupted();
+}
+
+/// LLVM places a variable of no bytes among the others, as if it had one.
+void KernelVerifier::verifyExtent(memref::GetGlobalOp get) {
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+      get, get.getNameAttr());
+  if (global && isWorkgroupMemory(get.getType()) &&
+      get.getType().hasStaticShape() && get.getType().getNumElements() == 0 &&
+      !global.isExternal() && !get->use_empty())
+    error(get, "is a buffer without elements, next to which others begin; for "
+               "dynamic memory leave out the initial value of its "
+               "memref.global");
 }
 
 /// Outlining gives each kernel's module a copy of the globals that it uses.

@@ -280,3 +280,17 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A variable of no bytes is no dynamic memory: others begin where it does.
+gpu.module @empty {
+  memref.global "private" @nothing : memref<0xf32, 3> = uninitialized
+  gpu.func @kernel(%x: f32, %i: index) kernel {
+    // expected-error @+1 {{'memref.get_global' op is a buffer without elements, next to which others begin; for dynamic memory leave out the initial value of its memref.global}}
+    %g = memref.get_global @nothing : memref<0xf32, 3>
+    %v = memref.reinterpret_cast %g to offset: [0], sizes: [8], strides: [1] : memref<0xf32, 3> to memref<8xf32, 3>
+    memref.store %x, %v[%i] : memref<8xf32, 3>
+    gpu.return
+  }
+}
