@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from row_programs import Program, Shape, make_programs
@@ -11,7 +13,7 @@ from pipeline import _native
 
 CHIPS = {chip.name: chip.max_workgroup_bytes for chip in _native.chips()}
 # Beyond what a block can keep, and about as much, or half of it, which schedules go by.
-LENGTHS = {
+LENGTHS: dict[str, Callable[[int, int], int]] = {
     "131072": lambda most, width: 131072,
     "limit": lambda most, width: most // width,
     "over the limit": lambda most, width: most // width + 1,

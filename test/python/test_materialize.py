@@ -191,3 +191,55 @@ def test_extents_of_the_launch() -> None:
 """
     a, d = make("f32", 9, 33)
     np.testing.assert_array_equal(run(body, a, d), a + a)
+
+
+def test_in_a_branch() -> None:
+    tensor = "tensor<8x8xf32>"
+    body = (
+        "  %c = arith.constant 1.0 : f32\n  %i = arith.constant 0 : index\n"
+        f"  %v = tensor.extract %a[%i, %i] : {tensor}\n"
+        "  %l = arith.cmpf olt, %v, %c : f32\n"
+        f"  %r = scf.if %l -> ({tensor}) {{\n"
+        + add("s", "a", "a", "8x8xf32")
+        + put("m", "s", "d", "8x8xf32")
+        + f"    scf.yield %m : {tensor}\n  }} else {{\n    scf.yield %d : {tensor}\n  }}\n"
+    )
+    a, d = make("f32")
+    for first in (0, 2):
+        a[0, 0] = first
+        expected = a + a if first < 1 else d
+        np.testing.assert_array_equal(run(function(body, "8x8xf32", "r"), a, d), expected)
+
+
+def test_in_a_function_that_is_called() -> None:
+    """What the callee may write is the caller's, which keeps it."""
+    tensor = "tensor<8x8xf32>"
+    callee = function(
+        add("s", "a", "d", "8x8xf32") + put("r", "s", "d", "8x8xf32"), "8x8xf32", "r"
+    ).replace("func.func @main", "func.func private @callee")
+    body = (
+        f"  %p = func.call @callee(%a, %d) : ({tensor}, {tensor}) -> {tensor}\n"
+        f"  %q = func.call @callee(%p, %d) : ({tensor}, {tensor}) -> {tensor}\n"
+    )
+    a, d = make("f32")
+    p, q = run(callee + function(body, "8x8xf32", "p", "q"), a, d)
+    np.testing.assert_array_equal(p, a + d)
+    np.testing.assert_array_equal(q, a + d + d)
+
+
+def test_in_a_loop_of_while() -> None:
+    tensor = "tensor<8x8xf32>"
+    body = (
+        "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
+        "  %c3 = arith.constant 3 : index\n"
+        f"  %n, %r = scf.while (%i = %c0, %t = %d) : (index, {tensor}) -> (index, {tensor}) {{\n"
+        "    %l = arith.cmpi ult, %i, %c3 : index\n"
+        f"    scf.condition(%l) %i, %t : index, {tensor}\n  }} do {{\n"
+        f"  ^bb0(%i: index, %t: {tensor}):\n"
+        + add("s", "a", "t", "8x8xf32")
+        + put("m", "s", "t", "8x8xf32")
+        + "    %k = arith.addi %i, %c1 : index\n"
+        f"    scf.yield %k, %m : index, {tensor}\n  }}\n"
+    )
+    a, d = make("f32")
+    np.testing.assert_array_equal(run(function(body, "8x8xf32", "r"), a, d), 3 * a + d)
