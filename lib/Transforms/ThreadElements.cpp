@@ -15,7 +15,8 @@
 
 namespace mlir::workgroup {
 
-/// Thread by thread and turn by turn: some tenths of a second.
+/// Thread by thread and turn by turn, for all accesses of a kernel: some tenths
+/// of a second.
 static constexpr int64_t kMaxEffort = 1 << 22;
 
 ThreadElements::ThreadElements(Operation *scope, std::array<int64_t, 3> shape)
@@ -27,7 +28,6 @@ std::optional<TouchedUnits> ThreadElements::find(const ThreadAccess &asked,
                                                  const BufferUnits &buffer) {
   access = &asked;
   units = buffer;
-  effort = 0;
   bool isOfThread = asked.agent != AccessAgent::Warp && !asked.isAsync;
   if (!asked.footprint || asked.footprint->basis || !isOfThread ||
       asked.footprint->place.size() != 1)

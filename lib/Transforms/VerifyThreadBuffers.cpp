@@ -49,8 +49,9 @@ private:
   bool isSharedOut(const ThreadAccess &access, Value buffer) const;
   std::optional<SmallVector<Access, 0>> collect(Value buffer, unsigned root);
   LogicalResult verify(Value buffer, unsigned root);
+  TouchedUnits unite(ArrayRef<Access> accesses) const;
   LogicalResult verify(Value buffer, const Access &write, const Access &read,
-                       ArrayRef<Access> accesses);
+                       const TouchedUnits &own);
 
   const UniformityAnalysis &uniformity;
   OwnAccesses own;
@@ -154,23 +155,27 @@ OwnBuffers::collect(Value buffer, unsigned root) {
   return accesses;
 }
 
-/// Fails if a thread reads by `read` what others, and not the thread itself,
-/// write by `write`. Between two loops over threads, what it has written before
-/// that does not count: it was to be replaced.
+/// What each thread writes by those of `accesses` that are writes.
+TouchedUnits OwnBuffers::unite(ArrayRef<Access> accesses) const {
+  TouchedUnits all(elements.getNumThreads());
+  for (const Access &access : accesses)
+    if (access.access->isWrite())
+      for (auto [units, own] : llvm::zip_equal(all, access.units))
+        units |= own;
+  return all;
+}
+
+/// Fails if a thread reads by `read` what others write by `write`, and the
+/// thread itself, which writes `own`, does not.
 LogicalResult OwnBuffers::verify(Value buffer, const Access &write,
-                                 const Access &read,
-                                 ArrayRef<Access> accesses) {
-  llvm::BitVector written(write.units.front().size());
+                                 const Access &read, const TouchedUnits &own) {
+  llvm::BitVector written;
   for (const llvm::BitVector &units : write.units)
     written |= units;
-  bool isBetweenLoops = write.loop && read.loop && write.loop != read.loop;
   for (int64_t thread = 0; thread < elements.getNumThreads(); ++thread) {
     llvm::BitVector missing = read.units[thread];
     missing &= written;
-    for (const Access &other : accesses)
-      if (other.access->isWrite() &&
-          (!isBetweenLoops || other.access >= write.access))
-        missing.reset(other.units[thread]);
+    missing.reset(own[thread]);
     if (missing.none())
       continue;
     InFlightDiagnostic error = emitError(
@@ -188,19 +193,28 @@ LogicalResult OwnBuffers::verify(Value buffer, const Access &write,
   return success();
 }
 
+/// Between two loops over threads, what a thread has written before the first
+/// one does not count: it was to be replaced.
 LogicalResult OwnBuffers::verify(Value buffer, unsigned root) {
   if (!isShareable(buffer, root))
     return success();
   std::optional<SmallVector<Access, 0>> accesses = collect(buffer, root);
   if (!accesses)
     return success();
-  for (const Access &write : *accesses)
-    for (const Access &read : *accesses)
-      if (write.access->isWrite() && write.access->roots.size() == 1 &&
-          read.access->kind != AccessKind::Write &&
-          isSharedOut(*write.access, buffer) &&
-          failed(verify(buffer, write, read, *accesses)))
+  TouchedUnits ever = unite(*accesses), later;
+  for (auto [number, write] : llvm::enumerate(*accesses)) {
+    if (!write.access->isWrite() || write.access->roots.size() != 1 ||
+        !isSharedOut(*write.access, buffer))
+      continue;
+    if (write.loop)
+      later = unite(ArrayRef(*accesses).drop_front(number));
+    for (const Access &read : *accesses) {
+      bool isBetweenLoops = write.loop && read.loop && write.loop != read.loop;
+      if (read.access->kind != AccessKind::Write &&
+          failed(verify(buffer, write, read, isBetweenLoops ? later : ever)))
         return failure();
+    }
+  }
   return success();
 }
 

@@ -109,6 +109,8 @@ def test_largest_launches_compile(form: str, grid: Sizes, block: Sizes) -> None:
 @pytest.mark.parametrize(("grid", "block", "message"), REFUSED)
 def test_larger_launches_are_refused(form: str, grid: Sizes, block: Sizes, message: str) -> None:
     check_refused(make(form, grid, block), message)
+    with pytest.raises(pipeline.CompileError, match="of which GPUs take"):
+        pipeline.check(make(form, grid, block))
 
 
 @pytest.mark.parametrize(
@@ -154,6 +156,13 @@ def test_clusters(form: str, grid: Sizes, cluster: Sizes, message: str) -> None:
         check_refused(source, message, chip="sm_90")
     else:
         assert pipeline.compile(source, schedule="none", chip="sm_90", verify=False).ptx
+
+
+@pytest.mark.parametrize("form", ["launched", "outlined"])
+@pytest.mark.parametrize("chip", ["sm_75", "sm_80", "sm_86", "sm_89"])
+def test_clusters_on_chips_without(form: str, chip: str) -> None:
+    source = make(form, (4, 1, 1), (32, 1, 1), (2, 1, 1))
+    check_refused(source, f"clusters of 2x1x1 blocks, which {chip} does not have", chip)
 
 
 def test_launch_of_other_blocks_than_the_kernel_is_compiled_for() -> None:

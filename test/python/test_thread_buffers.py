@@ -155,6 +155,9 @@ def test_shared_buffer_is_refused(form: str, body: str, buffer: str) -> None:
         "or give it #gpu.address_space<workgroup>"
     )
     assert "reads an element here" in str(caught.value)
+    if form != "blocks":
+        with pytest.raises(pipeline.CompileError, match="buffer is shared by threads"):
+            pipeline.check(source)
 
 
 @pytest.mark.parametrize("buffer", BUFFERS)
