@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..target import Target
-from .kernel import Kernel
+from .kernel import Kernel, Op
 from .tile import Tile, clamp_threads, fill_block
+
+MOST_TILES = 4  # of what is cheap: one for each order that others of the kernel read it in
+
+
+def _tile_bytes(op: Op, block: Sequence[int]) -> int:
+    """Bytes of what an operation makes of a tile of the root."""
+    sizes = (
+        (block[row] if row is not None else 0) or op.extent(loop)
+        for loop, row in enumerate(op.rows)
+    )
+    return math.prod(sizes) * sum(max(8, result.bits) // 8 for result in op.results)
+
+
+def make_tile(kernel: Kernel, block: tuple[int, ...], threads: int, target: Target) -> Tile:
+    """Return a tile in which what operations make for others fits, or is computed again."""
+    kept = sum(_tile_bytes(op, block) for op in kernel.ops[:-1])
+    return Tile(block, threads, recompute=MOST_TILES * kept > target.row_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +53,8 @@ class Elementwise:
         threads = clamp_threads(-(-total // vector), 32, self.threads)
         points = threads * vector * (self.vectors if total >= self.many else 1)
         limits = (self.columns,) if len(order) > 1 else ()
-        return Tile(fill_block(kernel, max(1, points // max(1, whole)), order, limits), threads)
+        block = fill_block(kernel, max(1, points // max(1, whole)), order, limits)
+        return make_tile(kernel, block, threads, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +82,7 @@ class Transpose:
         blocks *= -(-kernel.root.extent(across) // self.edge)
         edge = self.edge if blocks * rest >= 2 * target.multiprocessors else self.narrow_edge
         block = fill_block(kernel, edge * edge, order, (edge, edge))
-        return Tile(block, self.threads)
+        return make_tile(kernel, block, self.threads, target)
 
     def _crossing_loop(self, kernel: Kernel) -> int | None:
         """The loop of the root along the contiguous memory of an input but not of the result."""
