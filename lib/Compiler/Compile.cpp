@@ -39,9 +39,7 @@
 #include "workgroup/Target/PTX.h"
 #include "workgroup/Transforms.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/JSON.h"
 #include <chrono>
 #include <mutex>
 
@@ -120,8 +118,7 @@ private:
   SmallVector<KernelSignature> signatures;
   std::optional<LaunchPlan> plan;
   RequirementsOf requirements;
-  llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> llvmModule;
+  LLVMProgram program;
   /// The one who chooses schedules does not want more.
   bool isEnded = false;
   bool areArgumentsDistinct = false;
@@ -412,25 +409,25 @@ LogicalResult Compilation::lowerToNVVM() {
 }
 
 LogicalResult Compilation::lowerToLLVM() {
-  llvmModule = translateToLLVM(*module, llvmContext, options.libdevice,
-                               &result.needsLibdevice, &result.bitcode);
-  if (!llvmModule)
+  if (failed(translateToLLVM(*module, program, options.libdevice,
+                             &result.needsLibdevice, &result.bitcode)))
     return failure();
-  for (const KernelMemory &memory : getKernelMemory(*llvmModule))
+  for (const KernelMemory &memory : getKernelMemory(*program.module))
     for (KernelRecord &kernel : result.kernels)
       if (kernel.name == memory.kernel)
         kernel.staticSharedBytes = memory.staticBytes;
   if (options.keepTexts || options.lastStage == Stage::LLVM) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    llvmModule->print(stream, nullptr);
+    program.module->print(stream, nullptr);
     keepText(Stage::LLVM, std::move(text));
   }
   return success();
 }
 
 LogicalResult Compilation::lowerToPTX() {
-  FailureOr<std::string> text = translateToPTX(*module, *llvmModule);
+  FailureOr<std::string> text =
+      translateToPTX(*module, program, options.libdevice, result.bitcode);
   if (failed(text))
     return failure();
   keepText(Stage::PTX, std::move(*text));
@@ -466,25 +463,6 @@ void Compilation::run() {
   result.succeeded = true;
 }
 
-/// The end of a compilation that LLVM gave up. Its back end does so on
-/// operations that the chip does not have, which is the program's fault;
-/// anything else is a defect.
-static void recordCrash(CompileResult &result, std::optional<std::string> why) {
-  result.succeeded = false;
-  if (!why || result.stage != Stage::PTX) {
-    result.crash = why.value_or("a pass received a fatal signal");
-    return;
-  }
-  DiagnosticRecord error{
-      "error",
-      "LLVM has no code for this program on " + result.chip +
-          ", which may lack an operation of it: " + llvm::json::fixUTF8(*why),
-      {},
-      {}};
-  result.rendered += "error: " + error.message + "\n";
-  result.diagnostics.push_back(std::move(error));
-}
-
 CompileResult compile(const SourceText &source, const CompileOptions &options) {
   initializeProcess();
   CompileResult result;
@@ -493,8 +471,10 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
   constexpr unsigned kStackBytes = 256u << 20;
   CrashReport crash = runGuarded(
       [&] { Compilation(source, options, result).run(); }, kStackBytes);
-  if (!crash.hasReturned)
-    recordCrash(result, crash.reason);
+  if (!crash.hasReturned) {
+    result.succeeded = false;
+    result.crash = crash.reason.value_or("a pass received a fatal signal");
+  }
   return result;
 }
 

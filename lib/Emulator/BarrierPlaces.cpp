@@ -51,6 +51,7 @@ BarrierPlaces::BarrierPlaces(const std::string &bitcode,
                              const std::string &name)
     : context(std::make_unique<LLVMContext>()),
       analyses(std::make_unique<Analyses>()) {
+  collectErrors(*context);
   std::vector<DiagnosticRecord> errors;
   kernel = prepareKernel(*context, bitcode, name, /*chip=*/"", errors);
   if (!kernel.module)

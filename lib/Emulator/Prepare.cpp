@@ -13,12 +13,10 @@
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -28,26 +26,13 @@
 
 namespace mlir::workgroup::emulator {
 
-static SourceLocation makeLocation(const llvm::DILocation &place) {
-  if (place.getLine() == 0)
-    return {};
-  llvm::SmallString<128> path(place.getDirectory());
-  llvm::sys::path::append(path, place.getFilename());
-  return {path.str().str(), place.getLine(), place.getColumn()};
-}
-
-SourceLocation getLocation(const llvm::Instruction &instruction) {
-  const llvm::DebugLoc &loc = instruction.getDebugLoc();
-  return loc ? makeLocation(*loc) : SourceLocation();
-}
-
 std::vector<SourceLocation>
 getOtherLocations(const llvm::Instruction &instruction) {
   std::vector<SourceLocation> others;
   const llvm::DebugLoc &loc = instruction.getDebugLoc();
   const llvm::DILocation *place = loc ? loc->getInlinedAt() : nullptr;
   for (; place && isFurtherPlace(*place); place = place->getInlinedAt())
-    others.push_back(makeLocation(*place));
+    others.push_back(getLocation(*place));
   return others;
 }
 
@@ -64,6 +49,15 @@ void addError(std::vector<DiagnosticRecord> &errors,
            {}});
   }
   errors.push_back(std::move(error));
+}
+
+void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found) {
+  for (const LLVMError &error : found)
+    errors.push_back({"error",
+                      "the emulator cannot compile the kernel for the host: " +
+                          error.message,
+                      error.location,
+                      {}});
 }
 
 /// A thread has one frame: functions that call themselves cannot be inlined.

@@ -10,6 +10,7 @@
 #define WORKGROUP_EMULATOR_PREPARE_H
 
 #include "workgroup/Emulator/Emulator.h"
+#include "workgroup/Target/LLVMDiagnostics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 
@@ -30,8 +31,8 @@ struct PreparedKernel {
 void addError(std::vector<DiagnosticRecord> &errors,
               const llvm::Instruction *instruction, std::string message);
 
-/// The place in the source that `instruction` comes from.
-SourceLocation getLocation(const llvm::Instruction &instruction);
+/// Adds what LLVM found to be wrong.
+void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found);
 
 /// Further ones, of operations that have become one.
 std::vector<SourceLocation>

@@ -175,6 +175,7 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
                                      std::vector<DiagnosticRecord> &errors) {
   initializeHost();
   auto context = std::make_unique<LLVMContext>();
+  std::shared_ptr<const LLVMErrors> found = collectErrors(*context);
   PreparedKernel kernel =
       prepareKernel(*context, bitcode, name, options.chip, errors);
   if (!kernel.module)
@@ -212,7 +213,8 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
   if (Error error = compile(*program, std::move(kernel.module),
                             std::move(context), *host))
     return fail(std::move(error));
-  return program;
+  addErrors(errors, *found);
+  return found->empty() ? std::move(program) : nullptr;
 }
 
 } // namespace mlir::workgroup::emulator

@@ -29,8 +29,13 @@ namespace {
 /// A stack for the signal handlers of this thread, whose own may be used up.
 class SignalStack {
 public:
-  SignalStack() : memory(new char[kBytes]) { set(memory.get(), 0); }
-  ~SignalStack() { set(nullptr, SS_DISABLE); }
+  SignalStack() : memory(new char[kBytes]) {
+    stack_t stack = {};
+    stack.ss_sp = memory.get();
+    stack.ss_size = kBytes;
+    sigaltstack(&stack, &previous);
+  }
+  ~SignalStack() { sigaltstack(&previous, nullptr); }
 
   /// Makes the handlers that are installed run on such a stack.
   static void useForCrashes() {
@@ -45,15 +50,9 @@ public:
 private:
   static constexpr size_t kBytes = 64 << 10;
 
-  static void set(void *start, int flags) {
-    stack_t stack = {};
-    stack.ss_sp = start;
-    stack.ss_size = kBytes;
-    stack.ss_flags = flags;
-    sigaltstack(&stack, nullptr);
-  }
-
   std::unique_ptr<char[]> memory;
+  /// That of a call around this one.
+  stack_t previous = {};
 };
 } // namespace
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Target/PTX.h"
+#include "LLVMModules.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "workgroup/Target/Chip.h"
@@ -45,8 +45,7 @@ static bool isLibdeviceFunction(StringRef name) {
 // Target
 //===----------------------------------------------------------------------===//
 
-/// The target that all GPU modules agree on; null after an error.
-static NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
+NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
   NVVM::NVVMTargetAttr common;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
     NVVM::NVVMTargetAttr target = getTarget(kernels);
@@ -69,8 +68,8 @@ static NVVM::NVVMTargetAttr getCommonTarget(ModuleOp module) {
   return common;
 }
 
-static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(StringRef chip, StringRef features) {
+std::unique_ptr<llvm::TargetMachine> createTargetMachine(StringRef chip,
+                                                         StringRef features) {
   NVVM::SerializeGPUModuleBase::init();
   std::string error;
   llvm::Triple triple(kTriple);
@@ -80,11 +79,6 @@ createTargetMachine(StringRef chip, StringRef features) {
   return std::unique_ptr<llvm::TargetMachine>(nvptx->createTargetMachine(
       triple, chip, features, llvm::TargetOptions(), std::nullopt, std::nullopt,
       llvm::CodeGenOptLevel::Default));
-}
-
-static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(NVVM::NVVMTargetAttr target) {
-  return createTargetMachine(target.getChip(), target.getFeatures());
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,27 +98,45 @@ static void hideAllButKernels(llvm::Module &llvmModule) {
   });
 }
 
-static std::unique_ptr<llvm::Module> linkModules(ModuleOp module,
-                                                 llvm::LLVMContext &context,
-                                                 llvm::TargetMachine &machine) {
-  std::unique_ptr<llvm::Module> linked;
+/// The module that `kernels` become; null after an error.
+static std::unique_ptr<llvm::Module> translate(ModuleOp module,
+                                               gpu::GPUModuleOp kernels,
+                                               llvm::LLVMContext &context) {
+  addLineTables(kernels);
+  std::unique_ptr<llvm::Module> part = translateModuleToLLVMIR(
+      kernels, context, module.getName().value_or("kernels"),
+      /*disableVerification=*/true);
+  if (!part)
+    return nullptr;
+  LLVMErrors errors = verifyAndMend(*part);
+  if (errors.empty())
+    return part;
+  reportErrors(module, errors, "LLVM does not accept what this becomes: ");
+  return nullptr;
+}
+
+static LogicalResult linkModules(ModuleOp module, LLVMProgram &program,
+                                 llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> &linked = program.module;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
-    addLineTables(kernels);
-    std::unique_ptr<llvm::Module> part = translateModuleToLLVMIR(
-        kernels, context, module.getName().value_or("kernels"));
+    std::unique_ptr<llvm::Module> part =
+        translate(module, kernels, *program.context);
     if (!part)
-      return nullptr;
+      return failure();
     part->setTargetTriple(llvm::Triple(kTriple));
     part->setDataLayout(machine.createDataLayout());
     hideAllButKernels(*part);
     if (!linked) {
       linked = std::move(part);
     } else if (llvm::Linker::linkModules(*linked, std::move(part))) {
-      kernels.emitOpError("cannot be linked to the other GPU modules");
-      return nullptr;
+      InFlightDiagnostic error =
+          kernels.emitOpError("cannot be linked to the other GPU modules");
+      for (const LLVMError &why : *program.errors)
+        error << ": " << why.message;
+      return failure();
     }
   }
-  return linked;
+  return success();
 }
 
 /// Gives what is not a kernel a name that PTX can hold; kernels have one
@@ -253,48 +265,42 @@ static std::string writeBitcode(const llvm::Module &llvmModule) {
   return bitcode;
 }
 
-std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
-                                              llvm::LLVMContext &context,
-                                              StringRef libdevice,
-                                              bool *lacksLibdevice,
-                                              std::string *bitcode) {
-  NVVM::NVVMTargetAttr target = getCommonTarget(module);
-  if (!target)
-    return nullptr;
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
-  if (!machine) {
-    emitError(module.getLoc(), "this LLVM was built without the NVPTX target");
-    return nullptr;
-  }
-  std::unique_ptr<llvm::Module> linked = linkModules(module, context, *machine);
-  if (!linked)
-    return nullptr;
-  makeNamesValid(*linked);
-  if (bitcode)
-    *bitcode = writeBitcode(*linked);
-  llvm::StripDebugInfo(*linked);
-  if (lacksLibdevice)
-    *lacksLibdevice = libdevice.empty() && findLibdeviceCall(*linked);
-  if (failed(linkLibdevice(module, *linked, libdevice)))
-    return nullptr;
-  makeNamesValid(*linked); // those of libdevice
-  optimize(*linked, *machine);
-  if (failed(checkCalls(module, *linked)))
-    return nullptr;
-  return linked;
+LogicalResult finishModule(ModuleOp module, llvm::Module &llvmModule,
+                           llvm::TargetMachine &machine, StringRef libdevice) {
+  if (failed(linkLibdevice(module, llvmModule, libdevice)))
+    return failure();
+  makeNamesValid(llvmModule); // those of libdevice
+  optimize(llvmModule, machine);
+  return success();
 }
 
-FailureOr<std::string> translateToPTX(ModuleOp module,
-                                      llvm::Module &llvmModule) {
+LogicalResult translateToLLVM(ModuleOp module, LLVMProgram &program,
+                              StringRef libdevice, bool *lacksLibdevice,
+                              std::string *bitcode) {
   NVVM::NVVMTargetAttr target = getCommonTarget(module);
   if (!target)
     return failure();
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(target);
-  FailureOr<SmallString<0>> text = LLVM::ModuleToObject::translateModuleToISA(
-      llvmModule, *machine, [&] { return emitError(module.getLoc()); });
-  if (failed(text))
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(target.getChip(), target.getFeatures());
+  if (!machine)
+    return emitError(module.getLoc(),
+                     "this LLVM was built without the NVPTX target");
+  if (failed(linkModules(module, program, *machine)))
     return failure();
-  return text->str().rtrim('\0').str();
+  llvm::Module &linked = *program.module;
+  makeNamesValid(linked);
+  if (bitcode)
+    *bitcode = writeBitcode(linked);
+  llvm::StripDebugInfo(linked);
+  if (lacksLibdevice)
+    *lacksLibdevice = libdevice.empty() && findLibdeviceCall(linked);
+  if (failed(finishModule(module, linked, *machine, libdevice)))
+    return failure();
+  if (!program.errors->empty()) {
+    reportErrors(module, *program.errors, "LLVM cannot compile this: ");
+    return failure();
+  }
+  return checkCalls(module, linked);
 }
 
 //===----------------------------------------------------------------------===//

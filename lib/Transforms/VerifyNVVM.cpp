@@ -30,9 +30,31 @@ static Operation *getCulprit(Operation *op) {
   return op;
 }
 
+/// True if `op` computes with floats of more than 64 bits, rather than move
+/// them.
+static bool computesInWideFloats(Operation *op) {
+  if (isa<LLVM::LoadOp, LLVM::StoreOp, LLVM::ConstantOp, LLVM::UndefOp,
+          LLVM::PoisonOp, LLVM::BitcastOp, LLVM::SelectOp, LLVM::ExtractValueOp,
+          LLVM::InsertValueOp, LLVM::CallOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  auto isWide = [](Type type) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      type = vector.getElementType();
+    return isa<Float80Type, Float128Type, LLVM::LLVMPPCFP128Type>(type);
+  };
+  return llvm::any_of(op->getOperandTypes(), isWide) ||
+         llvm::any_of(op->getResultTypes(), isWide);
+}
+
 static LogicalResult verify(gpu::GPUModuleOp module) {
   // From the outside in: an operation is to blame for what it holds.
   WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (computesInWideFloats(op)) {
+      op->emitOpError("computes in floats of more than 64 bits, of which GPUs "
+                      "have no numbers; compute in f64");
+      return WalkResult::interrupt();
+    }
     if (op == module ||
         isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
       return WalkResult::advance();

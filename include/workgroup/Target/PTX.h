@@ -16,6 +16,8 @@
 #define WORKGROUP_TARGET_PTX_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "workgroup/Target/LLVMDiagnostics.h"
+#include <memory>
 #include <string>
 
 namespace llvm {
@@ -33,21 +35,37 @@ struct KernelMemory {
   int64_t staticBytes = 0;
 };
 
+/// A module of LLVM, in a context that keeps its errors.
+struct LLVMProgram {
+  LLVMProgram();
+  ~LLVMProgram();
+
+  /// Leaves everything allocated, after a crash of LLVM: nothing of it can be
+  /// relied on, not even that it can be destroyed.
+  void abandon();
+
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::shared_ptr<const LLVMErrors> errors;
+  /// Null before it is translated.
+  std::unique_ptr<llvm::Module> module;
+};
+
 /// Translates the GPU modules of `module`, which hold nothing but LLVM and NVVM
 /// operations, links them and `libdevice` (a path; empty if there is none), and
-/// optimises the result for the chip of their target. Null after an error;
+/// optimises the result for the chip of their target. After an error,
 /// `lacksLibdevice`, if given, tells whether it was that no libdevice was given
 /// and one is needed. `bitcode`, if given, receives the linked IR with source
 /// lines, before libdevice and optimisation: what an emulator executes.
-std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module,
-                                              llvm::LLVMContext &context,
-                                              StringRef libdevice,
-                                              bool *lacksLibdevice = nullptr,
-                                              std::string *bitcode = nullptr);
+LogicalResult translateToLLVM(ModuleOp module, LLVMProgram &program,
+                              StringRef libdevice,
+                              bool *lacksLibdevice = nullptr,
+                              std::string *bitcode = nullptr);
 
-/// The PTX for `llvmModule`, a result of `translateToLLVM` on `module`.
-FailureOr<std::string> translateToPTX(ModuleOp module,
-                                      llvm::Module &llvmModule);
+/// The PTX for `program`, which `translateToLLVM` made of `module` and
+/// `libdevice`; `bitcode` tells where errors are.
+FailureOr<std::string> translateToPTX(ModuleOp module, LLVMProgram &program,
+                                      StringRef libdevice,
+                                      const std::string &bitcode);
 
 /// What LLVM knows of the GPUs of `chip`; null if it has no such target.
 std::unique_ptr<llvm::TargetMachine> createTargetMachineForChip(StringRef chip);

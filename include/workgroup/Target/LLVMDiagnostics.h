@@ -1,0 +1,60 @@
+//===- LLVMDiagnostics.h - What LLVM says of a program ----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A context of LLVM that nobody listens to prints what is wrong, and ends the
+// process. Every context of this project is listened to.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TARGET_LLVMDIAGNOSTICS_H
+#define WORKGROUP_TARGET_LLVMDIAGNOSTICS_H
+
+#include "workgroup/Support/SourceLocation.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class DILocation;
+class Function;
+class Instruction;
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace mlir::workgroup {
+
+/// An error of LLVM.
+struct LLVMError {
+  std::string message;
+  /// The function that it is about; empty if it is not known.
+  std::string function;
+  /// Where the source text has it; line 0 if that is not known.
+  SourceLocation location;
+};
+
+using LLVMErrors = std::vector<LLVMError>;
+
+/// Where the source text has what stands at `place`.
+SourceLocation getLocation(const llvm::DILocation &place);
+
+/// Where the source text has `instruction`, by its debug location.
+SourceLocation getLocation(const llvm::Instruction &instruction);
+
+/// Makes `context` keep its errors in the result, instead of ending the process
+/// at the first one. Nothing is printed: warnings of LLVM are about code that
+/// the program's author has not written.
+std::shared_ptr<const LLVMErrors> collectErrors(llvm::LLVMContext &context);
+
+/// What LLVM's verifier has against `llvmModule`. Debug information that is not
+/// valid is removed instead.
+LLVMErrors verifyAndMend(llvm::Module &llvmModule);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TARGET_LLVMDIAGNOSTICS_H
