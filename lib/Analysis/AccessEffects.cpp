@@ -54,7 +54,8 @@ bool AccessCollector::isFreeOfAccesses(Operation *op) {
              NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp,
              NVVM::ClusterWaitOp, NVVM::ElectSyncOp, NVVM::ShflOp,
              NVVM::VoteSyncOp, NVVM::SetMaxRegisterOp, NVVM::ReduxOp,
-             NVVM::MatchSyncOp>(op) ||
+             NVVM::MatchSyncOp, LLVM::DbgDeclareOp, LLVM::DbgValueOp,
+             LLVM::DbgLabelOp>(op) ||
          isMemoryEffectFree(op);
 }
 

@@ -8,6 +8,7 @@
 
 #include "workgroup/Target/LineTables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 
@@ -118,9 +119,84 @@ bool isFurtherPlace(const llvm::DILocation &place) {
   return scope && scope->getDiscriminator() == kFurther;
 }
 
+/// The function in whose code `loc` says to be; null if it does not say.
+static LLVM::DISubprogramAttr getSubprogram(Location loc) {
+  while (auto named = dyn_cast<NameLoc>(loc))
+    loc = named.getChildLoc();
+  auto fused = dyn_cast<FusedLocWith<LLVM::DILocalScopeAttr>>(loc);
+  LLVM::DIScopeAttr scope = fused ? fused.getMetadata() : LLVM::DIScopeAttr();
+  while (scope && !isa<LLVM::DISubprogramAttr>(scope)) {
+    if (auto block = dyn_cast<LLVM::DILexicalBlockAttr>(scope))
+      scope = block.getScope();
+    else if (auto block = dyn_cast<LLVM::DILexicalBlockFileAttr>(scope))
+      scope = block.getScope();
+    else
+      return {};
+  }
+  return dyn_cast_or_null<LLVM::DISubprogramAttr>(scope);
+}
+
+/// `place` in the code of `function`: translation takes the file of a line from
+/// the scope that it is in.
+static Location makeScoped(FileLineColLoc place,
+                           LLVM::DISubprogramAttr function) {
+  MLIRContext *context = place.getContext();
+  if (function.getFile() && function.getFile().getName() == place.getFilename())
+    return place;
+  auto file =
+      LLVM::DIFileAttr::get(context, place.getFilename().getValue(), "");
+  auto scope = LLVM::DILexicalBlockFileAttr::get(context, function, file,
+                                                 /*discriminator=*/0);
+  return FusedLoc::get(context, {place}, scope);
+}
+
+/// Makes operations of `function` that say to be in the code of another one,
+/// from which they were taken, tell their line only. What a debugger would show
+/// of variables goes away.
+static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
+  auto own =
+      function.getLoc()->findInstanceOf<FusedLocWith<LLVM::DISubprogramAttr>>();
+  if (!own)
+    return;
+  function.walk([&](Operation *op) {
+    if (isa<LLVM::DbgDeclareOp, LLVM::DbgValueOp, LLVM::DbgLabelOp>(op))
+      return op->erase();
+    LLVM::DISubprogramAttr scope = getSubprogram(op->getLoc());
+    if (op == function || isa<CallSiteLoc>(op->getLoc()) ||
+        (scope && scope == own.getMetadata()))
+      return;
+    FileLineColLoc place = findFileLoc(op->getLoc());
+    op->setLoc(place ? makeScoped(place, own.getMetadata())
+                     : UnknownLoc::get(op->getContext()));
+  });
+}
+
+/// Where loops begin and end is of use to debuggers alone, and has to be in the
+/// function that the loop is in.
+static void dropLoopLocations(gpu::GPUModuleOp kernels) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](LLVM::LoopAnnotationAttr loop) -> Attribute {
+    return LLVM::LoopAnnotationAttr::get(
+        loop.getContext(), loop.getDisableNonforced(), loop.getVectorize(),
+        loop.getInterleave(), loop.getUnroll(), loop.getUnrollAndJam(),
+        loop.getLicm(), loop.getDistribute(), loop.getPipeline(),
+        loop.getPeeled(), loop.getUnswitch(), loop.getMustProgress(),
+        loop.getIsVectorized(), /*startLoc=*/{}, /*endLoc=*/{},
+        loop.getParallelAccesses());
+  });
+  kernels.walk([&](Operation *op) {
+    if (isa<LLVM::BrOp, LLVM::CondBrOp>(op))
+      replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
+                                 /*replaceLocs=*/false, /*replaceTypes=*/false);
+  });
+}
+
 void addLineTables(gpu::GPUModuleOp kernels) {
-  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+  dropLoopLocations(kernels);
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
     addScope(function);
+    leaveOtherScopes(function);
+  }
 }
 
 } // namespace mlir::workgroup

@@ -29,6 +29,9 @@ SmallVector<FileLineColRange> getPlaces(Location loc);
 /// An operation gets the innermost place of its location, in the file that the
 /// place is in. Of a fused location the further places follow as if the first
 /// had been inlined there, which `isFurtherPlace` tells from calls.
+///
+/// Debug information that imported code brings along is reduced to lines, all
+/// that is used of it.
 void addLineTables(gpu::GPUModuleOp kernels);
 
 /// True if `place`, where another one is inlined, stands beside it.
