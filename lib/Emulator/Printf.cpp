@@ -11,6 +11,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cstring>
 
 namespace mlir::workgroup::emulator {
@@ -40,12 +41,16 @@ private:
   uint64_t offset = 0;
 };
 
-/// A conversion such as `%-8.3f`: the text for the host's printf without a
-/// length, and whether its integer has 64 bits.
+/// A conversion such as `%-8.3f`: the text for the host's printf without width,
+/// precision and length, and the size of its integer.
 struct Conversion {
-  std::string text;
+  std::string flags;
+  std::string digits;
   char letter = 0;
   bool isLong = false;
+  bool isShort = false;
+  /// An argument before its own is the width.
+  bool takesWidth = false;
 };
 } // namespace
 
@@ -56,14 +61,16 @@ static std::optional<Conversion> takeConversion(llvm::StringRef &rest) {
   llvm::StringRef tail = rest.drop_front();
   size_t flags = tail.find_first_not_of("-+ #0");
   llvm::StringRef digits = tail.drop_front(std::min(flags, tail.size()));
+  conversion.takesWidth = digits.consume_front("*");
   size_t end = digits.find_first_not_of("0123456789.");
   if (end == llvm::StringRef::npos || end > 2 * kMaxDigits || flags > 4)
     return std::nullopt;
-  conversion.text =
-      ("%" + tail.take_front(flags) + digits.take_front(end)).str();
+  conversion.flags = ("%" + tail.take_front(flags)).str();
+  conversion.digits = digits.take_front(end).str();
   llvm::StringRef length = digits.drop_front(end);
   llvm::StringRef letters = length.ltrim("hl");
-  conversion.isLong = length.contains('l') && length.find('l') == 0;
+  conversion.isLong = length.starts_with("l");
+  conversion.isShort = length.starts_with("h");
   if (letters.empty() ||
       !llvm::StringRef("diouxXeEfFgGaAcp%").contains(letters.front()))
     return std::nullopt;
@@ -79,21 +86,37 @@ static std::string format(const std::string &specifier, T value) {
   return text;
 }
 
+/// The text for an integer of a conversion of `letter`, of 16 bits if it
+/// `isShort`.
+static std::string convertInteger(const std::string &text, char letter,
+                                  bool isShort, int value) {
+  bool isSigned = letter == 'd' || letter == 'i';
+  if (isShort)
+    value = isSigned ? int(int16_t(value)) : int(uint16_t(value));
+  return format(text + letter, value);
+}
+
 static std::string convert(const Conversion &conversion,
                            ArgumentReader &reader) {
-  llvm::StringRef letter(&conversion.letter, 1);
-  if (letter == "%")
+  char letter = conversion.letter;
+  if (letter == '%')
     return "%";
-  if (letter == "c")
-    return format(conversion.text + "c", reader.read<int>());
-  if (letter == "p")
-    return format(conversion.text + "p", reader.read<void *>());
-  if (llvm::StringRef("eEfFgGaA").contains(conversion.letter))
-    return format(conversion.text + conversion.letter, reader.read<double>());
+  std::string text = conversion.flags;
+  if (conversion.takesWidth) {
+    int width = reader.read<int>();
+    constexpr int kMostWidth = 400; // of the host's buffer
+    text += std::to_string(std::clamp(width, -kMostWidth, kMostWidth));
+  }
+  text += conversion.digits;
+  if (letter == 'c')
+    return format(text + "c", reader.read<int>());
+  if (letter == 'p')
+    return format(text + "p", reader.read<void *>());
+  if (llvm::StringRef("eEfFgGaA").contains(letter))
+    return format(text + letter, reader.read<double>());
   if (conversion.isLong)
-    return format(conversion.text + "ll" + conversion.letter,
-                  reader.read<long long>());
-  return format(conversion.text + conversion.letter, reader.read<int>());
+    return format(text + "ll" + letter, reader.read<long long>());
+  return convertInteger(text, letter, conversion.isShort, reader.read<int>());
 }
 
 void Worker::print(const char *format, llvm::ArrayRef<uint8_t> arguments) {

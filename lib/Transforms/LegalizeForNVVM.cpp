@@ -13,6 +13,7 @@
 #include "LowerReductions.h"
 #include "MatrixElementwise.h"
 #include "NarrowFloats.h"
+#include "PrintFormats.h"
 #include "ThreadOwnership.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -347,7 +348,7 @@ static void populateWarpPatterns(RewritePatternSet &patterns) {
 
 /// Why `op`, of the GPU dialect, cannot be lowered by a pass that runs on
 /// `root`; empty if upstream can.
-static StringRef getObstacle(Operation *op, Operation *root) {
+static StringRef getWarpObstacle(Operation *op, Operation *root) {
   if (auto reduce = dyn_cast<gpu::AllReduceOp>(op))
     return getReductionObstacle(reduce, root);
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
@@ -367,12 +368,21 @@ static StringRef getObstacle(Operation *op, Operation *root) {
   return "";
 }
 
+/// Why `op` cannot be lowered by a pass that runs on `root`; empty if upstream
+/// can.
+static std::string getObstacle(Operation *op, Operation *root) {
+  std::string why = getWarpObstacle(op, root).str();
+  if (auto print = dyn_cast<gpu::PrintfOp>(op))
+    why = getPrintObstacle(print);
+  return why;
+}
+
 static LogicalResult verifyLegal(Operation *root,
                                  ArrayRef<Operation *> scopes) {
   bool hasFailed = false;
   for (Operation *scope : scopes)
     scope->walk([&](Operation *op) {
-      StringRef why = op == scope ? "" : getObstacle(op, root);
+      std::string why = op == scope ? "" : getObstacle(op, root);
       if (why.empty())
         return;
       op->emitOpError(why);
@@ -433,6 +443,7 @@ struct LegalizeForNVVMPass final
     populateVectorPatterns(patterns);
     populateWarpPatterns(patterns);
     populateNarrowFloatPatterns(patterns);
+    populatePrintPatterns(patterns);
     populateExpandShapePatterns(patterns);
     populateExpandMathPatterns(patterns);
     affine::populateAffineExpandIndexOpsPatterns(patterns);
