@@ -136,20 +136,6 @@ static LLVM::DISubprogramAttr getSubprogram(Location loc) {
   return dyn_cast_or_null<LLVM::DISubprogramAttr>(scope);
 }
 
-/// `place` in the code of `function`: translation takes the file of a line from
-/// the scope that it is in.
-static Location makeScoped(FileLineColLoc place,
-                           LLVM::DISubprogramAttr function) {
-  MLIRContext *context = place.getContext();
-  if (function.getFile() && function.getFile().getName() == place.getFilename())
-    return place;
-  auto file =
-      LLVM::DIFileAttr::get(context, place.getFilename().getValue(), "");
-  auto scope = LLVM::DILexicalBlockFileAttr::get(context, function, file,
-                                                 /*discriminator=*/0);
-  return FusedLoc::get(context, {place}, scope);
-}
-
 /// Makes operations of `function` that say to be in the code of another one,
 /// from which they were taken, tell their line only. What a debugger would show
 /// of variables goes away.
@@ -165,8 +151,8 @@ static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
     if (op == function || isa<CallSiteLoc>(op->getLoc()) ||
         (scope && scope == own.getMetadata()))
       return;
-    FileLineColLoc place = findFileLoc(op->getLoc());
-    op->setLoc(place ? makeScoped(place, own.getMetadata())
+    FileLineColRange place = findFileLoc(op->getLoc());
+    op->setLoc(place ? makePlace(place, own.getMetadata(), /*isFurther=*/false)
                      : UnknownLoc::get(op->getContext()));
   });
 }

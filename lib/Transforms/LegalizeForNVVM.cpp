@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AtomicUpdates.h"
 #include "BufferTypes.h"
 #include "ExpandMath.h"
 #include "ExpandShapes.h"
@@ -372,6 +373,8 @@ static StringRef getWarpObstacle(Operation *op, Operation *root) {
 /// can.
 static std::string getObstacle(Operation *op, Operation *root) {
   std::string why = getWarpObstacle(op, root).str();
+  if (why.empty())
+    why = getAtomicObstacle(op);
   if (auto print = dyn_cast<gpu::PrintfOp>(op))
     why = getPrintObstacle(print);
   return why;
@@ -443,6 +446,7 @@ struct LegalizeForNVVMPass final
     populateVectorPatterns(patterns);
     populateWarpPatterns(patterns);
     populateNarrowFloatPatterns(patterns);
+    populateAtomicUpdatePatterns(patterns);
     populatePrintPatterns(patterns);
     populateExpandShapePatterns(patterns);
     populateExpandMathPatterns(patterns);
