@@ -171,9 +171,17 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       reductions of one type in one function share a buffer of an element per
       warp and one more; it is an attribution of a kernel and a private global of
       another function;
-    - `arith.extf` and `arith.truncf` of `f8E4M3FN` and `f8E5M2` become arithmetic of integers
-      and `f32`, exact and rounded to the nearest even number: what is too large is an
-      infinity, or NaN where there is none;
+    - conversions of floats of 8, 6 and 4 bits, to and from each other, wider ones and integers,
+      become arithmetic of integers and `f32`, exact and rounded to the nearest even number: what
+      is too large is an infinity, NaN where there is none, or else the largest number, which NaN
+      becomes, too. Nothing is rounded to `f8E8M0FNU`;
+    - `memref.generic_atomic_rmw` of floats, and of elements of less than 8 bits, compares and
+      exchanges the integers of their bits (upstream makes a comparison of floats, which LLVM
+      rejects); `memref.atomic_rmw` that LLVM has no operation for, products among them, becomes
+      a `memref.generic_atomic_rmw`;
+    - arguments of a `gpu.printf` that are narrower than `int` or `double` are extended as C does
+      it, by the sign that their conversion asks for (upstream passes a byte where four are
+      read);
     - a `memref.expand_shape` that makes several dynamic dimensions of one becomes
       a `memref.reinterpret_cast` (upstream's `expand-strided-metadata` crashes);
     - structured (linalg) operations that are the work of one thread become
@@ -183,8 +191,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
 
     Fails on any other structured operation: left as it is, every thread would do
     all of its work and race on the result. Fails on operations of warps that
-    NVIDIA GPUs have no instruction for, and on clusters of a
-    `gpu.subgroup_reduce` that reach beyond a warp. Whether all lanes of a warp
+    NVIDIA GPUs have no instruction for, on clusters of a
+    `gpu.subgroup_reduce` that reach beyond a warp, on atomic updates of elements that no GPU
+    exchanges at once, and on a `gpu.printf` whose format does not fit its arguments. Whether all lanes of a warp
     that exist get to its shuffles and reductions together is not checked.
   }];
   let dependentDialects = [

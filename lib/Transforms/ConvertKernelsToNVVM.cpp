@@ -90,6 +90,36 @@ static void spreadConstants(gpu::GPUModuleOp module) {
   });
 }
 
+/// Gives parameters of kernels sizes that PTX has: of 4 bits, it has none.
+static void widenParameters(LLVM::LLVMFuncOp kernel) {
+  LLVM::LLVMFunctionType type = kernel.getFunctionType();
+  SmallVector<Type> types = llvm::to_vector(type.getParams());
+  auto builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto narrow = dyn_cast<IntegerType>(argument.getType());
+    if (!narrow || narrow.getWidth() == 1 || narrow.getWidth() > 64)
+      continue;
+    unsigned width =
+        std::max<unsigned>(llvm::PowerOf2Ceil(narrow.getWidth()), 8);
+    if (width == narrow.getWidth())
+      continue;
+    argument.setType(builder.getIntegerType(width));
+    types[argument.getArgNumber()] = argument.getType();
+    auto value =
+        LLVM::TruncOp::create(builder, kernel.getLoc(), narrow, argument);
+    argument.replaceAllUsesExcept(value, value);
+  }
+  kernel.setFunctionType(LLVM::LLVMFunctionType::get(type.getReturnType(),
+                                                     types, type.isVarArg()));
+}
+
+static void widenParameters(gpu::GPUModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
+        !function.isExternal())
+      widenParameters(function);
+}
+
 namespace {
 struct ConvertKernelsToNVVMPass final
     : impl::ConvertKernelsToNVVMPassBase<ConvertKernelsToNVVMPass> {
@@ -109,6 +139,7 @@ struct ConvertKernelsToNVVMPass final
     for (const ValueParameter &parameter : parameters)
       restore(module, parameter);
     spreadConstants(module);
+    widenParameters(module);
     allowRegisters(module);
   }
 

@@ -25,6 +25,10 @@ namespace mlir::workgroup {
 LogicalResult verifyMatrixOperands(Operation *scope,
                                    const UniformityAnalysis &uniformity);
 
+/// Emits an error if `op` computes in a type that GPUs do not compute in, or
+/// accesses by vectors memory whose elements do not lie as those of a vector.
+LogicalResult verifyElementTypes(Operation *op);
+
 /// Emits an error if `op` promises or needs a larger alignment than its buffer
 /// in workgroup memory has.
 LogicalResult verifyAccessAlignment(Operation *op,

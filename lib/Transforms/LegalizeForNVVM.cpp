@@ -375,6 +375,8 @@ static std::string getObstacle(Operation *op, Operation *root) {
   std::string why = getWarpObstacle(op, root).str();
   if (why.empty())
     why = getAtomicObstacle(op);
+  if (why.empty())
+    why = getConversionObstacle(op);
   if (auto print = dyn_cast<gpu::PrintfOp>(op))
     why = getPrintObstacle(print);
   return why;

@@ -1,4 +1,4 @@
-//===- NarrowFloats.cpp - Floats of 8 bits by integer arithmetic ----------===//
+//===- NarrowFloats.cpp - Floats of 8 bits and less by integers -----------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,24 +15,62 @@
 // of two lets the adder round at the right bit. From f64, the f32 in between is
 // rounded to odd, so that nothing is rounded twice.
 //
+// What a type has no number for becomes what PTX makes of it: infinity or NaN
+// where there is one, else the largest number, which of NaN is positive.
+//
 //===----------------------------------------------------------------------===//
 
 #include "NarrowFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/ADT/bit.h"
 
 namespace mlir::workgroup {
 
+using Comparison = arith::CmpIPredicate;
+
 namespace {
 
-/// How a type of 8 bits spreads over them.
+/// Which bits of a type are no numbers.
+enum class Special {
+  /// Those whose exponent is all ones, the first of them infinity.
+  LargestExponent,
+  /// NaN is all ones.
+  AllOnes,
+  /// NaN stands where minus zero would be.
+  MinusZero,
+  /// None.
+  None,
+};
+
+/// How a type spreads over its bits, the first of which is the sign.
 struct Format {
+  unsigned bits;
   unsigned mantissa;
   int bias;
+  Special special;
+
+  uint32_t getSign() const { return 1u << (bits - 1); }
+  uint32_t getLargestMagnitude() const { return getSign() - 1; }
+  uint32_t getInfinity() const { return getSign() - (uint32_t(1) << mantissa); }
   /// Magnitudes from here on are no finite numbers.
-  uint32_t overflow;
-  /// What becomes of numbers that are too large, and of what is none.
-  uint32_t infinity, nan;
+  uint32_t getOverflow() const {
+    return special == Special::LargestExponent ? getInfinity()
+           : special == Special::AllOnes       ? getLargestMagnitude()
+                                               : getSign();
+  }
+  /// What becomes of numbers that are too large.
+  uint32_t getTooLarge() const {
+    return special == Special::None ? getLargestMagnitude() : getOverflow();
+  }
+  /// What becomes of what is no number.
+  uint32_t getNaN() const {
+    return special == Special::LargestExponent
+               ? getInfinity() + (uint32_t(1) << (mantissa - 1))
+               : getTooLarge();
+  }
 };
 
 /// Arithmetic on values of one shape.
@@ -46,7 +84,9 @@ struct LaneBuilder {
       return shaped.clone(element);
     return element;
   }
-  Type i8() const { return type(builder.getI8Type()); }
+  Type bits(unsigned width) const {
+    return type(builder.getIntegerType(width));
+  }
   Type i32() const { return type(builder.getI32Type()); }
   Type f32() const { return type(builder.getF32Type()); }
 
@@ -69,7 +109,7 @@ struct LaneBuilder {
   Value convert(Type to, Value value) const {
     return Op::create(builder, loc, to, value);
   }
-  Value compare(arith::CmpIPredicate how, Value lhs, uint32_t rhs) const {
+  Value compare(Comparison how, Value lhs, uint32_t rhs) const {
     return arith::CmpIOp::create(builder, loc, how, lhs, integer(rhs));
   }
   Value select(Value condition, Value yes, Value no) const {
@@ -80,12 +120,36 @@ struct LaneBuilder {
 } // namespace
 
 static std::optional<Format> getFormat(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  if (isa<Float8E4M3FNType>(element))
-    return Format{3, 7, 0x7f, 0x7f, 0x7f};
-  if (isa<Float8E5M2Type>(element))
-    return Format{2, 15, 0x7c, 0x7c, 0x7e};
-  return std::nullopt;
+  using Result = std::optional<Format>;
+  return llvm::TypeSwitch<Type, Result>(getElementTypeOrSelf(type))
+      .Case([](Float8E3M4Type) {
+        return Format{8, 4, 3, Special::LargestExponent};
+      })
+      .Case([](Float8E4M3Type) {
+        return Format{8, 3, 7, Special::LargestExponent};
+      })
+      .Case([](Float8E5M2Type) {
+        return Format{8, 2, 15, Special::LargestExponent};
+      })
+      .Case([](Float8E4M3FNType) { return Format{8, 3, 7, Special::AllOnes}; })
+      .Case([](Float8E4M3FNUZType) {
+        return Format{8, 3, 8, Special::MinusZero};
+      })
+      .Case([](Float8E4M3B11FNUZType) {
+        return Format{8, 3, 11, Special::MinusZero};
+      })
+      .Case([](Float8E5M2FNUZType) {
+        return Format{8, 2, 16, Special::MinusZero};
+      })
+      .Case([](Float6E2M3FNType) { return Format{6, 3, 1, Special::None}; })
+      .Case([](Float6E3M2FNType) { return Format{6, 2, 3, Special::None}; })
+      .Case([](Float4E2M1FNType) { return Format{4, 1, 1, Special::None}; })
+      .Default([](Type) { return std::nullopt; });
+}
+
+/// True for the type of scales, which has neither a sign nor a zero.
+static bool isScale(Type type) {
+  return isa<Float8E8M0FNUType>(getElementTypeOrSelf(type));
 }
 
 /// 2^exponent.
@@ -100,39 +164,74 @@ static bool isConvertible(Type type) {
          (element.isF64() && !(vector && vector.isScalable()));
 }
 
-/// `value`, of 8 bits, as an f32.
+static constexpr uint32_t kInfinity = 0x7f800000, kNaN = 0x7fc00000;
+
+/// The bits of `value`, which is narrow, as an i32.
+static Value getBits(LaneBuilder &lanes, Value value) {
+  unsigned width = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+  return lanes.convert<arith::ExtUIOp>(
+      lanes.i32(), lanes.convert<arith::BitcastOp>(lanes.bits(width), value));
+}
+
+/// `result`, bits of an f32, or NaN where `bits` of a narrow float are that.
+static Value selectNaN(LaneBuilder &lanes, Value bits, Value magnitude,
+                       Value result, const Format &format) {
+  Value isNaN;
+  switch (format.special) {
+  case Special::LargestExponent:
+    result = lanes.select(
+        lanes.compare(Comparison::eq, magnitude, format.getInfinity()),
+        lanes.integer(kInfinity), result);
+    isNaN = lanes.compare(Comparison::ugt, magnitude, format.getInfinity());
+    break;
+  case Special::AllOnes:
+    isNaN = lanes.compare(Comparison::eq, magnitude, format.getNaN());
+    break;
+  case Special::MinusZero:
+    isNaN = lanes.compare(Comparison::eq, bits, format.getNaN());
+    break;
+  case Special::None:
+    return result;
+  }
+  return lanes.select(isNaN, lanes.integer(kNaN), result);
+}
+
+/// `value`, which is narrow, as an f32.
 static Value extend(LaneBuilder &lanes, Value value, const Format &format) {
-  Value bits = lanes.convert<arith::ExtUIOp>(
-      lanes.i32(), lanes.convert<arith::BitcastOp>(lanes.i8(), value));
-  Value magnitude = lanes.apply<arith::AndIOp>(bits, lanes.integer(0x7f));
+  Value bits = getBits(lanes, value);
+  Value magnitude = lanes.apply<arith::AndIOp>(
+      bits, lanes.integer(format.getLargestMagnitude()));
   Value moved = lanes.apply<arith::ShLIOp>(magnitude,
                                            lanes.integer(23 - format.mantissa));
   Value finite = lanes.apply<arith::MulFOp>(
       lanes.convert<arith::BitcastOp>(lanes.f32(), moved),
       lanes.real(powerOfTwo(127 - format.bias)));
-  Value result = lanes.convert<arith::BitcastOp>(lanes.i32(), finite);
-  constexpr uint32_t kInfinity = 0x7f800000, kNaN = 0x7fc00000;
-  if (format.infinity != format.nan)
-    result = lanes.select(
-        lanes.compare(arith::CmpIPredicate::eq, magnitude, format.infinity),
-        lanes.integer(kInfinity), result);
-  result = lanes.select(lanes.compare(arith::CmpIPredicate::ugt, magnitude,
-                                      format.infinity != format.nan
-                                          ? format.infinity
-                                          : format.nan - 1),
-                        lanes.integer(kNaN), result);
+  Value result =
+      selectNaN(lanes, bits, magnitude,
+                lanes.convert<arith::BitcastOp>(lanes.i32(), finite), format);
   Value sign = lanes.apply<arith::ShLIOp>(
-      lanes.apply<arith::AndIOp>(bits, lanes.integer(0x80)), lanes.integer(24));
+      lanes.apply<arith::AndIOp>(bits, lanes.integer(format.getSign())),
+      lanes.integer(32 - format.bits));
   return lanes.convert<arith::BitcastOp>(
       lanes.f32(), lanes.apply<arith::OrIOp>(result, sign));
 }
 
-/// `value`, an f32, in 8 bits.
-static Value truncate(LaneBuilder &lanes, Value value, Type to,
-                      const Format &format) {
+/// `value`, a scale, as an f32: its bits are the exponent, 127 more.
+static Value extendScale(LaneBuilder &lanes, Value value) {
+  constexpr uint32_t kLeast = 1u << 22; // 2^-127, which is subnormal
+  Value bits = getBits(lanes, value);
+  Value result = lanes.apply<arith::ShLIOp>(bits, lanes.integer(23));
+  result = lanes.select(lanes.compare(Comparison::eq, bits, 0),
+                        lanes.integer(kLeast), result);
+  result = lanes.select(lanes.compare(Comparison::eq, bits, 0xff),
+                        lanes.integer(kNaN), result);
+  return lanes.convert<arith::BitcastOp>(lanes.f32(), result);
+}
+
+/// `magnitude`, bits of an f32, rounded to the bits of the narrow float, as if
+/// that had no largest number.
+static Value round(LaneBuilder &lanes, Value magnitude, const Format &format) {
   unsigned dropped = 23 - format.mantissa;
-  Value bits = lanes.convert<arith::BitcastOp>(lanes.i32(), value);
-  Value magnitude = lanes.apply<arith::AndIOp>(bits, lanes.integer(0x7fffffff));
   // Half of the last place, or less by one bit if the number is even.
   Value odd = lanes.apply<arith::AndIOp>(
       lanes.apply<arith::ShRUIOp>(magnitude, lanes.integer(dropped)),
@@ -155,22 +254,32 @@ static Value truncate(LaneBuilder &lanes, Value value, Type to,
       lanes.integer(llvm::bit_cast<uint32_t>(power)));
 
   uint32_t leastNormal = llvm::bit_cast<uint32_t>(powerOfTwo(1 - format.bias));
-  Value result = lanes.select(
-      lanes.compare(arith::CmpIPredicate::ult, magnitude, leastNormal),
-      subnormal, normal);
+  Value isNormal = lanes.compare(Comparison::uge, magnitude, leastNormal);
   Value isLarge = lanes.apply<arith::AndIOp>(
-      lanes.compare(arith::CmpIPredicate::uge, magnitude, leastNormal),
-      lanes.compare(arith::CmpIPredicate::uge, normal, format.overflow));
-  result = lanes.select(isLarge, lanes.integer(format.infinity), result);
-  result = lanes.select(
-      lanes.compare(arith::CmpIPredicate::ugt, magnitude, 0x7f800000),
-      lanes.integer(format.nan), result);
+      isNormal, lanes.compare(Comparison::uge, normal, format.getOverflow()));
+  return lanes.select(isLarge, lanes.integer(format.getTooLarge()),
+                      lanes.select(isNormal, normal, subnormal));
+}
+
+/// `value`, an f32, as the narrow type `to`.
+static Value truncate(LaneBuilder &lanes, Value value, Type to,
+                      const Format &format) {
+  Value bits = lanes.convert<arith::BitcastOp>(lanes.i32(), value);
+  Value magnitude = lanes.apply<arith::AndIOp>(bits, lanes.integer(0x7fffffff));
+  Value result = round(lanes, magnitude, format);
   Value sign = lanes.apply<arith::AndIOp>(
-      lanes.apply<arith::ShRUIOp>(bits, lanes.integer(24)),
-      lanes.integer(0x80));
-  Value byte = lanes.convert<arith::TruncIOp>(
-      lanes.i8(), lanes.apply<arith::OrIOp>(result, sign));
-  return lanes.convert<arith::BitcastOp>(to, byte);
+      lanes.apply<arith::ShRUIOp>(bits, lanes.integer(32 - format.bits)),
+      lanes.integer(format.getSign()));
+  Value isNaN = lanes.compare(Comparison::ugt, magnitude, kInfinity);
+  result = lanes.select(isNaN, lanes.integer(format.getNaN()), result);
+  // Minus zero, and the sign of what stands for NaN, are no such.
+  if (format.special == Special::MinusZero)
+    sign = lanes.select(lanes.compare(Comparison::eq, result, 0), result, sign);
+  if (format.special == Special::None)
+    sign = lanes.select(isNaN, lanes.integer(0), sign);
+  Value narrow = lanes.convert<arith::TruncIOp>(
+      lanes.bits(format.bits), lanes.apply<arith::OrIOp>(result, sign));
+  return lanes.convert<arith::BitcastOp>(to, narrow);
 }
 
 /// `value`, an f64, as an f32 whose last bit is set if it is not exact.
@@ -181,9 +290,8 @@ static Value roundToOdd(LaneBuilder &lanes, Value value) {
   OpBuilder &builder = lanes.builder;
   Value isInexact = arith::CmpFOp::create(
       builder, lanes.loc, arith::CmpFPredicate::ONE, back, value);
-  Value isEven =
-      lanes.compare(arith::CmpIPredicate::eq,
-                    lanes.apply<arith::AndIOp>(bits, lanes.integer(1)), 0);
+  Value isEven = lanes.compare(
+      Comparison::eq, lanes.apply<arith::AndIOp>(bits, lanes.integer(1)), 0);
   // One step away from zero if it was rounded towards it, else back.
   Value zero = lanes.constant(value.getType(), builder.getF64FloatAttr(0));
   Value isBelow = arith::CmpFOp::create(builder, lanes.loc,
@@ -207,10 +315,12 @@ struct ExpandExtension final : OpRewritePattern<arith::ExtFOp> {
   LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
     std::optional<Format> format = getFormat(op.getIn().getType());
-    if (!format || !isConvertible(op.getType()))
+    if ((!format && !isScale(op.getIn().getType())) ||
+        (!isConvertible(op.getType()) && !getFormat(op.getType())))
       return failure();
     LaneBuilder lanes{rewriter, op.getLoc(), op.getType()};
-    Value result = extend(lanes, op.getIn(), *format);
+    Value result = format ? extend(lanes, op.getIn(), *format)
+                          : extendScale(lanes, op.getIn());
     Type element = getElementTypeOrSelf(op.getType());
     if (element.isF64())
       result = lanes.convert<arith::ExtFOp>(op.getType(), result);
@@ -230,7 +340,9 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
     bool isNearest =
         op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) ==
         arith::RoundingMode::to_nearest_even;
-    if (!format || !isConvertible(op.getIn().getType()) || !isNearest)
+    Type from = op.getIn().getType();
+    if (!format || !isNearest ||
+        (!isConvertible(from) && !getFormat(from) && !isScale(from)))
       return failure();
     LaneBuilder lanes{rewriter, op.getLoc(), op.getType()};
     Value value = op.getIn();
@@ -269,9 +381,10 @@ struct ExpandToInteger final : OpRewritePattern<OpTy> {
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (!getFormat(op.getIn().getType()))
+    Type from = op.getIn().getType();
+    if (!getFormat(from) && !isScale(from))
       return failure();
-    LaneBuilder lanes{rewriter, op.getLoc(), op.getIn().getType()};
+    LaneBuilder lanes{rewriter, op.getLoc(), from};
     rewriter.replaceOpWithNewOp<OpTy>(
         op, op.getType(),
         lanes.convert<arith::ExtFOp>(lanes.f32(), op.getIn()));
@@ -282,10 +395,41 @@ struct ExpandToInteger final : OpRewritePattern<OpTy> {
 } // namespace
 
 void populateNarrowFloatPatterns(RewritePatternSet &patterns) {
+  arith::populateExpandScalingExtTruncPatterns(patterns);
   patterns.add<
       ExpandExtension, ExpandTruncation, ExpandFromInteger<arith::SIToFPOp>,
       ExpandFromInteger<arith::UIToFPOp>, ExpandToInteger<arith::FPToSIOp>,
       ExpandToInteger<arith::FPToUIOp>>(patterns.getContext());
+}
+
+/// True for types that there are conversions of.
+static bool isConverted(Type type) {
+  return !isa<FloatType>(type) || isScale(type) || getFormat(type) ||
+         type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+}
+
+std::string getConversionObstacle(Operation *op) {
+  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
+           arith::FPToSIOp, arith::FPToUIOp>(op))
+    return "";
+  Type from = getElementTypeOrSelf(op->getOperand(0));
+  Type to = getElementTypeOrSelf(op->getResult(0));
+  for (Type type : {from, to})
+    if (!isConverted(type)) {
+      std::string why = "converts '";
+      llvm::raw_string_ostream(why)
+          << type
+          << "', of which GPUs have no numbers; use f16, bf16, f32 or f64";
+      return why;
+    }
+  if (isScale(to))
+    return "makes an f8E8M0FNU, a power of two without sign and zero, which no "
+           "conversion rounds to; take the exponent of an f32 by arith.bitcast "
+           "and arith.shrui";
+  if (getFormat(to))
+    return "rounds to a float of 8 bits or less other than to the nearest even "
+           "one; leave out its rounding mode";
+  return "";
 }
 
 } // namespace mlir::workgroup

@@ -1,4 +1,4 @@
-//===- NarrowFloats.h - Floats of 8 bits by integer arithmetic --*- C++ -*-===//
+//===- NarrowFloats.h - Floats of 8 bits and less by integers ---*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,10 +13,14 @@
 
 namespace mlir::workgroup {
 
-/// Conversions between `f8E4M3FN` or `f8E5M2` and wider floats or integers
+/// Conversions between floats of 8, 6 and 4 bits and other floats or integers
 /// become arithmetic of integers and `f32`: most chips have no instruction for
-/// them.
+/// them. None is made to `f8E8M0FNU`, which has neither a sign nor a zero.
 void populateNarrowFloatPatterns(RewritePatternSet &patterns);
+
+/// Why `op`, which the patterns left as it is, is a conversion of floats that
+/// no GPU can do, and what to do; empty if it is none, or one can.
+std::string getConversionObstacle(Operation *op);
 
 } // namespace mlir::workgroup
 

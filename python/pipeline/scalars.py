@@ -36,8 +36,13 @@ DTYPES = {
     "index": ("int64", "uint64"),
     "complex<f32>": ("complex64",),
     "complex<f64>": ("complex128",),
+    "f8E3M4": ("float8_e3m4", "uint8"),
+    "f8E4M3": ("float8_e4m3", "uint8"),
     "f8E4M3FN": ("float8_e4m3fn", "uint8"),
+    "f8E4M3FNUZ": ("float8_e4m3fnuz", "uint8"),
+    "f8E4M3B11FNUZ": ("float8_e4m3b11fnuz", "uint8"),
     "f8E5M2": ("float8_e5m2", "uint8"),
+    "f8E5M2FNUZ": ("float8_e5m2fnuz", "uint8"),
 }
 
 _INTEGER = re.compile(r"(?P<sign>[su]?)i(?P<bits>\d+)")

@@ -458,6 +458,50 @@ gpu.module @m {
 
 // -----
 
+// B9: an atomic update computes, and so does one of floats that are too wide.
+gpu.module @m {
+  gpu.func @updates(%m: memref<4xf8E5M2>, %w: memref<4xf128>, %x: f8E5M2, %y: f128) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{'memref.atomic_rmw' op computes in 'f8E5M2'}}
+    %0 = memref.atomic_rmw addf %x, %m[%c0] : (f8E5M2, memref<4xf8E5M2>) -> f8E5M2
+    %1 = memref.atomic_rmw assign %x, %m[%c0] : (f8E5M2, memref<4xf8E5M2>) -> f8E5M2
+    // expected-error @+1 {{'memref.atomic_rmw' op computes in 'f128', of which GPUs have no numbers; compute in f64}}
+    %2 = memref.atomic_rmw maximumf %y, %w[%c0] : (f128, memref<4xf128>) -> f128
+    gpu.return
+  }
+}
+
+// -----
+
+// B11: a vector has its elements bit by bit, memory each in bytes of its own.
+gpu.module @m {
+  gpu.func @packed(%a: memref<16xi4>, %b: memref<16xi1>, %c: memref<16xi24>,
+                   %f: memref<16xf4E2M1FN>, %g: memref<16xf16>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{'vector.load' op accesses elements of type 'i4' by vectors, which have them bit by bit, where memory has each in bytes of its own; access them one by one by memref.load and memref.store, or store them as i8}}
+    %0 = vector.load %a[%c0] : memref<16xi4>, vector<8xi4>
+    // expected-error @+1 {{'vector.store' op accesses elements of type 'i4'}}
+    vector.store %0, %a[%c0] : memref<16xi4>, vector<8xi4>
+    %p = arith.constant false
+    // expected-error @+1 {{'vector.transfer_read' op accesses elements of type 'i1'}}
+    %1 = vector.transfer_read %b[%c0], %p : memref<16xi1>, vector<4xi1>
+    // expected-error @+1 {{'vector.transfer_write' op accesses elements of type 'i1'}}
+    vector.transfer_write %1, %b[%c0] : vector<4xi1>, memref<16xi1>
+    %e = vector.load %c[%c0] : memref<16xi24>, vector<1xi24>
+    // expected-error @+1 {{'vector.load' op accesses elements of type 'i24'}}
+    %2 = vector.load %c[%c0] : memref<16xi24>, vector<4xi24>
+    %s = arith.constant dense<0.0> : vector<4xf4E2M1FN>
+    // expected-error @+1 {{'vector.maskedload' op accesses elements of type 'f4E2M1FN'}}
+    %3 = vector.maskedload %f[%c0], %1, %s : memref<16xf4E2M1FN>, vector<4xi1>, vector<4xf4E2M1FN> into vector<4xf4E2M1FN>
+    // expected-error @+1 {{'vector.maskedstore' op accesses elements of type 'f4E2M1FN'}}
+    vector.maskedstore %f[%c0], %1, %3 : memref<16xf4E2M1FN>, vector<4xi1>, vector<4xf4E2M1FN>
+    %4 = vector.load %g[%c0] : memref<16xf16>, vector<8xf16>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @backwards {
   gpu.func @reversed(%m: memref<64xf32>, %v: f32) kernel attributes {known_block_size = array<i32: 8, 1, 1>} {
     %t = gpu.thread_id x
