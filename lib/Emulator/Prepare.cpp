@@ -51,12 +51,13 @@ void addError(std::vector<DiagnosticRecord> &errors,
   errors.push_back(std::move(error));
 }
 
-void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found) {
+void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found,
+               const SourceLocation &kernel) {
   for (const LLVMError &error : found)
     errors.push_back({"error",
                       "the emulator cannot compile the kernel for the host: " +
                           error.message,
-                      error.location,
+                      error.location.line > 0 ? error.location : kernel,
                       {}});
 }
 

@@ -31,8 +31,10 @@ struct PreparedKernel {
 void addError(std::vector<DiagnosticRecord> &errors,
               const llvm::Instruction *instruction, std::string message);
 
-/// Adds what LLVM found to be wrong.
-void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found);
+/// Adds what LLVM found to be wrong with a kernel, at its place if LLVM does
+/// not say more.
+void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found,
+               const SourceLocation &kernel);
 
 /// Further ones, of operations that have become one.
 std::vector<SourceLocation>

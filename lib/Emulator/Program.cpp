@@ -180,6 +180,7 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
       prepareKernel(*context, bitcode, name, options.chip, errors);
   if (!kernel.module)
     return nullptr;
+  SourceLocation place = getLocation(*kernel.function);
   auto fail = [&](Error error) {
     addError(errors, nullptr, toString(std::move(error)));
     return nullptr;
@@ -213,7 +214,7 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
   if (Error error = compile(*program, std::move(kernel.module),
                             std::move(context), *host))
     return fail(std::move(error));
-  addErrors(errors, *found);
+  addErrors(errors, *found, place);
   return found->empty() ? std::move(program) : nullptr;
 }
 

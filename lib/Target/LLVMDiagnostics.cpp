@@ -40,6 +40,15 @@ SourceLocation getLocation(const Instruction &instruction) {
   return loc ? getLocation(*loc) : SourceLocation();
 }
 
+SourceLocation getLocation(const Function &function) {
+  const DISubprogram *place = function.getSubprogram();
+  if (!place || place->getLine() == 0)
+    return {};
+  SmallString<128> path(place->getDirectory());
+  sys::path::append(path, place->getFilename());
+  return {path.str().str(), place->getLine(), 0};
+}
+
 /// As above; of the directory, that knows only together with the file.
 static SourceLocation makeLocation(const DiagnosticLocation &location) {
   if (!location.isValid() || location.getLine() == 0)

@@ -46,6 +46,9 @@ SourceLocation getLocation(const llvm::DILocation &place);
 /// Where the source text has `instruction`, by its debug location.
 SourceLocation getLocation(const llvm::Instruction &instruction);
 
+/// The line at which the source text has `function`; column 0.
+SourceLocation getLocation(const llvm::Function &function);
+
 /// Makes `context` keep its errors in the result, instead of ending the process
 /// at the first one. Nothing is printed: warnings of LLVM are about code that
 /// the program's author has not written.
