@@ -15,6 +15,7 @@
 #include "LaunchPlan.h"
 #include "NoKernels.h"
 #include "Records.h"
+#include "Registration.h"
 #include "Requirements.h"
 #include "Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,17 +23,12 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
 #include "workgroup/ProgramChecks.h"
-#include "workgroup/ScheduleChecks.h"
 #include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Target/Chip.h"
@@ -41,35 +37,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Module.h"
 #include <chrono>
-#include <mutex>
 
 namespace mlir::workgroup {
-
-//===----------------------------------------------------------------------===//
-// Process-wide set-up
-//===----------------------------------------------------------------------===//
-
-/// All dialects of MLIR, as in `mlir-opt`; they are loaded when they are used.
-static const DialectRegistry &getRegistry() {
-  static const DialectRegistry *registry = [] {
-    auto *all = new DialectRegistry();
-    registerAllDialects(*all);
-    all->insert<WorkgroupDialect>();
-    registerAllExtensions(*all);
-    registerScheduleChecks(*all);
-    registerAllToLLVMIRTranslations(*all);
-    return all;
-  }();
-  return *registry;
-}
-
-static void initializeProcess() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    registerAllPasses(); // schedules may name any of them
-    registerAll();
-  });
-}
 
 //===----------------------------------------------------------------------===//
 // The stages
@@ -464,7 +433,7 @@ void Compilation::run() {
 }
 
 CompileResult compile(const SourceText &source, const CompileOptions &options) {
-  initializeProcess();
+  registerPassesOnce();
   CompileResult result;
   // Deeply nested programs recurse deeply; pages of the stack cost only when
   // they are touched.
@@ -479,7 +448,7 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
 }
 
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
-  initializeProcess();
+  registerPassesOnce();
   std::vector<std::pair<std::string, std::string>> summaries;
   constexpr StringLiteral names =
       "attach-target convert-kernels-to-nvvm distribute-loops "
