@@ -14,9 +14,12 @@
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/LineTables.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
@@ -26,6 +29,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
 
 namespace mlir::workgroup {
 
@@ -226,7 +230,31 @@ static void keepLoops(llvm::Module &llvmModule) {
   }
 }
 
+/// True if `pointer` points to memory of one thread.
+static bool isPrivate(const llvm::Value *pointer) {
+  return pointer->getType()->getPointerAddressSpace() ==
+             llvm::NVPTXAS::ADDRESS_SPACE_LOCAL ||
+         isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+}
+
+/// Makes atomic updates of memory that no other thread sees plain ones: PTX has
+/// none of such memory, and LLVM turns some of them into such.
+static void lowerPrivateAtomics(llvm::Module &llvmModule) {
+  for (llvm::Function &function : llvmModule)
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (auto *swap = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+        if (isPrivate(swap->getPointerOperand()))
+          llvm::lowerAtomicCmpXchgInst(swap);
+      } else if (auto *update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+        if (isPrivate(update->getPointerOperand()))
+          llvm::lowerAtomicRMWInst(update);
+      }
+    }
+}
+
 static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
+  lowerPrivateAtomics(llvmModule);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
   tuning.LoopVectorization = true;

@@ -307,3 +307,41 @@ def test_updates_through_views(way: str) -> None:
     expected[1, 3] *= 8
     compiled(text, "sm_80").kernels["k"].run(array, grid=(1, 1, 1), block=(3, 1, 1))
     np.testing.assert_array_equal(array, expected)
+
+
+PRIVATE = {
+    "generic": "memref<2xKIND>",
+    "private": "memref<2xKIND, #private>",
+    "private by number": "memref<2xKIND, 5>",
+}
+
+
+@pytest.mark.parametrize("memory", PRIVATE)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("kind", "op"), [("f32", "addf"), ("f32", "mulf"), ("f16", "maximumf"), ("i32", "addi")]
+)
+def test_updates_of_memory_of_a_thread(kind: str, op: str, way: str, memory: str) -> None:
+    """PTX has no atomic operation of it, and it takes none."""
+    buffer = PRIVATE[memory].replace("KIND", kind)
+    zero = "0" if kind.startswith("i") else "0.0"
+    body = f"""
+    %which = arith.remui %tx, %c2 : index
+    %v = memref.load %x[%tx] : memref<{THREADS}x{kind}>
+    %start = arith.constant {zero} : {kind}
+    %p = memref.alloca() : {buffer}
+    memref.store %start, %p[%c0] : {buffer}
+    memref.store %v, %p[%c1] : {buffer}
+    {WAYS[way](kind, op, "%v", "%p[%which]", buffer)}
+    %r = memref.load %p[%which] : {buffer}
+    memref.store %r, %x[%tx] : memref<{THREADS}x{kind}>
+"""
+    text = module(function("k", f"%x: memref<{THREADS}x{kind}>", body, block=(THREADS, 1, 1)))
+    values = numbers(kind, THREADS)
+    found = values.copy()
+    compiled(text, "sm_80").kernels["k"].run(found, grid=(1, 1, 1), block=(THREADS, 1, 1))
+    starts = np.where(np.arange(THREADS) % 2, values, 0)
+    expected = [combine(kind, op, a, b) for a, b in zip(starts, values, strict=True)]
+    np.testing.assert_array_equal(found.astype(np.float64), np.array(expected, np.float64))
+    for chip in ("sm_75", "sm_120"):
+        assert compiled(text, chip).cubin
