@@ -31,7 +31,8 @@ namespace {
 
 class SpaceVerifier {
 public:
-  SpaceVerifier(Operation *root, bool isSunk) : root(root), isSunk(isSunk) {}
+  SpaceVerifier(Operation *root, bool isSunk)
+      : root(root), isSunk(isSunk), sites(collectLaunchSites(root)) {}
 
   LogicalResult verify();
 
@@ -63,6 +64,7 @@ private:
   Operation *root;
   /// Allocations of the host that are of one block or thread are in kernels.
   bool isSunk;
+  LaunchSites sites;
   SymbolTableCollection symbols;
   DenseSet<Operation *> globals;
   DenseSet<Value> reported;
@@ -130,10 +132,15 @@ static void explainForeign(InFlightDiagnostic &error, Type type) {
 /// True if `value`, which `kernel` uses, may be what the host has allocated for
 /// it: that is put into the kernel.
 bool SpaceVerifier::mayBeSunk(Value value, Operation *kernel) const {
+  if (isSunk)
+    return false;
   bool isArgument = value.getParentBlock()->getParentOp() == kernel;
-  return !isSunk &&
-         (isArgument || isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
-                            getRootBuffer(value).getDefiningOp()));
+  auto function = dyn_cast<gpu::GPUFuncOp>(kernel);
+  bool isWhole = !root->getParentOp(); // launches elsewhere are not seen
+  if (isArgument)
+    return !isWhole || (function && sites.contains(function));
+  return isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
+      getRootBuffer(value).getDefiningOp());
 }
 
 /// Of memory of the block it is told elsewhere what to do.
