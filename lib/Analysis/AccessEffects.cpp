@@ -137,7 +137,7 @@ bool AccessCollector::visitMBarrier(Operation *op) {
   if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp, NVVM::MBarrierArriveOp,
           NVVM::MBarrierArriveNocompleteOp, NVVM::MBarrierArriveExpectTxOp,
           NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
-          NVVM::MBarrierTryWaitOp>(op)) {
+          NVVM::MBarrierTryWaitOp, NVVM::CpAsyncMBarrierArriveOp>(op)) {
     bool isWrite = isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp>(op);
     size_t before = result.accesses.size();
     addPointer(make(op, isWrite ? AccessKind::Write : AccessKind::Atomic),

@@ -65,15 +65,17 @@ static std::optional<Span> findSpan(const SyncTree &tree, unsigned from,
 }
 
 /// The operation of the innermost block around both before which what comes
-/// between them has to stand; null if the second one does not come behind.
+/// between them has to stand: the second one, or, if that comes in a later turn
+/// only, what is behind the first one. Null if it does not come behind.
 static Operation *findPointInStep(Operation *first, Operation *second,
                                   bool isLater) {
   for (Operation *at = second; at; at = at->getParentOp()) {
     Operation *before = at->getBlock()->findAncestorOpInBlock(*first);
     if (!before)
       continue;
-    bool isBehind = before != at && before->isBeforeInBlock(at);
-    return isBehind || isLater ? at : nullptr;
+    if (before != at && before->isBeforeInBlock(at))
+      return at;
+    return isLater ? before->getNextNode() : nullptr;
   }
   return nullptr;
 }

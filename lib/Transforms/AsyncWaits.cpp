@@ -221,12 +221,11 @@ bool AsyncWaits::repair(const Use &use, ArrayRef<Use> open,
     return false;
   }
   loosen(wait, getSettled(use, open, unit), unit);
-  Operation *copy = kernel.getAccess(use.first).op;
+  std::string copy = getPlace(kernel.getAccess(use.first).op).op;
+  std::string other = getPlace(kernel.getAccess(use.second).op).op;
   passedRemark(RemarkSource::InsertBarriers, "InsertedWait", wait.ops.back())
-      << "wait inserted: nothing waits for '"
-      << copy->getName().getStringRef().str() << "' before '"
-      << kernel.getAccess(use.second).op->getName().getStringRef().str()
-      << "' touches the same bytes";
+      << "wait inserted: nothing waits for '" + copy + "' before '" + other +
+             "' touches the same bytes";
   return true;
 }
 

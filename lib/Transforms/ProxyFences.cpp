@@ -74,12 +74,10 @@ bool ProxyFences::repair(const AsyncGap &gap) {
     fence.erase(rewriter);
     return false;
   }
-  const ThreadAccess &first = kernel.getAccess(gap.first);
+  std::string first = getPlace(kernel.getAccess(gap.first).op).op;
   passedRemark(RemarkSource::InsertBarriers, "InsertedFence", fence.ops.back())
-      << "proxy fence inserted: nothing tells TMA of '"
-      << first.op->getName().getStringRef().str() << "' before '"
-      << issue.op->getName().getStringRef().str()
-      << "' has it touch the same bytes";
+      << "proxy fence inserted: nothing tells TMA of '" + first + "' before '" +
+             getPlace(issue.op).op + "' has it touch the same bytes";
   return true;
 }
 

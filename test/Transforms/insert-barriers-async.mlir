@@ -326,6 +326,35 @@ gpu.module @branches {
     gpu.return
   }
 
+  // Loops that each thread turns on its own: before the reader, or behind the copy.
+  // CHECK-LABEL: gpu.func @own_turns
+  gpu.func @own_turns(%in: memref<128xf32>) workgroup(%S: !shared, %T: !shared)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // CHECK: scf.for
+    // CHECK-NEXT: nvgpu.device_async_copy
+    // CHECK-NEXT: %[[FIRST:.*]] = nvgpu.device_async_create_group
+    // CHECK-NEXT: nvgpu.device_async_wait %[[FIRST]] {numGroups = 0 : i32}
+    // CHECK-NEXT: memref.load
+    scf.for %i = %c0 to %t step %c1 {
+      %copy = nvgpu.device_async_copy %in[%i], %S[%t], 1 : memref<128xf32> to !shared
+      %x = memref.load %S[%t] : !shared
+    }
+    // CHECK: scf.for
+    // CHECK-NEXT: memref.load
+    // CHECK-NEXT: nvgpu.device_async_copy
+    // CHECK-NEXT: %[[SECOND:.*]] = nvgpu.device_async_create_group
+    // CHECK-NEXT: nvgpu.device_async_wait %[[SECOND]] {numGroups = 0 : i32}
+    // CHECK-NEXT: }
+    scf.for %i = %c0 to %t step %c1 {
+      %x = memref.load %T[%t] : !shared
+      %copy = nvgpu.device_async_copy %in[%i], %T[%t], 1 : memref<128xf32> to !shared
+    }
+    gpu.return
+  }
+
   // The other arm has nothing to wait for, but the wait stands before both.
   // CHECK-LABEL: gpu.func @read_in_arm
   gpu.func @read_in_arm(%in: memref<128xf32>, %is: i1) workgroup(%S: !shared)
