@@ -8,6 +8,7 @@
 
 #include "Guards.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -87,11 +88,30 @@ static SmallVector<AffineMap> getIndexingMaps(Operation *op) {
   return maps;
 }
 
+/// True if windows of `op` step so far that places in them, sums of two steps,
+/// may need more than 63 bits.
+static bool hasHugeSteps(Operation *op, int64_t extent) {
+  if (!isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()))
+    return false;
+  auto isHuge = [&](const APInt &step) {
+    auto place = llvm::checkedMul<int64_t>(step.getSExtValue(), extent);
+    return !place || !llvm::checkedMul<int64_t>(*place, 2);
+  };
+  return llvm::any_of(
+      ArrayRef<StringRef>{"strides", "dilations"}, [&](StringRef name) {
+        auto steps = op->getAttrOfType<DenseIntElementsAttr>(name);
+        return steps && llvm::any_of(steps, isHuge);
+      });
+}
+
 /// Says what is wrong with an indexing map that divides by zero, or whose
 /// values need more than 63 bits: the verifiers of structured operations
 /// evaluate it.
 static LogicalResult checkMaps(Operation *op) {
   int64_t extent = getLargestExtent(op);
+  if (hasHugeSteps(op, extent))
+    return op->emitOpError("has windows whose places need more than 63 bits; "
+                           "make its strides and dilations smaller");
   for (AffineMap map : getIndexingMaps(op)) {
     if (llvm::any_of(map.getResults(), hasBadDivisor))
       return op->emitOpError("has an indexing map that divides by zero, or by "
@@ -101,6 +121,42 @@ static LogicalResult checkMaps(Operation *op) {
         return op->emitOpError("has an indexing map whose values need more "
                                "than 63 bits; make its factors smaller");
   }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+/// The built-in types that the data layout of `op` has entries for.
+static SmallVector<Type> getLaidOutTypes(Operation *op) {
+  SmallVector<Type> types;
+  auto layout = op->getAttrOfType<DataLayoutSpecInterface>(
+      DLTIDialect::kDataLayoutAttrName);
+  if (!layout)
+    return types;
+  for (DataLayoutEntryInterface entry : layout.getEntries())
+    if (auto type = dyn_cast<Type>(entry.getKey());
+        type && isa<BuiltinDialect>(type.getDialect()))
+      types.push_back(type);
+  return types;
+}
+
+/// Says what is wrong with a data layout that has entries for a kind of types
+/// for which one around it has some: upstream combines those of types that are
+/// not built in only.
+static LogicalResult checkLayouts(Operation *op) {
+  SmallVector<Type> types = getLaidOutTypes(op);
+  if (types.empty())
+    return success();
+  for (Operation *around = op->getParentOp(); around;
+       around = around->getParentOp())
+    for (Type outer : getLaidOutTypes(around))
+      for (Type type : types)
+        if (type.getTypeID() == outer.getTypeID())
+          return op->emitOpError("lays out ")
+                 << type << ", of whose kind the data layout around it has "
+                 << outer << "; have both in one of the two layouts";
   return success();
 }
 
@@ -200,6 +256,7 @@ static LogicalResult checkAll(ModuleOp module,
 
 LogicalResult verifyParsed(ModuleOp module) {
   return success(succeeded(checkAll(module, checkMaps)) &&
+                 succeeded(checkAll(module, checkLayouts)) &&
                  succeeded(verify(module)) &&
                  succeeded(checkAll(module, checkVectors)) &&
                  succeeded(resolveDims(module)));

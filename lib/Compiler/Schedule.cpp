@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "workgroup/Support/Kernel.h"
 
@@ -38,7 +39,31 @@ bool hasSchedule(ModuleOp module) {
   return static_cast<bool>(findEntry(module));
 }
 
+/// Says what is wrong with a tiling that makes more or fewer loops than it
+/// maps: nobody verifies them before upstream looks up the processors of each.
+static LogicalResult checkMappings(ModuleOp schedule) {
+  auto check = [](transform::TileUsingForallOp op) {
+    std::optional<ArrayAttr> mapping = op.getMapping();
+    SmallVector<OpFoldResult> sizes = op.getMixedNumThreads();
+    if (sizes.empty())
+      sizes = op.getMixedTileSizes();
+    bool isKnown = !op.getPackedNumThreads() && !op.getPackedTileSizes() &&
+                   llvm::all_of(sizes, llvm::IsaPred<Attribute>);
+    size_t numLoops = llvm::count_if(
+        sizes, [](OpFoldResult size) { return !isZeroInteger(size); });
+    if (!mapping || !isKnown || numLoops == mapping->size())
+      return WalkResult::advance();
+    op.emitOpError("maps ") << mapping->size() << " of the " << numLoops
+                            << " loops that it makes; list one processor for "
+                               "each size that is not 0";
+    return WalkResult::interrupt();
+  };
+  return failure(schedule.walk(check).wasInterrupted());
+}
+
 LogicalResult applySchedule(ModuleOp module, ModuleOp schedule) {
+  if (failed(checkMappings(schedule)))
+    return failure();
   transform::NamedSequenceOp entry = findEntry(schedule);
   if (!entry)
     return emitError(schedule.getLoc())

@@ -249,3 +249,76 @@ def test_view_of_many_dimensions() -> None:
 def test_map_divides_in_module() -> None:
     text = MAPPED.format(extent="4", index="i mod 0")
     refuse(f"module {{\n{text}}}\n", 3, "has an indexing map that divides by zero")
+
+
+WINDOWS = """\
+func.func @main(%a: tensor<1x?x?x4xf32>, %k: tensor<3x3x4x4xf32>, %o: tensor<1x?x?x4xf32>)
+    -> tensor<1x?x?x4xf32> {{
+  %r = linalg.conv_2d_nhwc_hwcf {{strides = dense<{stride}> : tensor<2xi64>,
+                                 dilations = dense<{dilation}> : tensor<2xi64>}}
+      ins(%a, %k : tensor<1x?x?x4xf32>, tensor<3x3x4x4xf32>)
+      outs(%o : tensor<1x?x?x4xf32>) -> tensor<1x?x?x4xf32>
+  return %r : tensor<1x?x?x4xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("stride", "dilation"), [(2**63 - 1, 1), (1, 2**62), (-(2**63), 1), (2**61, 2**61)]
+)
+def test_windows_overflow(stride: int, dilation: int) -> None:
+    text = WINDOWS.format(stride=stride, dilation=dilation)
+    refuse(text, 3, "has windows whose places need more than 63 bits")
+
+
+LAID_OUT = """\
+module attributes {{dlti.dl_spec = #dlti.dl_spec<{outer} = 64 : i32>}} {{
+  gpu.module @m attributes {{dlti.dl_spec = #dlti.dl_spec<{inner} = 32 : i32>}} {{
+    gpu.func @k(%a: memref<4xf32>) kernel {{
+      gpu.return
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["index"])
+def test_data_layouts(kind: str) -> None:
+    text = LAID_OUT.format(outer=kind, inner=kind)
+    refuse(text, 2, f"'gpu.module' op lays out '{kind}'")
+
+
+TILED = """\
+func.func @main(%a: memref<64x48xf32>, %b: memref<48x64xf32>, %c: memref<64x64xf32>) {{
+  linalg.matmul ins(%a, %b : memref<64x48xf32>, memref<48x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}}
+module attributes {{transform.with_named_sequence}} {{
+  transform.named_sequence @__transform_main(%m: !transform.any_op {{transform.readonly}}) {{
+    %p = transform.structured.match ops{{["linalg.matmul"]}} in %m
+        : (!transform.any_op) -> !transform.any_op
+    %f = transform.get_parent_op %p : (!transform.any_op) -> !transform.any_op
+    %t, %l = transform.structured.tile_using_forall %p {sizes} (mapping = [{mapping}])
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    %g = transform.gpu.map_forall_to_blocks %f {{generate_gpu_launch}}
+        : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "loops", "mapped"),
+    [
+        ("tile_sizes [32, 16, 8]", 3, 2),
+        ("tile_sizes [32]", 1, 2),
+        ("tile_sizes [32, 0]", 1, 2),
+        ("num_threads [2, 4]", 2, 1),
+        ("num_threads [2, 4]", 2, 3),
+    ],
+)
+def test_mapping_of_other_loops(sizes: str, loops: int, mapped: int) -> None:
+    mapping = ", ".join(f"#gpu.block<{dim}>" for dim in "xyz"[:mapped])
+    text = TILED.format(sizes=sizes, mapping=mapping)
+    refuse(text, 10, f"maps {mapped} of the {loops} loops that it makes")
