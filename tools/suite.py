@@ -200,8 +200,12 @@ def run_tidy() -> Counter[str]:
     units = [Path(command["file"]) for command in commands if "nanobind" not in command["file"]]
 
     def check(unit: Path) -> str:
-        status = call(BIN / "clang-tidy", "-p", folder, "--quiet", unit)
-        return "failed" if status else "passed"
+        options = ("--experimental-custom-checks", "--quiet", "-p", folder)
+        command: list[str | Path] = [BIN / "clang-tidy", *options, unit]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            print(f"FAILED: {unit.name}\n{result.stdout}", flush=True)
+        return "failed" if result.returncode else "passed"
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return Counter(pool.map(check, units))
