@@ -76,7 +76,7 @@ void HazardFinder::findKinds() {
   }
   numKinds = numbers.size();
   if (numKinds <= kMaxKinds)
-    meetings.assign(numKinds * numKinds, Meeting::Unknown);
+    meetings.assign(size_t(numKinds) * numKinds, Meeting::Unknown);
 }
 
 /// True if two plain accesses are no hazard in whatever turns.

@@ -282,7 +282,7 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
   bool isExact = system.isExact();
   conflict.reason = system.getInexactness();
   if (system.isTooLarge())
-    conflicts.effort += System::kMaxVariables * System::kMaxVariables;
+    conflicts.effort += uint64_t(System::kMaxVariables) * System::kMaxVariables;
   // Asked for what is certain only, or too much.
   if ((threads && !isExact) || system.isTooLarge())
     return conflict;

@@ -89,10 +89,10 @@ static void doubtBlocks(Conflict &conflict,
                         const std::array<std::optional<int64_t>, 3> &grid) {
   const std::array<int64_t, 3> *blocks = conflict.witness->blocks;
   SmallVector<StringRef> unknown;
-  constexpr StringRef names[] = {"x", "y", "z"};
+  constexpr StringRef kNames[] = {"x", "y", "z"};
   for (unsigned dim = 0; dim < 3; ++dim)
     if (!grid[dim] && (blocks[0][dim] != 0 || blocks[1][dim] != 0))
-      unknown.push_back(names[dim]);
+      unknown.push_back(kNames[dim]);
   if (unknown.empty())
     return;
   llvm::raw_string_ostream os(conflict.reason);

@@ -150,8 +150,8 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
     made.agent = AccessAgent::Warp;
     // Eight lanes give the rows of a tile; of others no address is used.
     if (load.getNumTiles() < 4 && index.getShape().hasLanes())
-      conditions.push_back(
-          isBelow(index, index.getLane(), Form(8 * load.getNumTiles())));
+      conditions.push_back(isBelow(index, index.getLane(),
+                                   Form(int64_t(8) * load.getNumTiles())));
   }
   if (Value predicate = getPredicate(access.op))
     conditions.push_back(index.getCondition(predicate));

@@ -450,7 +450,7 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
 std::vector<std::pair<std::string, std::string>> getPassSummaries() {
   registerPassesOnce();
   std::vector<std::pair<std::string, std::string>> summaries;
-  constexpr StringLiteral names =
+  constexpr StringLiteral kNames =
       "attach-target convert-kernels-to-nvvm distribute-loops "
       "eliminate-barriers flatten-kernel-arguments form-kernels form-launches "
       "form-rings hoist-allocs hoist-copies infer-launch-sizes insert-barriers "
@@ -460,7 +460,7 @@ std::vector<std::pair<std::string, std::string>> getPassSummaries() {
       "resolve-bank-conflicts sink-allocs split-views stage-operands "
       "tile-kernel verify-kernels verify-nvvm verify-sync bufferize memory "
       "pipeline-copies to-nvvm";
-  for (StringRef part : llvm::split(names, ' ')) {
+  for (StringRef part : llvm::split(kNames, ' ')) {
     std::string name = ("workgroup-" + part).str();
     const PassRegistryEntry *entry = PassInfo::lookup(name);
     if (!entry)

@@ -180,9 +180,6 @@ static OperationNeeds getMatrixNeeds(NVVM::LdStMatrixEltType element,
 static std::optional<OperationNeeds> findOfThreads(Operation *op) {
   using Needs = std::optional<OperationNeeds>;
   return llvm::TypeSwitch<Operation *, Needs>(op)
-      .Case<gpu::LaunchOp, gpu::LaunchFuncOp>([](auto launch) {
-        return launch.hasClusterSize() ? kCluster : kEach;
-      })
       .Case([](NVVM::BarrierOp barrier) {
         // The result is that of a reduction.
         bool isKnown = !barrier.getRes() || barrier.getReductionOp();
@@ -255,18 +252,7 @@ static std::optional<OperationNeeds> findOfData(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Of a function whose blocks form clusters.
-static OperationNeeds getNeedsOfFunction(Operation *op) {
-  bool hasClusters =
-      op->hasAttr("known_cluster_size") ||
-      op->hasAttr(NVVM::NVVMDialect::getClusterDimAttrName()) ||
-      op->hasAttr(NVVM::NVVMDialect::getClusterMaxBlocksAttrName());
-  return hasClusters ? kCluster : kEach;
-}
-
 OperationNeeds getNeeds(Operation *op) {
-  if (isa<gpu::GPUFuncOp, LLVM::LLVMFuncOp>(op))
-    return getNeedsOfFunction(op);
   if (!isa<gpu::GPUDialect, nvgpu::NVGPUDialect, NVVM::NVVMDialect>(
           op->getDialect()))
     return kEach;
@@ -332,11 +318,9 @@ static void reportChip(Operation *op, const OperationNeeds &needs,
                     "attributes, on any chip");
     return;
   }
-  bool isOfClusters = isa<gpu::LaunchFuncOp, FunctionOpInterface>(op);
   InFlightDiagnostic error =
-      op->emitOpError(isOfClusters ? "with clusters of blocks"
-                                   : "with these types and attributes")
-      << " is not in " << chip.name;
+      op->emitOpError("with these types and attributes is not in ")
+      << chip.name;
   SmallVector<StringRef> others;
   for (const Chip &other : getChips())
     if (needs.isMetBy(other))
@@ -367,30 +351,17 @@ static LogicalResult verify(Operation *op, const Chip &chip,
          << " in the target's features, or leave the target out";
 }
 
-/// Fails after errors at what `module` holds, or at `launch` of its kernel.
-static LogicalResult verify(gpu::GPUModuleOp module, gpu::LaunchFuncOp launch) {
+LogicalResult verifyOperations(gpu::GPUModuleOp module) {
   NVVM::NVVMTargetAttr target = getTarget(module);
   const Chip *chip = target ? findChip(target.getChip()) : nullptr;
   if (!chip) // others report that
     return success();
   unsigned ptxVersion = getPTXVersion(target, *chip);
-  if (launch)
-    return verify(launch, *chip, ptxVersion);
   bool hasFailed = false;
   module.walk([&](Operation *op) {
     hasFailed |= failed(verify(op, *chip, ptxVersion));
   });
   return failure(hasFailed);
-}
-
-LogicalResult verifyOperations(gpu::GPUModuleOp module) {
-  return verify(module, /*launch=*/nullptr);
-}
-
-LogicalResult verifyLaunch(gpu::LaunchFuncOp launch) {
-  auto module = SymbolTable::lookupNearestSymbolFrom<gpu::GPUModuleOp>(
-      launch, launch.getKernelModuleName());
-  return module ? verify(module, launch) : success();
 }
 
 } // namespace mlir::workgroup

@@ -30,12 +30,12 @@ static bool isInteger(MMATypes type) {
 
 /// Of a dense product with matrices of `type` whose shape is `m` by 8 by `k`.
 static OperationNeeds getDenseNeeds(MMATypes type, int64_t m, int64_t k) {
-  constexpr OperationNeeds turing{75, false, 65}, ampere{80, false, 70};
+  constexpr OperationNeeds kTuring{75, false, 65}, kAmpere{80, false, 70};
   if (type == MMATypes::f16 && k == 4)
     return {70, false, 64};
   if (type == MMATypes::f16 && k == 8)
-    return turing;
-  return isInteger(type) && m == 8 ? turing : ampere;
+    return kTuring;
+  return isInteger(type) && m == 8 ? kTuring : kAmpere;
 }
 
 static OperationNeeds getNeedsOf(NVVM::MmaOp op) {

@@ -320,8 +320,6 @@ void KernelVerifier::verifyOp(Operation *op) {
     verifyLaunch(launch);
     return verifyBuffers(op);
   }
-  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
-    hasFailed |= failed(workgroup::verifyLaunch(launch));
   if (auto function = dyn_cast<gpu::GPUFuncOp>(op)) {
     verifyFunction(function);
     return verifyBuffers(op);

@@ -10,10 +10,10 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %elected = arith.cmpi eq, %t, %c0 : index
     %copy = nvgpu.device_async_copy %in[%t], %S[%t], 1 : memref<128xf32> to !shared
-    // CHECK: [[#@LINE+1]]:{{.*}}InsertedWait{{.*}}wait inserted: nothing waits for 'nvgpu.device_async_copy' before 'memref.load' touches the same bytes
+    // CHECK: remark: {{.*}}InsertedWait{{.*}}wait inserted: nothing waits for 'nvgpu.device_async_copy' before 'memref.load' touches the same bytes
     %y = memref.load %S[%t] : !shared
     memref.store %x, %T[%t] : !shared
-    // CHECK: [[#@LINE+1]]:{{.*}}InsertedFence{{.*}}proxy fence inserted: nothing tells TMA of 'memref.store' before 'nvgpu.tma.async.store' has it touch the same bytes
+    // CHECK: remark: {{.*}}InsertedFence{{.*}}proxy fence inserted: nothing tells TMA of 'memref.store' before 'nvgpu.tma.async.store' has it touch the same bytes
     scf.if %elected {
       nvgpu.tma.async.store %T to %map[%c0] : !shared -> !map
     }

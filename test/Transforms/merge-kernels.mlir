@@ -41,7 +41,7 @@ gpu.module @layer {
     %t = gpu.thread_id x
     %x = arith.constant 1.0 : f32
     // What stays tells of the places of all that it stands for.
-    // PLACES: memref.store {{.*}} loc(fused["{{.*}}merge-kernels.mlir":[[@LINE+1]]:5, "{{.*}}merge-kernels.mlir":[[@LINE+10]]:5, "{{.*}}merge-kernels.mlir":[[SAME_TOO:[0-9]+]]:5])
+    // PLACES: memref.store {{.*}} loc(fused["{{.*}}merge-kernels.mlir":45:5, "{{.*}}merge-kernels.mlir":54:5, "{{.*}}merge-kernels.mlir":{{[0-9]+}}:5])
     memref.store %x, %a[%t] : memref<64xf32>
     gpu.return
   }

@@ -27,7 +27,8 @@ gpu.module @turing [#nvvm.target<chip = "sm_75", features = "+ptx65", verifyTarg
 // -----
 
 gpu.module @hopper [#nvvm.target<chip = "sm_90", features = "+ptx80", verifyTarget = false>] {
-  gpu.func @kernel(%p: !llvm.ptr<3>, %f: f32, %i: i32) kernel {
+  gpu.func @kernel(%a: !llvm.ptr, %f: f32, %i: i32) kernel {
+    %p = llvm.addrspacecast %a : !llvm.ptr to !llvm.ptr<3>
     // expected-error @+1 {{'nvvm.wgmma.fence.aligned' op with these types and attributes is not in sm_90, but in sm_90a; compile for one of these}}
     nvvm.wgmma.fence.aligned
     // expected-error @+1 {{'nvvm.tcgen05.relinquish_alloc_permit' op with these types and attributes is not in sm_90, nor in another chip that is compiled for: it is of sm_100a; write it by other operations}}
@@ -57,32 +58,5 @@ gpu.module @none {
   gpu.func @kernel() kernel {
     nvvm.wgmma.fence.aligned
     gpu.return
-  }
-}
-
-// -----
-
-// Clusters of blocks, by the launch and by the kernel.
-module attributes {gpu.container_module} {
-  func.func @launch(%n: index) {
-    // expected-error @+1 {{'gpu.launch_func' op with clusters of blocks is not in sm_80, but in sm_90, sm_90a, sm_100, sm_120}}
-    gpu.launch_func @ampere::@kernel clusters in (%n, %n, %n) blocks in (%n, %n, %n) threads in (%n, %n, %n)
-    gpu.launch_func @ampere::@kernel blocks in (%n, %n, %n) threads in (%n, %n, %n)
-    gpu.launch_func @hopper::@kernel clusters in (%n, %n, %n) blocks in (%n, %n, %n) threads in (%n, %n, %n)
-    return
-  }
-  gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
-    gpu.func @kernel() kernel {
-      gpu.return
-    }
-    // expected-error @+1 {{'gpu.func' op with clusters of blocks is not in sm_80, but in sm_90}}
-    gpu.func @clusters() kernel attributes {known_cluster_size = array<i32: 2, 1, 1>} {
-      gpu.return
-    }
-  }
-  gpu.module @hopper [#nvvm.target<chip = "sm_90">] {
-    gpu.func @kernel() kernel attributes {known_cluster_size = array<i32: 2, 1, 1>} {
-      gpu.return
-    }
   }
 }

@@ -53,9 +53,6 @@ unsigned getNeededPTXVersion(Operation *root, const Chip &chip);
 /// does not have, or not in the version of PTX that the target asks for.
 LogicalResult verifyOperations(gpu::GPUModuleOp module);
 
-/// As above, of a launch of a kernel: in clusters of blocks.
-LogicalResult verifyLaunch(gpu::LaunchFuncOp launch);
-
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_TARGET_OPERATIONNEEDS_H
