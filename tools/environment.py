@@ -244,6 +244,10 @@ class Venv:
             command = [sys.executable, "-m", "venv", str(self.folder)]
             run(command, f"cannot create {self.folder.name}")
 
+    def has_requirements(self) -> bool:
+        """Tell whether anything was installed beside the package."""
+        return "requirements" in self._read_notes()
+
     def install(self, requirements: Sequence[str]) -> None:
         """Install packages of PyPI, unless they were."""
         noted = self._read_notes().get("requirements")
@@ -290,15 +294,17 @@ def _fingerprint() -> str:
 def _build(fingerprint: str) -> Path:
     """Build the wheel, unless nothing has changed since; return it."""
     folder = WHEELS / fingerprint[:16]
-    if not list(folder.glob("*.whl")):
+    if not folder.exists():
         DEVELOPER.ensure()
         DEVELOPER.install(_group("build"))
         shutil.rmtree(WHEELS, ignore_errors=True)
+        unfinished = WHEELS / "unfinished"
         with step("building mlir-workgroup (a few minutes the first time)"):
             environment = {"PATH": f"{DEVELOPER.bin}{os.pathsep}{os.environ['PATH']}"}
-            options = ["-v", "--no-build-isolation", "--no-deps", "--wheel-dir", str(folder)]
+            options = ["-v", "--no-build-isolation", "--no-deps", "--wheel-dir", str(unfinished)]
             command = [str(DEVELOPER.python), "-m", "pip", "wheel", *options, str(ROOT)]
             run(command, "the build failed", **environment)
+        unfinished.rename(folder)
     return next(iter(folder.glob("*.whl")))
 
 
@@ -327,6 +333,8 @@ def prepare_user() -> Path:
     """Bring `.venv` up to date, or end the program with a plain error; return its interpreter."""
     with _plain_errors():
         ensure_system()
+        if USER.has_requirements():  # made before developers had an environment of their own
+            shutil.rmtree(USER.folder)
         _install(USER)
     return USER.python
 

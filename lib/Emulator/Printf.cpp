@@ -8,6 +8,7 @@
 
 #include "Worker.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,7 +64,7 @@ static std::optional<Conversion> takeConversion(llvm::StringRef &rest) {
   llvm::StringRef digits = tail.drop_front(std::min(flags, tail.size()));
   conversion.takesWidth = digits.consume_front("*");
   size_t end = digits.find_first_not_of("0123456789.");
-  if (end == llvm::StringRef::npos || end > 2 * kMaxDigits || flags > 4)
+  if (end > 2 * kMaxDigits || flags > 4) // or there is no end
     return std::nullopt;
   conversion.flags = ("%" + tail.take_front(flags)).str();
   conversion.digits = digits.take_front(end).str();

@@ -102,7 +102,6 @@ private:
   bool isScratch(Value buffer) const;
   void close(Operation *op);
 
-  const ArgumentAliases &aliases;
   OpBuilder builder;
   DenseSet<Value> overlapping; // with another buffer
   DenseSet<Value> scratch;     // seen by nothing but linalg of one block
@@ -149,7 +148,7 @@ bool BlockRaiser::isScratch(Value buffer) const {
 
 BlockRaiser::BlockRaiser(FunctionOpInterface function,
                          const ArgumentAliases &aliases)
-    : aliases(aliases), builder(function->getContext(), this) {
+    : builder(function->getContext(), this) {
   llvm::SetVector<Value> buffers;
   function.walk([&](Operation *op) {
     for (Value operand : op->getOperands())

@@ -157,6 +157,18 @@ def test_user_gets_what_the_package_declares(
     assert words[1:-1] == ["-m", "pip", "install"]
 
 
+def test_environment_that_holds_more_is_made_anew(
+    environment: ModuleType, commands: FakeCommands
+) -> None:
+    """As it was when one environment was for users and developers."""
+    environment.USER.folder.mkdir()
+    (environment.USER.folder / "mlir-workgroup.json").write_text('{"requirements": ["pytest"]}')
+    (environment.USER.folder / "pytest.py").touch()
+    environment.prepare_user()
+    assert not (environment.USER.folder / "pytest.py").exists()
+    assert environment.USER.python.exists()
+
+
 def test_failed_installation_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, environment: ModuleType, commands: FakeCommands
 ) -> None:
