@@ -83,8 +83,9 @@ static SmallVector<AffineMap> getIndexingMaps(Operation *op) {
   if (!isa_and_nonnull<linalg::LinalgDialect>(op->getDialect()))
     return maps;
   if (auto all = op->getAttrOfType<ArrayAttr>("indexing_maps"))
-    for (auto map : all.getAsRange<AffineMapAttr>())
-      maps.push_back(map.getValue());
+    for (Attribute each : all) // nothing is verified yet
+      if (auto map = dyn_cast<AffineMapAttr>(each))
+        maps.push_back(map.getValue());
   return maps;
 }
 

@@ -193,6 +193,13 @@ def test_sizes_that_only_the_launch_knows() -> None:
 # --- launches that cannot be ----------------------------------------------------------------------
 
 
+def with_arguments(text: str, grid: Dim3) -> str:
+    """Return the program with the grid and the cluster as arguments, unknown to the compiler."""
+    text = re.sub(r" *%[gc][xyz] = arith.constant \d+ : index\n", "", text)
+    sizes = "".join(f", %{name}{axis}: index" for name in "gc" for axis in "xyz")
+    return text.replace(f"%o: {memory(grid)}) {{", f"%o: {memory(grid)}{sizes}) {{", 1)
+
+
 @pytest.mark.parametrize(
     ("grid", "cluster", "known_cluster", "chip", "fault"),
     [
@@ -210,9 +217,12 @@ def test_refused_at_the_launch(
     grid: Dim3, cluster: Dim3, known_cluster: Dim3 | None, chip: str, fault: str
 ) -> None:
     text = launch_func(grid, cluster, known=known(known_cluster) if known_cluster else "")
+    text = with_arguments(text, grid)
     line = 1 + text[: text.index("gpu.launch_func")].count("\n")
+    module = compiled(text, chip)
+    result = np.full((*grid[::-1], NUMBERS), -1, np.int32)
     with pytest.raises(pipeline.UsageError) as caught:
-        outcome(text, grid)
+        module.run(result, *grid, *cluster, check="all")
     assert str(caught.value).startswith(f"<string>:{line}:5: error: kernel 'k' is launched with ")
     assert fault in str(caught.value)
 
