@@ -11,7 +11,7 @@
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
-#include "workgroup/ScheduleChecks.h"
+#include "workgroup/Transforms/ScheduleChecks.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Debug.h"
 #include <cstdlib>

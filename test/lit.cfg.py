@@ -16,7 +16,7 @@ import lit.formats
 config.name = "mlir-workgroup"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "python"]
+config.excludes = ["Inputs", "oracles", "python"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(Path(__file__).parent.parent / "build" / "lit")
 
@@ -56,7 +56,7 @@ config.substitutions += [
 ]
 try:
     subprocess.run(
-        [sys.executable, "-c", "from pipeline.toolchain import find_ptxas; find_ptxas()"],
+        [sys.executable, "-c", "from pipeline.system.toolchain import find_ptxas; find_ptxas()"],
         check=True,
         capture_output=True,
     )

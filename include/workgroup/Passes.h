@@ -15,22 +15,8 @@
 
 namespace mlir::workgroup {
 
-#define GEN_PASS_DECL
-#include "workgroup/Passes.h.inc"
-
 #define GEN_PASS_REGISTRATION
 #include "workgroup/Passes.h.inc"
-
-/// The pass `workgroup-flatten-kernel-arguments`, which reports the interface
-/// of each kernel to `signatures`; it must outlive the run.
-std::unique_ptr<Pass>
-createFlattenKernelArgumentsPass(SmallVectorImpl<KernelSignature> *signatures);
-
-/// The pass `workgroup-pack-memory`, which reports the memory of each kernel to
-/// `placements`; it must outlive the run.
-std::unique_ptr<Pass>
-createPackMemoryPass(const PackMemoryOptions &options,
-                     std::vector<MemoryPlacement> *placements);
 
 /// Registers every pass and pipeline of this project, once per process.
 void registerAll();

@@ -15,12 +15,18 @@
 #ifndef WORKGROUP_PASSES
 #define WORKGROUP_PASSES
 
-include "workgroup/CopyPasses.td"
-include "workgroup/KernelPasses.td"
-include "workgroup/LinalgPasses.td"
-include "workgroup/LoopPasses.td"
-include "workgroup/MemoryPasses.td"
-include "workgroup/SyncPasses.td"
-include "workgroup/TilePasses.td"
+include "workgroup/Transforms/Banks.td"
+include "workgroup/Transforms/Contractions.td"
+include "workgroup/Transforms/Copies.td"
+include "workgroup/Transforms/Kernels.td"
+include "workgroup/Transforms/Launch.td"
+include "workgroup/Transforms/Linalg.td"
+include "workgroup/Transforms/Loops.td"
+include "workgroup/Transforms/Memory.td"
+include "workgroup/Transforms/NVVM.td"
+include "workgroup/Transforms/Rings.td"
+include "workgroup/Transforms/Sync.td"
+include "workgroup/Transforms/Threads.td"
+include "workgroup/Transforms/Verify.td"
 
 #endif // WORKGROUP_PASSES

@@ -16,6 +16,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include "workgroup/PassOptions.h"
 #include "workgroup/Transforms.h"
 
 namespace mlir::workgroup {
@@ -30,23 +31,10 @@ struct RingOptions {
             llvm::cl::init(slots)},
         engine{parent, "engine",
                llvm::cl::desc("How the copies of a ring run ahead"),
-               llvm::cl::init(RingEngine::Auto),
-               llvm::cl::values(
-                   clEnumValN(RingEngine::Auto, "auto",
-                              "by cp.async where chip and operands allow"),
-                   clEnumValN(RingEngine::Registers, "registers",
-                              "by loads before, and stores after, the readers"),
-                   clEnumValN(RingEngine::CpAsync, "cp-async",
-                              "as auto, with a remark where the chip has "
-                              "none"),
-                   clEnumValN(RingEngine::TMA, "tma",
-                              "by TMA where chip and operands allow, with a "
-                              "remark where they do not; then as cp-async"))},
-        assumeDistinctArguments{
-            parent, "assume-distinct-arguments",
-            llvm::cl::desc("Take different memref arguments of a function not "
-                           "to overlap"),
-            llvm::cl::init(false)} {}
+               llvm::cl::init(RingEngine::Auto), getRingEngineValues()},
+        assumeDistinctArguments{parent, "assume-distinct-arguments",
+                                llvm::cl::desc(kAssumeDistinctArgumentsText),
+                                llvm::cl::init(false)} {}
 
   ::mlir::detail::PassOptions::Option<int64_t> slots;
   ::mlir::detail::PassOptions::Option<RingEngine> engine;
@@ -57,14 +45,9 @@ struct RingOptions {
 struct CopyPipelineOptions : public PassPipelineOptions<CopyPipelineOptions> {
   RingOptions rings{*this, 2};
   PassOptions::Option<std::string> chip{
-      *this, "chip",
-      llvm::cl::desc("The chip to compile for; empty means the target of the "
-                     "gpu.module, else sm_80"),
-      llvm::cl::init("")};
+      *this, "chip", llvm::cl::desc(kChipText), llvm::cl::init("")};
   PassOptions::Option<int64_t> assumeAlignment{
-      *this, "assume-alignment",
-      llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
-                     "of the host may be assumed to have"),
+      *this, "assume-alignment", llvm::cl::desc(kAssumeAlignmentText),
       llvm::cl::init(1)};
 };
 
@@ -75,10 +58,7 @@ enum class SyncMode { Insert, Keep, Minimize };
 struct MemoryPipelineOptions
     : public PassPipelineOptions<MemoryPipelineOptions> {
   PassOptions::Option<std::string> chip{
-      *this, "chip",
-      llvm::cl::desc("The chip to compile for; empty means the target of the "
-                     "gpu.module, else sm_80"),
-      llvm::cl::init("")};
+      *this, "chip", llvm::cl::desc(kChipText), llvm::cl::init("")};
   PassOptions::Option<SyncMode> sync{
       *this, "sync", llvm::cl::desc("What becomes of barriers"),
       llvm::cl::init(SyncMode::Insert),
@@ -98,25 +78,12 @@ struct MemoryPipelineOptions
                      "at a barrier of their own"),
       llvm::cl::init(false)};
   PassOptions::Option<int64_t> assumeAlignment{
-      *this, "assume-alignment",
-      llvm::cl::desc("Alignment in bytes that memref arguments of kernels and "
-                     "of the host may be assumed to have"),
+      *this, "assume-alignment", llvm::cl::desc(kAssumeAlignmentText),
       llvm::cl::init(1)};
   PassOptions::Option<CopyStrategy> copies{
       *this, "copies",
       llvm::cl::desc("How copies from global to workgroup memory are done"),
-      llvm::cl::init(CopyStrategy::Auto),
-      llvm::cl::values(
-          clEnumValN(CopyStrategy::Auto, "auto",
-                     "by TMA or cp.async where chip and operands allow and it "
-                     "is a gain"),
-          clEnumValN(CopyStrategy::Sync, "sync", "by loads and stores"),
-          clEnumValN(CopyStrategy::CpAsync, "cp-async",
-                     "by cp.async where chip and operands allow, with a remark "
-                     "where they do not"),
-          clEnumValN(CopyStrategy::TMA, "tma",
-                     "by TMA where chip and operands allow, with a remark "
-                     "where they do not; then as cp-async"))};
+      llvm::cl::init(CopyStrategy::Auto), getCopyStrategyValues()};
   RingOptions rings{*this, 1};
   PassOptions::Option<bool> resolveBankConflicts{
       *this, "resolve-bank-conflicts",
@@ -124,27 +91,13 @@ struct MemoryPipelineOptions
       llvm::cl::init(true)};
   PassOptions::Option<Swizzle> swizzle{
       *this, "swizzle", llvm::cl::desc("When rows are swizzled"),
-      llvm::cl::init(Swizzle::Auto),
-      llvm::cl::values(
-          clEnumValN(Swizzle::Always, "always", "where it saves wavefronts"),
-          clEnumValN(Swizzle::Auto, "auto",
-                     "where they are worth its arithmetic"))};
+      llvm::cl::init(Swizzle::Auto), getSwizzleValues()};
   PassOptions::Option<Reuse> reuse{
       *this, "reuse", llvm::cl::desc("Where workgroup buffers share bytes"),
-      llvm::cl::init(Reuse::Auto),
-      llvm::cl::values(
-          clEnumValN(Reuse::Always, "always", "wherever lives are disjoint"),
-          clEnumValN(Reuse::Auto, "auto", "where it needs no barrier, or pays"),
-          clEnumValN(Reuse::Never, "never", "nowhere"))};
+      llvm::cl::init(Reuse::Auto), getReuseValues()};
   PassOptions::Option<DynamicMemory> dynamic{
       *this, "dynamic", llvm::cl::desc("When workgroup memory is dynamic"),
-      llvm::cl::init(DynamicMemory::Auto),
-      llvm::cl::values(
-          clEnumValN(DynamicMemory::Auto, "auto",
-                     "if it is too large for static memory"),
-          clEnumValN(DynamicMemory::Always, "always", "whatever its size"),
-          clEnumValN(DynamicMemory::Never, "never",
-                     "never; larger kernels are refused"))};
+      llvm::cl::init(DynamicMemory::Auto), getDynamicMemoryValues()};
   PassOptions::Option<bool> verifyBarriers{
       *this, "verify-barriers",
       llvm::cl::desc("Prove that threads do not race, and reject barriers in "
@@ -161,18 +114,14 @@ struct MemoryPipelineOptions
 struct ToNVVMPipelineOptions
     : public PassPipelineOptions<ToNVVMPipelineOptions> {
   PassOptions::Option<std::string> chip{
-      *this, "chip",
-      llvm::cl::desc("The chip to compile for; empty means the target of the "
-                     "gpu.module, else sm_80"),
-      llvm::cl::init("")};
+      *this, "chip", llvm::cl::desc(kChipText), llvm::cl::init("")};
   PassOptions::Option<bool> verifyBarriers{
       *this, "verify-barriers",
       llvm::cl::desc("Reject barriers in divergent control flow"),
       llvm::cl::init(true)};
   PassOptions::Option<bool> assumeDistinctArguments{
       *this, "assume-distinct-arguments",
-      llvm::cl::desc("Different arguments of a kernel are different memory"),
-      llvm::cl::init(false)};
+      llvm::cl::desc(kAssumeDistinctArgumentsText), llvm::cl::init(false)};
 };
 
 /// From tensors to buffers: of the host, which passes them to the functions

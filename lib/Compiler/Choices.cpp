@@ -13,24 +13,6 @@
 
 namespace mlir::workgroup {
 
-std::string getStageName(Stage stage) {
-  switch (stage) {
-  case Stage::Parse:
-    return "parse";
-  case Stage::Schedule:
-    return "schedule";
-  case Stage::GPU:
-    return "gpu";
-  case Stage::NVVM:
-    return "nvvm";
-  case Stage::LLVM:
-    return "llvm";
-  case Stage::PTX:
-    return "ptx";
-  }
-  llvm_unreachable("unknown stage");
-}
-
 std::string checkMemoryOptions(const std::string &options) {
   MemoryPipelineOptions parsed;
   std::string complaint;
@@ -56,7 +38,8 @@ std::vector<std::string> getChipNames() {
 std::vector<ChipRecord> describeChips() {
   std::vector<ChipRecord> records;
   for (const Chip &chip : getChips())
-    records.push_back({chip.name.str(), chip.maxWorkgroupBytes});
+    records.push_back(
+        {chip.name.str(), chip.maxWorkgroupBytes, chip.multiprocessors});
   return records;
 }
 

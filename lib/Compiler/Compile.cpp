@@ -7,17 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Compiler/Compile.h"
-#include "../Transforms/NestedLaunches.h"
-#include "../Transforms/TensorEncodings.h"
-#include "Describe.h"
-#include "Guards.h"
-#include "KernelFunctions.h"
-#include "LaunchPlan.h"
+#include "Compiler/Plan/Guards.h"
+#include "Compiler/Plan/LaunchPlan.h"
+#include "Compiler/Plan/Requirements.h"
+#include "Compiler/Records/Describe.h"
+#include "Compiler/Records/KernelFunctions.h"
+#include "Compiler/Records/Records.h"
 #include "NoKernels.h"
-#include "Records.h"
 #include "Registration.h"
-#include "Requirements.h"
 #include "Schedule.h"
+#include "Support/CrashGuard.h"
+#include "Transforms/Checks/NestedLaunches.h"
+#include "Transforms/Linalg/TensorEncodings.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -28,12 +29,10 @@
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
-#include "workgroup/ProgramChecks.h"
-#include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
-#include "workgroup/Transforms.h"
+#include "workgroup/Transforms/ProgramChecks.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Module.h"
 #include <chrono>
@@ -274,7 +273,7 @@ Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
 }
 
 /// True for what stands for kernels where there is nothing to compute.
-static bool isEmpty(gpu::GPUModuleOp module) {
+static bool isModuleEmpty(gpu::GPUModuleOp module) {
   return module.getBody()->empty();
 }
 
@@ -286,7 +285,7 @@ LogicalResult Compilation::checkHasKernel() {
   reportHostWork(*module,
                  /*warns=*/hasKernel && !isOwn && options.chooseSchedule);
   auto modules = module->getOps<gpu::GPUModuleOp>();
-  if (hasKernel || llvm::any_of(modules, isEmpty))
+  if (hasKernel || llvm::any_of(modules, isModuleEmpty))
     return success();
   for (auto nested : module->getOps<ModuleOp>())
     return nested.emitOpError("is one of several modules in the program, which "

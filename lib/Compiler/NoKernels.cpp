@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NoKernels.h"
-#include "../Transforms/LinalgClasses.h"
+#include "Transforms/Linalg/LinalgClasses.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,7 +31,8 @@ static StringRef getReason(Operation *op) {
           op))
     return "is about one element at a time, which is the host's work";
   if (isa<LoopLikeOpInterface>(op))
-    return "goes from one turn to the next, which is the host's work unless it "
+    return "goes from one iteration to the next, which is the host's work "
+           "unless it "
            "is mapped to blocks";
   return "";
 }

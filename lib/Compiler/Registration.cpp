@@ -7,13 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Registration.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
-#include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
-#include "workgroup/ScheduleChecks.h"
+#include "workgroup/Transforms/ScheduleChecks.h"
 #include <mutex>
 
 namespace mlir::workgroup {
@@ -21,11 +17,11 @@ namespace mlir::workgroup {
 const DialectRegistry &getRegistry() {
   static const DialectRegistry *registry = [] {
     auto *all = new DialectRegistry();
-    registerAllDialects(*all);
+    registerUpstreamDialects(*all);
+    registerUpstreamInterfaces(*all);
+    registerUpstreamExtensions(*all);
     all->insert<WorkgroupDialect>();
-    registerAllExtensions(*all);
     registerScheduleChecks(*all);
-    registerAllToLLVMIRTranslations(*all);
     return all;
   }();
   return *registry;
@@ -34,7 +30,7 @@ const DialectRegistry &getRegistry() {
 void registerPassesOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
-    registerAllPasses(); // schedules may name any of them
+    registerUpstreamPasses(); // schedules may name any of them
     registerAll();
   });
 }

@@ -6,13 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Execute.h"
-#include "Fixes.h"
-#include "Report.h"
-#include "TensorMaps.h"
-#include "Worker.h"
-#include "workgroup/Support/CrashGuard.h"
+#include "Emulator/Isa/TensorMaps.h"
+#include "Emulator/Report/Fixes.h"
+#include "Emulator/Report/Report.h"
+#include "Emulator/Run/Execute.h"
+#include "Emulator/Run/RuntimeFunctions.h"
+#include "Emulator/Run/Worker.h"
+#include "Support/CrashGuard.h"
 #include "workgroup/Target/Chip.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -39,6 +41,7 @@ EmulatedKernel::~EmulatedKernel() = default;
 
 static ProgramOptions getProgramOptions(const EmulatorOptions &options) {
   ProgramOptions program;
+  program.runtimeFunctions = getRuntimeFunctions();
   program.instrument.checksRaces = options.check != Check::None;
   program.instrument.withStatistics = options.statistics;
   // Races are looked for in the program as it is written; the optimiser may
@@ -129,19 +132,19 @@ static std::string printDim3(const std::array<uint32_t, 3> &sizes) {
 static std::string checkClusters(const KernelTables &tables,
                                  const LaunchRequest &request,
                                  const Chip &chip) {
-  constexpr uint64_t kMaxBlocks = 16; // 8 on GPUs that are not asked for more
   if (!request.cluster && !tables.cluster)
     return "";
   BlockGrid grid = getGrid(tables, request);
   std::string what = "clusters of " + printDim3(grid.cluster) + " blocks, ";
   uint64_t blocks = 1;
   for (unsigned dim = 0; dim < 3; ++dim) {
-    blocks *= std::min<uint64_t>(grid.cluster[dim], kMaxBlocks + 1);
+    blocks *= std::min<uint64_t>(grid.cluster[dim], kMaxClusterBlocks + 1);
     if (grid.cluster[dim] == 0 || grid.blocks[dim] % grid.cluster[dim])
       return what + "of which its grid of " + printDim3(grid.blocks) +
              " is no multiple";
   }
-  uint64_t most = std::min<uint64_t>(kMaxBlocks, tables.maxClusterBlocks);
+  uint64_t most =
+      std::min<uint64_t>(kMaxClusterBlocks, tables.maxClusterBlocks);
   if (blocks > most)
     return what + "but a cluster has at most " + std::to_string(most);
   if (tables.cluster && grid.cluster != *tables.cluster)
@@ -218,12 +221,12 @@ static void collectUnreached(LaunchResult &result, const KernelTables &tables,
       result.unreached.push_back(tables.sites[i].location);
 }
 
-/// Turns of loops that a thread may make when a fix is tried: some more than
-/// without it.
+/// Iterations of loops that a thread may make when a fix is tried: some more
+/// than without it.
 static uint64_t getTrialSteps(const Execution &execution,
                               const KernelTables &tables) {
   constexpr uint64_t kTimes = 4;
-  return kTimes * (execution.mostTurns + tables.getTurnsPerPoll());
+  return kTimes * (execution.mostIterations + tables.getIterationsPerPoll());
 }
 
 std::string EmulatedKernel::refuse(const LaunchRequest &request) const {

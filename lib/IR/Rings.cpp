@@ -112,8 +112,8 @@ void RingChecker::append(Courses &courses, Operation *user) {
   }
 }
 
-/// What `op`, with users in its regions, does: of a loop each turn has to leave
-/// all counters as they are, else all regions have to do the same.
+/// What `op`, with users in its regions, does: of a loop each iteration has to
+/// leave all counters as they are, else all regions have to do the same.
 FailureOr<Courses> RingChecker::followRegions(Operation *op) {
   std::optional<Courses> whole;
   bool isLoop = isa<LoopLikeOpInterface>(op);
@@ -127,7 +127,8 @@ FailureOr<Courses> RingChecker::followRegions(Operation *op) {
       bool mustBeNeutral = isLoop || !region.hasOneBlock();
       for (auto [course, next] : llvm::zip_equal(courses, *part)) {
         if (mustBeNeutral && next.net != 0)
-          return fail(op, "is left otherwise after a turn than before it");
+          return fail(op,
+                      "is left otherwise after an iteration than before it");
         course.append(next);
       }
     }

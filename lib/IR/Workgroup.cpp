@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/IR/Workgroup.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -121,21 +120,6 @@ TileLayoutAttr::getStridesAndOffset(ArrayRef<int64_t> shape,
   return success();
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   int64_t rows, int64_t columns) {
-  if (rows <= 0 || columns <= 0)
-    return emitError() << "a thread computes at least one element, not " << rows
-                       << "x" << columns;
-  // Each element takes a register at least, and a thread has 255 of them.
-  constexpr int64_t kMaxElements = 240;
-  if (rows > kMaxElements || columns > kMaxElements ||
-      rows * columns > kMaxElements)
-    return emitError() << "a thread has no registers for " << rows << "x"
-                       << columns << " elements; give it " << kMaxElements
-                       << " at most";
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -166,21 +150,6 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
 #include "workgroup/IR/WorkgroupTypes.cpp.inc"
 
 #include "workgroup/IR/WorkgroupDialect.cpp.inc"
-
-LogicalResult
-WorkgroupDialect::verifyOperationAttribute(Operation *op,
-                                           NamedAttribute attribute) {
-  if (attribute.getName() != ScheduleAttr::getAttributeName())
-    return success();
-  if (!isa<ScheduleAttr>(attribute.getValue()))
-    return op->emitOpError()
-           << "attribute '" << attribute.getName().getValue()
-           << "' has to be a #workgroup.schedule, not " << attribute.getValue();
-  if (!isa<linalg::LinalgOp>(op))
-    return op->emitOpError() << "attribute '" << attribute.getName().getValue()
-                             << "' belongs on a linalg operation";
-  return success();
-}
 
 void WorkgroupDialect::initialize() {
   addAttributes<

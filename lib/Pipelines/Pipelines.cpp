@@ -22,11 +22,9 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "workgroup/Passes.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
-
-/// What a block can have on every chip without asking the driver for more.
-static constexpr int64_t kMaxStaticBytes = 49152;
 
 /// Simplifies operations of kernels, and leaves blocks to LLVM, which does it
 /// better, and again.
@@ -41,7 +39,7 @@ void buildBufferizePipeline(OpPassManager &pm) {
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   // What is known to be contiguous stays so, and a loop may return what it
-  // allocates in each turn.
+  // allocates in each iteration.
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
@@ -60,9 +58,9 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                            options.assumeDistinctArguments, chip.str()}));
   // Reads tiles as they are, and need not know of slots.
   pm.addPass(createLowerContractionsPass({assumeAlignment}));
-  pm.addPass(createLowerRingsPass({options.engine, assumeAlignment,
-                                   options.assumeDistinctArguments,
-                                   /*bypassL1=*/true, chip.str()}));
+  pm.addPass(
+      createLowerRingsPass({options.engine, assumeAlignment,
+                            options.assumeDistinctArguments, chip.str()}));
 }
 
 /// Barriers, decided when all accesses are explicit and have their places.
@@ -130,10 +128,10 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addNestedPass<gpu::GPUModuleOp>(createKernelCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   addSynchronization(pm, options);
-  pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
-                                      /*maxBytes=*/0,
-                                      /*assumeBufferAlignment=*/1,
-                                      options.rings.assumeDistinctArguments}));
+  pm.addPass(createVerifyKernelsPass(
+      {options.verifyBarriers, kMaxStaticWorkgroupBytes,
+       /*maxBytes=*/0,
+       /*assumeBufferAlignment=*/1, options.rings.assumeDistinctArguments}));
 }
 
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
@@ -159,10 +157,10 @@ void buildToNVVMPipeline(OpPassManager &pm,
   // Kernels may come from elsewhere than the other pipeline. The bounds of
   // dynamic memory, and the alignment of buffers, are stated on the way.
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addPass(createVerifyKernelsPass({options.verifyBarriers, kMaxStaticBytes,
-                                      /*maxBytes=*/0,
-                                      /*assumeBufferAlignment=*/16,
-                                      options.assumeDistinctArguments}));
+  pm.addPass(createVerifyKernelsPass(
+      {options.verifyBarriers, kMaxStaticWorkgroupBytes,
+       /*maxBytes=*/0,
+       /*assumeBufferAlignment=*/16, options.assumeDistinctArguments}));
   pm.addPass(createFlattenKernelArgumentsPass(signatures));
   buildKernelLowering(pm.nest<gpu::GPUModuleOp>());
   pm.addPass(createVerifyNVVMPass());

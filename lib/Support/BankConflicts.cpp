@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Support/BankConflicts.h"
+#include "BankConflicts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Support/CrashGuard.h"
+#include "CrashGuard.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <csignal>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Support/IncomingValues.h"
+#include "IncomingValues.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace mlir::workgroup {

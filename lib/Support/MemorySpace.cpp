@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Support/MemorySpace.h"
+#include "AddressSpaces.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "workgroup/Support/AddressSpaces.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {

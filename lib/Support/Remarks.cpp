@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Support/Remarks.h"
+#include "Remarks.h"
 
 namespace mlir::workgroup {
 

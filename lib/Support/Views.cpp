@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Support/Views.h"
+#include "Views.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace mlir::workgroup {

@@ -16,14 +16,14 @@ namespace mlir::workgroup {
 static constexpr int64_t kKiB = 1024;
 
 static constexpr Chip kChips[] = {
-    {"sm_75", 63, 64 * kKiB, 64 * kKiB, 0, 16, 1024},
-    {"sm_80", 70, 163 * kKiB, 164 * kKiB, kKiB, 32, 2048},
-    {"sm_86", 71, 99 * kKiB, 100 * kKiB, kKiB, 16, 1536},
-    {"sm_89", 78, 99 * kKiB, 100 * kKiB, kKiB, 24, 1536},
-    {"sm_90", 80, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048},
-    {"sm_90a", 80, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048},
-    {"sm_100", 86, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048},
-    {"sm_120", 87, 99 * kKiB, 100 * kKiB, kKiB, 24, 1536},
+    {"sm_75", 63, 64 * kKiB, 64 * kKiB, 0, 16, 1024, 40},
+    {"sm_80", 70, 163 * kKiB, 164 * kKiB, kKiB, 32, 2048, 108},
+    {"sm_86", 71, 99 * kKiB, 100 * kKiB, kKiB, 16, 1536, 84},
+    {"sm_89", 78, 99 * kKiB, 100 * kKiB, kKiB, 24, 1536, 128},
+    {"sm_90", 80, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048, 132},
+    {"sm_90a", 80, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048, 132},
+    {"sm_100", 86, 227 * kKiB, 228 * kKiB, kKiB, 32, 2048, 148},
+    {"sm_120", 87, 99 * kKiB, 100 * kKiB, kKiB, 24, 1536, 170},
 };
 
 ArrayRef<Chip> getChips() { return kChips; }

@@ -13,10 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "LLVMModules.h"
+#include "Support/CrashGuard.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVM/ModuleToObject.h"
-#include "workgroup/Support/CrashGuard.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/ADT/STLExtras.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Target/LineTables.h"
+#include "LineTables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -119,10 +119,21 @@ bool isFurtherPlace(const llvm::DILocation &place) {
   return scope && scope->getDiscriminator() == kFurther;
 }
 
-/// The function in whose code `loc` says to be; null if it does not say.
+/// Where `loc` is after all calls from which it was inlined, names aside.
+static Location getOutermost(Location loc) {
+  while (true) {
+    if (auto named = dyn_cast<NameLoc>(loc))
+      loc = named.getChildLoc();
+    else if (auto call = dyn_cast<CallSiteLoc>(loc))
+      loc = call.getCaller();
+    else
+      return loc;
+  }
+}
+
+/// The function in whose code `loc`, an outermost one, says to be; null if it
+/// does not say.
 static LLVM::DISubprogramAttr getSubprogram(Location loc) {
-  while (auto named = dyn_cast<NameLoc>(loc))
-    loc = named.getChildLoc();
   auto fused = dyn_cast<FusedLocWith<LLVM::DILocalScopeAttr>>(loc);
   LLVM::DIScopeAttr scope = fused ? fused.getMetadata() : LLVM::DIScopeAttr();
   while (scope && !isa<LLVM::DISubprogramAttr>(scope)) {
@@ -140,6 +151,7 @@ static LLVM::DISubprogramAttr getSubprogram(Location loc) {
 /// from which they were taken, tell their line only. What a debugger would show
 /// of variables goes away.
 static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
+  using Scope = FusedLocWith<LLVM::DILocalScopeAttr>;
   auto own =
       function.getLoc()->findInstanceOf<FusedLocWith<LLVM::DISubprogramAttr>>();
   if (!own)
@@ -147,9 +159,13 @@ static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
   function.walk([&](Operation *op) {
     if (isa<LLVM::DbgDeclareOp, LLVM::DbgValueOp, LLVM::DbgLabelOp>(op))
       return op->erase();
-    LLVM::DISubprogramAttr scope = getSubprogram(op->getLoc());
-    if (op == function || isa<CallSiteLoc>(op->getLoc()) ||
-        (scope && scope == own.getMetadata()))
+    Location outermost = getOutermost(op->getLoc());
+    LLVM::DISubprogramAttr scope = getSubprogram(outermost);
+    // A call without a scope is translated as one in this function.
+    bool isCalledHere = outermost != op->getLoc() &&
+                        op->getLoc()->findInstanceOf<CallSiteLoc>() &&
+                        !outermost->findInstanceOf<Scope>();
+    if (op == function || isCalledHere || (scope && scope == own.getMetadata()))
       return;
     FileLineColRange place = findFileLoc(op->getLoc());
     op->setLoc(place ? makePlace(place, own.getMetadata(), /*isFurther=*/false)

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // The numbers are the larger ones of what the PTX ISA says and of what LLVM's
-// patterns ask for; test/python/test_operations.py holds them against LLVM and
-// ptxas, operation by operation.
+// patterns ask for; test/python/operations/test_operations.py holds them
+// against LLVM and ptxas, operation by operation.
 //
 //===----------------------------------------------------------------------===//
 
-#include "workgroup/Target/OperationNeeds.h"
+#include "OperationNeeds.h"
 #include "ProductNeeds.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "llvm/ADT/StringExtras.h"

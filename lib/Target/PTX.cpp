@@ -8,11 +8,11 @@
 
 #include "workgroup/Target/PTX.h"
 #include "LLVMModules.h"
+#include "LineTables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVM/NVVM/Utils.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "workgroup/Target/Chip.h"
-#include "workgroup/Target/LineTables.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeWriter.h"

@@ -9,7 +9,7 @@
 #ifndef WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
 #define WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
 
-#include "workgroup/Target/OperationNeeds.h"
+#include "OperationNeeds.h"
 
 namespace mlir::workgroup {
 

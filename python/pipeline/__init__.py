@@ -11,11 +11,9 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
 
 if TYPE_CHECKING:
-    from .assembler import Resources
-    from .checking import KernelVerdict, SyncFinding, SyncPlace, SyncReport, check
-    from .compiler import choose_schedule, compile, passes
+    from .compiling.checking import KernelVerdict, SyncFinding, SyncPlace, SyncReport, check
+    from .compiling.compiler import choose_schedule, compile, passes
     from .diagnostics import Diagnostic, Location, Remark, Snapshot
-    from .emulator import Options
     from .errors import (
         ArgumentError,
         CheckError,
@@ -36,12 +34,15 @@ if TYPE_CHECKING:
         UnverifiedWarning,
         UsageError,
     )
-    from .findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
-    from .memory import BufferPlacement, WorkgroupMemory
-    from .module import Argument, Kernel, Module, Parameter, Part, TensorMap
-    from .plan import Plan
-    from .program import Entry
-    from .toolchain import plugin_path
+    from .program.entry import Entry
+    from .program.module import Kernel, Module
+    from .records.findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
+    from .records.memory import BufferPlacement, WorkgroupMemory
+    from .records.signature import Argument, Parameter, Part, TensorMap
+    from .runtime.emulator import Options
+    from .runtime.host.plan import Plan
+    from .system.assembler import Resources
+    from .system.toolchain import plugin_path
 
 __version__ = "0.1.0"
 
@@ -102,15 +103,14 @@ __all__ = [
 # Which module has a name. It is loaded when it is first asked for; for type checkers all are
 # imported above.
 _MODULES = {
-    "assembler": ("Resources",),
-    "checking": (
+    "compiling.checking": (
         "KernelVerdict",
         "SyncFinding",
         "SyncPlace",
         "SyncReport",
         "check",
     ),
-    "compiler": (
+    "compiling.compiler": (
         "choose_schedule",
         "compile",
         "passes",
@@ -121,7 +121,6 @@ _MODULES = {
         "Remark",
         "Snapshot",
     ),
-    "emulator": ("Options",),
     "errors": (
         "ArgumentError",
         "CheckError",
@@ -142,7 +141,12 @@ _MODULES = {
         "UnverifiedWarning",
         "UsageError",
     ),
-    "findings": (
+    "program.entry": ("Entry",),
+    "program.module": (
+        "Kernel",
+        "Module",
+    ),
+    "records.findings": (
         "Access",
         "AccessStatistics",
         "Finding",
@@ -151,21 +155,20 @@ _MODULES = {
         "Statistics",
         "Thread",
     ),
-    "memory": (
+    "records.memory": (
         "BufferPlacement",
         "WorkgroupMemory",
     ),
-    "module": (
+    "records.signature": (
         "Argument",
-        "Kernel",
-        "Module",
         "Parameter",
         "Part",
         "TensorMap",
     ),
-    "plan": ("Plan",),
-    "program": ("Entry",),
-    "toolchain": ("plugin_path",),
+    "runtime.emulator": ("Options",),
+    "runtime.host.plan": ("Plan",),
+    "system.assembler": ("Resources",),
+    "system.toolchain": ("plugin_path",),
 }
 
 if not TYPE_CHECKING:
@@ -175,7 +178,7 @@ if not TYPE_CHECKING:
         from importlib import import_module
 
         for module, names in _MODULES.items():
-            if name == module:
+            if name == module.rpartition(".")[2]:
                 return import_module(f"{__name__}.{module}")
             if name in names:
                 value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)

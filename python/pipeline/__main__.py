@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from . import worker
+from .system import worker
 
 
 def run() -> int:
@@ -19,7 +19,7 @@ def run() -> int:
         if compiles and not {"-h", "--help"} & {*sys.argv}:
             worker.end_at_interrupts()
             worker.start()
-        from .cli import main
+        from .command_line.cli import main
 
         return main(sys.argv[1:])
     except SystemExit as error:

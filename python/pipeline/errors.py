@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic, Remark, Snapshot
-    from .findings import Finding, Report
+    from .records.findings import Finding, Report
 
 
 class Error(Exception):

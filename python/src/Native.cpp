@@ -12,6 +12,7 @@
 
 #include "Bindings.h"
 #include "workgroup/Compiler/Compile.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -217,11 +218,19 @@ static void bindCompile(nb::module_ &m) {
         "Compile a source text; see workgroup/Compiler/Compile.h.");
   nb::class_<ChipRecord>(m, "Chip")
       .def_ro("name", &ChipRecord::name)
-      .def_ro("max_workgroup_bytes", &ChipRecord::maxWorkgroupBytes);
+      .def_ro("max_workgroup_bytes", &ChipRecord::maxWorkgroupBytes)
+      .def_ro("multiprocessors", &ChipRecord::multiprocessors);
   m.def("chip_names", &getChipNames, "The supported chips, oldest first.");
   m.def("chips", &describeChips, "The supported chips, oldest first.");
   m.def("default_chip", &getDefaultChipName,
         "The chip that is meant where none is named.");
+  m.attr("MAX_BLOCK_THREADS") = kMaxBlockThreads;
+  m.def(
+      "max_block", [] { return kMaxBlockSizes; },
+      "The most threads of a block along x, y and z.");
+  m.def(
+      "max_grid", [] { return kMaxGridSizes; },
+      "The most blocks of a grid along x, y and z.");
   m.def("pass_summaries", &getPassSummaries,
         "Name and summary of each pass and pipeline of this project.");
   m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");

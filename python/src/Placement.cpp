@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Placement/BarrierPlacement.h"
 #include "Bindings.h"
-#include "workgroup/Analysis/BarrierPlacement.h"
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -39,12 +39,12 @@ static SyncHazard makeHazard(const SyncProgram &program, const Hazard &hazard) {
 }
 
 static unsigned append(SyncProgram &program, unsigned sequence,
-                       SyncNode::Kind kind, unsigned exit, bool hasTurn,
+                       SyncNode::Kind kind, unsigned exit, bool hasIteration,
                        std::optional<unsigned> call) {
   check(sequence < program.sequences.size(), "no such sequence");
   unsigned node = program.append(sequence, kind);
   program.nodes[node].exit = exit;
-  program.nodes[node].hasTurn = hasTurn;
+  program.nodes[node].hasIteration = hasIteration;
   program.nodes[node].call = call;
   return node;
 }
@@ -99,7 +99,7 @@ void bindPlacement(nb::module_ &m) {
   nb::class_<SyncProgram>(m, "SyncProgram")
       .def(nb::init<>())
       .def("append", append, "sequence"_a, "kind"_a, "exit"_a = 0,
-           "has_turn"_a = false, "call"_a = nb::none())
+           "has_iteration"_a = false, "call"_a = nb::none())
       .def("add_part", addPart, "node"_a);
   nb::class_<SyncPlacement>(m, "SyncPlacement")
       .def_prop_ro("gaps",

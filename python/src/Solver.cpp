@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Integers/IntegerSolver.h"
 #include "Bindings.h"
-#include "workgroup/Analysis/IntegerSolver.h"
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

@@ -75,7 +75,7 @@ gpu.module @loops {
     %v = memref.load %r#0[%i] : memref<128xf32, 3>
     gpu.return
   }
-  // A view that moves on from turn to turn may be anywhere.
+  // A view that moves on from iteration to iteration may be anywhere.
   gpu.func @moving(%n: index) workgroup(%A: memref<128xf32, 3>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -85,7 +85,7 @@ gpu.module @loops {
       // expected-remark @+1 {{thread reads workgroup memory of %arg1 somewhere}}
       %v = memref.load %x[%i] : memref<8xf32, strided<[1], offset: ?>, 3>
       %next = memref.subview %A[%k] [8] [1] : memref<128xf32, 3> to memref<8xf32, strided<[1], offset: ?>, 3>
-      // This one is made in the same turn.
+      // This one is made in the same iteration.
       // expected-remark @+1 {{thread reads workgroup memory of %arg1 at 4*%arg2 + 4*%thread_id_x, 4 long; 0 <= %arg2 < 128; 0 <= %arg2 + 7 < 128; 0 <= %thread_id_x < 8}}
       %w = memref.load %next[%i] : memref<8xf32, strided<[1], offset: ?>, 3>
       scf.yield %next : memref<8xf32, strided<[1], offset: ?>, 3>
@@ -141,7 +141,7 @@ gpu.module @loops {
     %w = memref.load %y[%i] : memref<128xf32, 3>
     gpu.return
   }
-  // From the loop around, the number is known; from the turn before, it is another.
+  // From the loop around, the number is known; from the iteration before, it is another.
   gpu.func @number_of_the_loop(%c: i1) workgroup(%A: memref<128xf32, 3>) kernel {
     %i = gpu.thread_id x
     %c1 = arith.constant 1 : index

@@ -100,7 +100,7 @@ gpu.module @other_strides {
     %v = memref.load %A[%i, %i] : memref<?x?xf32, 3>
     gpu.return
   }
-  // In each turn the strides may be others.
+  // In each iteration the strides may be others.
   gpu.func @allocated_in_loop(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -93,7 +93,7 @@ gpu.module @control {
     gpu.return
   }
 
-  // Loops whose trip counts differ, and values that live on from turn to turn.
+  // Loops whose trip counts differ, and values that live on from iteration to iteration.
   gpu.func @loops(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -4,7 +4,7 @@
 // Blocks of 256 threads compute 64x64 tiles of C; for every 32 columns of A and
 // rows of B they copy both to workgroup memory, together. Buffers are allocated
 // once, copies stay in the loop, rows of A are padded against bank conflicts, and barriers stand on both sides of each run of
-// copies: all have to be done before anybody reads, all reads before the next turn
+// copies: all have to be done before anybody reads, all reads before the next iteration
 // overwrites.
 
 // CHECK-LABEL: gpu.func @main_kernel

@@ -136,10 +136,10 @@ func.func @lag() {
 // -----
 
 !ring = !workgroup.ring<2 slots of memref<4xf32, 3>>
-func.func @turn(%n: index) {
+func.func @iteration(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @+1 {{is left otherwise after a turn than before it}}
+  // expected-error @+1 {{is left otherwise after an iteration than before it}}
   %ring = workgroup.ring : !ring
   // expected-note @+1 {{here}}
   scf.for %i = %c0 to %n step %c1 {
@@ -193,12 +193,12 @@ func.func @blocks(%condition: i1) {
 
 // -----
 
-// A turn that does not give back the slot that it read.
+// An iteration that does not give back the slot that it read.
 !ring = !workgroup.ring<2 slots of memref<4xf32, 3>>
 func.func @no_release(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @+1 {{is left otherwise after a turn than before it}}
+  // expected-error @+1 {{is left otherwise after an iteration than before it}}
   %ring = workgroup.ring : !ring
   // expected-note @+1 {{here}}
   scf.for %i = %c0 to %n step %c1 {

@@ -5,8 +5,8 @@
 !row = memref<32xf32, 3>
 !ring = !workgroup.ring<3 slots of !tile, !row>
 
-// A turn that puts and gets.
-// CHECK-LABEL: func @one_turn
+// An iteration that puts and gets.
+// CHECK-LABEL: func @one_iteration
 // CHECK:         %[[RING:.+]] = workgroup.ring : !workgroup.ring<3 slots of memref<64x32xf16, #gpu.address_space<workgroup>>, memref<32xf32, 3>>
 // CHECK:         scf.for
 // CHECK:           %[[PUT:.+]]:2 = workgroup.put %[[RING]] : !workgroup.ring<3 slots of memref<64x32xf16, #gpu.address_space<workgroup>>, memref<32xf32, 3>> -> memref<64x32xf16, #gpu.address_space<workgroup>>, memref<32xf32, 3>
@@ -15,7 +15,7 @@
 // CHECK:           workgroup.commit %[[RING]]
 // CHECK:           workgroup.get %[[RING]]
 // CHECK:           workgroup.release %[[RING]]
-func.func @one_turn(%a: memref<?x32xf16>, %b: memref<32xf32>, %n: index) {
+func.func @one_iteration(%a: memref<?x32xf16>, %b: memref<32xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ring = workgroup.ring : !ring

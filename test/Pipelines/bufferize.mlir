@@ -137,14 +137,14 @@ func.func @loop(%x: tensor<64xf32> {bufferization.writable = false}, %n: index) 
   return %r : tensor<64xf32>
 }
 
-// A loop may go on with a buffer that it allocated in the turn before.
-// CHECK-LABEL: func.func @new_each_turn(
+// A loop may go on with a buffer that it allocated in the iteration before.
+// CHECK-LABEL: func.func @new_each_iteration(
 // CHECK:         %[[R:.+]] = scf.for {{.+}} iter_args(%[[T:.+]] = %{{.+}}) -> (memref<64xf32>) {
 // CHECK-NEXT:      %[[A:.+]] = memref.alloc()
 // CHECK-NEXT:      func.call @exp_kernel(%[[T]], %[[A]])
 // CHECK-NEXT:      scf.yield %[[A]]
 // CHECK:         return %[[R]]
-func.func @new_each_turn(%x: tensor<64xf32> {bufferization.writable = false}, %n: index) -> tensor<64xf32> {
+func.func @new_each_iteration(%x: tensor<64xf32> {bufferization.writable = false}, %n: index) -> tensor<64xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> tensor<64xf32> {

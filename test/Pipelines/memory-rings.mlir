@@ -7,7 +7,7 @@
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @kernels {
-  // Two slots of 64 elements, and copies of the turn after.
+  // Two slots of 64 elements, and copies of the iteration after.
   // CHECK-LABEL: gpu.func @numbers
   // CHECK-SAME:    workgroup(%{{.+}} : memref<512xi8,
   // CHECK:         nvgpu.device_async_copy
@@ -31,7 +31,7 @@ gpu.module @kernels {
   }
 
   // No copy of a ring fills a ragged tile of vectors with zeros: the copy stays
-  // one of the turn that reads it, after the filling. Each thread reads its own column.
+  // one of the iteration that reads it, after the filling. Each thread reads its own column.
   // CHECK-LABEL: gpu.func @ragged_vectors
   // CHECK-SAME:    workgroup(%[[W:.+]] : memref<8x16xvector<4xf32>, #gpu.address_space<workgroup>>
   // CHECK:         scf.for

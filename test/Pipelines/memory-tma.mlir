@@ -2,7 +2,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-memory{copies=tma chip=sm_90 assume-alignment=16 dynamic=always},workgroup-to-nvvm)' | FileCheck %s --check-prefix=DYNAMIC
 
 // Buffers that TMA writes share bytes with nothing: it is not barriers that order
-// its accesses. The block agrees on how often the loop turns, though of mbarriers
+// its accesses. The block agrees on how often the loop iterates, though of mbarriers
 // and fences nothing is said but what they are called. One barrier before each copy
 // does for all passes.
 #wg = #gpu.address_space<workgroup>
@@ -41,8 +41,8 @@ module attributes {gpu.container_module} {
       %tx = gpu.thread_id x
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
-      %turns = memref.load %sizes[%c0] : memref<1xindex>
-      scf.for %i = %c0 to %turns step %c1 {
+      %iterations = memref.load %sizes[%c0] : memref<1xindex>
+      scf.for %i = %c0 to %iterations step %c1 {
         %first = memref.alloc() : memref<32x32xf32, #wg>
         %tile = memref.subview %a[%i, 0] [32, 32] [1, 1] : memref<64x32xf32> to memref<32x32xf32, strided<[32, 1], offset: ?>>
         memref.copy %tile, %first : memref<32x32xf32, strided<[32, 1], offset: ?>> to memref<32x32xf32, #wg>

@@ -17,6 +17,8 @@
 #ifndef WORKGROUP_ANALYSIS_ALIGNMENT_H
 #define WORKGROUP_ANALYSIS_ALIGNMENT_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/DenseMap.h"
@@ -103,9 +105,13 @@ Value getRaisableBuffer(Value memref, Operation *anchor);
 /// `getRaisableBuffer`; 0 if it states none.
 int64_t getStatedAlignment(Value buffer);
 
-/// Raises the stated alignment of `buffer`, a result of `getRaisableBuffer`, to
-/// at least `alignment` bytes.
-void raiseAlignment(Value buffer, int64_t alignment);
+/// The global that `buffer` is a `memref.get_global` of; null if it is none.
+memref::GlobalOp getGlobal(Value buffer);
+
+/// The position of `buffer` among the workgroup attributions of its `gpu.func`,
+/// which becomes `function`; nothing if it is none.
+std::optional<unsigned> getAttributionIndex(Value buffer,
+                                            gpu::GPUFuncOp &function);
 
 /// An access that is to be aligned to `alignment` bytes.
 struct AlignedAccess {

@@ -10,11 +10,9 @@
 #define WORKGROUP_ANALYSIS_ATOMICACCESS_H
 
 #include "mlir/IR/Operation.h"
+#include "workgroup/Support/AtomicScope.h"
 
 namespace mlir::workgroup {
-
-/// The threads for which an atomic access is atomic, from the fewest on.
-enum class AtomicScope { Thread, Block, Cluster, Device, System };
 
 /// The scope of an atomic operation of LLVM, or a fence of it, or of an access
 /// that is volatile; nothing for others.

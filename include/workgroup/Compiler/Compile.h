@@ -17,14 +17,11 @@
 #define WORKGROUP_COMPILER_COMPILE_H
 
 #include "workgroup/Compiler/KernelFunctions.h"
+#include "workgroup/Compiler/Records.h"
 #include "workgroup/Emulator/Emulator.h"
-#include "workgroup/Support/SourceLocation.h"
-#include <array>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace mlir::workgroup {
@@ -44,9 +41,6 @@ enum class Stage {
   /// PTX.
   PTX,
 };
-
-/// The name of a stage: `parse`, `schedule`, `gpu`, `nvvm`, `llvm`, `ptx`.
-std::string getStageName(Stage stage);
 
 struct CompileOptions {
   /// The chip to compile for; empty means the target of the `gpu.module`, else
@@ -92,140 +86,6 @@ struct CompileOptions {
   bool keepSnapshots = false;
   /// Render diagnostics with terminal colours.
   bool useColor = false;
-};
-
-struct RemarkRecord {
-  /// `passed`, `missed`, `failed` or `analysis`.
-  std::string kind;
-  std::string name;
-  /// The pass.
-  std::string category;
-  std::string function;
-  std::string message;
-  SourceLocation location;
-  /// Metrics and reasons, in order.
-  std::vector<std::pair<std::string, std::string>> arguments;
-};
-
-/// What one pass changed in one operation.
-struct SnapshotRecord {
-  std::string pass;
-  std::string op;
-  std::string before;
-  std::string after;
-};
-
-/// How a kernel wants a tensor map to be made.
-struct TensorMapRecord {
-  /// As `f16`.
-  std::string elementType;
-  /// Extents of the box that one copy moves, in elements, innermost first.
-  std::vector<int64_t> box;
-  /// As MLIR spells them: `none`, `swizzle_128b`; `none`, `interleave_16b`;
-  /// `none`, `l2promo_128b`; `zero`, `nan`.
-  std::string swizzle, interleave, l2promo, oob;
-};
-
-/// An argument of a kernel as its author wrote it.
-struct ArgumentRecord {
-  /// The type as MLIR prints it.
-  std::string type;
-  bool isMemRef = false;
-  /// Of a memref its element, else the type itself, as `f32`.
-  std::string elementType;
-  /// Extents, strides and offset of a memref, in elements; nothing where only
-  /// the launch knows.
-  std::vector<std::optional<int64_t>> shape, strides;
-  std::optional<int64_t> offset;
-  /// Alignment in bytes that the code relies on; 1 for a scalar.
-  int64_t alignment = 1;
-  /// Of a tensor map.
-  std::optional<TensorMapRecord> tensorMap;
-};
-
-/// Part `kind` (`value`, `pointer`, `extent`, `stride`, `offset`, `tensormap`)
-/// of argument number `argument`, along `dim`.
-struct PartRecord {
-  std::string kind;
-  unsigned argument;
-  unsigned dim;
-};
-
-struct KernelRecord {
-  std::string name;
-  std::vector<ArgumentRecord> arguments;
-  /// Each parameter of the PTX, with the parts that it stands for, which are
-  /// equal.
-  std::vector<std::vector<PartRecord>> parameters;
-  /// Threads per block and blocks per grid, if all launches agree on constants.
-  std::optional<std::array<int64_t, 3>> block, grid;
-  /// Those that every launch has to have, because the code relies on them.
-  std::optional<std::array<int64_t, 3>> knownBlock, knownGrid;
-  /// Blocks per cluster; ones if no launch asks for clusters, nothing if
-  /// launches do not agree on constants.
-  std::optional<std::array<int64_t, 3>> cluster;
-  /// Bytes of dynamic workgroup memory that the kernel is known to use.
-  int64_t leastDynamicSharedBytes = 0;
-  /// Bytes of workgroup memory; dynamic only if all launches agree.
-  int64_t staticSharedBytes = 0;
-  std::optional<int64_t> dynamicSharedBytes;
-};
-
-/// A host function, and which of its arguments are memory that it may write.
-struct EntryRecord {
-  std::string name;
-  std::vector<ArgumentRecord> arguments;
-  std::vector<bool> written;
-};
-
-/// Where a workgroup buffer has its bytes.
-struct BufferPlacementRecord {
-  /// As in `64x64xf32`; empty for what the lowering of an operation takes.
-  std::string type;
-  /// Nothing if only the launch knows.
-  std::optional<int64_t> bytes;
-  int64_t alignment;
-  /// In the memory that buffers are packed into; nothing for one of its own.
-  std::optional<int64_t> offset;
-  bool isShared;
-  SourceLocation location;
-};
-
-/// The workgroup memory of a kernel, as packing leaves it; sizes in bytes.
-struct MemoryRecord {
-  std::string kernel;
-  int64_t staticBytes, dynamicBytes, maxBytes;
-  bool isPackedDynamic;
-  std::vector<BufferPlacementRecord> buffers;
-};
-
-/// Something that is wrong, or may be, with the synchronisation of a kernel.
-struct SyncFindingRecord {
-  /// `MAYBE`, `RACE`, `UNFIXABLE` or `DIVERGENT`.
-  std::string verdict;
-  std::string op;
-  SourceLocation location;
-  /// The other access; empty if there is none.
-  std::string otherOp;
-  SourceLocation otherLocation;
-  std::string message;
-  /// Ids of two threads for which it happens, that of the other access first;
-  /// none if they are not known.
-  std::vector<std::array<int64_t, 3>> threads;
-  /// The blocks that those are of, if they are of different ones.
-  std::vector<std::array<int64_t, 3>> blocks;
-  /// Where they meet: a byte of the buffer or, of one with strides that only
-  /// the launch knows, indices.
-  std::vector<int64_t> place;
-};
-
-/// What is known of the synchronisation of a kernel.
-struct SyncRecord {
-  std::string kernel;
-  SourceLocation location;
-  /// `SAFE` or the gravest of the findings.
-  std::string verdict;
-  std::vector<SyncFindingRecord> findings;
 };
 
 struct CompileResult {
@@ -284,6 +144,8 @@ struct ChipRecord {
   std::string name;
   /// Workgroup memory that a block can have.
   int64_t maxWorkgroupBytes;
+  /// Of the usual product with it.
+  int64_t multiprocessors;
 };
 
 /// The supported chips, oldest first, and the one that is meant where none is

@@ -123,7 +123,7 @@ struct LaunchRequest {
   AsyncMode asyncMode = AsyncMode::OnWait;
   /// Of the seeded order and asynchronous mode.
   uint64_t seed = 0;
-  /// Loop turns after which a thread counts as stuck; 0 means never.
+  /// Loop iterations after which a thread counts as stuck; 0 means never.
   uint64_t stepLimit = uint64_t(1) << 30;
   /// Host threads to use; 0 means one per core.
   unsigned workers = 0;

@@ -47,13 +47,12 @@ def Workgroup_Dialect : Dialect {
     ```
 
     All operations are work of the block: every thread executes them, in uniform
-    control flow. Executed one after the other they are a queue, and a turn that
+    control flow. Executed one after the other they are a queue, and an iteration that
     puts and gets means what its copies meant. That slots are more than one is
     what lets `workgroup-lower-rings` run the copies ahead of their readers.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
-  let hasOperationAttrVerify = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,32 +92,6 @@ def Workgroup_TileLayoutAttr
   let genVerifyDecl = 1;
 }
 
-def Workgroup_ScheduleAttr : AttrDef<Workgroup_Dialect, "Schedule"> {
-  let mnemonic = "schedule";
-  let summary = "How the threads of a block share a contraction";
-  let description = [{
-    Stands on a contraction (a linalg operation) as its attribute
-    `workgroup.schedule`, for `workgroup-lower-contractions`:
-
-    ```mlir
-    linalg.matmul {workgroup.schedule = #workgroup.schedule<simt thread 8x8>} ...
-    ```
-
-    By `simt`, each thread computes `rows` x `columns` elements of the result by
-    multiply-adds of its own. Whether that fits the tile and the number of threads
-    is for the lowering to say, which knows both.
-  }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns);
-  let assemblyFormat = [{
-    `<` `simt` `thread` custom<TileShape>($rows, $columns) `>`
-  }];
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    /// The name under which it stands on operations.
-    static StringRef getAttributeName() { return "workgroup.schedule"; }
-  }];
-}
-
 def Workgroup_RingType : TypeDef<Workgroup_Dialect, "Ring"> {
   let mnemonic = "ring";
   let summary = "A queue of slots of tiles in workgroup memory";
@@ -144,7 +117,7 @@ def Workgroup_RingOp : Workgroup_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
   let description = [{
     There is one ring for each block of threads. Along every path, `put` and
     `commit` take turns; no more slots are put than there are, none is got that
-    is not committed, none released that is not got. In each turn of a loop as
+    is not committed, none released that is not got. In each iteration of a loop as
     many slots are released as put, and as many got as committed.
   }];
   let results = (outs Workgroup_RingType:$ring);

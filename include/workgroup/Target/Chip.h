@@ -37,6 +37,8 @@ struct Chip {
   int64_t systemBytesPerBlock;
   int64_t maxBlocks;
   int64_t maxThreads;
+  /// How many multiprocessors the usual product with this chip has.
+  int64_t multiprocessors;
 
   /// The number in the name: 90 of `sm_90a`.
   unsigned getArchitecture() const;
@@ -67,9 +69,6 @@ const Chip &getDefaultChip();
 
 /// The names of all supported chips, for an error message.
 std::string listChips();
-
-/// Largest static workgroup memory of a block in bytes; more has to be dynamic.
-constexpr int64_t kMaxStaticWorkgroupBytes = 49152;
 
 /// `name` with each character that PTX identifiers cannot hold replaced by `_`.
 std::string getPTXName(StringRef name);

@@ -30,6 +30,10 @@ constexpr std::array<int64_t, 3> kMaxGridSizes = {INT32_MAX, 65535, 65535};
 /// eight; some take twice as many if the host asks the driver for it.
 constexpr int64_t kMaxClusterBlocks = 16;
 
+/// Largest static workgroup memory of a block in bytes; more has to be dynamic,
+/// and the driver is asked for it.
+constexpr int64_t kMaxStaticWorkgroupBytes = 49152;
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_TARGET_LAUNCHLIMITS_H

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics import Remark
-from ..target import Target
 from .kernel import Chain, Contraction, Kernel, Op, Operand
+from .target import Target
 from .text import describe, write_schedule
 from .tile import Schedule, Tile
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..target import Target
 from .kernel import Kernel, Op
+from .target import Target
 from .tile import Tile, clamp_threads, count_tiles, fill_block
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..target import Target
 from .kernel import Kernel, Op
 from .split import PRODUCTS, Split
+from .target import Target
 from .tile import Tile, count_tiles, fill_block
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..target import Target
 from .kernel import Kernel, Op
+from .target import Target
 from .tile import Tile, clamp_threads, fill_block
 
 MOST_TILES = 4  # of what is cheap: one for each order that others of the kernel read it in

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..target import Target
 from .kernel import Kernel, Op
 from .reduction import fit_rows
+from .target import Target
 from .tile import Tile, fill_block
 
 

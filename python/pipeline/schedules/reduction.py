@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..target import Target
 from .kernel import Kernel, Op, Operand
 from .split import SUMS, Split
+from .target import Target
 from .tile import Tile, clamp_threads, fill_block
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..target import Target
 from .kernel import Kernel, Op
+from .target import Target
 from .tile import Tile, count_tiles
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..target import Target
 from .kernel import Kernel, Op
+from .target import Target
 from .tile import Tile, count_tiles
 
 _TYPE = "(!any) -> !any"

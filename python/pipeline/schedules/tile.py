@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..target import Target
 from .kernel import Kernel, Op
+from .target import Target
 
-MAX_THREADS = 1024
 MAX_TILED_LOOPS = 10  # as many ids of blocks has a loop over blocks
 
 
@@ -35,8 +34,10 @@ class Tile:
 
     def __post_init__(self) -> None:
         """Raise ValueError for sizes that no kernel can have."""
-        if not 1 <= self.threads <= MAX_THREADS:
-            raise ValueError(f"a block has 1 to {MAX_THREADS} threads, not {self.threads}")
+        from .._native import MAX_BLOCK_THREADS
+
+        if not 1 <= self.threads <= MAX_BLOCK_THREADS:
+            raise ValueError(f"a block has 1 to {MAX_BLOCK_THREADS} threads, not {self.threads}")
         if any(size < 0 for size in (*self.block, *self.reduction, *self.split)):
             raise ValueError("sizes of tiles are positive, or 0 for all")
         tiled = max(len([*filter(None, sizes)]) for sizes in (self.block, self.split))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..target import Target
 from .kernel import Kernel
+from .target import Target
 from .tile import Tile, fill_block
 
 

@@ -1,0 +1,44 @@
+//===- PassOptions.td - Options of several passes ----------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_PASS_OPTIONS
+#define WORKGROUP_PASS_OPTIONS
+
+include "mlir/Pass/PassBase.td"
+
+def ChipOption
+    : Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+             "The chip to compile for, as `sm_90a`; empty means the target of the "
+             "gpu.module, else sm_80">;
+
+def AssumeAlignmentOption
+    : Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
+             "Alignment in bytes that memref arguments of kernels and of the host "
+             "may be assumed to have, a power of two; whoever launches must see to it">;
+
+def AssumeDistinctArgumentsOption
+    : Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+             /*default=*/"false",
+             "Take different memref arguments of a function not to overlap">;
+
+def MaxStaticBytesOption
+    : Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"kMaxStaticWorkgroupBytes",
+             "Largest number of bytes of static workgroup memory of a kernel">;
+
+def MaxBytesOption
+    : Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+             "Largest number of bytes of workgroup memory of a kernel, static and "
+             "dynamic; 0 means that of the chip">;
+
+def FromSpacesOption
+    : ListOption<"fromSpaces", "from-spaces", "std::string",
+                 "Memory spaces of other systems, each as N:workgroup, N:private "
+                 "or N:global: memrefs in memory space N are respelled before "
+                 "anything else">;
+
+#endif // WORKGROUP_PASS_OPTIONS

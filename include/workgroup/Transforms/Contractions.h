@@ -1,0 +1,42 @@
+//===- Contractions.h - Sums of products in blocks --------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_CONTRACTIONS_H
+#define WORKGROUP_TRANSFORMS_CONTRACTIONS_H
+
+#include "mlir/Pass/Pass.h"
+#include <string>
+
+namespace mlir::workgroup {
+
+struct StageOperandsOptions {
+  /// Largest number of bytes of workgroup memory for the tiles of a
+  /// contraction; 0 for that of the chip.
+  int64_t maxBytes = 0;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+  /// Different memref arguments of a function do not overlap.
+  bool assumeDistinctArguments = false;
+};
+
+/// Copies operands of contractions of blocks inside `root` to workgroup memory.
+/// See pass `workgroup-stage-operands`.
+LogicalResult stageOperands(Operation *root,
+                            const StageOperandsOptions &options = {});
+
+/// Shares out contractions of tiles in device code inside `root` to threads.
+/// `assumeAlignment` is the alignment in bytes that memref arguments have. See
+/// pass `workgroup-lower-contractions`.
+LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment = 1);
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Contractions.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_CONTRACTIONS_H

@@ -1,0 +1,96 @@
+//===- Contractions.td - Sums of products in blocks --------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_CONTRACTIONS
+#define WORKGROUP_TRANSFORMS_CONTRACTIONS
+
+include "mlir/Pass/PassBase.td"
+include "workgroup/PassOptions.td"
+
+def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
+  let summary = "Contractions of staged tiles -> what each thread computes";
+  let description = [{
+    A linalg operation that sums up products of two tiles in workgroup memory into a
+    private buffer of constant size, as `workgroup-stage-operands` makes them, is work that
+    every thread of the block would do as a whole. The threads share it out: each computes
+    some rows and columns of the result, which it holds in registers (`vector`) from what
+    the buffer is filled with, through the loops around, to the element-wise operations and copies
+    behind, which read the buffer. The buffer is gone then. Tiles are read by vectors of up to 16
+    bytes along their contiguous dimension: rows, columns, or steps of the sum; products and sums
+    are in the types of the body, a product of floats and its addition one `vector.fma`.
+
+    How many rows and columns a thread has is what takes the fewest instructions. Where the buffer
+    has more elements than the operations before and behind are on, whole tiles go by vectors, and
+    of ragged ones the elements that there are.
+
+    Which operands have which dimensions, in which order, and what the body converts, is
+    free; of loops that go along the result and both operands, tiles have one iteration. An
+    operation is left alone, with a remark, if anything else is done with the buffer, if not
+    all threads execute it together, or if its body cannot be done on vectors. Fails if the
+    block's size is not known, or has no tile for a thread.
+
+    To be run after `workgroup-form-rings` and before `workgroup-lower-rings`: the tiles
+    may be slots of rings. Inserts no barriers. Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA".
+  }];
+  let options = [
+    AssumeAlignmentOption,
+  ];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect",
+                           "vector::VectorDialect"];
+}
+
+def StageOperandsPass : Pass<"workgroup-stage-operands"> {
+  let summary = "Stage what contractions read in workgroup memory";
+  let description = [{
+    Of a contraction in a loop over blocks, or in a launch, that sums up products of two buffers,
+    both operands are copied to tiles in workgroup memory (`#gpu.address_space<workgroup>`) of
+    constant sizes, in each iteration of the loops over its sums, and the result
+    is a private buffer (`#gpu.address_space<private>`): `workgroup-lower-contractions`
+    makes registers of it. Rows and columns are rounded up to what threads can share; where
+    an operand has fewer elements than its tile, this is filled with zeros before the copy. So the
+    contraction is the same for ragged and for dynamic sizes.
+
+    The private buffer starts from what filled the result, or from a copy of it. Element-wise
+    operations that read the result behind the loops read the private buffer
+    instead; if one of them writes the result in place, or nobody else needs it, it is
+    not written before, else it is a copy of the private buffer.
+
+    A block may keep the result in a buffer of its own, for a sum along rows or another
+    contraction. That buffer gets room for the whole tile, which is stored without asking where
+    it ends, and rows far enough apart for threads that store two at once. A second contraction
+    that reads such rows is given them where they are, with zeros behind the last sum.
+
+    A contraction is left alone, with a remark, if sizes have no constant bounds; if one
+    operand or the result has a single column; if tiles have more than one iteration
+    of a loop that goes along the result and both operands; if the body is not one that
+    zeros do not change, and the sums may be ragged; if the tiles are
+    too large; if the result may be the memory of an operand. Different arguments may be, unless
+    `llvm.noalias` or `assume-distinct-arguments` says that they are not.
+
+    Besides, tiles of global memory that nothing in their loop over blocks writes to are copied to
+    workgroup memory once, where that takes half of `max-bytes` at most, if the operations of the
+    block reduce them and read them again, or if an element-wise operation
+    reads them across the order of its result, such as a transposition.
+
+    To be run on kernels before `workgroup-place-buffers`. Inserts no barriers: copies of
+    the block are ordered by who lowers them.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"0",
+           "Largest number of bytes of workgroup memory for the tiles of a contraction; "
+           "0 means that of the chip">,
+    ChipOption,
+    AssumeDistinctArgumentsOption,
+  ];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "gpu::GPUDialect", "linalg::LinalgDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect"];
+}
+
+#endif // WORKGROUP_TRANSFORMS_CONTRACTIONS

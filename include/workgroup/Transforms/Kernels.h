@@ -1,0 +1,62 @@
+//===- Kernels.h - Which operations share a kernel --------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_KERNELS_H
+#define WORKGROUP_TRANSFORMS_KERNELS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::workgroup {
+
+/// Which chains of contractions become one kernel: see pass
+/// `workgroup-form-kernels`.
+struct FormKernelsOptions {
+  /// Workgroup memory for the rows that a block keeps between contractions, and
+  /// tiles of what it multiplies; 0 for a kernel of each contraction.
+  int64_t chainBytes = 0;
+  /// The least number of blocks that are worth it, if each has much to do.
+  int64_t chainBlocks = 0;
+};
+
+/// Makes private functions, which become kernels, of the operations on tensors
+/// in `module`. See pass `workgroup-form-kernels`.
+LogicalResult formKernels(ModuleOp module,
+                          const FormKernelsOptions &options = {});
+
+/// Tiles of a kernel: see pass `workgroup-tile-kernel`.
+struct TileKernelOptions {
+  /// Iterations of each parallel loop that a block does; 0 for all.
+  SmallVector<int64_t> block;
+  /// Iterations of the loops over sums that are done at a time; 0 for all.
+  SmallVector<int64_t> reduction;
+  /// Iterations of each loop of the one reduction that a block does, if blocks
+  /// share its sums; 0 for all.
+  SmallVector<int64_t> split;
+  /// Columns of the first of two chained contractions that are made at a time;
+  /// 0 for all.
+  int64_t columns = 0;
+  /// Whether every user of an element-wise result computes it for itself.
+  bool recompute = false;
+};
+
+/// Makes a loop over blocks of `function`, of which the operations are tiled.
+LogicalResult tileKernel(func::FuncOp function,
+                         const TileKernelOptions &options);
+
+/// Makes tensors of `module` fit for upstream's one-shot bufferization. See
+/// pass `workgroup-prepare-bufferization`.
+LogicalResult prepareBufferization(ModuleOp module);
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Kernels.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_KERNELS_H

@@ -1,0 +1,163 @@
+//===- Kernels.td - Which operations share a kernel --------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_KERNELS
+#define WORKGROUP_TRANSFORMS_KERNELS
+
+include "mlir/Pass/PassBase.td"
+
+def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
+  let summary = "Make a function of the operations on tensors that one kernel does";
+  let description = [{
+    Every structured operation on tensors outside of kernels ends in exactly one private function
+    `@<function>_<n>_<class>`, which the host calls, in destination-passing style: what
+    it reads comes first among the arguments, then, for each result that is no update of
+    an argument that nothing else reads, a tensor to put it into. The result of its last operation, the
+    root, is the last. Fills, and others that read no tensor, are made
+    by each kernel that needs them; slices are taken by the kernel, so that the host copies
+    none.
+
+    An operation joins the kernel of its users if
+
+    - they are all in it, or the others come behind its end;
+    - it is read element by element (by projected permutations), in one order, and not by a
+      contraction or window, which would compute it again for each sum;
+    - the loops that blocks share out, the rows, are loops of it, too, or it is cheap enough
+      to be computed by several blocks. Reductions of a kernel have the same rows; the
+      first one to join makes them those of the kernel;
+    - there is one contraction or window at most, with nothing but element-wise
+      operations behind it, or two contractions that are a chain;
+    - of what others need as well, no two blocks make the same;
+    - the host writes to no memory before the kernel that the operation may read.
+
+    Otherwise a remark says what kept it out.
+
+    Two contractions are a chain if the second multiplies what element-wise operations, and sums
+    along rows, make of the result of the first, as attention does, and if nothing of that is for
+    others. Results are contiguous along their columns, and what the second one reads along its
+    sums. They become one kernel, which keeps some rows in workgroup memory in between,
+    with `chain-bytes` of this memory for 16 rows and the tiles that are multiplied. The columns
+    of the first result, those of the second, and the sums of the first are of constant extents,
+    the last two of 256 at most: what is computed with an element of the row is then less than what
+    it costs to have it in global memory. There are at least 16 rows, and
+    `chain-blocks` times as many if there is much to do for each 16 of them.
+
+    The tensors that callers pass to public functions with operations on tensors become
+    `bufferization.writable = false`, unless they say otherwise: bufferization would write
+    results into them.
+
+    Source: the grouping of IREE's dispatch regions
+    (https://iree.dev/developers/design-docs/), with kernels as functions instead of an
+    operation of their own.
+  }];
+  let options = [
+    Option<"chainBytes", "chain-bytes", "int64_t", /*default=*/"0",
+           "Bytes of workgroup memory that a chain of two contractions may take; 0 for "
+           "kernels of one">,
+    Option<"chainBlocks", "chain-blocks", "int64_t", /*default=*/"0",
+           "Blocks that a chain of much work has at least">,
+  ];
+  let dependentDialects = ["bufferization::BufferizationDialect",
+                           "func::FuncDialect", "linalg::LinalgDialect",
+                           "tensor::TensorDialect"];
+}
+
+def PrepareBufferizationPass
+    : Pass<"workgroup-prepare-bufferization", "::mlir::ModuleOp"> {
+  let summary = "Make tensors fit for upstream's one-shot bufferization";
+  let description = [{
+    Runs upstream's `eliminate-empty-tensors`, but leaves a `tensor.empty` alone
+    that stands in the operation whose result it is inserted into: upstream lets
+    the tensor use that result before it is there (LLVM 22.1).
+
+    Then tensors that loops yield get memory of their own where bufferization
+    with `allow-return-allocs-from-loops` takes for granted that they have some:
+    the second of two that an `scf.for` or `scf.while` yields in one iteration, or a
+    function that is called returns, if they are one value, or views of one; what
+    they yield or return of constants; and what the body of an `scf.while`
+    yields of something else than the same argument that is not made in the body.
+    Without, a change of the one is a change of the other.
+
+    ```mlir
+    scf.yield %x, %x : tensor<8xf32>, tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %copy = bufferization.alloc_tensor() copy(%x) : tensor<8xf32>
+    scf.yield %x, %copy : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    `bufferization.materialize_in_destination` hands on its source where the tensor
+    that it names must keep what it has: an argument with `bufferization.writable =
+    false`, a constant, and what something else reads. In others it is written, as
+    upstream does it.
+
+    Fails on such a tensor of unknown rank, which cannot be copied, and on tensors
+    with encodings, which buffers do not have.
+
+    To be run right before `one-shot-bufferize`: canonicalization between may
+    remove copies. Example: `test/Transforms/Kernels/prepare-bufferization.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
+  let summary = "Share out the loops of a kernel to blocks";
+  let description = [{
+    Of a function that `workgroup-form-kernels` made, the root is tiled: an `scf.forall` over
+    tiles, mapped to blocks (`#gpu.block<linear_dim_0>` for the last dimension), with
+    all other operations of the kernel fused into it. What is returned besides the root's
+    result is put together from the tiles, too.
+
+    `block` gives the size of the tiles for each loop of the root; 0, or none, is
+    for all of it. With 0 for all loops, or if nothing is to be done, there is one block.
+    `reduction` gives the steps for the sums of a contraction, in the order of its loops; 0, or
+    none, for no loop.
+
+    `split` lets blocks share the sums of the one reduction, or contraction, of the kernel: it gives
+    the size of the tiles for each loop of it, the parallel ones and the sums; 0, or none, is for all.
+    A loop over blocks makes a partial result of each tile, along with what it is
+    computed from, starting from the neutral element; their tensor has a dimension for each sum
+    before those of the result. A second loop, that for the root, puts them together and does the
+    rest. The order in which floating-point numbers are added up changes with the sizes, not from run to run.
+
+    Of a chain of two contractions, `columns` is the number of columns of the first that a block
+    makes at a time, along with what element-wise operations make of them; 0, or none, is for all.
+    Both go through their sums in the steps of `reduction`.
+
+    What an element-wise operation makes for several others stays in a tile, unless the size of
+    this is not known, or `recompute` is set: then each of them computes it for itself. What is
+    made of indices and numbers alone is always computed where it is read, but for products
+    and windows, which would do so for each of their terms.
+
+    Functions without structured operations on tensors, or with more than one block of code,
+    are left alone. Fails if the function is more than one kernel, if `block` names a
+    loop that blocks cannot share out, if `split` is given without just one reduction the partial
+    results of which can be put together, and if `columns` is given without a chain.
+  }];
+  let options = [
+    ListOption<"block", "block", "int64_t",
+               "Sizes of tiles along the loops of the root; 0 for all">,
+    ListOption<"reduction", "reduction", "int64_t",
+               "Steps along the sums of contractions; 0 for all at once">,
+    ListOption<"split", "split", "int64_t",
+               "Sizes of tiles along the loops of a reduction that blocks share; 0 for all">,
+    Option<"columns", "columns", "int64_t", /*default=*/"0",
+           "Columns of the first of two contractions that are made at a time; 0 for all">,
+    Option<"recompute", "recompute", "bool", /*default=*/"false",
+           "Keep no element-wise intermediate results">,
+  ];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "gpu::GPUDialect", "scf::SCFDialect",
+                           "tensor::TensorDialect"];
+}
+
+#endif // WORKGROUP_TRANSFORMS_KERNELS

@@ -1,0 +1,33 @@
+//===- Linalg.h - Linalg as front ends write it -----------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_LINALG_H
+#define WORKGROUP_TRANSFORMS_LINALG_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::workgroup {
+
+/// What is known of the program: see pass `workgroup-normalize-linalg`.
+struct NormalizeLinalgOptions {
+  bool keepAssertions = false;
+  bool assumeDistinctArguments = false;
+};
+
+/// Brings linalg of the host in `module` into the form that schedules match.
+/// See pass `workgroup-normalize-linalg`.
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options = {});
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Linalg.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_LINALG_H

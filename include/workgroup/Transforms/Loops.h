@@ -1,0 +1,48 @@
+//===- Loops.h - Iterations to processors -----------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_LOOPS_H
+#define WORKGROUP_TRANSFORMS_LOOPS_H
+
+#include "mlir/Pass/Pass.h"
+#include <string>
+
+namespace mlir::workgroup {
+
+/// Who does what of the iterations of a loop: processor p of n. See pass
+/// `workgroup-distribute-loops`.
+enum class DistributionStrategy { Cyclic, Guarded, Exact, Block, BlockCyclic };
+
+struct DistributeLoopsOptions {
+  /// Of each dimension, the last one of all further ones; cyclic if empty.
+  SmallVector<DistributionStrategy> strategies;
+  /// What loops without a mapping go to, from the outermost on.
+  SmallVector<std::string> levels;
+  /// Numbers of function arguments, of each dimension.
+  SmallVector<unsigned> ids, counts;
+  /// Consecutive iterations of the block-cyclic strategy.
+  int64_t chunk = 1;
+
+  DistributionStrategy getStrategy(size_t dim) const {
+    return strategies.empty()
+               ? DistributionStrategy::Cyclic
+               : strategies[std::min(dim, strategies.size() - 1)];
+  }
+};
+
+/// Gives the iterations of parallel loops inside `root` to processors. See pass
+/// `workgroup-distribute-loops`.
+LogicalResult distributeLoops(Operation *root,
+                              const DistributeLoopsOptions &options = {});
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Loops.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_LOOPS_H

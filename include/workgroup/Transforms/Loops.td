@@ -1,0 +1,96 @@
+//===- Loops.td - Iterations to processors -----------------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_LOOPS
+#define WORKGROUP_TRANSFORMS_LOOPS
+
+include "mlir/Pass/PassBase.td"
+
+def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
+  let summary = "Give the iterations of parallel loops to processors";
+  let description = [{
+    Replaces `scf.parallel` and `scf.forall` by what each processor does of them:
+    blocks, warps, lanes or threads, or processors whose ids and number the caller
+    passes. Each iteration is executed once, by one processor. Bounds and steps may be
+    dynamic, and lower bounds negative.
+
+    A loop whose attribute `mapping` names its processors (`#gpu.block<x>`,
+    `#gpu.thread<linear_dim_0>`, `#gpu.loop_dim_map<...>`) goes to those. Others are
+    distributed if `levels` says to what: its first level is for loops in no other
+    one, the second for loops in those, and so on, one for each depth; the last dimension is x, the one
+    before y, then z, and further ones are loops of every processor. With the level
+    `arguments`, the dimensions go to processors whose ids and counts are arguments of
+    the function, of the numbers `ids` and `counts`, the first dimension first; of
+    processors along further ones only the first does something. No
+    `gpu.launch` is needed. What is on the host of a function that launches kernels is
+    left alone, but for what is in the launches, and so are functions that are called there and by no
+    kernel.
+
+    `strategy` says, for each dimension, or the last one for all further dimensions, who
+    does what, of processor p of n:
+
+    - `cyclic`: iterations p, p + n, p + 2n, ...: a loop. There is none if the number of
+      iterations is known to be that of processors, and only a condition if it is
+      known not to be more.
+    - `guarded`: iteration p, if there is one. It is an error if there are known to be
+      more iterations than processors; what is not known is stated by a remark.
+    - `exact`: iteration p, with no condition: likewise.
+    - `block`: as many consecutive iterations for each, the first ones for the first.
+    - `block-cyclic`: `chunk` consecutive iterations, then the same n chunks later.
+
+    Dimensions of the grid, the block, or of its warps that no dimension of the loop
+    is mapped to do not repeat iterations: only the first of them gets any. Linear ids
+    (`linear_dim_0`) are of all of them; several linear dimensions are counted through
+    together, `linear_dim_0` fastest. The lane of a thread is its linear id modulo 32.
+    A loop over lanes is executed by the warp that executes the loop over warps around it, or, if
+    what it does depends on the warp (an id of threads or warps, a branch on one, memory of a thread),
+    by each warp that gets to it; by the first warp of the block otherwise.
+    Threads that do not get to a loop do nothing of it, so a loop in a branch that depends on
+    ids of what the loop goes to is an error; what a branch loads from memory is taken to be the same
+    for all. Each block executes a loop over threads.
+    Warps along x (`#gpu.warp<x>`) need a block whose size along x is known to be a
+    multiple of 32.
+
+    Indices are taken not to overflow: last index plus number of processors times step (times
+    `chunk`) has to be less than 2^63, and so has the upper bound less the lower one. It is
+    an error if they are known to overflow.
+
+    No barriers are inserted. A loop of one iteration in no other loop that does nothing but
+    one fill, or one copy between global and workgroup memory, of operands that all threads have
+    the same, is replaced by its body: threads do it together.
+
+    Fails, and changes nothing, where a mapped loop has results, where two dimensions, or a
+    loop and one in it or in a function called in it, go to the same processors, where a barrier of the block, a
+    `gpu.all_reduce`, or a call of a function with one stands in a loop whose iterations
+    threads do not all execute together, and where ids that are asked for do not exist, where a barrier is
+    under control that depends on the thread, where iterations would be lost or indices overflow
+    (see above). What
+    warps or clusters wait for is left to `workgroup-verify-sync`.
+
+    Source: thread "Tile/LowerToLoops + Distribute to processors with Linalg ops"; there
+    the first three strategies are use cases 1, 2 and 3.
+  }];
+  let options = [
+    ListOption<"levels", "levels", "std::string",
+               "What loops without a mapping go to, from the outermost on: blocks, "
+               "warps, lanes, threads or arguments">,
+    ListOption<"strategies", "strategy", "std::string",
+               "How each dimension is distributed: cyclic (default), guarded, exact, "
+               "block or block-cyclic">,
+    ListOption<"ids", "ids", "unsigned",
+               "Numbers of the arguments that are ids of processors">,
+    ListOption<"counts", "counts", "unsigned",
+               "Numbers of the arguments that say how many processors there are">,
+    Option<"chunk", "chunk", "int64_t", /*default=*/"1",
+           "Number of consecutive iterations of block-cyclic">,
+  ];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "scf::SCFDialect"];
+}
+
+#endif // WORKGROUP_TRANSFORMS_LOOPS

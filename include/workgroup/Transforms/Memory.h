@@ -1,0 +1,135 @@
+//===- Memory.h - Where workgroup buffers live ------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_MEMORY_H
+#define WORKGROUP_TRANSFORMS_MEMORY_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Target/LaunchLimits.h"
+#include "llvm/Support/CommandLine.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::workgroup {
+
+/// Respells memrefs inside `root` whose memory space is a number of another
+/// system: each of `mappings` is `N:workgroup`, `N:private` or `N:global`. See
+/// option `from-spaces` of pass `workgroup-sink-allocs`.
+LogicalResult mapMemorySpaces(Operation *root, ArrayRef<std::string> mappings);
+
+/// Moves workgroup and private allocations of host code inside `root` into the
+/// kernels that use them. See pass `workgroup-sink-allocs`.
+LogicalResult sinkAllocs(Operation *root);
+
+/// Splits views inside `root` that upstream's passes crash on. See pass
+/// `workgroup-split-views`.
+void splitViews(Operation *root);
+
+struct HoistAllocsOptions {
+  /// Smallest alignment in bytes of buffers of a `gpu.func`.
+  int64_t defaultAlignment = 16;
+  /// Put a barrier where a loop allocates a buffer again.
+  bool insertBarriers = false;
+};
+
+/// Iterations workgroup allocations in device code inside `root` into buffers
+/// of their kernel. See pass `workgroup-hoist-allocs`.
+LogicalResult hoistAllocs(Operation *root,
+                          const HoistAllocsOptions &options = {});
+
+/// Lowers `gpu.dynamic_shared_memory` in the `gpu.module`s inside `root` to an
+/// extern symbol. See pass `workgroup-lower-dynamic-memory`.
+void lowerDynamicMemory(Operation *root);
+
+/// Where workgroup buffers with disjoint lives share bytes.
+enum class Reuse { Always, Auto, Never };
+
+/// When workgroup memory is dynamic: sized by the launch.
+enum class DynamicMemory { Auto, Always, Never };
+
+struct PackMemoryOptions {
+  Reuse reuse = Reuse::Always;
+  DynamicMemory dynamic = DynamicMemory::Auto;
+  /// Largest number of bytes of static workgroup memory of a kernel.
+  int64_t maxStaticBytes = kMaxStaticWorkgroupBytes;
+  /// Largest number of bytes of workgroup memory of a kernel; 0 means that of
+  /// the chip.
+  int64_t maxBytes = 0;
+  /// Smallest alignment in bytes of a buffer in the arena.
+  int64_t alignment = 16;
+  /// Put barriers between lives that share bytes.
+  bool insertBarriers = true;
+  /// The chip to compile for; empty means the target of the `gpu.module`.
+  std::string chip;
+};
+
+/// Where a workgroup buffer of a kernel has its bytes.
+struct BufferPlacement {
+  Location loc;
+  /// The type of the buffer; null for what the lowering of an operation takes.
+  MemRefType type;
+  /// Nothing if only the launch knows.
+  std::optional<int64_t> bytes;
+  int64_t alignment;
+  /// In bytes from the start of the memory that the buffers are packed into;
+  /// nothing for a variable of its own.
+  std::optional<int64_t> offset;
+  /// Whether other buffers have some of the bytes before or after it.
+  bool isShared = false;
+};
+
+/// The workgroup memory of a kernel.
+struct MemoryPlacement {
+  std::string kernel;
+  /// What launches have to ask for does not include buffers of sizes that only
+  /// they know.
+  int64_t staticBytes = 0, dynamicBytes = 0;
+  /// What a block of the chip can have in all.
+  int64_t maxBytes = 0;
+  /// Whether the memory that buffers are packed into is dynamic.
+  bool isPackedDynamic = false;
+  std::vector<BufferPlacement> buffers;
+};
+
+/// Packs the workgroup buffers of all kernels of `module`. See pass
+/// `workgroup-pack-memory`. Appends the memory of each kernel to `placements`
+/// if given.
+LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options = {},
+                         std::vector<MemoryPlacement> *placements = nullptr);
+
+/// The pass `workgroup-pack-memory`, which reports the memory of each kernel to
+/// `placements`; it must outlive the run.
+std::unique_ptr<Pass>
+createPackMemoryPass(const PackMemoryOptions &options,
+                     std::vector<MemoryPlacement> *placements);
+
+inline llvm::cl::ValuesClass getReuseValues() {
+  return llvm::cl::values(
+      clEnumValN(Reuse::Always, "always", "wherever lives are disjoint"),
+      clEnumValN(Reuse::Auto, "auto", "where it needs no barrier, or pays"),
+      clEnumValN(Reuse::Never, "never", "nowhere"));
+}
+
+inline llvm::cl::ValuesClass getDynamicMemoryValues() {
+  return llvm::cl::values(
+      clEnumValN(DynamicMemory::Auto, "auto",
+                 "if it is too large for static memory"),
+      clEnumValN(DynamicMemory::Always, "always", "whatever its size"),
+      clEnumValN(DynamicMemory::Never, "never",
+                 "never; larger kernels are refused"));
+}
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Memory.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_MEMORY_H

@@ -1,0 +1,73 @@
+//===- Rings.h - Copies that run ahead --------------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_RINGS_H
+#define WORKGROUP_TRANSFORMS_RINGS_H
+
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Transforms/Copies.h"
+#include "llvm/Support/CommandLine.h"
+#include <string>
+
+namespace mlir::workgroup {
+
+/// What is wrong with `slots` as the number of slots of rings to be formed;
+/// empty if nothing is.
+std::string getSlotsObstacle(int64_t slots);
+
+struct FormRingsOptions {
+  /// How many slots a ring is to have, if the loop has as many iterations and
+  /// the memory suffices; no ring is formed for one.
+  int64_t slots = 2;
+  /// Largest number of bytes of workgroup memory of a kernel; 0 means that of
+  /// the chip.
+  int64_t maxBytes = 0;
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+};
+
+/// Makes the copies of loops in device code inside `root` rings. See pass
+/// `workgroup-form-rings`.
+LogicalResult formRings(Operation *root, const FormRingsOptions &options = {});
+
+/// How the copies of a ring run ahead: by cp.async where chip and operands
+/// allow, through registers, or by TMA.
+enum class RingEngine { Auto, Registers, CpAsync, TMA };
+
+struct LowerRingsOptions {
+  RingEngine engine = RingEngine::Auto;
+  /// Of the copies; barriers are no choice here.
+  LowerCopiesOptions copies;
+};
+
+/// Lowers the rings in device code inside `root`. See pass
+/// `workgroup-lower-rings`.
+LogicalResult lowerRings(Operation *root,
+                         const LowerRingsOptions &options = {});
+
+inline llvm::cl::ValuesClass getRingEngineValues() {
+  return llvm::cl::values(
+      clEnumValN(RingEngine::Auto, "auto",
+                 "by cp.async where chip and operands allow"),
+      clEnumValN(RingEngine::Registers, "registers",
+                 "by loads before, and stores after, the readers"),
+      clEnumValN(RingEngine::CpAsync, "cp-async",
+                 "as auto, with a remark where the chip has none"),
+      clEnumValN(RingEngine::TMA, "tma",
+                 "by TMA where chip and operands allow, with a remark where "
+                 "they do not; then as cp-async"));
+}
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Rings.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_RINGS_H

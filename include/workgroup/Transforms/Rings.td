@@ -1,0 +1,113 @@
+//===- Rings.td - Copies that run ahead --------------------*- tablegen -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_RINGS
+#define WORKGROUP_TRANSFORMS_RINGS
+
+include "mlir/Pass/PassBase.td"
+include "workgroup/PassOptions.td"
+
+def FormRingsPass : Pass<"workgroup-form-rings"> {
+  let summary = "Make the copies of a loop a ring of slots";
+  let description = [{
+    Copies from global to workgroup memory (`memref.copy`, `linalg.copy`) that stand
+    in the body of an `scf.for`, and whose buffers are read later in the same iteration, become
+    operations on one ring (`workgroup.ring`) of `slots` slots, so that
+    `workgroup-lower-rings` can start the copies of later iterations while those of this
+    one are read. The ring has fewer slots if the loop has fewer iterations, or if the
+    chip has less workgroup memory; with less than two there is none.
+
+    A copy joins if all threads of the block execute it together with the same
+    operands, in every iteration; if its source follows from the induction variable and
+    from values that are the same in all iterations; if nothing in the loop may write
+    the source, and no atomic or unknown operation stands in the loop, after which it
+    may hold what another block wrote; if its target is a whole row-major buffer of the
+    kernel, which nothing else writes, which nothing reads before the copy in the iteration,
+    or outside of the loop. The buffer may be filled with zeros before a copy to the
+    first elements of each of its dimensions, if they are numbers: what a ragged tile has
+    too few of are zeros (`workgroup.copy`). Other copies stay, with a remark that says why.
+
+    Barriers of the block and of warps in the loop are no obstacle, as nothing in the loop
+    writes a source: what was written before the loop is made visible by a barrier before
+    it. They stay where they are. Atomics, fences and calls are obstacles.
+
+    Different arguments may be the same memory, unless `llvm.noalias` or
+    `assume-distinct-arguments` says that they are not.
+
+    Run before `workgroup-lower-copies`. Example: `test/Transforms/Rings/form-rings.mlir`.
+    Source: the thread on streaming-K; NVIDIA, "CUTLASS: efficient GEMM in CUDA", on
+    multistage pipelines.
+  }];
+  let options = [
+    Option<"slots", "slots", "int64_t", /*default=*/"2",
+           "Number of slots of a ring, from 1 (none is formed) to 8">,
+    MaxBytesOption,
+    AssumeDistinctArgumentsOption,
+    ChipOption,
+  ];
+  let dependentDialects = [
+    "::mlir::memref::MemRefDialect", "::mlir::workgroup::WorkgroupDialect"
+  ];
+}
+
+def LowerRingsPass : Pass<"workgroup-lower-rings"> {
+  let summary = "Lower rings to copies that run ahead of their readers";
+  let description = [{
+    Lowers `workgroup.ring` and its operations in device code. A ring of S slots
+    that is put, committed, got and released once in each iteration of an `scf.for` runs
+    S - 1 iterations ahead: the copies of the first iterations are started before the loop, those
+    of iteration t + S - 1 in iteration t. A copy past the last iteration is not made; in a loop without
+    an iteration none is.
+
+    - On sm_80 and later, by cp.async where the operands allow, a group for each iteration.
+      In each iteration, every thread waits for its part of the slot to be read
+      (`nvvm.cp.async.wait.group S - 2`), then comes one barrier, then the copies of
+      the iteration ahead go to the slot that was read in the iteration before.
+    - With `engine=tma` on sm_90 and later, by TMA, if it can do all copies of the ring: one
+      mbarrier for each slot, which every thread waits for before the barrier; one thread then
+      tells it how many bytes to expect and starts the loads. The phase to wait for is carried
+      as slots are. Slots are aligned to 128 bytes; where only that, and the mbarriers, take
+      more workgroup memory than there is, cp.async does it. See `workgroup-lower-copies`
+      for what else TMA asks for.
+    - What cannot be asynchronous, and anything with `engine=registers` or on sm_75, is
+      loaded after that barrier and stored when the slot is released; the ring then has
+      two slots.
+
+    Slots are counted by values that all loops and branches around carry from the kernel's
+    entry on: entered again, the loop goes on with the next slot, and no barrier is
+    needed. Where that is not possible (`scf.while`, branches between blocks) it starts
+    again, after a barrier. Storage is allocated at the kernel's entry, aligned to 16
+    bytes; each slot is a `memref.view` of it.
+
+    Ragged tiles (`workgroup.copy` with a source smaller than the tile) keep full width: what
+    the source does not have is filled with zeros by the copy itself.
+
+    A ring whose sources the loop may write, or that is used in no loop, is lowered in place
+    between two barriers, with a remark. Fails if not all threads of the block use it
+    together, and if put, commit, get and release are not in one block.
+
+    Example: `test/Transforms/Rings/lower-rings.mlir`. Source: NVIDIA, "CUDA C++ Programming
+    Guide", asynchronous data copies using cp.async.
+  }];
+  let options = [
+    Option<"engine", "engine", "::mlir::workgroup::RingEngine",
+           /*default=*/"::mlir::workgroup::RingEngine::Auto",
+           "How copies run ahead", "::mlir::workgroup::getRingEngineValues()">,
+    AssumeAlignmentOption,
+    AssumeDistinctArgumentsOption,
+    ChipOption,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+#endif // WORKGROUP_TRANSFORMS_RINGS

@@ -1,0 +1,93 @@
+//===- Sync.h - Barriers in, out, and proved --------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_SYNC_H
+#define WORKGROUP_TRANSFORMS_SYNC_H
+
+#include "mlir/Pass/Pass.h"
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::workgroup {
+
+/// Says by remarks who touches which memory in kernels inside `root`. See pass
+/// `workgroup-print-accesses`.
+void printAccesses(Operation *root);
+
+/// Says by remarks what the threads of blocks and warps agree on in kernels
+/// inside `root`. See pass `workgroup-print-uniformity`.
+void printUniformity(Operation *root);
+
+struct SyncOptions {
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+  /// What is not known to be free of races is an error.
+  bool isStrict = false;
+  /// Insertion warns of what may race and no barrier can order.
+  bool warns = true;
+  /// Insertion fails where no barrier can order; otherwise it only warns.
+  bool refuses = true;
+  /// Insertion may use barriers of a part of the block's warps.
+  bool hasNamedBarriers = false;
+};
+
+/// What is known of the synchronisation of a kernel; the graver, the larger.
+enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent };
+
+/// Something that is wrong with it.
+struct SyncFinding {
+  SyncVerdict verdict = SyncVerdict::Maybe;
+  /// An operation, by its name, and where it stands.
+  struct Place {
+    std::string op;
+    LocationAttr location;
+  };
+  /// Where it is wrong, and the other access if there is one. The operations
+  /// may be copies of those of the program, in place of calls.
+  Place at;
+  std::optional<Place> other;
+  std::string message;
+  SmallVector<std::pair<LocationAttr, std::string>, 1> notes;
+  /// Two threads for which it happens, by their ids: that of `other` first, or
+  /// that which gets to a barrier. Empty if none are known.
+  SmallVector<std::array<int64_t, 3>, 2> threads;
+  /// The blocks that those are of, if they are of different ones.
+  SmallVector<std::array<int64_t, 3>, 2> blocks;
+  /// Where they meet, in bytes from where the buffer begins or, if its strides
+  /// are not constants, as indices.
+  SmallVector<int64_t, 1> place;
+};
+
+struct SyncReport {
+  std::string kernel;
+  LocationAttr location;
+  SyncVerdict verdict = SyncVerdict::Safe;
+  std::vector<SyncFinding> findings;
+};
+
+/// Inserts the fewest barriers that order what different threads do in the
+/// kernels inside `root`. Fails, with a diagnostic, where none can.
+LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {});
+
+/// Removes barriers that order nothing which others do not order.
+void eliminateBarriers(Operation *root, const SyncOptions &options = {});
+
+/// Reports accesses that nothing orders: by diagnostics and, if it is given, in
+/// `reports`, one for each kernel and each function that no kernel calls. Fails
+/// if there are some for sure.
+LogicalResult verifySync(Operation *root, const SyncOptions &options = {},
+                         std::vector<SyncReport> *reports = nullptr);
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Sync.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_SYNC_H

@@ -1,0 +1,37 @@
+//===- Threads.h - From blocks to threads -----------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_THREADS_H
+#define WORKGROUP_TRANSFORMS_THREADS_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::workgroup {
+
+/// Puts the buffers of blocks inside `root` into workgroup memory. See pass
+/// `workgroup-place-buffers`.
+LogicalResult placeBuffers(Operation *root);
+
+struct MapToThreadsOptions {
+  /// Threads of a block.
+  int64_t threads = 256;
+  /// Alignment in bytes that memref arguments may be assumed to have.
+  int64_t assumeAlignment = 1;
+};
+
+/// Makes loops over threads of the operations of blocks inside `root`. See pass
+/// `workgroup-map-to-threads`.
+LogicalResult mapToThreads(Operation *root,
+                           const MapToThreadsOptions &options = {});
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Threads.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_THREADS_H

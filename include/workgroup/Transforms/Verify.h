@@ -1,0 +1,42 @@
+//===- Verify.h - What is refused before lowering ---------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TRANSFORMS_VERIFY_H
+#define WORKGROUP_TRANSFORMS_VERIFY_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Target/LaunchLimits.h"
+
+namespace mlir::workgroup {
+
+struct VerifyKernelsOptions {
+  /// Reject barriers in divergent control flow.
+  bool verifyBarriers = true;
+  /// Largest number of bytes of static workgroup memory of a kernel.
+  int64_t maxStaticBytes = kMaxStaticWorkgroupBytes;
+  /// Largest number of bytes of workgroup memory of a kernel, static and
+  /// dynamic; 0 means that of the chip.
+  int64_t maxBytes = 0;
+  /// Alignment in bytes that a later pass will give every static buffer.
+  int64_t assumeBufferAlignment = 1;
+  /// Different arguments of a kernel are different memory.
+  bool assumeDistinctArguments = false;
+};
+
+/// Rejects what the lowering to NVVM would miscompile. See pass
+/// `workgroup-verify-kernels`.
+LogicalResult verifyKernels(ModuleOp module,
+                            const VerifyKernelsOptions &options = {});
+
+#define GEN_PASS_DECL
+#include "workgroup/Transforms/Verify.h.inc"
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_TRANSFORMS_VERIFY_H

@@ -1,0 +1,230 @@
+//===- AccessEffects.cpp - Accesses that are told by effects --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What goes on after its operation, and what is known by effects alone: calls,
+// operations of other dialects, pointers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AccessCollector.h"
+#include "Analysis/Memory/PointerPlace.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+bool AccessCollector::isReference(Type type) {
+  return isa<BaseMemRefType, nvgpu::MBarrierGroupType,
+             nvgpu::TensorMapDescriptorType,
+             nvgpu::WarpgroupMatrixDescriptorType, LLVM::LLVMPointerType>(type);
+}
+
+bool AccessCollector::isFreeOfAccesses(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() ||
+         isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::SubgroupReduceOp,
+             gpu::AllReduceOp, gpu::PrintfOp, gpu::DynamicSharedMemoryOp,
+             cf::AssertOp, memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
+             memref::DimOp, memref::PrefetchOp, affine::AffinePrefetchOp,
+             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
+             nvgpu::MBarrierCreateOp, nvgpu::MBarrierGetOp, nvgpu::TmaFenceOp,
+             nvgpu::TmaPrefetchOp, nvgpu::TmaCreateDescriptorOp,
+             nvgpu::WarpgroupGenerateDescriptorOp,
+             nvgpu::WarpgroupMmaInitAccumulatorOp, RingOp, PutOp, CommitOp,
+             GetOp, ReleaseOp>(op) ||
+         isa<NVVM::BarrierOp, NVVM::Barrier0Op, NVVM::BarrierArriveOp,
+             NVVM::SyncWarpOp, NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
+             NVVM::FenceProxyAcquireOp, NVVM::FenceProxyReleaseOp,
+             NVVM::MembarOp, NVVM::CpAsyncCommitGroupOp,
+             NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
+             NVVM::CpAsyncBulkWaitGroupOp, NVVM::WgmmaFenceAlignedOp,
+             NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaWaitGroupSyncOp,
+             NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp,
+             NVVM::ClusterWaitOp, NVVM::ElectSyncOp, NVVM::ShflOp,
+             NVVM::VoteSyncOp, NVVM::SetMaxRegisterOp, NVVM::ReduxOp,
+             NVVM::MatchSyncOp, LLVM::DbgDeclareOp, LLVM::DbgValueOp,
+             LLVM::DbgLabelOp>(op) ||
+         isMemoryEffectFree(op);
+}
+
+/// What a kernel allocates is its thread's, whatever memory the type names.
+bool AccessCollector::isLeftOut(const MemoryRoot &root) const {
+  if (memory == Memory::Shared)
+    return root.space == MemorySpace::Private;
+  Operation *op = root.value ? root.value.getDefiningOp() : nullptr;
+  return !isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) ||
+         !scope->isProperAncestor(op) || root.space == MemorySpace::Workgroup;
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies and mbarriers
+//===----------------------------------------------------------------------===//
+
+/// TMA knows where a tile begins, and takes its rows to be dense.
+void AccessCollector::addDense(const ThreadAccess &access, OpOperand &tile) {
+  auto type = cast<MemRefType>(tile.get().getType());
+  if (memref::isStaticShapeAndContiguousRowMajor(type))
+    addAll(access, tile);
+  else
+    add(access, tile, std::nullopt);
+}
+
+bool AccessCollector::visitAsync(Operation *op) {
+  ThreadAccess read = make(op, AccessKind::Read);
+  ThreadAccess write = make(op, AccessKind::Write);
+  read.isAsync = write.isAsync = true;
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](nvgpu::DeviceAsyncCopyOp copy) {
+        int64_t count = copy.getDstElements().getSExtValue();
+        AccessShape source = AccessShape::ofElement(copy.getSrcIndices());
+        AccessShape target = AccessShape::ofElement(copy.getDstIndices());
+        source.setRun(count, op->getContext());
+        target.setRun(count, op->getContext());
+        if (copy.getSrcElements()) // may be none
+          source.setMasked();
+        add(read, copy.getSrcMutable(), source);
+        add(write, copy.getDstMutable(), target);
+        return true;
+      })
+      .Case([&](nvgpu::TmaAsyncLoadOp load) {
+        add(read, load.getTensorMapDescriptorMutable(), std::nullopt);
+        addDense(write, load.getDstMutable());
+        addElement(AccessKind::Atomic, load.getBarriersMutable(),
+                   load.getMbarId());
+        return true;
+      })
+      .Case([&](nvgpu::TmaAsyncStoreOp store) {
+        addDense(read, store.getSrcMutable());
+        add(write, store.getTensorMapDescriptorMutable(), std::nullopt);
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+/// The group of mbarriers that `op` uses, and the index into it.
+static std::pair<OpOperand *, Value> getMBarrier(Operation *op) {
+  using Result = std::pair<OpOperand *, Value>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveOp,
+            nvgpu::MBarrierArriveNoCompleteOp, nvgpu::MBarrierArriveExpectTxOp,
+            nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp>(
+          [](auto op) -> Result {
+            return {&op.getBarriersMutable(), op.getMbarId()};
+          })
+      .Default([](Operation *) { return Result(); });
+}
+
+bool AccessCollector::visitMBarrier(Operation *op) {
+  auto [barriers, index] = getMBarrier(op);
+  if (barriers) {
+    bool isInit = isa<nvgpu::MBarrierInitOp>(op);
+    addElement(isInit ? AccessKind::Write : AccessKind::Atomic, *barriers,
+               index);
+    return true;
+  }
+  if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp, NVVM::MBarrierArriveOp,
+          NVVM::MBarrierArriveNocompleteOp, NVVM::MBarrierArriveExpectTxOp,
+          NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
+          NVVM::MBarrierTryWaitOp, NVVM::CpAsyncMBarrierArriveOp>(op)) {
+    bool isWrite = isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp>(op);
+    size_t before = result.accesses.size();
+    addPointer(make(op, isWrite ? AccessKind::Write : AccessKind::Atomic),
+               op->getOpOperand(0), std::nullopt);
+    if (result.accesses.size() != before) // whatever its type says
+      result.accesses.back().space = MemorySpace::Workgroup;
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls and operations that are not known
+//===----------------------------------------------------------------------===//
+
+/// Collects what callees could find: all that gets out of sight anywhere in the
+/// kernel, globals, and dynamic memory, of which a launch has but one.
+void AccessCollector::collectReachable() {
+  SmallVector<Operation *> calls;
+  scope->walk([&](CallOpInterface call) { calls.push_back(call); });
+  if (calls.empty())
+    return;
+  auto isHidden = [](Operation *op) {
+    return isa<CallOpInterface, memref::ExtractAlignedPointerAsIndexOp,
+               UnrealizedConversionCastOp>(op) ||
+           (!isa<MemoryEffectOpInterface>(op) &&
+            !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+            !op->hasTrait<OpTrait::IsTerminator>() && !isFreeOfAccesses(op));
+  };
+  llvm::BitVector isFound(result.roots.size());
+  auto isDynamic = [](Value memory) {
+    return memory && memory.getDefiningOp<gpu::DynamicSharedMemoryOp>();
+  };
+  for (unsigned number = 1; number < result.roots.size(); ++number)
+    if (result.roots[number].global || isDynamic(result.roots[number].value))
+      isFound.set(number);
+  getBody(scope)->walk([&](Operation *op) {
+    auto store = dyn_cast<memref::StoreOp>(op);
+    for (Value operand : op->getOperands())
+      if (isReference(operand.getType()) &&
+          (isHidden(op) || (store && store.getValueToStore() == operand)))
+        for (unsigned number : pointsTo->getTarget(operand).roots)
+          isFound.set(number);
+  });
+  // A global that only callees know may overlap an argument, and no more.
+  result.roots.emplace_back();
+  for (unsigned number : isFound.set_bits())
+    reachable.push_back(number);
+  reachable.push_back(result.roots.size() - 1);
+}
+
+void AccessCollector::visitCall(CallOpInterface call) {
+  for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+    ThreadAccess access = make(call, kind);
+    access.roots = reachable;
+    result.accesses.push_back(std::move(access));
+  }
+}
+
+void AccessCollector::visitUnknown(Operation *op) {
+  addAnywhere(make(op, AccessKind::Read), MemorySpace::Other);
+  addAnywhere(make(op, AccessKind::Write), MemorySpace::Other);
+}
+
+void AccessCollector::visitEffects(Operation *op) {
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    // Of one with recursive effects, what it holds counts.
+    if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      visitUnknown(op);
+    return;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    if (!isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
+      continue;
+    bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
+    ThreadAccess access =
+        make(op, isRead ? AccessKind::Read : AccessKind::Write);
+    auto *operand = effect.getEffectValue<OpOperand *>();
+    if (operand && isReference(operand->get().getType()))
+      add(access, *operand, std::nullopt);
+    else
+      addAnywhere(access, operand ? getPointerSpace(operand->get())
+                                  : MemorySpace::Other);
+  }
+}
+
+} // namespace mlir::workgroup

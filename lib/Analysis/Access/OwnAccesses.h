@@ -1,0 +1,28 @@
+//===- OwnAccesses.h - What threads do to their own memory ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_ACCESS_OWNACCESSES_H
+#define WORKGROUP_LIB_ANALYSIS_ACCESS_OWNACCESSES_H
+
+#include "workgroup/Analysis/ThreadAccess.h"
+
+namespace mlir::workgroup {
+
+/// The accesses of a kernel to what each of its threads has allocated for
+/// itself, in program order. Root number 0 is not among those of accesses.
+struct OwnAccesses {
+  SmallVector<MemoryRoot> roots;
+  SmallVector<ThreadAccess, 0> accesses;
+};
+
+OwnAccesses collectOwnAccesses(Operation *scope,
+                               const UniformityAnalysis &uniformity);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_ACCESS_OWNACCESSES_H

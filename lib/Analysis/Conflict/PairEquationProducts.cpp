@@ -1,0 +1,407 @@
+//===- PairEquationProducts.cpp - Digits by numbers that are not known ----===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Integers/CheckedArithmetic.h"
+#include "PairEquations.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Form = SymbolicForm;
+
+/// The numbers that `atom` is the product of; itself, if it is none.
+static void collectFactors(const Atom *atom,
+                           SmallVectorImpl<const Atom *> &to) {
+  bool isProduct = atom->kind == Atom::Product &&
+                   llvm::all_of(atom->operands, [](const Form &operand) {
+                     return operand.constant == 0 &&
+                            operand.terms.size() == 1 &&
+                            operand.terms.front().second == 1;
+                   });
+  if (!isProduct) {
+    to.push_back(atom);
+    return;
+  }
+  for (const Form &operand : atom->operands)
+    collectFactors(operand.terms.front().first, to);
+}
+
+static Form makeForm(const Atom *atom) {
+  Form form;
+  form.terms.emplace_back(atom, 1);
+  return form;
+}
+
+/// What `atom` is `base` times; nothing if it is no multiple of that.
+static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
+                                  const Atom *base) {
+  SmallVector<const Atom *, 4> factors;
+  collectFactors(atom, factors);
+  auto *it = llvm::find(factors, base);
+  if (it == factors.end() || factors.size() == 1)
+    return std::nullopt;
+  factors.erase(it);
+  Form product = makeForm(factors.front());
+  for (const Atom *factor : llvm::drop_begin(factors))
+    product = index.multiply(product, makeForm(factor));
+  return product;
+}
+
+namespace {
+/// A digit of a number x in the sum: x / d, but for the multiples of the next
+/// larger divisor, which is `ratio` times d. With what it is multiplied.
+struct Digit {
+  Form number;
+  int64_t ratio = 1, factor = 0;
+};
+/// The digits of one number, the lowest one first.
+using DigitChain = SmallVector<Digit, 4>;
+} // namespace
+
+/// How often `part` is in `form`; it is taken away.
+static int64_t takeMultiple(Form &form, const Form &part) {
+  auto [lead, leadFactor] = part.terms.front();
+  int64_t times = form.getFactor(lead) / leadFactor;
+  bool isWhole = times != 0 && llvm::all_of(part.terms, [&](auto term) {
+                   return form.getFactor(term.first) == times * term.second;
+                 });
+  std::optional<Form> rest = isWhole ? form.plus(part, -times) : std::nullopt;
+  if (!rest)
+    return 0;
+  form = std::move(*rest);
+  return times;
+}
+
+/// x - n * (x / n), if `product` is the second part of it.
+static std::optional<Form> getRemainder(const Atom *product) {
+  if (product->kind != Atom::Product)
+    return std::nullopt;
+  for (unsigned i = 0; i < 2; ++i) {
+    const Form &quotient = product->operands[i];
+    if (quotient.constant != 0 || quotient.terms.size() != 1 ||
+        quotient.terms.front().second != 1)
+      continue;
+    const Atom *atom = quotient.terms.front().first;
+    if (atom->kind == Atom::Quotient &&
+        atom->operands[1] == product->operands[1 - i])
+      return atom->operands[0].plus(makeForm(product), -1);
+  }
+  return std::nullopt;
+}
+
+/// Takes multiples of remainders by numbers that are not known out of `form`.
+static void takeRemainders(Form &form, SmallVectorImpl<DigitChain> &numbers) {
+  SmallVector<Form, 2> remainders;
+  for (auto [atom, factor] : form.terms)
+    if (std::optional<Form> remainder = getRemainder(atom))
+      remainders.push_back(std::move(*remainder));
+  for (const Form &remainder : remainders)
+    if (int64_t times = takeMultiple(form, remainder))
+      numbers.push_back({{remainder, 1, times}});
+}
+
+/// Takes multiples of quotients of one number by divisors that divide each
+/// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two digits.
+static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
+  using Quotients = SmallVector<const Atom *, 4>;
+  SmallVector<std::pair<Form, Quotients>, 2> found;
+  for (auto term : form.terms) {
+    const Atom *atom = term.first;
+    if (atom->kind != Atom::Quotient || !atom->operands[1].isConstant() ||
+        atom->operands[1].constant <= 1 || atom->operands[0].terms.empty())
+      continue;
+    auto *known = llvm::find_if(found, [&](const auto &other) {
+      return other.first == atom->operands[0];
+    });
+    if (known == found.end())
+      known = found.insert(known, {atom->operands[0], {}});
+    known->second.push_back(atom);
+  }
+  SmallVector<DigitChain, 2> numbers;
+  takeRemainders(form, numbers);
+  for (auto &[dividend, quotients] : found) {
+    llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
+      return lhs->operands[1].constant < rhs->operands[1].constant;
+    });
+    DigitChain &number = numbers.emplace_back();
+    number.push_back({dividend, 1, takeMultiple(form, dividend)});
+    int64_t last = 1;
+    for (const Atom *quotient : quotients) {
+      int64_t divisor = quotient->operands[1].constant;
+      Form self = makeForm(quotient);
+      auto factor = addScaled(form.getFactor(quotient), number.back().factor,
+                              divisor / last);
+      if (divisor % last != 0 || !factor)
+        continue;
+      takeMultiple(form, self);
+      number.push_back({self, divisor / last, *factor});
+      last = divisor;
+    }
+  }
+  return numbers;
+}
+
+/// `form` as `base` times one and another, of which digits and other terms are
+/// multiples as far as they can be.
+PairEquations::Digits PairEquations::divide(const Form &form,
+                                            const Base &base) const {
+  auto [atom, size] = base;
+  Digits digits;
+  auto add = [&](Form &sum, const Form &part, int64_t factor) {
+    std::optional<Form> changed = sum.plus(part, factor);
+    digits.isKnown &= changed.has_value();
+    if (changed)
+      sum = std::move(*changed);
+  };
+  auto getTimes = [size = size](int64_t factor) {
+    return llvm::divideFloorSigned(factor + size / 2, size);
+  };
+  Form rest = form;
+  SmallVector<DigitChain, 2> numbers;
+  if (!atom)
+    numbers = takeNumbers(rest);
+  for (const DigitChain &number : numbers) {
+    int64_t above = 0, below = 0;
+    for (const Digit &digit : number) {
+      // What is left of a digit of more is a multiple of this one. What is
+      // taken away is less than the base as well.
+      int64_t times = digit.factor / size;
+      int64_t left = digit.factor - times * size;
+      add(digits.upper, digit.number, times - above * digit.ratio);
+      add(digits.lower, digit.number, left - below * digit.ratio);
+      above = times;
+      below = left;
+    }
+  }
+  int64_t constant = atom ? 0 : llvm::divideFloorSigned(rest.constant, size);
+  add(digits.upper, Form(constant), 1);
+  add(digits.lower, Form(rest.constant - constant * size), 1);
+  for (auto [part, factor] : rest.terms) {
+    std::optional<Form> quotient =
+        atom ? workgroup::divide(index, part, atom) : makeForm(part);
+    int64_t times = quotient ? getTimes(factor) : 0;
+    if (atom && times * size != factor)
+      times = 0; // what is left would be a product
+    if (times != 0)
+      add(digits.upper, *quotient, times);
+    if (int64_t left = factor - times * size)
+      add(digits.lower, makeForm(part), left);
+  }
+  return digits;
+}
+
+/// The least that `form` may be for one of the two threads; nothing if there is
+/// none that is known.
+std::optional<int64_t> PairEquations::getLeast(const Form &form,
+                                               unsigned side) const {
+  Equation ofThreads;
+  SmallVector<Term, 6> told;
+  Form others(form.constant);
+  for (auto [atom, factor] : form.terms)
+    if (Variable variable{Variable::First, atom}; isOfTables(variable))
+      told.push_back({variable, factor});
+    else
+      others.terms.emplace_back(atom, factor);
+  std::optional<int64_t> least = bounds[side].get(others).min;
+  if (told.empty() || !least)
+    return told.empty() ? least : std::nullopt;
+  if (!addTables(ofThreads, told))
+    return std::nullopt;
+  std::optional<int64_t> ofThread;
+  for (auto [thread, number] : llvm::enumerate(ofThreads.first))
+    if (mayBe[side][thread])
+      ofThread = std::min(ofThread.value_or(number), number);
+  return addScaled(*least, ofThread.value_or(0), 1);
+}
+
+/// True if `form` is not negative for one of the two threads, as ranges or
+/// conditions tell: up to `depth` of them, and of minima and maxima in it.
+bool PairEquations::isNonNegative(const Form &form, unsigned side,
+                                  unsigned depth) const {
+  Interval range = bounds[side].get(form);
+  if (range.min && *range.min >= 0)
+    return true;
+  if (range.max && *range.max < 0)
+    return false;
+  if (std::optional<int64_t> least = getLeast(form, side); least && *least >= 0)
+    return true;
+  if (depth == 0)
+    return false;
+  // A multiple of it leaves what is not negative.
+  auto isFact = [&](const Form &fact) {
+    for (auto [part, factor] : fact.terms) {
+      int64_t times = form.getFactor(part) / factor;
+      if (times <= 0)
+        continue; // no part of the form
+      std::optional<Form> more = form.plus(fact, -times);
+      return more && isNonNegative(*more, side, depth - 1);
+    }
+    return false;
+  };
+  // The least of some is no more than each of them.
+  auto isLeast = [&](auto term) {
+    auto [atom, factor] = term;
+    bool isExtreme = (atom->kind == Atom::Minimum && factor < 0) ||
+                     (atom->kind == Atom::Maximum && factor > 0);
+    std::optional<Form> rest =
+        isExtreme ? form.plus(makeForm(atom), -factor) : std::nullopt;
+    return rest && llvm::any_of(atom->operands, [&](const Form &of) {
+             std::optional<Form> less = rest->plus(of, factor);
+             return less && isNonNegative(*less, side, depth - 1);
+           });
+  };
+  return llvm::any_of(bounds[side].getFacts(), isFact) ||
+         llvm::any_of(form.terms, isLeast);
+}
+
+/// True if one of the two threads has `form` from 0 on, and less than `base`
+/// with `reach` added.
+bool PairEquations::isBelow(const Form &form, const Form &reach,
+                            const Base &base, unsigned side) const {
+  Form size(base.second);
+  if (base.first) {
+    size.constant = 0;
+    size.terms.emplace_back(base.first, base.second);
+  }
+  std::optional<Form> distance = size.plus(form, -1);
+  if (distance)
+    distance = distance->plus(reach, -1);
+  if (distance)
+    distance = distance->plus(Form(-1));
+  // That of an id of threads, where the size of the block is not known.
+  bool isId = base.first && reach == Form(0) && form.constant == 0 &&
+              form.terms.size() == 1 &&
+              form.terms.front().second == base.second &&
+              form.terms.front().first->kind == Atom::ThreadId &&
+              base.first->kind == Atom::GridValue &&
+              base.first->what == Atom::BlockSize &&
+              base.first->dim == form.terms.front().first->dim;
+  return distance && isNonNegative(form, side) &&
+         (isId || isNonNegative(*distance, side));
+}
+
+/// The numbers that something of `form` is a multiple of, but for constants.
+SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
+  SmallVector<Base> bases;
+  auto add = [&](const Atom *atom, int64_t factor) {
+    for (auto &[known, times] : bases)
+      if (known == atom && atom)
+        return void(times = std::gcd(times, factor));
+    if (atom || std::abs(factor) > 1)
+      bases.push_back({atom, std::abs(factor)});
+  };
+  Form rest = form;
+  for (const DigitChain &number : takeNumbers(rest))
+    for (const Digit &digit : number)
+      add(nullptr, digit.factor);
+  for (auto [atom, factor] : form.terms) {
+    add(nullptr, factor);
+    SmallVector<const Atom *, 4> factors;
+    collectFactors(atom, factors);
+    if (factors.size() > 1)
+      for (const Atom *part : factors)
+        if (isEqual(part))
+          add(part, factor);
+  }
+  // The longest rows first: parts of shorter ones may fit by chance.
+  llvm::stable_sort(bases, [](const Base &lhs, const Base &rhs) {
+    return std::pair(lhs.first != nullptr, lhs.second) >
+           std::pair(rhs.first != nullptr, rhs.second);
+  });
+  return bases;
+}
+
+/// `place` as `base` times one and another, if the first place is from 0 on and
+/// the last one below `base`, for one of the two threads.
+std::optional<std::array<PairEquations::Place, 2>>
+PairEquations::findRow(const Place &place, const Base &base,
+                       unsigned side) const {
+  Digits digits = divide(place.first, base);
+  Place row{std::move(digits.upper), {}}, column{std::move(digits.lower), {}};
+  std::optional<Form> reach = Form(0);
+  for (const Place::Step &step : place.steps) {
+    if (!base.first && step.stride % base.second == 0) {
+      row.steps.push_back({step.count, step.stride / base.second, step.most});
+      continue;
+    }
+    column.steps.push_back(step);
+    if (reach)
+      reach = reach->plus(step.count, step.stride);
+    if (reach)
+      reach = reach->plus(Form(-step.stride));
+  }
+  if (!digits.isKnown || row.first.terms.empty() || !reach ||
+      !isBelow(column.first, *reach, base, side))
+    return std::nullopt;
+  return std::array{std::move(row), std::move(column)};
+}
+
+/// How far places are from the first one, at most.
+static std::optional<int64_t>
+getReach(ArrayRef<PairEquations::Place::Step> of) {
+  std::optional<int64_t> reach = 0;
+  for (const PairEquations::Place::Step &step : of)
+    if (reach)
+      reach =
+          addScaled(*reach, std::max<int64_t>(0, step.most - 1), step.stride);
+  return reach;
+}
+
+void PairEquations::add(const Place &first, const Place &second) {
+  // Not all rows that are right are those of the program.
+  constexpr unsigned kMaxKinds = 3, kMaxEquations = 16;
+  unsigned numKinds = 0;
+  bounds[0].add(first.first);
+  bounds[1].add(second.first);
+  for (AtomBounds &ofSide : bounds)
+    ofSide.propagate(); // what columns are made of
+  for (const Base &base : findBases(first.first)) {
+    auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
+    if (!lhs || !rhs)
+      continue;
+    add((*lhs)[0], (*rhs)[0]);
+    add((*lhs)[1], (*rhs)[1]);
+    if (++numKinds == kMaxKinds || equations.size() >= kMaxEquations)
+      return;
+  }
+  if (numKinds > 0)
+    return;
+  auto lhs = getReach(first.steps), rhs = getReach(second.steps);
+  if (lhs && rhs)
+    add(first.first, second.first, -*lhs, *rhs);
+}
+
+bool PairEquations::splitByProduct(Equation &equation) {
+  Form form;
+  for (const auto &[variable, factor] : equation.terms) {
+    if (variable.kind != Variable::Difference)
+      return false;
+    std::optional<Form> sum = form.plus(makeForm(variable.atom), factor);
+    if (!sum)
+      return false;
+    form = std::move(*sum);
+  }
+  if (!equation.isZero() || !equation.first.empty())
+    return false;
+  for (const Base &base : findBases(form)) {
+    Digits digits = divide(form, base);
+    if (!base.first || !digits.isKnown || digits.upper.terms.empty() ||
+        digits.lower.terms.empty() ||
+        !isBelow(digits.lower, Form(0), base, 0) ||
+        !isBelow(digits.lower, Form(0), base, 1))
+      continue;
+    equation = makeEquation(digits.lower, digits.lower);
+    equations.push_back(makeEquation(digits.upper, digits.upper));
+    return true; // `equation` is not valid any more
+  }
+  return false;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,118 @@
+//===- PairRelation.h - Two accesses of two threads -------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where in the execution of a kernel two accesses of different threads are, and
+// whether they touch the same byte.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIRRELATION_H
+#define WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIRRELATION_H
+
+#include "Analysis/Index/SymbolicIndex.h"
+#include <array>
+#include <string>
+
+namespace mlir::workgroup {
+
+/// Where in the execution of a kernel two accesses of different threads are.
+struct PairRelation {
+  enum Threads {
+    /// Of the block, but not of one warp.
+    OfTwoWarps,
+    /// Of one warp.
+    OfOneWarp,
+    /// Of two blocks.
+    OfTwoBlocks
+  } threads = OfTwoWarps;
+  /// The loops that both are in the same iteration of.
+  SmallVector<const KernelLoop *, 3> sameIteration;
+  /// The second one is in a later iteration of this loop than the first one: by
+  /// `least` iterations or more and, if that is given, no more than `most`.
+  /// Null for none.
+  const KernelLoop *carrier = nullptr;
+  int64_t least = 1;
+  std::optional<int64_t> most = 1;
+  /// Where loops around the first one end.
+  SmallVector<LoopEnd, 1> ends;
+  /// Which iterations of loops, counted from 0, the second one is in; or, if
+  /// `first` is given, how many more than the iteration of that loop that the
+  /// first one is in.
+  struct Iterations {
+    const KernelLoop *loop = nullptr;
+    std::optional<int64_t> least = 0, most = 0;
+    const KernelLoop *first = nullptr;
+
+    bool operator<(const Iterations &other) const {
+      return std::tie(loop, least, most, first) <
+             std::tie(other.loop, other.least, other.most, other.first);
+    }
+  };
+  SmallVector<Iterations, 1> iterations;
+  /// Arms of branches, by number, that are not taken, in the iterations of the
+  /// first thread or of the second one; but for `loop`, if that is given, of
+  /// which it is that many iterations `later`.
+  struct Arm {
+    Operation *branch = nullptr;
+    unsigned number = 0;
+    bool isOfSecond = false;
+    const KernelLoop *loop = nullptr;
+    int64_t later = 0;
+
+    bool operator<(const Arm &other) const {
+      return std::tie(branch, number, isOfSecond, loop, later) <
+             std::tie(other.branch, other.number, other.isOfSecond, other.loop,
+                      other.later);
+    }
+  };
+  SmallVector<Arm, 1> avoided;
+  /// It may be the same thread: one of them happens at any time.
+  bool mayBeSame = false;
+
+  bool operator<(const PairRelation &other) const {
+    auto asTuple = [](const PairRelation &relation) {
+      return std::tie(relation.threads, relation.carrier, relation.least,
+                      relation.most, relation.mayBeSame, relation.sameIteration,
+                      relation.ends, relation.iterations, relation.avoided);
+    };
+    return asTuple(*this) < asTuple(other);
+  }
+};
+
+/// Whether accesses of two threads touch the same byte.
+struct Conflict {
+  enum Kind {
+    /// They do not.
+    None,
+    /// That is not known; `reason` says why.
+    Possible,
+    /// Two threads do.
+    Certain
+  } kind = None;
+  std::string reason;
+  /// Two threads, by their ids, and the place, as coordinates of the
+  /// footprints' basis; of what is certain, and where the shape of the block is
+  /// known.
+  struct Witness {
+    std::array<int64_t, 3> threads[2] = {};
+    /// The blocks that they are of, where that is what is asked for.
+    std::array<int64_t, 3> blocks[2] = {};
+    SmallVector<int64_t, 1> place;
+    /// How often the loops around had turned; with values that the launch may
+    /// choose.
+    SmallVector<std::pair<const KernelLoop *, std::array<int64_t, 2>>, 2>
+        iterations;
+  };
+  std::optional<Witness> witness;
+
+  explicit operator bool() const { return kind != None; }
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIRRELATION_H

@@ -1,0 +1,74 @@
+//===- ThreadConflictQuery.h - Two footprints, two threads ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H
+#define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H
+
+#include "ThreadPairSystem.h"
+#include "ThreadTables.h"
+
+namespace mlir::workgroup {
+
+/// One question: two footprints, two threads.
+class ThreadConflictQuery {
+  using Footprint = SymbolicFootprint;
+  using Form = SymbolicForm;
+  using System = ThreadPairSystem;
+
+public:
+  ThreadConflictQuery(ThreadConflicts &conflicts, const Footprint &first,
+                      const Footprint &second, const PairRelation &relation);
+
+  Conflict decide();
+  /// True if ranges or tables show that there is none.
+  bool isApart() { return isSeparate() || cannotMeet(); }
+  /// False if a quick look shows that there is no conflict.
+  bool isPossible();
+
+private:
+  bool isOfTwoBlocks() const {
+    return relation.threads == PairRelation::OfTwoBlocks;
+  }
+  /// How far the places of a footprint reach along a coordinate beyond the
+  /// first; nothing if that is not known, or if there are some below the first.
+  static std::optional<int64_t> getReach(const Footprint &footprint,
+                                         unsigned coordinate);
+  bool isSeparate();
+  bool cannotMeet();
+  bool cannotBeEqual();
+  bool isToldByThreads() const;
+  Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
+                 bool isRational = false);
+  struct Mixture;
+  std::optional<Mixture> getMixture();
+  bool isSeparateByDifferences();
+  bool isSeparateByThreads(const Mixture &mixture);
+  std::vector<ThreadTables::Table> getTraits(const Footprint &footprint);
+  std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
+                                        ArrayRef<Form> own);
+  bool isPair(unsigned first, unsigned second) const;
+  std::optional<std::pair<unsigned, unsigned>> findPair(ArrayRef<unsigned> lhs,
+                                                        ArrayRef<unsigned> rhs);
+  System::Row addBox(System &system, const Footprint &footprint,
+                     unsigned coordinate, System::Row place, System::Side side);
+  Conflict::Witness makeWitness(System &system, ArrayRef<System::Row> place);
+
+  ThreadConflicts &conflicts;
+  SymbolicIndex &index;
+  const Footprint &first, &second;
+  const PairRelation &relation;
+  /// The coordinates without what is the same for both.
+  SmallVector<Form, 2> firstOwn, secondOwn;
+  bool mayBeSame, isAnybody;
+  /// Pairs of threads that may meet, as far as they tell themselves.
+  std::vector<std::pair<unsigned, unsigned>> meetings;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H

@@ -1,0 +1,457 @@
+//===- ThreadConflicts.cpp - Whether two threads meet in memory -----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadConflicts.h"
+#include "ThreadConflictQuery.h"
+#include "ThreadTables.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Target/LaunchLimits.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+using Form = SymbolicForm;
+using Footprint = SymbolicFootprint;
+
+ThreadConflicts::ThreadConflicts(Operation *scope,
+                                 const ThreadAccesses &accesses,
+                                 const KernelLoops &loops,
+                                 const UniformityAnalysis &block,
+                                 const UniformityAnalysis &warp,
+                                 const ArgumentAliases &arguments)
+    : accesses(accesses), index(scope, loops, block, warp, arguments) {
+  const BlockShape &shape = index.getShape();
+  if (std::optional<int64_t> threads = shape.getNumThreads();
+      threads && *threads <= kMaxBlockThreads)
+    tables = std::make_unique<ThreadTables>(
+        std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
+  // As if all places of which nothing is known were one.
+  AccessFootprint anywhere;
+  anywhere.place.push_back(LinearIndex());
+  for (const ThreadAccess &access : accesses.getAccesses()) {
+    const AccessFootprint &footprint = access.footprint.value_or(anywhere);
+    footprintOf.push_back(makeFootprint(access, footprint));
+    inBoundsOf.push_back(footprint.lastBounds.empty()
+                             ? footprintOf.back()
+                             : makeFootprint(access, footprint,
+                                             /*isInBounds=*/true));
+  }
+  for (const ThreadAccess &access : accesses.getAccesses())
+    whenOf.push_back(makeFootprint(access, anywhere));
+  makeExtents();
+}
+
+ThreadConflicts::~ThreadConflicts() = default;
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+Conflict ThreadConflicts::decide(const Footprint &first,
+                                 const Footprint &second,
+                                 const PairRelation &relation) {
+  Conflict conflict =
+      ThreadConflictQuery(*this, first, second, relation).decide();
+  if (conflict.kind != Conflict::Possible)
+    return conflict;
+  // In an iteration that is given, places may follow from threads alone. But it
+  // is not looked at whether there is such an iteration.
+  Footprint lhs = first, rhs = second;
+  PairRelation rest = relation;
+  bool isApart = takeIterations(lhs, rhs, rest) &&
+                 !ThreadConflictQuery(*this, lhs, rhs, rest).decide();
+  return isApart ? Conflict() : conflict;
+}
+
+/// Of a block of unknown size it is not certain that there are such threads.
+static void doubtThreads(Conflict &conflict) {
+  std::array<int64_t, 3> sizes = {1, 1, 1};
+  for (const std::array<int64_t, 3> &ids : conflict.witness->threads)
+    for (unsigned dim = 0; dim < 3; ++dim)
+      sizes[dim] = std::max(sizes[dim], ids[dim] + 1);
+  llvm::raw_string_ostream os(conflict.reason);
+  os << "it takes a block of " << sizes[0] << " x " << sizes[1] << " x "
+     << sizes[2] << " threads or more, and known_block_size does not tell";
+  conflict.kind = Conflict::Possible;
+  conflict.witness = std::nullopt;
+}
+
+/// Of a grid of unknown size it is not certain that there are such blocks.
+static void doubtBlocks(Conflict &conflict,
+                        const std::array<std::optional<int64_t>, 3> &grid) {
+  const std::array<int64_t, 3> *blocks = conflict.witness->blocks;
+  SmallVector<StringRef> unknown;
+  constexpr StringRef kNames[] = {"x", "y", "z"};
+  for (unsigned dim = 0; dim < 3; ++dim)
+    if (!grid[dim] && (blocks[0][dim] != 0 || blocks[1][dim] != 0))
+      unknown.push_back(kNames[dim]);
+  if (unknown.empty())
+    return;
+  llvm::raw_string_ostream os(conflict.reason);
+  os << "it takes several blocks along " << llvm::join(unknown, " and ")
+     << ", and known_grid_size does not tell";
+  conflict.kind = Conflict::Possible;
+  conflict.witness = std::nullopt;
+}
+
+/// It is not certain that threads meet where it is not that they are in the
+/// same buffer at the time, or that they touch all of their footprints.
+static void doubtPlaces(Conflict &conflict, const ThreadAccess &first,
+                        const ThreadAccess &second) {
+  if (conflict.kind != Conflict::Certain)
+    return;
+  bool isOneRoot = first.roots.size() == 1 && second.roots.size() == 1;
+  bool isWhole = !first.footprint->isPartial && !second.footprint->isPartial;
+  if (isOneRoot && isWhole)
+    return;
+  conflict.reason = isOneRoot
+                        ? "not all elements of its vector may be accessed"
+                        : "it is not known which of several buffers it is in";
+  conflict.kind = Conflict::Possible;
+  conflict.witness = std::nullopt;
+}
+
+/// Nothing is certain of vectors that leave their rows.
+void ThreadConflicts::doubtBounds(Conflict &conflict, unsigned first,
+                                  unsigned second,
+                                  const PairRelation &relation) {
+  if (conflict.kind != Conflict::Certain ||
+      (inBoundsOf[first] == footprintOf[first] &&
+       inBoundsOf[second] == footprintOf[second]))
+    return;
+  Conflict inBounds =
+      decideOnce(inBoundsOf[first], inBoundsOf[second], relation);
+  if (inBounds.kind == Conflict::Certain) {
+    conflict = std::move(inBounds); // with two threads that stay
+  } else if (!inBounds) {
+    conflict.kind = Conflict::Possible;
+    conflict.reason = "a vector has to leave its row for that";
+    conflict.witness = std::nullopt;
+  }
+}
+
+ThreadConflicts::Key ThreadConflicts::getKey(unsigned first, unsigned second,
+                                             const PairRelation &relation) {
+  unsigned number =
+      relations.try_emplace(relation, relations.size()).first->second;
+  return {first, second, number};
+}
+
+Conflict ThreadConflicts::decideOnce(unsigned first, unsigned second,
+                                     const PairRelation &relation) {
+  auto [left, right] = getTwins(first, second);
+  Conflict conflict = decideTwins(left, right, relation);
+  if (conflict.witness)
+    for (auto [place, own, twin] :
+         llvm::zip_equal(conflict.witness->place, footprints[first].place,
+                         footprints[left].place))
+      place += own.constant - twin.constant;
+  return conflict;
+}
+
+const Conflict &ThreadConflicts::decideTwins(unsigned first, unsigned second,
+                                             const PairRelation &relation) {
+  Key key = getKey(first, second, relation);
+  auto it = known.find(key);
+  if (it != known.end())
+    return it->second;
+  Conflict conflict = decide(footprints[first], footprints[second], relation);
+  if (conflict.kind == Conflict::Certain && !index.getShape().getNumThreads())
+    doubtThreads(conflict);
+  if (conflict.kind == Conflict::Certain &&
+      relation.threads == PairRelation::OfTwoBlocks)
+    doubtBlocks(conflict, index.getGrid());
+  return known.try_emplace(key, std::move(conflict)).first->second;
+}
+
+bool ThreadConflicts::isPossible(unsigned first, unsigned second,
+                                 const PairRelation &relation) {
+  std::tie(first, second) = getTwins(first, second);
+  if (areApartAnyTime(first, second, relation))
+    return false;
+  auto [it, isNew] =
+      possible.try_emplace(getKey(first, second, relation), false);
+  if (isNew)
+    it->second = ThreadConflictQuery(*this, footprints[first],
+                                     footprints[second], relation)
+                     .isPossible();
+  return it->second;
+}
+
+/// True if different memory, or too few threads or iterations, keep them apart.
+bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
+                                 const PairRelation &relation) {
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  if (!accesses.mayAlias(lhs, rhs))
+    return true;
+  if (relation.carrier) {
+    // No loop has an iteration after its last.
+    Interval iterations = index.getRange(index.getIteration(relation.carrier));
+    if (iterations.max && *iterations.max < relation.least)
+      return true;
+  }
+  bool isBlock =
+      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
+  std::optional<int64_t> threads = index.getShape().getNumThreads();
+  return relation.threads == PairRelation::OfTwoWarps && !isBlock &&
+         !relation.mayBeSame && threads && *threads <= kWarpSize;
+}
+
+bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,
+                              const PairRelation &relation) {
+  return ThreadConflictQuery(*this, first, second, relation).isPossible();
+}
+
+bool ThreadConflicts::mayReach(Block *block, const KernelLoop *loop,
+                               unsigned access, bool isEarlier) {
+  const Footprint &when = footprints[whenOf[access]];
+  Footprint reached = when;
+  reached.condition = index.getGuard(block);
+  PairRelation relation;
+  relation.mayBeSame = true;
+  relation.carrier = loop;
+  relation.most = std::nullopt;
+  for (const KernelLoop *around = loop->parent; around; around = around->parent)
+    relation.sameIteration.push_back(around);
+  return isEarlier ? mayMeet(reached, when, relation)
+                   : mayMeet(when, reached, relation);
+}
+
+bool ThreadConflicts::mayFind(unsigned first, unsigned second,
+                              const PairRelation &relation) {
+  if (isExcluded(first, second, relation))
+    return false;
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  // What threads cannot do both is no conflict, wherever it is.
+  return accesses.areComparable(lhs, rhs)
+             ? isPossible(footprintOf[first], footprintOf[second], relation)
+             : isPossible(whenOf[first], whenOf[second], relation);
+}
+
+Conflict ThreadConflicts::find(unsigned first, unsigned second,
+                               const PairRelation &relation) {
+  const ThreadAccess &lhs = accesses.getAccesses()[first];
+  const ThreadAccess &rhs = accesses.getAccesses()[second];
+  Conflict conflict;
+  if (isExcluded(first, second, relation))
+    return conflict;
+  if (accesses.areComparable(lhs, rhs)) {
+    conflict = decideOnce(footprintOf[first], footprintOf[second], relation);
+    doubtPlaces(conflict, lhs, rhs);
+    doubtBounds(conflict, first, second, relation);
+    return conflict;
+  }
+  if (mayFind(first, second, relation) &&
+      decideOnce(whenOf[first], whenOf[second], relation)) {
+    conflict.kind = Conflict::Possible;
+    bool isUnknown = !lhs.footprint || !rhs.footprint;
+    bool isCall = isa<CallOpInterface>(lhs.op) || isa<CallOpInterface>(rhs.op);
+    conflict.reason = isUnknown && isCall ? "nothing is known of the callee"
+                      : isUnknown
+                          ? "it is not known where it is"
+                          : "they may be of different buffers that overlap";
+  }
+  return conflict;
+}
+
+bool ThreadConflicts::mayBe(const PairRelation &relation) {
+  Footprint anywhere;
+  anywhere.place.emplace_back();
+  return bool(decide(anywhere, anywhere, relation));
+}
+
+bool ThreadConflicts::isDead(Operation *op) {
+  return tables &&
+         !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
+}
+
+bool ThreadConflicts::isNeverTaken(Operation *branch, unsigned arm) {
+  std::optional<SymbolicCondition> decision = index.getDecision(branch, arm);
+  if (!tables || !decision)
+    return false;
+  auto taken = SymbolicCondition::join(SymbolicCondition::All,
+                                       {index.getGuard(branch), *decision});
+  return !llvm::is_contained(tables->getPossible(taken), true);
+}
+
+std::optional<std::vector<bool>> ThreadConflicts::getReaching(Operation *op) {
+  SymbolicCondition guard = index.getGuard(op);
+  if (!tables || !isOfThread(guard))
+    return std::nullopt;
+  std::vector<bool> may = tables->getPossible(guard);
+  std::vector<bool> mayNot = tables->getPossible(guard.negate());
+  for (size_t thread = 0; thread < may.size(); ++thread)
+    if (may[thread] == mayNot[thread])
+      return std::nullopt;
+  return may;
+}
+
+bool ThreadConflicts::isReachedBySome(Operation *op) {
+  std::optional<SymbolicCondition> guard = index.getGuardInFirstIterations(op);
+  return tables && guard && isOfThread(*guard) &&
+         llvm::is_contained(tables->getPossible(guard->negate()), false);
+}
+
+bool ThreadConflicts::mayReach(Operation *op,
+                               const std::array<int64_t, 3> &ids) {
+  const BlockShape &shape = index.getShape();
+  if (!tables)
+    return true;
+  int64_t thread =
+      ids[0] + *shape.sizes[0] * (ids[1] + *shape.sizes[1] * ids[2]);
+  return tables->getPossible(index.getGuard(op))[thread];
+}
+
+std::optional<std::vector<bool>> ThreadConflicts::getTakers(scf::IfOp branch,
+                                                            Region &arm) {
+  if (!tables)
+    return std::nullopt;
+  SymbolicCondition condition = index.getCondition(branch.getCondition());
+  std::vector<bool> may = tables->getPossible(condition);
+  std::vector<bool> mayNot = tables->getPossible(condition.negate());
+  if (&arm != &branch.getThenRegion())
+    std::swap(may, mayNot);
+  int64_t count = 0;
+  for (size_t thread = 0; thread < may.size(); ++thread) {
+    if (may[thread] == mayNot[thread] ||
+        may[thread] != may[thread - thread % kWarpSize])
+      return std::nullopt;
+    count += may[thread];
+  }
+  bool isPart = count > 0 && count < int64_t(may.size());
+  return isPart && count % kWarpSize == 0 ? std::optional(may) : std::nullopt;
+}
+
+std::optional<std::pair<std::array<int64_t, 3>, std::array<int64_t, 3>>>
+ThreadConflicts::findParting(Operation *op, UniformityUnit unit) {
+  if (!tables)
+    return std::nullopt;
+  std::vector<bool> may = tables->getPossible(index.getGuard(op));
+  size_t size = unit == UniformityUnit::Block ? may.size() : kWarpSize;
+  for (size_t first = 0; first < may.size(); first += size) {
+    auto begin = may.begin() + first;
+    auto end = may.begin() + std::min(may.size(), first + size);
+    auto some = std::find(begin, end, true),
+         none = std::find(begin, end, false);
+    if (some != end && none != end)
+      return std::pair(tables->getIds(some - may.begin()),
+                       tables->getIds(none - may.begin()));
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Uniformity by arithmetic
+//===----------------------------------------------------------------------===//
+
+/// True if `table` is the same for all threads of the block, or of each warp,
+/// that may be in `present`.
+template <typename Table>
+static bool isConstant(const Table &table, UniformityUnit unit,
+                       const std::vector<bool> &present) {
+  size_t size = unit == UniformityUnit::Block ? table.size() : kWarpSize;
+  std::optional<size_t> first;
+  for (size_t thread = 0; thread < table.size(); ++thread) {
+    if (thread % size == 0)
+      first = std::nullopt;
+    if (!present[thread])
+      continue;
+    first = first.value_or(thread);
+    if (table[thread] != table[*first])
+      return false;
+  }
+  return true;
+}
+
+bool ThreadConflicts::isUniform(const SymbolicForm &form, const Crowd &crowd) {
+  Form ofThread;
+  for (auto term : form.terms) {
+    const SymbolicAtom &atom = *term.first;
+    // Of a loop that is left, each thread may have left in an iteration of its
+    // own.
+    bool isLeft = llvm::any_of(atom.loops, [&](const KernelLoop *loop) {
+      return !loop->contains(crowd.around);
+    });
+    bool isDivergent = crowd.unit == UniformityUnit::Block
+                           ? atom.isDivergent
+                           : atom.isDivergentInWarp;
+    // In an unsteady loop values change, but for all threads alike.
+    if (atom.isOfThread && tables)
+      ofThread.terms.push_back(term);
+    else if (isDivergent || isLeft)
+      return false;
+  }
+  if (ofThread.isConstant())
+    return true;
+  std::optional<ThreadTables::Table> table = tables->get(ofThread);
+  return table && isConstant(*table, crowd.unit, crowd.present);
+}
+
+bool ThreadConflicts::isUniform(const SymbolicCondition &condition,
+                                const Crowd &crowd) {
+  if (tables) {
+    std::vector<bool> may = tables->getPossible(condition);
+    std::vector<bool> mayNot = tables->getPossible(condition.negate());
+    bool isDecided = true;
+    for (size_t thread = 0; thread < may.size(); ++thread)
+      isDecided &= !(crowd.present[thread] && may[thread] && mayNot[thread]);
+    if (isDecided)
+      return isConstant(may, crowd.unit, crowd.present);
+  }
+  return isUniform(condition.form, crowd) &&
+         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
+           return isUniform(part, crowd);
+         });
+}
+
+bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
+  // Numbers tell of iterations, but not in which one a loop was left.
+  const UniformityAnalysis &uniformity = index.getUniformity(unit);
+  auto isUniformValue = [&](Value value) {
+    return uniformity.isUniform(value);
+  };
+  const KernelLoop *own = index.getLoops().getLoopOf(op);
+  Crowd crowd{unit, own ? own : index.getLoops().getLoop(op), {}};
+  if (tables)
+    crowd.present = tables->getPossible(index.getGuard(op));
+  auto isSame = [&](Value value) {
+    return isUniform(index.getCondition(value), crowd) || isUniformValue(value);
+  };
+  auto isSameNumber = [&](Value value) {
+    return isUniform(index.getForm(value), crowd) || isUniformValue(value);
+  };
+  bool isOfUniform = llvm::all_of(op->getOperands(), isUniformValue);
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](scf::IfOp branch) { return isSame(branch.getCondition()); })
+      .Case([&](scf::WhileOp loop) {
+        return isSame(loop.getConditionOp().getCondition());
+      })
+      .Case([&](cf::CondBranchOp branch) {
+        return isSame(branch.getCondition());
+      })
+      .Case([&](scf::IndexSwitchOp branch) {
+        return isSameNumber(branch.getArg());
+      })
+      .Case([&](cf::SwitchOp branch) { return isSameNumber(branch.getFlag()); })
+      .Case([&](affine::AffineIfOp branch) {
+        return isOfUniform || isUniform(index.getSet(branch), crowd);
+      })
+      .Case<scf::ForOp, affine::AffineForOp>([&](auto) {
+        return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
+          return isUniform(form, crowd);
+        });
+      })
+      .Default([](Operation *) { return false; });
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,257 @@
+//===- ThreadDifferences.cpp - By how much threads differ -----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where threads and iterations of loops both tell the place of an access, in
+// sums of both, all pairs of threads are looked at for by how much they differ,
+// and the iterations for whether they can make up for that.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadConflictQuery.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+namespace mlir::workgroup {
+
+using Form = SymbolicForm;
+using System = ThreadPairSystem;
+
+/// What is known of a coordinate that threads and iterations both add to: the
+/// parts that follow from the thread, and the rest.
+struct ThreadConflictQuery::Mixture {
+  ThreadTables::Table first, second;
+  std::vector<bool> mayFirst, maySecond;
+  Form firstRest, secondRest;
+  /// The range of the differences of the rests, and what they are multiples of,
+  /// beyond a constant.
+  Interval range;
+  int64_t constant = 0, step = 0;
+  int64_t firstReach = 0, secondReach = 0;
+
+  /// True if the rests can make up for a difference between threads.
+  bool canMeet(int64_t difference) const {
+    int64_t low = -firstReach - difference, high = secondReach - difference;
+    if (range.min)
+      low = std::max(low, *range.min);
+    if (range.max)
+      high = std::min(high, *range.max);
+    if (step == 0)
+      return low <= constant && constant <= high;
+    return llvm::divideCeilSigned(low - constant, step) <=
+           llvm::divideFloorSigned(high - constant, step);
+  }
+};
+
+std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
+  if (firstOwn.size() != 1 || !conflicts.tables || isOfTwoBlocks() ||
+      !getReach(first, 0) || !getReach(second, 0))
+    return std::nullopt;
+  auto split = [](const Form &form, Form &rest) {
+    Form ofThread;
+    rest.constant = form.constant;
+    for (auto term : form.terms)
+      (term.first->isOfThread ? ofThread : rest).terms.push_back(term);
+    return ofThread;
+  };
+  Mixture mixture;
+  auto lhs = conflicts.tables->get(split(firstOwn[0], mixture.firstRest));
+  auto rhs = conflicts.tables->get(split(secondOwn[0], mixture.secondRest));
+  bool isAsked =
+      mixture.firstRest.isConstant() && mixture.secondRest.isConstant();
+  if (!lhs || !rhs || isAsked)
+    return std::nullopt;
+  mixture.first = std::move(*lhs);
+  mixture.second = std::move(*rhs);
+  mixture.mayFirst = conflicts.tables->getPossible(first.condition);
+  mixture.maySecond = conflicts.tables->getPossible(second.condition);
+  Interval left = index.getRange(mixture.firstRest);
+  Interval right = index.getRange(mixture.secondRest);
+  if (left.min && right.max)
+    mixture.range.min = *left.min - *right.max;
+  if (left.max && right.min)
+    mixture.range.max = *left.max - *right.min;
+  mixture.constant = mixture.firstRest.constant - mixture.secondRest.constant;
+  for (const Form *rest : {&mixture.firstRest, &mixture.secondRest})
+    for (auto [atom, factor] : rest->terms)
+      mixture.step = std::gcd(mixture.step, factor);
+  mixture.firstReach = *getReach(first, 0);
+  mixture.secondReach = *getReach(second, 0);
+  return mixture;
+}
+
+/// The threads that `may` be there, by what they have in `table`.
+static std::map<int64_t, std::vector<unsigned>>
+groupThreads(const ThreadTables::Table &table, const std::vector<bool> &may) {
+  std::map<int64_t, std::vector<unsigned>> groups;
+  for (unsigned thread = 0; thread < table.size(); ++thread)
+    if (may[thread])
+      groups[table[thread]].push_back(thread);
+  return groups;
+}
+
+/// Two threads of these that are a pair, the first ones if there are several.
+std::optional<std::pair<unsigned, unsigned>>
+ThreadConflictQuery::findPair(ArrayRef<unsigned> lhs, ArrayRef<unsigned> rhs) {
+  constexpr unsigned kPairsOfAStep = 16; // this many cost as much as one
+  unsigned numPairs = 0;
+  for (unsigned i : lhs)
+    for (unsigned j : rhs) {
+      conflicts.effort += ++numPairs % kPairsOfAStep == 0;
+      if (isPair(i, j))
+        return std::pair(i, j);
+    }
+  return std::nullopt;
+}
+
+/// Goes through all pairs of threads of a mixture: true if they are separate
+/// for what is known of the differences between them, their range and how close
+/// they get to zero. Finds pairs that may meet, of different differences.
+bool ThreadConflictQuery::isSeparateByDifferences() {
+  constexpr size_t kMaxMeetings = 16;
+  if (conflicts.isExhausted())
+    return false;
+  std::optional<Mixture> known = getMixture();
+  if (!known)
+    return false;
+  const Mixture &mixture = *known;
+  std::optional<int64_t> least, most, closest;
+  std::map<std::pair<int64_t, int64_t>, std::pair<unsigned, unsigned>> found;
+  auto lhs = groupThreads(mixture.first, mixture.mayFirst);
+  auto rhs = groupThreads(mixture.second, mixture.maySecond);
+  for (auto &[left, firstThreads] : lhs) {
+    for (auto &[right, secondThreads] : rhs) {
+      auto pair = findPair(firstThreads, secondThreads);
+      if (!pair)
+        continue;
+      int64_t difference = left - right;
+      least = std::min(least.value_or(difference), difference);
+      most = std::max(most.value_or(difference), difference);
+      closest = std::min(closest.value_or(std::abs(difference)),
+                         std::abs(difference));
+      if (mixture.canMeet(difference))
+        found.try_emplace({std::abs(difference), difference}, *pair);
+    }
+  }
+  if (found.empty())
+    return true;
+  meetings.clear();
+  for (auto &[_, meeting] : found)
+    if (meetings.size() < kMaxMeetings)
+      meetings.push_back(meeting);
+  System system(index, relation);
+  System::Row difference = system.makeVariable({least, most});
+  System::Row negated;
+  negated.add(difference, -1);
+  if (*closest > 0) {
+    System::Row above = difference, below = negated;
+    above.constant -= *closest;
+    below.constant -= *closest;
+    system.addCases({{above}, {below}});
+  }
+  System::Row behind = difference;
+  behind.add(system.get(mixture.firstRest, System::First), 1);
+  behind.add(system.get(mixture.secondRest, System::Second), -1);
+  System::Row before;
+  before.add(behind, -1);
+  behind.constant += mixture.firstReach;
+  before.constant += mixture.secondReach;
+  system.addNonNegative(behind);
+  system.addNonNegative(before);
+  system.add(first.condition, System::First);
+  system.add(second.condition, System::Second);
+  system.addIterations();
+  bool isEmpty = system.solve() == System::Answer::Empty;
+  conflicts.effort += system.getEffort();
+  return isEmpty || isSeparateByThreads(mixture);
+}
+
+//===----------------------------------------------------------------------===//
+// By threads
+//===----------------------------------------------------------------------===//
+
+static void collectForms(const SymbolicCondition &condition,
+                         SmallVectorImpl<const Form *> &forms) {
+  if (!condition.form.isConstant())
+    forms.push_back(&condition.form);
+  for (const SymbolicCondition &part : condition.parts)
+    collectForms(part, forms);
+}
+
+/// What `footprint` makes of threads besides their places, by thread: those of
+/// whom that is the same are one for all that is asked.
+std::vector<ThreadTables::Table>
+ThreadConflictQuery::getTraits(const Footprint &footprint) {
+  ThreadTables &tables = *conflicts.tables;
+  ThreadTables::Table ids(tables.getNumThreads());
+  std::iota(ids.begin(), ids.end(), 0);
+  SmallVector<const Form *> forms;
+  collectForms(footprint.condition, forms);
+  for (const Footprint::Extent &extent : footprint.box)
+    forms.push_back(&extent.count);
+  std::vector<ThreadTables::Table> traits;
+  for (const Form *form : forms) {
+    Form ofThread;
+    for (auto term : form->terms) {
+      const SymbolicAtom &atom = *term.first;
+      if (atom.isOfThread)
+        ofThread.terms.push_back(term);
+      else if (!atom.isLeaf() && atom.isDivergent)
+        return {ids}; // of threads and iterations
+    }
+    std::optional<ThreadTables::Table> table = tables.get(ofThread);
+    if (!table)
+      return {ids};
+    traits.push_back(std::move(*table));
+  }
+  bool isOfIterations = !relation.ends.empty() ||
+                        !relation.iterations.empty() ||
+                        !relation.avoided.empty();
+  if (isOfIterations)
+    return {ids};
+  return traits;
+}
+
+/// The threads that `may` be there, by what they have in `place` and `traits`.
+static std::map<std::vector<int64_t>, std::vector<unsigned>>
+groupThreads(const ThreadTables::Table &place,
+             ArrayRef<ThreadTables::Table> traits,
+             const std::vector<bool> &may) {
+  std::map<std::vector<int64_t>, std::vector<unsigned>> groups;
+  for (unsigned thread = 0; thread < place.size(); ++thread) {
+    if (!may[thread])
+      continue;
+    std::vector<int64_t> key = {place[thread]};
+    for (const ThreadTables::Table &trait : traits)
+      key.push_back(trait[thread]);
+    groups[std::move(key)].push_back(thread);
+  }
+  return groups;
+}
+
+/// True if no two threads that the iterations can bring together do meet, asked
+/// one pair after the other of those that are not alike.
+bool ThreadConflictQuery::isSeparateByThreads(const Mixture &mixture) {
+  constexpr unsigned kMaxPairs = 256;
+  auto lhs = groupThreads(mixture.first, getTraits(first), mixture.mayFirst);
+  auto rhs = groupThreads(mixture.second, getTraits(second), mixture.maySecond);
+  unsigned numPairs = 0;
+  for (auto &[left, firstThreads] : lhs)
+    for (auto &[right, secondThreads] : rhs) {
+      if (!mixture.canMeet(left.front() - right.front()))
+        continue;
+      auto pair = findPair(firstThreads, secondThreads);
+      if (!pair)
+        continue;
+      if (++numPairs > kMaxPairs || conflicts.isExhausted() ||
+          solve(*pair).kind != Conflict::None)
+        return false;
+    }
+  return true;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,294 @@
+//===- ThreadFootprints.cpp - Accesses in terms of forms ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Index/SymbolicTranslator.h"
+#include "ThreadConflictQuery.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+using Condition = SymbolicCondition;
+using Form = SymbolicForm;
+using Footprint = SymbolicFootprint;
+
+bool Footprint::operator==(const Footprint &other) const {
+  return place == other.place && run == other.run && agent == other.agent &&
+         condition == other.condition && box.size() == other.box.size() &&
+         llvm::all_of(llvm::zip_equal(box, other.box), [](auto pair) {
+           auto &[lhs, rhs] = pair;
+           return lhs.count == rhs.count && lhs.stride == rhs.stride &&
+                  lhs.coordinate == rhs.coordinate && lhs.limit == rhs.limit;
+         });
+}
+
+/// Makes boxes that go down go up from their last place.
+static void iterationAround(Footprint &footprint) {
+  for (Footprint::Extent &extent : footprint.box) {
+    if (extent.stride >= 0 || !extent.count.isConstant() ||
+        extent.count.constant < 1)
+      continue;
+    Form &place = footprint.place[extent.coordinate];
+    std::optional<Form> last =
+        place.plus(Form(extent.stride), extent.count.constant - 1);
+    if (!last)
+      continue;
+    place = *last;
+    extent.stride = -extent.stride;
+  }
+}
+
+/// Boxes that are one run behind the other become longer runs.
+static void mergeRuns(Footprint &footprint) {
+  unsigned last = footprint.place.size() - 1;
+  bool isMerged = true;
+  while (isMerged) {
+    isMerged = false;
+    for (auto &extent : footprint.box) {
+      if (extent.coordinate != last || !extent.count.isConstant() ||
+          extent.count.constant < 1 || extent.stride > footprint.run ||
+          extent.stride < 1)
+        continue;
+      footprint.run += extent.stride * (extent.count.constant - 1);
+      footprint.box.erase(&extent);
+      isMerged = true;
+      break;
+    }
+  }
+}
+
+/// How far the places of a footprint of one coordinate reach beyond the first.
+static std::optional<int64_t> getReach(const Footprint &footprint) {
+  int64_t reach = footprint.run - 1;
+  for (const Footprint::Extent &extent : footprint.box) {
+    std::optional<int64_t> most = extent.getMost();
+    if (!most || extent.stride < 0)
+      return std::nullopt;
+    reach += extent.stride * std::max<int64_t>(0, *most - 1);
+  }
+  return reach;
+}
+
+/// 0 <= form < extent
+static Condition isBelow(SymbolicIndex &index, const Form &form,
+                         const Form &extent) {
+  std::optional<Form> distance = extent.plus(form, -1);
+  if (distance)
+    distance = distance->plus(Form(-1));
+  Condition known; // nothing, if the numbers are too large
+  return Condition::join(
+      Condition::All,
+      {Condition::of(Condition::NonNegative, form),
+       distance ? Condition::of(Condition::NonNegative, *distance) : known});
+}
+
+/// Groups the accesses of one coordinate by their root and by what is the same
+/// for all threads at any time.
+void ThreadConflicts::makeExtents() {
+  using Common = std::vector<std::pair<unsigned, int64_t>>;
+  std::map<std::pair<unsigned, Common>, unsigned> groups;
+  for (auto [access, number] :
+       llvm::zip_equal(accesses.getAccesses(), footprintOf)) {
+    Extent &extent = extents.emplace_back();
+    if (!access.footprint || access.roots.size() != 1 ||
+        access.roots.front() == 0 || access.footprint->basis)
+      continue;
+    Form own = footprints[number].place.front();
+    Common common;
+    llvm::erase_if(own.terms, [&](auto term) {
+      const SymbolicAtom &atom = *term.first;
+      bool isCommon =
+          !atom.isDivergent && !atom.isUnsteady && atom.loops.empty();
+      if (isCommon)
+        common.emplace_back(atom.number, term.second);
+      return isCommon;
+    });
+    Interval range = SymbolicIndex::getRange(own);
+    std::optional<int64_t> reach = getReach(footprints[number]);
+    if (!range.min || !range.max || !reach)
+      continue;
+    std::pair key(access.roots.front(), std::move(common));
+    extent.group = groups.try_emplace(key, groups.size() + 1).first->second;
+    extent.first = *range.min;
+    extent.last = *range.max + *reach;
+  }
+}
+
+/// The operand that says whether `op` is executed at all; null for none.
+static Value getPredicate(Operation *op) {
+  if (auto ptx = dyn_cast<NVVM::BasicPtxBuilderInterface>(op))
+    return ptx.getPredicate().value_or(Value());
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveExpectTxOp,
+            nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp>(
+          [](auto predicated) { return predicated.getPredicate(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
+                                        const AccessFootprint &footprint,
+                                        bool isInBounds) {
+  Footprint made;
+  for (const LinearIndex &coordinate : footprint.place)
+    made.place.push_back(index.getForm(coordinate));
+  for (const AccessFootprint::Extent &extent : footprint.box)
+    made.box.push_back({index.getForm(extent.count), extent.stride,
+                        extent.coordinate, extent.limit});
+  made.run = footprint.run;
+  iterationAround(made);
+  mergeRuns(made);
+  // Every lane of a warp may read the row at the address of one.
+  made.agent = access.agent;
+  std::vector<Condition> conditions = {index.getGuard(access.op)};
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(access.op)) {
+    made.agent = AccessAgent::Warp;
+    // Eight lanes give the rows of a tile; of others no address is used.
+    if (load.getNumTiles() < 4 && index.getShape().hasLanes())
+      conditions.push_back(isBelow(index, index.getLane(),
+                                   Form(int64_t(8) * load.getNumTiles())));
+  }
+  if (Value predicate = getPredicate(access.op))
+    conditions.push_back(index.getCondition(predicate));
+  auto addBounds = [&](ArrayRef<AccessFootprint::Bound> bounds) {
+    for (const AccessFootprint::Bound &bound : bounds)
+      conditions.push_back(isBelow(index, index.getForm(bound.index),
+                                   index.getForm(bound.extent)));
+  };
+  addBounds(footprint.bounds);
+  if (isInBounds)
+    addBounds(footprint.lastBounds);
+  made.condition = Condition::join(Condition::All, std::move(conditions));
+  // What holds for all threads of the block would make all questions longer. A
+  // bound of a loop is not left out, though: it tells which iteration is the
+  // last.
+  auto isAlways = [&](const Condition &part) {
+    return tables && isOfThread(part) && tables->isAlways(part);
+  };
+  if (made.condition.kind == Condition::All)
+    llvm::erase_if(made.condition.parts, isAlways);
+  if (made.condition.kind == Condition::All)
+    made.condition =
+        Condition::join(Condition::All, std::move(made.condition.parts));
+  else if (isAlways(made.condition))
+    made.condition = Condition();
+
+  size_t hash = llvm::hash_combine(
+      made.run, made.agent,
+      llvm::hash_combine_range(made.place.begin(), made.place.end()));
+  auto [begin, end] = footprintsByHash.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (footprints[it->second] == made)
+      return it->second;
+  families.push_back(getFamily(made));
+  Footprint anyTime = made;
+  anyTime.condition = Condition();
+  anyTimeFamilies.push_back(getFamily(std::move(anyTime)));
+  footprints.push_back(std::move(made));
+  footprintsByHash.emplace(hash, footprints.size() - 1);
+  return footprints.size() - 1;
+}
+
+/// Makes `footprint` that in the iteration `iteration` of `loop`; false if that
+/// is not known.
+static bool setIteration(SymbolicIndex &index, Footprint &footprint,
+                         const KernelLoop *loop, int64_t iteration) {
+  SymbolicTranslator translator(index);
+  auto set = [&](auto &part) {
+    auto there = translator.substitute(part, loop, Form(iteration));
+    if (there)
+      part = std::move(*there);
+    return there.has_value();
+  };
+  return llvm::all_of(footprint.place, set) &&
+         llvm::all_of(footprint.box,
+                      [&](auto &extent) { return set(extent.count); }) &&
+         set(footprint.condition);
+}
+
+/// Takes the iterations that `relation` gives as numbers out of it, into the
+/// footprints; false if there are none.
+bool ThreadConflicts::takeIterations(Footprint &first, Footprint &second,
+                                     PairRelation &relation) {
+  size_t before = relation.iterations.size() + relation.ends.size();
+  llvm::erase_if(
+      relation.iterations, [&](const PairRelation::Iterations &iterations) {
+        return !iterations.first && iterations.least &&
+               iterations.least == iterations.most &&
+               setIteration(index, second, iterations.loop, *iterations.least);
+      });
+  llvm::erase_if(relation.ends, [&](const LoopEnd &end) {
+    std::optional<int64_t> iterations = index.getNumIterations(end.loop);
+    bool isLast = iterations && end.most == 1 && !end.isFromStart &&
+                  !end.other && !end.isNot;
+    return isLast && setIteration(index, first, end.loop,
+                                  *iterations - 1 + end.isBeforeTest);
+  });
+  return relation.iterations.size() + relation.ends.size() != before;
+}
+
+/// The number of those footprints that are like `footprint` but for the
+/// constants of the place.
+unsigned ThreadConflicts::getFamily(Footprint footprint) {
+  for (SymbolicForm &coordinate : footprint.place)
+    coordinate.constant = 0;
+  size_t hash = llvm::hash_combine(
+      footprint.run, footprint.agent,
+      llvm::hash_combine_range(footprint.place.begin(), footprint.place.end()));
+  auto [begin, end] = familiesByHash.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (it->second.first == footprint)
+      return it->second.second;
+  unsigned number = familiesByHash.size();
+  auto made = familiesByHash.emplace(hash, std::pair(footprint, number));
+  familyFootprints.push_back(&made->second.first);
+  return number;
+}
+
+/// True if two accesses are of different bytes whenever they are: one answer
+/// for those of an unrolled loop that each have a condition of their own.
+bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
+                                      const PairRelation &relation) {
+  const Footprint &lhs = footprints[first], &rhs = footprints[second];
+  if (lhs.condition.kind == Condition::True &&
+      rhs.condition.kind == Condition::True)
+    return false;
+  unsigned left = anyTimeFamilies[first], right = anyTimeFamilies[second];
+  Footprint moved = *familyFootprints[left];
+  SmallVector<int64_t, 4> key = {left, right,
+                                 std::get<2>(getKey(first, second, relation))};
+  for (auto [own, other, place] :
+       llvm::zip_equal(lhs.place, rhs.place, moved.place)) {
+    if (llvm::SubOverflow(own.constant, other.constant, place.constant))
+      return false;
+    key.push_back(place.constant);
+  }
+  auto [it, isNew] = apartAnyTime.try_emplace(key, false);
+  if (isNew)
+    it->second =
+        ThreadConflictQuery(*this, moved, *familyFootprints[right], relation)
+            .isApart();
+  return it->second;
+}
+
+/// The first two footprints that were asked for and are as far apart: whether
+/// threads meet does not change if both places move by as much.
+std::pair<unsigned, unsigned> ThreadConflicts::getTwins(unsigned first,
+                                                        unsigned second) {
+  SmallVector<int64_t, 4> key = {families[first], families[second]};
+  for (auto [lhs, rhs] :
+       llvm::zip_equal(footprints[first].place, footprints[second].place)) {
+    int64_t distance;
+    if (llvm::SubOverflow(lhs.constant, rhs.constant, distance))
+      return {first, second};
+    key.push_back(distance);
+  }
+  return twins.try_emplace(key, first, second).first->second;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,75 @@
+//===- ThreadTables.h - What all threads of a block do ----------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Numbers that follow from the thread alone, for all threads of a block of
+// known shape: any arithmetic is a matter of doing it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADTABLES_H
+#define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADTABLES_H
+
+#include "ThreadConflicts.h"
+
+namespace mlir::workgroup {
+
+/// True if the thread alone tells whether `condition` holds.
+bool isOfThread(const SymbolicCondition &condition);
+
+class ThreadTables {
+public:
+  using Table = std::vector<int64_t>;
+
+  /// The block has `shape`.
+  explicit ThreadTables(std::array<int64_t, 3> shape);
+
+  unsigned getNumThreads() const { return numThreads; }
+  std::array<int64_t, 3> getIds(int64_t thread) const {
+    return {thread % shape[0], thread / shape[0] % shape[1],
+            thread / shape[0] / shape[1]};
+  }
+
+  /// What `form` is in each thread; null if it does not follow from that or is
+  /// not defined in some.
+  const Table *get(const SymbolicAtom *atom);
+  std::optional<Table> get(const SymbolicForm &form);
+
+  /// In which threads `condition` may hold.
+  std::vector<bool> getPossible(const SymbolicCondition &condition);
+  /// True if it holds in all of them.
+  bool isAlways(const SymbolicCondition &condition);
+
+private:
+  std::optional<Table> compute(const SymbolicAtom *atom);
+  enum class Truth : char { No, Maybe, Yes };
+  std::vector<Truth> evaluate(const SymbolicCondition &condition);
+
+  std::array<int64_t, 3> shape;
+  unsigned numThreads;
+  DenseMap<const SymbolicAtom *, std::unique_ptr<Table>> tables;
+};
+
+/// Places that threads touch: `keys` says what has to be equal, and they
+/// overlap if those from `start` to `start + run - 1` do.
+struct ThreadPlaces {
+  /// By thread; of the threads in `isPossible` only.
+  std::vector<ThreadTables::Table> keys;
+  std::vector<int64_t> starts;
+  std::vector<bool> isPossible;
+  int64_t run = 1;
+};
+
+/// Two threads, by linear ids, that may touch the same place, and for which
+/// `isPair` holds. At most `limit` pairs.
+std::vector<std::pair<unsigned, unsigned>>
+findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
+             llvm::function_ref<bool(unsigned, unsigned)> isPair, size_t limit);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADTABLES_H

@@ -1,0 +1,145 @@
+//===- SymbolicBits.cpp - From bitwise operations to linear forms ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Integers/IntegerArithmetic.h"
+#include "NonNegative.h"
+#include "SymbolicTranslator.h"
+
+namespace mlir::workgroup {
+
+using Atom = SymbolicAtom;
+using Form = SymbolicForm;
+
+/// The largest power of two that all numbers of `form` are multiples of.
+static int64_t getPowerOfTwo(const SymbolicForm &form) {
+  uint64_t bits = uint64_t(form.constant);
+  for (auto [atom, factor] : form.terms)
+    bits |= uint64_t(factor);
+  constexpr uint64_t kMost = uint64_t(1) << 61;
+  return bits == 0 ? kMost : std::min(bits & -bits, kMost);
+}
+
+/// The same of what is not constant in it.
+static int64_t getStep(SymbolicForm form) {
+  form.constant = 0;
+  return getPowerOfTwo(form);
+}
+
+/// Takes the bits below `step`, a power of two, from `form`; they are the same
+/// in all its numbers.
+static SymbolicForm takeLow(SymbolicForm &form, int64_t step) {
+  int64_t low = form.constant & (step - 1);
+  form.constant -= low;
+  return SymbolicForm(low);
+}
+
+/// `form` / `factor`, which all its numbers are multiples of.
+static SymbolicForm divideExactly(SymbolicForm form, int64_t factor) {
+  form.constant /= factor;
+  for (auto &[atom, times] : form.terms)
+    times /= factor;
+  return form;
+}
+
+/// Of `or` and `xor`: bits that one side has and the other has not are a sum.
+SymbolicForm SymbolicTranslator::translateMixture(Operation *op, Form lhs,
+                                                  Form rhs) {
+  Value value = op->getResult(0);
+  if (lhs.isConstant() && rhs.isConstant())
+    return translateFunction(op, lhs, rhs);
+  int64_t common = std::min(getPowerOfTwo(lhs), getPowerOfTwo(rhs));
+  if (common > 1)
+    return index.multiply(translateMixture(op, divideExactly(lhs, common),
+                                           divideExactly(rhs, common)),
+                          Form(common));
+  // Below what the other one is a multiple of, bits of the one stay.
+  for (unsigned i = 0; i < 2; ++i) {
+    std::swap(lhs, rhs);
+    Form low = takeLow(lhs, std::min(getStep(lhs), getPowerOfTwo(rhs)));
+    if (low.constant != 0)
+      return index.add(translateMixture(op, lhs, rhs), low, 1, value);
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    std::swap(lhs, rhs);
+    Interval range = index.getRange(rhs);
+    if (!isNonNegative(rhs) || !range.max || *range.max >= getStep(lhs))
+      continue;
+    // Above what the other one reaches they do, too.
+    int64_t mask = int64_t(llvm::bit_ceil(uint64_t(*range.max) + 1) - 1);
+    Form high = lhs, low = takeLow(high, mask + 1);
+    if (low.constant == 0)
+      return index.add(lhs, rhs, 1, value);
+    if (low.constant == mask)
+      return isa<arith::OrIOp>(op) ? lhs : index.add(lhs, rhs, -1, value);
+    return index.add(high, translateFunction(op, low, rhs), 1, value);
+  }
+  return translateFunction(op, lhs, rhs);
+}
+
+SymbolicForm SymbolicTranslator::translateBits(Operation *op) {
+  Value value = op->getResult(0);
+  if (value.getType().isInteger(1))
+    return index.makeOpaque(value);
+  Form lhs = index.getForm(op->getOperand(0));
+  Form rhs = index.getForm(op->getOperand(1));
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) && lhs.isConstant() &&
+      !rhs.isConstant())
+    std::swap(lhs, rhs);
+  bool isPower = rhs.isConstant() && rhs.constant >= 0 && rhs.constant < 62;
+  if (isa<arith::ShLIOp>(op) && isPower)
+    return index.multiply(lhs, Form(int64_t(1) << rhs.constant));
+  if (isa<arith::ShRSIOp, arith::ShRUIOp>(op) && isPower &&
+      (isa<arith::ShRSIOp>(op) || isNonNegative(lhs)))
+    return index.divide(lhs, Form(int64_t(1) << rhs.constant));
+  if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant >= 0 &&
+      llvm::isMask_64(rhs.constant)) {
+    bool isSecond = index.getForm(op->getOperand(1)).isConstant();
+    return index.remainder(getWrapping(op->getOperand(isSecond ? 0 : 1)),
+                           Form(rhs.constant + 1));
+  }
+  if (isa<arith::OrIOp, arith::XOrIOp>(op))
+    return translateMixture(op, lhs, rhs);
+  return translateFunction(op, lhs, rhs);
+}
+
+/// Any order of forms that is the same in each run.
+static bool comesBefore(const SymbolicForm &lhs, const SymbolicForm &rhs) {
+  if (lhs.constant != rhs.constant)
+    return lhs.constant < rhs.constant;
+  return std::lexicographical_compare(
+      lhs.terms.begin(), lhs.terms.end(), rhs.terms.begin(), rhs.terms.end(),
+      [](auto left, auto right) {
+        return std::pair(left.first->number, left.second) <
+               std::pair(right.first->number, right.second);
+      });
+}
+
+SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
+                                                   const Form &lhs,
+                                                   const Form &rhs) {
+  BinaryFn fn = getBinaryFn(op);
+  Value value = op->getResult(0);
+  unsigned width = getWidth(value.getType());
+  if (!fn || width == 0)
+    return index.makeOpaque(value);
+  if (lhs.isConstant() && rhs.isConstant()) {
+    Number number = fn(lhs.constant, rhs.constant, width);
+    return number ? makeConstant(APInt(64, wrap(*number, width), true), value)
+                  : index.makeOpaque(value);
+  }
+  Atom atom;
+  atom.kind = Atom::Function;
+  atom.op = op;
+  atom.operands = {lhs, rhs};
+  bool isSymmetric = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+  if (isSymmetric && comesBefore(rhs, lhs))
+    std::swap(atom.operands[0], atom.operands[1]);
+  return index.ofAtom(std::move(atom));
+}
+
+} // namespace mlir::workgroup

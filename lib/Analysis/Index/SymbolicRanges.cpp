@@ -1,0 +1,233 @@
+//===- SymbolicRanges.cpp - What numbers forms can be ---------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Integers/CheckedArithmetic.h"
+#include "SymbolicIndex.h"
+#include "workgroup/Target/LaunchLimits.h"
+
+namespace mlir::workgroup {
+
+using Range = Interval;
+
+static Number scale(Number number, int64_t factor) {
+  return number ? addScaled(0, *number, factor) : std::nullopt;
+}
+
+static Number sum(Number lhs, Number rhs) {
+  return lhs && rhs ? addScaled(*lhs, *rhs, 1) : std::nullopt;
+}
+
+/// The range of `form` by those of its atoms.
+static Range getSumRange(const SymbolicForm &form) {
+  Range range{form.constant, form.constant};
+  for (auto [atom, factor] : form.terms) {
+    Number low = scale(factor > 0 ? atom->range.min : atom->range.max, factor);
+    Number high = scale(factor > 0 ? atom->range.max : atom->range.min, factor);
+    range = {sum(range.min, low), sum(range.max, high)};
+  }
+  return range;
+}
+
+/// A remainder in a sum: `rest` and what is from zero to `most`.
+struct SumWithRemainder {
+  SymbolicForm rest;
+  int64_t most;
+};
+
+/// Takes x - n * floor(x / n) out of `form`, of which `term` is the second
+/// part; or floor(x / m) - n * floor(x / (m * n)), which is a remainder by n
+/// too.
+static std::optional<SumWithRemainder>
+takeRemainder(const SymbolicForm &form,
+              std::pair<const SymbolicAtom *, int64_t> term) {
+  auto [atom, factor] = term;
+  if (atom->kind != SymbolicAtom::Quotient || !atom->operands[1].isConstant() ||
+      atom->operands[1].constant <= 0 || factor > 0)
+    return std::nullopt;
+  int64_t divisor = atom->operands[1].constant;
+  auto take = [&](const SymbolicForm &whole,
+                  int64_t times) -> std::optional<SumWithRemainder> {
+    SymbolicForm quotient;
+    quotient.terms.push_back(term);
+    std::optional<SymbolicForm> rest = form.plus(quotient, -1);
+    if (rest)
+      rest = rest->plus(whole, -times);
+    // Less is left, or nothing is gained; so this ends.
+    if (!rest || rest->terms.size() >= form.terms.size())
+      return std::nullopt;
+    return SumWithRemainder{*rest, -factor - times};
+  };
+  if (factor % divisor == 0)
+    if (auto taken = take(atom->operands[0], -factor / divisor))
+      return taken;
+  for (auto [other, multiple] : form.terms) {
+    if (other->kind != SymbolicAtom::Quotient || multiple <= 0 ||
+        factor % multiple != 0 || other->operands[0] != atom->operands[0] ||
+        !other->operands[1].isConstant() ||
+        other->operands[1].constant * (-factor / multiple) != divisor)
+      continue;
+    SymbolicForm whole;
+    whole.terms.emplace_back(other, 1);
+    if (auto taken = take(whole, multiple))
+      return taken;
+  }
+  return std::nullopt;
+}
+
+/// The range of `form` by those of its atoms, and of the remainders in it.
+static Range getRangeOfRemainders(const SymbolicForm &form) {
+  Range range = getSumRange(form);
+  for (auto term : form.terms) {
+    std::optional<SumWithRemainder> parts = takeRemainder(form, term);
+    if (!parts)
+      continue;
+    Range around = SymbolicIndex::getRange(parts->rest);
+    Number low = around.min, high = sum(around.max, parts->most);
+    if (low && (!range.min || *low > *range.min))
+      range.min = low;
+    if (high && (!range.max || *high < *range.max))
+      range.max = high;
+  }
+  return range;
+}
+
+Interval SymbolicIndex::getRange(const SymbolicForm &form) {
+  Range range = getRangeOfRemainders(form);
+  bool isNegated = llvm::any_of(form.terms, [](auto term) {
+    return term.first->kind == SymbolicAtom::Quotient && term.second > 0;
+  });
+  std::optional<SymbolicForm> negated =
+      isNegated ? SymbolicForm(0).plus(form, -1) : std::nullopt;
+  if (!negated)
+    return range;
+  // Of -(x mod n) the ends by those of x and x / n may be known, and far off.
+  Range other = getRangeOfRemainders(*negated);
+  Number low = scale(other.max, -1), high = scale(other.min, -1);
+  if (low && (!range.min || *range.min < *low))
+    range.min = low;
+  if (high && (!range.max || *range.max > *high))
+    range.max = high;
+  return range;
+}
+
+static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
+  if (!lhs.isNonNegative() || !rhs.isNonNegative())
+    return {};
+  Range result;
+  result.min = scale(lhs.min, *rhs.min);
+  if (lhs.max && rhs.max)
+    result.max = scale(lhs.max, *rhs.max);
+  return result;
+}
+
+static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
+  Range result;
+  if (divisor.min && divisor.min == divisor.max && *divisor.min > 0) {
+    if (lhs.min)
+      result.min = llvm::divideFloorSigned(*lhs.min, *divisor.min);
+    if (lhs.max)
+      result.max = llvm::divideFloorSigned(*lhs.max, *divisor.min);
+  } else if (lhs.isNonNegative()) {
+    result = {0, lhs.max};
+  }
+  return result;
+}
+
+/// The range of an unsigned division, or a bitwise operation, of numbers that
+/// are not negative.
+Range SymbolicIndex::getRangeOfFunction(Operation *op, const Range &lhs,
+                                        const Range &rhs) {
+  // A rest is below what it is one by, whatever is divided.
+  if (isa<arith::RemUIOp>(op) && rhs.min && *rhs.min > 0 && rhs.max)
+    return {0, lhs.isNonNegative() && lhs.max ? std::min(*lhs.max, *rhs.max - 1)
+                                              : *rhs.max - 1};
+  if (!lhs.isNonNegative())
+    return {};
+  // By what is below zero, and so is large, the rest is all of it.
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return {0, lhs.max};
+  if (!rhs.isNonNegative())
+    return {};
+  if (isa<arith::AndIOp>(op)) {
+    if (lhs.max && rhs.max)
+      return {0, std::min(*lhs.max, *rhs.max)};
+    return {0, lhs.max ? lhs.max : rhs.max};
+  }
+  if (isa<arith::ShRUIOp, arith::ShRSIOp>(op)) {
+    Number most = lhs.max;
+    if (most)
+      most = *most >> std::min<int64_t>(*rhs.min, 63);
+    return {0, most};
+  }
+  if (!isa<arith::OrIOp, arith::XOrIOp>(op) || !lhs.max || !rhs.max)
+    return {};
+  // Whatever bits the one has, of the other those above them stay.
+  auto setBits = [](uint64_t number, uint64_t below) {
+    return int64_t(number | llvm::maskTrailingOnes<uint64_t>(
+                                64 - llvm::countl_zero(below)));
+  };
+  return {0,
+          std::min(setBits(*lhs.max, *rhs.max), setBits(*rhs.max, *lhs.max))};
+}
+
+Interval SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
+  using Atom = SymbolicAtom;
+  auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
+  auto getMost = [&](std::optional<int64_t> size, std::optional<int64_t> most,
+                     int64_t limit) {
+    return std::min(limit, size.value_or(most.value_or(limit)));
+  };
+  auto getMostThreads = [&] {
+    return getMost(shape.sizes[atom.dim], mostThreads[atom.dim],
+                   kMaxBlockSizes[atom.dim]);
+  };
+  auto getMostBlocks = [&] {
+    return getMost(grid[atom.dim], mostBlocks[atom.dim],
+                   kMaxGridSizes[atom.dim]);
+  };
+  switch (atom.kind) {
+  case Atom::ThreadId:
+    return {0, getMostThreads() - 1};
+  case Atom::GridValue:
+    if (atom.what == Atom::BlockSize)
+      return {1, getMostThreads()};
+    if (atom.what == Atom::GridSize)
+      return {1, getMostBlocks()};
+    return {0, getMostBlocks() - 1};
+  case Atom::Quotient:
+    return rangeOfQuotient(ofOperand(0), ofOperand(1));
+  case Atom::Product:
+    return rangeOfProduct(ofOperand(0), ofOperand(1));
+  case Atom::Minimum:
+  case Atom::Maximum:
+  case Atom::Select: {
+    Range lhs = ofOperand(0), rhs = ofOperand(1), result;
+    if (lhs.min && rhs.min)
+      result.min = atom.kind == Atom::Maximum ? std::max(*lhs.min, *rhs.min)
+                                              : std::min(*lhs.min, *rhs.min);
+    else if (atom.kind == Atom::Maximum)
+      result.min = lhs.min ? lhs.min : rhs.min;
+    if (lhs.max && rhs.max)
+      result.max = atom.kind == Atom::Minimum ? std::min(*lhs.max, *rhs.max)
+                                              : std::max(*lhs.max, *rhs.max);
+    else if (atom.kind == Atom::Minimum)
+      result.max = lhs.max ? lhs.max : rhs.max;
+    return result;
+  }
+  case Atom::Total:
+    return {ofOperand(0).isNonNegative() ? Number(0) : Number(), Number()};
+  case Atom::Function:
+    return getRangeOfFunction(atom.op, ofOperand(0), ofOperand(1));
+  case Atom::Iteration:
+  case Atom::Opaque:
+    return atom.range;
+  }
+  llvm_unreachable("unknown atom");
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,44 @@
+//===- IntegerArithmetic.h - Arithmetic on numbers of a width ---*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERARITHMETIC_H
+#define WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERARITHMETIC_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+#include <optional>
+
+namespace mlir::workgroup {
+
+/// The bits of integers of `type`; 0 if it is none that is evaluated.
+unsigned getWidth(Type type);
+
+/// The low `width` bits of `value`, as a signed and as an unsigned number.
+inline int64_t wrap(uint64_t value, unsigned width) {
+  return llvm::SignExtend64(value, width);
+}
+inline uint64_t toUnsigned(int64_t value, unsigned width) {
+  return static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(width);
+}
+
+using Number = std::optional<int64_t>;
+/// What an operation on two integers of a width computes; nothing where it is
+/// undefined. The caller wraps the result.
+using BinaryFn = Number (*)(int64_t lhs, int64_t rhs, unsigned width);
+
+/// What `op` computes of its two operands; null if it is not of the arithmetic
+/// on integers.
+BinaryFn getBinaryFn(Operation *op);
+
+/// True if numbers `a` and `b` of `width` bits are in relation `predicate`.
+bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b,
+             unsigned width);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERARITHMETIC_H

@@ -1,0 +1,149 @@
+//===- BufferUses.cpp - What becomes of the memory behind a value ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAliases.h"
+#include "BufferLiveness.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+
+namespace mlir::workgroup {
+
+/// How many groups of copies `op` leaves pending, if it is a wait for the
+/// others.
+static std::optional<int64_t> getNumPendingGroups(Operation *op) {
+  if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
+    return wait.getNumGroups().value_or(0);
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
+    return wait.getN();
+  return std::nullopt;
+}
+
+/// The wait after which `copy` is known to be done, or null. Every thread that
+/// copies passes it: it stands in the block of the copy or in one around it.
+static Operation *findWait(nvgpu::DeviceAsyncCopyOp copy) {
+  // Groups that are committed after the copy, of which the first holds it. The
+  // ones of nested operations could only add to it.
+  int64_t numGroups = 0;
+  for (Operation *op = copy; !isa<FunctionOpInterface, gpu::LaunchOp>(op);
+       op = op->getParentOp())
+    for (Operation *next = op->getNextNode(); next;
+         next = next->getNextNode()) {
+      numGroups +=
+          isa<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(
+              next);
+      std::optional<int64_t> numPending = getNumPendingGroups(next);
+      if (numPending && numGroups - 1 >= *numPending)
+        return next;
+    }
+  return nullptr;
+}
+
+namespace {
+
+/// Follows the memory of a buffer through its aliases.
+class UseCollector {
+public:
+  UseCollector(SymbolTableCollection &symbols, DominanceInfo &dominance,
+               BufferUses &uses)
+      : symbols(symbols), dominance(dominance), uses(uses) {}
+
+  void run(Value buffer, Operation *site);
+
+private:
+  void visit(OpOperand &use, Operation *site);
+  void visitCall(CallOpInterface call, OpOperand &use, Operation *site);
+  void add(ValueRange aliases, Operation *site) {
+    for (Value alias : aliases)
+      if (isa<BaseMemRefType>(alias.getType()))
+        worklist.insert({alias, site});
+  }
+  void escape(Operation *op, bool isOutOfSight = true) {
+    uses.ops.insert(op);
+    uses.isOutOfSight |= isOutOfSight;
+    if (!uses.escape)
+      uses.escape = op;
+  }
+
+  SymbolTableCollection &symbols;
+  DominanceInfo &dominance;
+  BufferUses &uses;
+  /// Of the buffer; null if it is an argument.
+  Operation *definition = nullptr;
+  /// An alias, and the call by which the kernel gets to it.
+  llvm::SmallSetVector<std::pair<Value, Operation *>, 8> worklist;
+};
+
+} // namespace
+
+void UseCollector::run(Value buffer, Operation *site) {
+  definition = buffer.getDefiningOp();
+  worklist.insert({buffer, site});
+  for (unsigned i = 0; i < worklist.size(); ++i) {
+    auto [alias, at] = worklist[i];
+    for (OpOperand &use : alias.getUses())
+      visit(use, at);
+  }
+}
+
+void UseCollector::visit(OpOperand &use, Operation *site) {
+  Operation *user = use.getOwner();
+  Operation *at = site ? site : user;
+  if (isa<memref::DeallocOp, memref::DimOp>(user))
+    return; // no access
+  if (auto call = dyn_cast<CallOpInterface>(user))
+    return visitCall(call, use, site);
+  if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(user)) {
+    Operation *wait = findWait(copy);
+    uses.ops.insert(at);
+    if (!wait)
+      return escape(at, /*isOutOfSight=*/false);
+    if (!site)
+      uses.ops.insert(wait);
+    return;
+  }
+  if (auto store = dyn_cast<memref::StoreOp>(user);
+      store && store.getValueToStore() == use.get())
+    return escape(at);
+  if (isSynchronousAccess(user)) {
+    uses.ops.insert(at);
+    return;
+  }
+  if (definition && isHandedOn(use, definition, dominance))
+    uses.carrier = user;
+  SmallVector<Value> aliases = getAliases(use);
+  if (aliases.empty())
+    escape(at);
+  add(aliases, site);
+}
+
+/// Follows `use` into the arguments of the callee. What the callee returns is
+/// out of sight.
+void UseCollector::visitCall(CallOpInterface call, OpOperand &use,
+                             Operation *site) {
+  Operation *at = site ? site : call.getOperation();
+  uses.ops.insert(at);
+  auto callee = dyn_cast_or_null<FunctionOpInterface>(
+      call.resolveCallableInTable(&symbols));
+  Region *body = callee ? callee.getCallableRegion() : nullptr;
+  auto operands = call.getArgOperands();
+  if (!body || body->empty() || operands.empty())
+    return escape(at);
+  for (auto [operand, argument] : llvm::zip(operands, body->getArguments()))
+    if (operand == use.get())
+      add(argument, at);
+}
+
+void collectBufferUses(Value buffer, Operation *site,
+                       SymbolTableCollection &symbols, DominanceInfo &dominance,
+                       BufferUses &uses) {
+  UseCollector(symbols, dominance, uses).run(buffer, site);
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,372 @@
+//===- MemRefPlace.cpp - Where the elements of a memref are ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemRefPlace.h"
+#include "PointerPlace.h"
+#include "Support/Views.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Analysis/Alignment.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+using Result = std::optional<MemRefPlace>;
+using FixedQuery = MemRefPlace::FixedQuery;
+
+/// The product modulo 2^64.
+static int64_t multiplyWrapping(int64_t lhs, int64_t rhs) {
+  return int64_t(uint64_t(lhs) * uint64_t(rhs));
+}
+
+static OpFoldResult getIndex(MLIRContext *context, int64_t number) {
+  return IntegerAttr::get(IndexType::get(context), number);
+}
+
+static OpFoldResult getStaticExtent(MemRefType type, unsigned dim) {
+  return type.isDynamicDim(dim)
+             ? OpFoldResult()
+             : getIndex(type.getContext(), type.getDimSize(dim));
+}
+
+/// The extents of `memref`, with the values that its definition says are the
+/// dynamic ones.
+static SmallVector<OpFoldResult> getExtents(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<OpFoldResult> extents;
+  for (unsigned dim = 0, e = type.getRank(); dim != e; ++dim)
+    extents.push_back(getStaticExtent(type, dim));
+  Operation *definition = memref.getDefiningOp();
+  if (!definition)
+    return extents;
+  ValueRange sizes = llvm::TypeSwitch<Operation *, ValueRange>(definition)
+                         .Case<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(
+                             [](auto op) { return op.getDynamicSizes(); })
+                         .Case([](memref::ViewOp op) { return op.getSizes(); })
+                         .Default([](Operation *) { return ValueRange(); });
+  for (OpFoldResult &extent : extents)
+    if (!extent && !sizes.empty()) {
+      extent = sizes.front();
+      sizes = sizes.drop_front();
+    }
+  return extents;
+}
+
+static bool isStatic(OpFoldResult extent, int64_t number) {
+  return extent && getConstantIntValue(extent) == number;
+}
+
+//===----------------------------------------------------------------------===//
+// Roots
+//===----------------------------------------------------------------------===//
+
+/// The place of `memref` by its type, for a pointer to `base`: in bytes if the
+/// strides are constants, else, if `isFixed`, by its own indices.
+static Result getPlaceAt(Value memref, std::optional<LinearIndex> base,
+                         FixedQuery isFixed) {
+  auto type = cast<MemRefType>(memref.getType());
+  Operation *scope = memref.getParentRegion()->getParentOp();
+  std::optional<int64_t> bytes = getElementBytes(type, scope);
+  if (!bytes)
+    return std::nullopt;
+  MemRefPlace place;
+  place.elementBytes = *bytes;
+  place.base = base;
+  SmallVector<OpFoldResult> extents = getExtents(memref);
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  bool isConstant = succeeded(type.getStridesAndOffset(strides, offset)) &&
+                    !llvm::is_contained(strides, ShapedType::kDynamic);
+  if (isConstant && base && !ShapedType::isDynamic(offset)) {
+    place.origin.push_back(*base);
+    place.origin.front().constant += multiplyWrapping(offset, *bytes);
+    for (auto [stride, extent] : llvm::zip_equal(strides, extents))
+      place.dimensions.push_back({0, multiplyWrapping(stride, *bytes), extent});
+    return place;
+  }
+  if (!isFixed())
+    return std::nullopt;
+  place.basis = memref;
+  place.origin.resize(extents.size());
+  for (auto [number, extent] : llvm::enumerate(extents))
+    place.dimensions.push_back({unsigned(number), 1, extent});
+  return place;
+}
+
+std::optional<MemRefPlace> MemRefPlace::ofRoot(Value root, FixedQuery isFixed) {
+  if (auto group = dyn_cast<nvgpu::MBarrierGroupType>(root.getType())) {
+    constexpr int64_t kMBarrierBytes = 8;
+    MemRefPlace place;
+    place.elementBytes = kMBarrierBytes;
+    place.origin.emplace_back();
+    place.dimensions.push_back(
+        {0, kMBarrierBytes,
+         getIndex(group.getContext(), group.getNumBarriers())});
+    return place;
+  }
+  if (isa<LLVM::LLVMPointerType>(root.getType()))
+    return getPlaceOfRootPointer();
+  if (!isa<MemRefType>(root.getType()))
+    return std::nullopt;
+  return getPlaceAt(root, LinearIndex(), isFixed);
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// The place of `view`, a view of all of `source`, by its type: without a
+/// layout its elements follow each other from where the pointer points to.
+static Result getContiguous(Value view, const MemRefPlace &source,
+                            FixedQuery isFixed) {
+  if (!source.base ||
+      !cast<MemRefType>(view.getType()).getLayout().isIdentity())
+    return std::nullopt;
+  Result place = getPlaceAt(view, *source.base, isFixed);
+  if (place)
+    place->bounds = source.bounds;
+  return place;
+}
+
+static MemRefPlace getLike(const MemRefPlace &source) {
+  MemRefPlace place = source;
+  place.dimensions.clear();
+  return place;
+}
+
+static Result getCast(Value view, const MemRefPlace &source) {
+  auto type = dyn_cast<MemRefType>(view.getType());
+  if (!type || type.getRank() != int64_t(source.dimensions.size()))
+    return std::nullopt;
+  MemRefPlace place = source;
+  for (auto [number, dimension] : llvm::enumerate(place.dimensions))
+    if (OpFoldResult extent = getStaticExtent(type, number))
+      dimension.extent = extent;
+  return place;
+}
+
+/// Adds what a subview of `size` elements, `step` apart, promises of its place
+/// along a dimension: that its ends are inside.
+static void addBounds(MemRefPlace &place, OpFoldResult offset,
+                      OpFoldResult size, int64_t step, OpFoldResult extent) {
+  std::optional<int64_t> count = getConstantIntValue(size);
+  if (!extent || !count || *count < 1)
+    return;
+  LinearIndex first, last;
+  first.add(offset, 1);
+  last.add(offset, 1);
+  last.constant += multiplyWrapping(*count - 1, step);
+  if (!first.isConstant())
+    place.bounds.push_back({first, extent});
+  if (!last.isConstant() && *count > 1)
+    place.bounds.push_back({last, extent});
+}
+
+static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
+  MemRefPlace place = getLike(source);
+  llvm::SmallBitVector dropped = getDroppedDims(op);
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    const MemRefPlace::Dimension &from = source.dimensions[dim];
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    if (!step)
+      return std::nullopt;
+    place.origin[from.coordinate].add(offset, from.stride);
+    addBounds(place, offset, size, *step, from.extent);
+    if (!dropped.test(dim))
+      place.dimensions.push_back(
+          {from.coordinate, multiplyWrapping(from.stride, *step), size});
+  }
+  return place;
+}
+
+static Result getExpanded(const MemRefPlace &source, memref::ExpandShapeOp op) {
+  MemRefPlace place = getLike(source);
+  place.dimensions.resize(op.getResultType().getRank());
+  SmallVector<OpFoldResult> extents = op.getMixedOutputShape();
+  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
+    MemRefPlace::Dimension part = source.dimensions[dim];
+    for (int64_t number : llvm::reverse(group)) {
+      part.extent = extents[number];
+      place.dimensions[number] = part;
+      if (number == group.front())
+        break;
+      std::optional<int64_t> extent = getConstantIntValue(part.extent);
+      if (!extent)
+        return std::nullopt;
+      part.stride = multiplyWrapping(part.stride, *extent);
+    }
+  }
+  return place;
+}
+
+static Result getCollapsed(const MemRefPlace &source,
+                           memref::CollapseShapeOp op) {
+  MemRefPlace place = getLike(source);
+  MLIRContext *context = op.getContext();
+  for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
+    // Extents of one say nothing of the stride.
+    SmallVector<int64_t> parts;
+    llvm::copy_if(group, std::back_inserter(parts), [&](int64_t part) {
+      return !isStatic(source.dimensions[part].extent, 1);
+    });
+    if (parts.empty()) {
+      place.dimensions.push_back({0, 0, getIndex(context, 1)});
+      continue;
+    }
+    MemRefPlace::Dimension merged = source.dimensions[parts.back()];
+    for (int64_t part : ArrayRef(parts).drop_back()) {
+      const MemRefPlace::Dimension &outer = source.dimensions[part];
+      if (outer.coordinate != merged.coordinate)
+        return std::nullopt;
+      std::optional<int64_t> lhs = getConstantIntValue(outer.extent),
+                             rhs = getConstantIntValue(merged.extent);
+      merged.extent = lhs && rhs
+                          ? getIndex(context, multiplyWrapping(*lhs, *rhs))
+                          : OpFoldResult();
+    }
+    place.dimensions.push_back(merged);
+  }
+  return place;
+}
+
+/// A cast counts its offset from where the memory begins that the source's
+/// pointer is of.
+static Result getReinterpreted(const MemRefPlace &source,
+                               memref::ReinterpretCastOp op,
+                               FixedQuery isFixed) {
+  if (!source.base)
+    return std::nullopt;
+  MemRefPlace place = getLike(source);
+  place.basis = Value();
+  place.origin.assign(1, *source.base);
+  place.origin.front().add(op.getMixedOffsets().front(), place.elementBytes);
+  for (auto [stride, size] :
+       llvm::zip_equal(op.getMixedStrides(), op.getMixedSizes())) {
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    if (!step)
+      return getPlaceAt(op, source.base, isFixed);
+    place.dimensions.push_back(
+        {0, multiplyWrapping(*step, place.elementBytes), size});
+  }
+  return place;
+}
+
+static MemRefPlace getTransposed(const MemRefPlace &source,
+                                 memref::TransposeOp op) {
+  MemRefPlace place = getLike(source);
+  for (AffineExpr expr : op.getPermutation().getResults())
+    place.dimensions.push_back(
+        source.dimensions[cast<AffineDimExpr>(expr).getPosition()]);
+  return place;
+}
+
+/// The buffer without its layout: one element where the pointer points to.
+static Result getBaseBuffer(const MemRefPlace &source) {
+  if (!source.base)
+    return std::nullopt;
+  MemRefPlace place = getLike(source);
+  place.basis = Value();
+  place.origin.assign(1, *source.base);
+  return place;
+}
+
+static Result getByteView(const MemRefPlace &source, memref::ViewOp op,
+                          FixedQuery isFixed) {
+  if (source.basis)
+    return std::nullopt;
+  LinearIndex first = source.origin.front();
+  first.add(op.getByteShift(), 1);
+  Result place = getPlaceAt(op, first, isFixed);
+  if (place)
+    place->bounds = source.bounds;
+  return place;
+}
+
+std::optional<MemRefPlace>
+MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
+  if (isa<LLVM::LLVMPointerType>(view.getType()))
+    return getPlaceOfPointer(view, source);
+  if (!isa<MemRefType>(view.getType()))
+    return std::nullopt;
+  Result place =
+      llvm::TypeSwitch<Operation *, Result>(view.getDefiningOp())
+          .Case<memref::CastOp, memref::MemorySpaceCastOp,
+                memref::AssumeAlignmentOp, memref::DistinctObjectsOp>(
+              [&](auto) { return getCast(view, source); })
+          .Case([&](memref::SubViewOp op) { return getSubview(source, op); })
+          .Case(
+              [&](memref::ExpandShapeOp op) { return getExpanded(source, op); })
+          .Case([&](memref::CollapseShapeOp op) {
+            return getCollapsed(source, op);
+          })
+          .Case([&](memref::ReinterpretCastOp op) {
+            return getReinterpreted(source, op, isFixed);
+          })
+          .Case(
+              [&](memref::TransposeOp op) { return getTransposed(source, op); })
+          .Case([&](memref::ExtractStridedMetadataOp) {
+            return getBaseBuffer(source);
+          })
+          .Case([&](memref::ViewOp op) {
+            return getByteView(source, op, isFixed);
+          })
+          .Default([](Operation *) { return std::nullopt; });
+  if (place)
+    return place;
+  if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(view.getDefiningOp()))
+    return getContiguous(view, source, isFixed);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Joins
+//===----------------------------------------------------------------------===//
+
+void MemRefPlace::dropBounds() {
+  bounds.clear();
+  for (Dimension &dimension : dimensions)
+    if (dimension.extent && !getConstantIntValue(dimension.extent))
+      dimension.extent = OpFoldResult();
+}
+
+std::optional<MemRefPlace> MemRefPlace::join(const MemRefPlace &lhs,
+                                             const MemRefPlace &rhs) {
+  MemRefPlace place = lhs;
+  place.dropBounds();
+  if (lhs.basis != rhs.basis || lhs.origin != rhs.origin ||
+      lhs.elementBytes != rhs.elementBytes ||
+      lhs.dimensions.size() != rhs.dimensions.size())
+    return std::nullopt;
+  if (lhs.base != rhs.base)
+    place.base = std::nullopt;
+  for (auto [joined, other] :
+       llvm::zip_equal(place.dimensions, rhs.dimensions)) {
+    if (joined.coordinate != other.coordinate || joined.stride != other.stride)
+      return std::nullopt;
+    if (joined.extent != other.extent)
+      joined.extent = OpFoldResult();
+  }
+  return place;
+}
+
+bool MemRefPlace::operator==(const MemRefPlace &other) const {
+  auto isEqual = [](const Dimension &lhs, const Dimension &rhs) {
+    return lhs.coordinate == rhs.coordinate && lhs.stride == rhs.stride &&
+           lhs.extent == rhs.extent;
+  };
+  return basis == other.basis && origin == other.origin && base == other.base &&
+         elementBytes == other.elementBytes &&
+         llvm::equal(dimensions, other.dimensions, isEqual) &&
+         bounds == other.bounds;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,70 @@
+//===- MemRefPlace.h - Where the elements of a memref are -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The view arithmetic of memrefs: where the elements of a view are in the
+// memory that it is a view of. With strides that are constants that is a number
+// of bytes. With others, multiples of unknown numbers, it is indices into a
+// memref: different ones are different elements, for layouts are injective.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFPLACE_H
+#define WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFPLACE_H
+
+#include "workgroup/Analysis/Footprint.h"
+
+namespace mlir::workgroup {
+
+/// Where the elements of a memref are in its root.
+struct MemRefPlace {
+  using Bound = AccessFootprint::Bound;
+  /// A step along a dimension is `stride` units along `coordinate`.
+  struct Dimension {
+    unsigned coordinate = 0;
+    int64_t stride = 0;
+    /// Null if it is not known.
+    OpFoldResult extent;
+  };
+
+  /// As in AccessFootprint: null if there is one coordinate, in bytes.
+  Value basis;
+  /// Where the first element is.
+  SmallVector<LinearIndex, 1> origin;
+  SmallVector<Dimension, 4> dimensions;
+  /// Where the pointer points to that offsets count from, in bytes from the
+  /// start of the root; nothing if that is not known.
+  std::optional<LinearIndex> base;
+  int64_t elementBytes = 0;
+  /// What making the views on the way has promised of them.
+  SmallVector<Bound, 0> bounds;
+
+  /// Asks whether a memref is the same memory whenever and whoever looks:
+  /// whether indices into it can be compared.
+  using FixedQuery = llvm::function_ref<bool()>;
+
+  /// The place of the memref `root`, from which coordinates are counted.
+  static std::optional<MemRefPlace> ofRoot(Value root, FixedQuery isFixed);
+
+  /// The place of the result `view` of a view of `source`.
+  static std::optional<MemRefPlace>
+  ofView(Value view, const MemRefPlace &source, FixedQuery isFixed);
+
+  /// The place of what may be in `lhs` or in `rhs`. Keeps no values but those
+  /// in `origin` and `base`.
+  static std::optional<MemRefPlace> join(const MemRefPlace &lhs,
+                                         const MemRefPlace &rhs);
+
+  /// Forgets what is true only where the memref was made.
+  void dropBounds();
+
+  bool operator==(const MemRefPlace &other) const;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFPLACE_H

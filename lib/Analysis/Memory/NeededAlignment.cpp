@@ -1,0 +1,266 @@
+//===- NeededAlignment.cpp - Alignment that accesses ask for --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BufferAliases.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// Places in buffers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where a memref starts: offsets of its layout count from `base`, in bytes
+/// from the start of the buffer.
+struct Place {
+  int64_t base = 0;
+  int64_t offset = 0;
+};
+} // namespace
+
+/// The value of `terms` weighted by `strides`, if all of it is constant.
+static std::optional<int64_t> getWeightedSum(ArrayRef<OpFoldResult> terms,
+                                             ArrayRef<int64_t> strides) {
+  int64_t sum = 0;
+  for (auto [term, stride] : llvm::zip_equal(terms, strides)) {
+    std::optional<int64_t> constant = getConstantIntValue(term);
+    if (!constant || ShapedType::isDynamic(stride))
+      return std::nullopt;
+    sum += *constant * stride;
+  }
+  return sum;
+}
+
+static std::optional<Place> getPlace(Value memref) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  Operation *op = memref.getDefiningOp();
+  Value source = op ? getViewSource(op) : Value();
+  if (!source) {
+    if (ShapedType::isDynamic(offset))
+      return std::nullopt;
+    return Place{0, offset};
+  }
+  std::optional<Place> place = getPlace(source);
+  if (!place)
+    return std::nullopt;
+  if (auto view = dyn_cast<memref::ViewOp>(op)) {
+    std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
+    if (!shift)
+      return std::nullopt;
+    return Place{place->base + place->offset + *shift, 0};
+  }
+  if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    std::optional<int64_t> at =
+        getConstantIntValue(cast.getMixedOffsets().front());
+    if (!at)
+      return std::nullopt;
+    return Place{place->base, *at};
+  }
+  if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
+    // The query adds to what it is given.
+    SmallVector<int64_t> ofSource;
+    auto sourceType = cast<MemRefType>(source.getType());
+    (void)sourceType.getStridesAndOffset(ofSource, offset);
+    std::optional<int64_t> at =
+        getWeightedSum(slice.getMixedOffsets(), ofSource);
+    if (!at)
+      return std::nullopt;
+    return Place{place->base, place->offset + *at};
+  }
+  if (isa<memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
+          memref::CollapseShapeOp, memref::TransposeOp,
+          memref::AssumeAlignmentOp>(op))
+    return place;
+  return std::nullopt;
+}
+
+std::optional<int64_t> getConstantPlace(Value memref) {
+  std::optional<Place> place = getPlace(memref);
+  if (!place)
+    return std::nullopt;
+  std::optional<int64_t> bytes =
+      getElementBytes(cast<MemRefType>(memref.getType()),
+                      memref.getParentRegion()->getParentOp());
+  if (!bytes)
+    return std::nullopt;
+  return place->base + place->offset * *bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// The alignment of a tile in workgroup memory that the tensor map of type
+/// `type` describes.
+static int64_t getTileAlignment(Type type) {
+  switch (cast<nvgpu::TensorMapDescriptorType>(type).getSwizzle()) {
+  case nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE:
+    return 128;
+  case nvgpu::TensorMapSwizzleKind::SWIZZLE_32B:
+    return 256;
+  case nvgpu::TensorMapSwizzleKind::SWIZZLE_64B:
+    return 512;
+  case nvgpu::TensorMapSwizzleKind::SWIZZLE_128B:
+    return 1024;
+  }
+  llvm_unreachable("unknown swizzle");
+}
+
+std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
+  using Result = std::optional<AlignedAccess>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
+            vector::MaskedStoreOp, vector::ExpandLoadOp,
+            vector::CompressStoreOp>([](auto access) -> Result {
+        return AlignedAccess{access.getBase(), access.getIndices(),
+                             int64_t(access.getAlignment().value_or(1))};
+      })
+      .Case<memref::LoadOp, memref::StoreOp>([](auto access) -> Result {
+        return AlignedAccess{access.getMemref(), access.getIndices(),
+                             int64_t(access.getAlignment().value_or(1))};
+      })
+      .Case<nvgpu::DeviceAsyncCopyOp>(
+          [](nvgpu::DeviceAsyncCopyOp copy) -> Result {
+            auto type = cast<MemRefType>(copy.getDst().getType());
+            int64_t bytes = getElementBytes(type, copy).value_or(0);
+            return AlignedAccess{copy.getDst(), copy.getDstIndices(),
+                                 copy.getDstElements().getSExtValue() * bytes,
+                                 /*isPromised=*/false};
+          })
+      .Case<nvgpu::LdMatrixOp>([](nvgpu::LdMatrixOp load) -> Result {
+        constexpr int64_t kRowBytes = 16;
+        return AlignedAccess{load.getSrcMemref(), load.getIndices(), kRowBytes,
+                             /*isPromised=*/false};
+      })
+      .Case<gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp>(
+          [](auto access) -> Result {
+            // Of the first element of a fragment (PTX ISA, wmma.load).
+            constexpr int64_t kFragmentBytes = 32;
+            Value memref;
+            if constexpr (std::is_same_v<decltype(access),
+                                         gpu::SubgroupMmaLoadMatrixOp>)
+              memref = access.getSrcMemref();
+            else
+              memref = access.getDstMemref();
+            return AlignedAccess{memref, access.getIndices(), kFragmentBytes,
+                                 /*isPromised=*/false};
+          })
+      .Case<nvgpu::TmaAsyncLoadOp>([](nvgpu::TmaAsyncLoadOp load) -> Result {
+        Type map = load.getTensorMapDescriptor().getType();
+        return AlignedAccess{
+            load.getDst(), {}, getTileAlignment(map), /*isPromised=*/false};
+      })
+      .Case<nvgpu::TmaAsyncStoreOp>([](nvgpu::TmaAsyncStoreOp store) -> Result {
+        Type map = store.getTensorMapDescriptor().getType();
+        return AlignedAccess{
+            store.getSrc(), {}, getTileAlignment(map), /*isPromised=*/false};
+      })
+      .Case<nvgpu::WarpgroupGenerateDescriptorOp>(
+          [](nvgpu::WarpgroupGenerateDescriptorOp tile) -> Result {
+            Type map = tile.getTensorMap().getType();
+            return AlignedAccess{tile.getTensor(),
+                                 {},
+                                 getTileAlignment(map),
+                                 /*isPromised=*/false};
+          })
+      .Case<memref::AssumeAlignmentOp>(
+          [](memref::AssumeAlignmentOp assume) -> Result {
+            return AlignedAccess{
+                assume.getMemref(), {}, int64_t(assume.getAlignment())};
+          })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<int64_t> getConstantPlace(const AlignedAccess &access) {
+  auto isConstant = [](Value index) {
+    return matchPattern(index, m_Constant());
+  };
+  if (!llvm::all_of(access.indices, isConstant))
+    return std::nullopt; // as most are: strides take longer to find
+  std::optional<int64_t> place = getConstantPlace(access.memref);
+  if (!place || access.indices.empty())
+    return place;
+  auto type = cast<MemRefType>(access.memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset); // strided, it has a place
+  std::optional<int64_t> index =
+      getWeightedSum(getAsOpFoldResult(access.indices), strides);
+  if (!index)
+    return std::nullopt;
+  Value memref = access.memref;
+  Operation *scope = memref.getParentRegion()->getParentOp();
+  return *place + *index * getElementBytes(type, scope).value_or(0);
+}
+
+//===----------------------------------------------------------------------===//
+// What a buffer needs
+//===----------------------------------------------------------------------===//
+
+/// The alignment in bytes that the user of `use`, an alias of `buffer`, asks
+/// of the buffer; 1 if none.
+static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
+  std::optional<AlignedAccess> access = getAlignedAccess(use.getOwner());
+  if (!access || access->memref != use.get() ||
+      !llvm::isPowerOf2_64(access->alignment))
+    return 1;
+  // Where the place is known, the promise may be one that cannot be kept.
+  if (getRootBuffer(use.get()) == buffer)
+    if (std::optional<int64_t> byte = getConstantPlace(*access))
+      if (*byte % access->alignment != 0)
+        return 1;
+  return access->alignment;
+}
+
+/// The argument of a function that `use`, an operand of a call, is passed to;
+/// null if there is none.
+static Value getCalleeArgument(OpOperand &use) {
+  auto call = dyn_cast<CallOpInterface>(use.getOwner());
+  auto callee =
+      call ? dyn_cast_or_null<CallableOpInterface>(call.resolveCallable())
+           : nullptr;
+  Region *body = callee ? callee.getCallableRegion() : nullptr;
+  if (!body || body->empty())
+    return Value();
+  for (auto [operand, argument] :
+       llvm::zip(call.getArgOperands(), body->getArguments()))
+    if (operand == use.get())
+      return argument;
+  return Value();
+}
+
+int64_t getNeededAlignment(Value buffer) {
+  int64_t alignment = 1;
+  llvm::SmallSetVector<Value, 8> aliases;
+  aliases.insert(buffer);
+  for (unsigned i = 0; i < aliases.size(); ++i)
+    for (OpOperand &use : aliases[i].getUses()) {
+      alignment = std::max(alignment, getNeededAlignment(use, buffer));
+      aliases.insert_range(getAliases(use));
+      if (Value argument = getCalleeArgument(use))
+        aliases.insert(argument);
+    }
+  return alignment;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,97 @@
+//===- PointsTo.h - The memory that a value may refer to --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which memory a memref may be of, and where in it: a forward fixed point over
+// every edge that values take (views, casts, selections, regions, branches), of
+// only those values that are asked for and what they come from. What an edge
+// is that is not understood is any memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_POINTSTO_H
+#define WORKGROUP_LIB_ANALYSIS_MEMORY_POINTSTO_H
+
+#include "MemRefPlace.h"
+#include "RingTiles.h"
+#include "Support/IncomingValues.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Dominance.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::workgroup {
+
+class PointsTo {
+public:
+  /// What a value may refer to.
+  struct Target {
+    /// In ascending order; empty if control never gets there.
+    SmallVector<unsigned, 1> roots;
+    /// In whichever root it is; nothing if it may be anywhere.
+    std::optional<MemRefPlace> place;
+
+    bool operator==(const Target &other) const {
+      return roots == other.roots && place == other.place;
+    }
+  };
+
+  /// The targets of `values`, used in `scope`. Numbers what roots they have
+  /// behind those in `roots`, of which the first stands for all memory.
+  PointsTo(Operation *scope, const UniformityAnalysis &uniformity,
+           ArrayRef<Value> values, SmallVectorImpl<MemoryRoot> &roots);
+
+  /// Of one of the values; any memory if it is none of them.
+  const Target &getTarget(Value value) const;
+
+private:
+  /// How a value comes about.
+  enum class Origin { Root, View, Join };
+  struct Node {
+    Origin origin = Origin::Root;
+    SmallVector<Value, 2> sources;
+    /// The values that have this one as source.
+    SmallVector<unsigned, 2> users;
+    Target target;
+  };
+
+  void collect(ArrayRef<Value> values);
+  Node makeNode(Value value);
+  Node makeRoot(Value value);
+  Node makeJoin(SmallVector<Value> sources);
+  Node makeNodeOfArgument(BlockArgument argument);
+  Node makeNodeOfJoin(Value value);
+  unsigned addRoot(MemoryRoot root) {
+    roots.push_back(root);
+    return roots.size() - 1;
+  }
+  unsigned getGlobalRoot(memref::GetGlobalOp get);
+  unsigned getRingRoot(OpResult tile);
+
+  void solve();
+  Target evaluate(Value value, const Node &node) const;
+  Target join(Value value, const Node &node) const;
+  bool isFixed(Value value) const;
+  bool isKnownAt(const LinearIndex &index, Value value) const;
+
+  Operation *scope;
+  const UniformityAnalysis &uniformity;
+  SmallVectorImpl<MemoryRoot> &roots;
+  mutable DominanceInfo dominance;
+  /// Sources mostly behind their users.
+  llvm::MapVector<Value, Node> nodes;
+  IncomingValues incoming;
+  DenseMap<Attribute, unsigned> globals;
+  RingTiles ringTiles;
+  DenseMap<std::pair<Value, unsigned>, unsigned> rings;
+  std::optional<unsigned> dynamicMemory;
+  Target anything;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_POINTSTO_H

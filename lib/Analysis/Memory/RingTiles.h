@@ -1,0 +1,37 @@
+//===- RingTiles.h - Whether tiles of rings are used in time ----*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_RINGTILES_H
+#define WORKGROUP_LIB_ANALYSIS_MEMORY_RINGTILES_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::workgroup {
+
+/// A ring keeps the tiles that it gives out apart: those of a slot that is
+/// written from those of a slot that is read, and what is done in one round
+/// from what is done in the next one. That is so for who is done with a tile
+/// before he commits or releases the slot.
+class RingTiles {
+public:
+  /// True if all tiles of `ring` are used only behind the `put` or `get` that
+  /// gives them, in the same iteration of all loops, and before any slot of the
+  /// ring is committed, or released, respectively.
+  bool isOrderly(Value ring);
+
+private:
+  llvm::DenseMap<Value, bool> known;
+};
+
+/// The `put` or `get` that gives `value`, a tile; null if it is none.
+Operation *getTileSource(Value value);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_RINGTILES_H

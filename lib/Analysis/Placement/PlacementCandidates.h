@@ -1,0 +1,55 @@
+//===- PlacementCandidates.h - Gaps worth a barrier -------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTCANDIDATES_H
+#define WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTCANDIDATES_H
+
+#include "SyncProgram.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace mlir::workgroup {
+
+/// What becomes of the barriers that are there: they are taken as given, are
+/// places like others, or the only places.
+enum class Existing { Keep, Replace, Choose };
+
+/// True for a barrier that may go. What is called needs its own elsewhere, too.
+bool isReplaceable(const SyncNode &node);
+
+/// The gaps that are worth a barrier, in the order of the program.
+class PlacementCandidates {
+public:
+  /// Those for `hazards`, and those for which `isUseful` holds.
+  PlacementCandidates(const SyncProgram &program,
+                      llvm::ArrayRef<SyncHazard> hazards, Existing existing,
+                      llvm::function_ref<bool(SyncGap)> isUseful = nullptr);
+
+  llvm::ArrayRef<SyncGap> getGaps() const { return gaps; }
+  bool contains(SyncGap gap) const { return getRank(gap) != kNone; }
+  unsigned getRank(SyncGap gap) const { return ranks[gap.sequence][gap.index]; }
+  bool isExisting(SyncGap gap) const { return getRank(gap) == kExisting; }
+
+private:
+  /// Preference among gaps that do the same; none are no candidates. Right
+  /// before the end of a hazard is as late as can be.
+  enum Rank : unsigned { kNone, kTest, kEnd, kExisting };
+
+  void addEnd(unsigned node);
+  void addTest(const SyncNode &loop);
+  void addUseful(llvm::function_ref<bool(SyncGap)> isUseful);
+  bool isInCall(SyncGap gap) const;
+  void collect(unsigned sequence);
+
+  const SyncProgram &program;
+  llvm::SmallVector<llvm::SmallVector<unsigned>, 0> ranks;
+  llvm::SmallVector<SyncGap, 0> gaps;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTCANDIDATES_H

@@ -1,0 +1,144 @@
+//===- SyncProgram.h - A kernel as barriers see it --------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Steps, barriers, loops and branches, and pairs of steps between which threads
+// have to meet. No IR is needed for it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_SYNCPROGRAM_H
+#define WORKGROUP_LIB_ANALYSIS_PLACEMENT_SYNCPROGRAM_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <tuple>
+
+namespace mlir::workgroup {
+
+/// What stands in a sequence.
+struct SyncNode {
+  enum Kind { Step, Barrier, Loop, Branch } kind = Step;
+  /// The sequence that the node stands in, and its place there.
+  unsigned sequence = 0, index = 0;
+  /// Of a loop, its body; of a branch, its arms, an empty one for none. One of
+  /// the arms is taken.
+  llvm::SmallVector<unsigned, 2> parts;
+  /// Of a loop: it is left, or gone on with, before item number `exit` of its
+  /// body. 0 for a loop that tests first; what stands before is executed once
+  /// more than the rest.
+  unsigned exit = 0;
+  /// Of a loop: what follows `exit` is executed at least once.
+  bool hasIteration = false;
+  /// Of what stands in place of a call, the number of the call: no barrier is
+  /// put into it, nor between nodes of the same call. They follow each other.
+  std::optional<unsigned> call;
+  /// Of a barrier: it stays, whatever others do.
+  bool isFixed = false;
+};
+
+/// Items one after the other.
+struct SyncSequence {
+  llvm::SmallVector<unsigned, 8> items;
+  /// The node that it is a part of; none for the outermost one, number 0.
+  std::optional<unsigned> parent;
+  /// Of an arm: no thread ever takes it, so that it needs no barrier.
+  bool isNeverTaken = false;
+};
+
+/// A kernel as barriers see it.
+struct SyncProgram {
+  llvm::SmallVector<SyncNode, 0> nodes;
+  llvm::SmallVector<SyncSequence, 0> sequences;
+
+  SyncProgram() { sequences.emplace_back(); }
+  /// Appends a node to a sequence; returns its number.
+  unsigned append(unsigned sequence, SyncNode::Kind kind);
+  /// Adds a part to a loop or a branch; returns the number of the sequence.
+  unsigned addPart(unsigned node);
+};
+
+/// In which iteration of the loops around it a way passes something: in that of
+/// the first step, or of the second one; in the whole iteration of a loop that
+/// is next to it; or in another one.
+struct SyncIteration {
+  bool isSecond = false, isOther = false;
+  std::optional<unsigned> whole;
+  /// Of several whole iterations, which one, counted from 0.
+  unsigned number = 0;
+
+  bool operator==(const SyncIteration &other) const {
+    return isSecond == other.isSecond && isOther == other.isOther &&
+           whole == other.whole && number == other.number;
+  }
+};
+
+/// Two steps between which threads have to meet: `from` comes first, and in the
+/// same iteration of all loops around both; or, if `loop` (around both) is
+/// given, `to` is in a later iteration of it than `from`: in the next one or
+/// any later, or, if `isFar`, in none earlier than the one after the next. Then
+/// the iterations of loops inside of `loop` have nothing to do with each other.
+struct SyncHazard {
+  unsigned from = 0, to = 0;
+  std::optional<unsigned> loop;
+  bool isFar = false;
+  /// Loops of which at least one whole iteration lies between, or as many as
+  /// they are named: after the iteration of `from` or before that of `to`, one
+  /// of the two, or of a loop that is passed.
+  enum WholeIteration { AfterFirst, BeforeSecond, Either, Passed };
+  llvm::SmallVector<std::pair<unsigned, WholeIteration>, 0> wholeIterations =
+      {};
+  /// How many whole iterations of `loop` lie between at least, if it `isFar`.
+  unsigned numWhole = 1;
+  /// Arms, by their sequences, that are taken where a way passes their branch
+  /// in such an iteration.
+  llvm::SmallVector<std::pair<unsigned, SyncIteration>, 0> taken = {};
+};
+
+/// A place for a barrier: before item number `index` of a sequence; its end, if
+/// there are no more. The one at the `exit` of a loop is before the test, so
+/// that all pass it who leave or go on; only in a loop that tests first, where
+/// `exit` is 0, it is in the body, behind the test.
+struct SyncGap {
+  unsigned sequence = 0, index = 0;
+
+  bool operator==(const SyncGap &other) const {
+    return sequence == other.sequence && index == other.index;
+  }
+  bool operator<(const SyncGap &other) const {
+    return std::tie(sequence, index) < std::tie(other.sequence, other.index);
+  }
+};
+
+/// Barriers that cut hazards.
+struct SyncPlacement {
+  /// In ascending order; those of warps, if they are asked for, apart.
+  llvm::SmallVector<SyncGap> gaps, ofWarps;
+  /// Hazards, by number, no two of which one barrier could help to cut: at
+  /// least as many barriers are needed. It may be fewer than `gaps` although
+  /// those are the best: around a loop, or to have fewer in deeper loops.
+  llvm::SmallVector<unsigned> certificate;
+  /// No placement is better. Otherwise none of the barriers can be left out.
+  bool isOptimal = false;
+  /// Hazards, by number, that no barrier can cut: nothing lies between.
+  llvm::SmallVector<unsigned> uncut;
+};
+
+/// What barriers of warps, or of the block, have to cut, in a program that
+/// takes branches apart which warps take on their own.
+struct WarpOrders {
+  const SyncProgram &program;
+  llvm::ArrayRef<SyncHazard> hazards;
+  /// Where in it a gap of the block's program is; none if that is not known.
+  llvm::function_ref<std::optional<SyncGap>(SyncGap)> getGap;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_PLACEMENT_SYNCPROGRAM_H

@@ -1,0 +1,26 @@
+//===- WarpRules.h - What the threads of a warp agree on --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_PROGRAM_WARPRULES_H
+#define WORKGROUP_LIB_ANALYSIS_PROGRAM_WARPRULES_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::workgroup {
+
+/// True if `op` gives all lanes of a warp what one of them, or all of them
+/// together, have: whatever they differ in.
+bool isOfWholeWarp(Operation *op);
+
+/// True if `op` computes from a thread id a number that only changes from warp
+/// to warp.
+bool isWarpNumber(Operation *op);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_PROGRAM_WARPRULES_H

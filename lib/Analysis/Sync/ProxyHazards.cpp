@@ -1,0 +1,242 @@
+//===- ProxyHazards.cpp - What TMA and threads may see of each other ------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HazardFinder.h"
+#include "HazardWays.h"
+
+namespace mlir::workgroup {
+
+const SyncProgram &HazardFinder::getFenced(MemorySpace space) {
+  auto [it, isNew] = fenced.try_emplace(space);
+  if (isNew)
+    it->second = tree.getFenced(space);
+  return it->second;
+}
+
+bool HazardFinder::haveCommonRoot(unsigned first, unsigned second) const {
+  return llvm::any_of(accesses[first].roots, [&](unsigned root) {
+    return root != 0 && llvm::is_contained(accesses[second].roots, root);
+  });
+}
+
+/// Adds what a thread does by one of the accesses, and TMA by the other.
+void HazardFinder::visitProxies(unsigned first, unsigned second,
+                                ArrayRef<unsigned> around, bool isOrdered,
+                                bool isReverse) {
+  bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
+  if (accesses[first].op == accesses[second].op)
+    return; // TMA signals an mbarrier by its own proxy
+  // Where it is not known when TMA is done, that is told, and fences only of
+  // what is known to be of the same memory.
+  bool isUndone = isUnknown(first) || isUnknown(second);
+  if (isUndone && !haveCommonRoot(first, second))
+    return;
+  if (isSecond && !isFirst)
+    addUnfenced(first, second, around, isOrdered);
+  if (isFirst && !isSecond)
+    addUnfenced(second, first, around, isReverse);
+}
+
+namespace {
+
+/// Finds the proxy fences between what a thread does and what TMA does.
+class FencedWays {
+public:
+  struct Fence {
+    unsigned node;
+    /// In which iteration it is passed.
+    SyncIteration iteration;
+  };
+
+  FencedWays(const SyncProgram &program, const SyncProgram &fenced,
+             const SyncHazard &order)
+      : program(program), fenced(fenced), order(order) {}
+
+  /// On every way the first one; none if there is a way without.
+  SmallVector<Fence, 1> findFirst() const {
+    return find([](const Fence &) { return true; });
+  }
+  /// True if on every way comes one, and then a barrier: so the thread that
+  /// starts the copy knows of what others have fenced.
+  bool isMet() const {
+    return !find([&](const Fence &fence) {
+              return isCut(program, getOrderBehind(fence), {});
+            }).empty();
+  }
+  SyncHazard getOrderBehind(const Fence &fence) const;
+
+private:
+  using Condition = llvm::function_ref<bool(const Fence &)>;
+
+  SmallVector<Fence, 1> find(Condition condition) const {
+    auto walk = [&](const SyncWays &ways) { ways.walk(order); };
+    return find(std::nullopt, walk, condition);
+  }
+  SmallVector<Fence, 1> find(std::optional<SyncIteration> arm,
+                             llvm::function_ref<void(const SyncWays &)> walk,
+                             Condition condition) const;
+  SmallVector<Fence, 1> findInArms(unsigned branch,
+                                   const SyncIteration &iteration,
+                                   Condition condition) const;
+
+  /// As barriers see the kernel, and as fences do.
+  const SyncProgram &program, &fenced;
+  const SyncHazard &order;
+};
+
+} // namespace
+
+/// On every way that is walked the first fence for which the condition holds;
+/// none if there is a way without. What is walked may be an arm that is passed
+/// in the iteration `arm`.
+SmallVector<FencedWays::Fence, 1>
+FencedWays::find(std::optional<SyncIteration> arm,
+                 llvm::function_ref<void(const SyncWays &)> walk,
+                 Condition condition) const {
+  SmallVector<Fence, 1> found;
+  auto ignore = [](SyncGap) {};
+  auto visit = [&](unsigned node, const SyncIteration &passed) {
+    if (!found.empty())
+      return;
+    Fence fence{node, arm.value_or(passed)};
+    if (fenced.nodes[node].kind != SyncNode::Barrier)
+      found = findInArms(node, fence.iteration, condition);
+    else if (condition(fence))
+      found.push_back(fence);
+  };
+  walk(SyncWays(fenced, {ignore, visit}));
+  return found;
+}
+
+SmallVector<FencedWays::Fence, 1>
+FencedWays::findInArms(unsigned branch, const SyncIteration &iteration,
+                       Condition condition) const {
+  SmallVector<Fence, 1> all;
+  for (unsigned part : fenced.nodes[branch].parts) {
+    if (fenced.sequences[part].isNeverTaken)
+      continue;
+    auto walk = [&](const SyncWays &ways) { ways.walkArm(part); };
+    SmallVector<Fence, 1> found = find(iteration, walk, condition);
+    if (found.empty())
+      return found;
+    llvm::append_range(all, found);
+  }
+  return all;
+}
+
+/// The order from a fence to what TMA does. What is known of arms is known of
+/// those that are passed in the iteration of one of the accesses.
+SyncHazard FencedWays::getOrderBehind(const Fence &fence) const {
+  SyncHazard behind{fence.node, order.to, order.loop, order.isFar};
+  bool isSecond = fence.iteration.isSecond;
+  if (isSecond) {
+    behind.loop = std::nullopt;
+    behind.isFar = false;
+  }
+  if (fence.iteration.isOther || fence.iteration.whole) {
+    behind.isFar = false;
+    return behind;
+  }
+  for (auto [arm, passed] : order.taken) {
+    if (isSecond && !passed.isSecond)
+      continue; // of another iteration than both
+    behind.taken.push_back({arm, passed});
+    passed.isSecond = false;
+    if (isSecond && passed == SyncIteration())
+      behind.taken.push_back({arm, passed});
+  }
+  return behind;
+}
+
+/// Adds what a thread does by the first access, and TMA by the second, with no
+/// proxy fence on some way between: also if one thread does both.
+void HazardFinder::addUnfenced(unsigned first, unsigned second,
+                               ArrayRef<unsigned> around, bool isOrdered) {
+  PairRelation relation;
+  relation.threads = threads;
+  for (unsigned loop : around)
+    relation.sameIteration.push_back(tree.getLoop(loop));
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  if (isOrdered)
+    addUnfenced({first, second, {from, to, std::nullopt, false}, relation, {}});
+  for (unsigned loop : llvm::reverse(around)) {
+    relation.carrier = relation.sameIteration.pop_back_val();
+    addUnfenced({first, second, {from, to, loop, false}, relation, {}});
+    PairRelation later = relation;
+    later.least = 2;
+    later.most = std::nullopt;
+    addUnfenced({first, second, {from, to, loop, true}, later, {}});
+  }
+}
+
+/// True if a proxy fence comes between what a thread does and what it has TMA
+/// do in the same step.
+bool HazardFinder::isFencedInStep(unsigned first, unsigned second) const {
+  Operation *issue = accesses[second].op;
+  for (Operation *at = issue; at; at = at->getParentOp()) {
+    Operation *before =
+        at->getBlock()->findAncestorOpInBlock(*accesses[first].op);
+    if (!before)
+      continue;
+    while (before != at && (before = before->getNextNode()))
+      if (isProxyFence(before, accesses[second].space))
+        return true;
+    return false;
+  }
+  return false;
+}
+
+void HazardFinder::addUnfenced(Hazard hazard) {
+  const SyncProgram &fenced = getFenced(accesses[hazard.second].space);
+  SyncHazard order = hazard.order;
+  bool isMet = FencedWays(program, fenced, order).isMet();
+  if (isMet && isOpenOnly)
+    return;
+  auto isConflict = [&](bool isFenced) {
+    hazard.relation.mayBeSame = !isFenced;
+    hazard.conflict =
+        conflicts.find(hazard.first, hazard.second, hazard.relation);
+    return bool(hazard.conflict);
+  };
+  bool isInStep = order.from == order.to && !order.loop;
+  bool isFenced = isInStep ? isFencedInStep(hazard.first, hazard.second)
+                           : isCut(fenced, order, {});
+  if (!isConflict(isFenced))
+    return;
+  if (!isMet && !isInStep) {
+    auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
+    order = narrow(hazard, tree, conflicts, decisions, isOfUse);
+    if (isOpenOnly && FencedWays(program, fenced, order).isMet())
+      return;
+    bool isFencedOnAll = isCut(fenced, order, {});
+    if (isFencedOnAll && !isFenced && !isConflict(true))
+      return;
+    isFenced = isFencedOnAll;
+  }
+  if (isFenced && choosesBarriers()) {
+    // A barrier has to come behind the fence.
+    FencedWays ways(program, fenced, order);
+    for (const FencedWays::Fence &fence : ways.findFirst()) {
+      hazard.order = ways.getOrderBehind(fence);
+      hazards.push_back(hazard);
+    }
+    return;
+  }
+  hazard.conflict = Conflict();
+  hazard.conflict.kind = Conflict::Possible;
+  hazard.conflict.reason =
+      isFenced ? "no barrier comes between the proxy fence (nvvm.fence.proxy) "
+                 "of the one thread and what the other one has TMA do"
+               : "no proxy fence (nvvm.fence.proxy) tells TMA of the other "
+                 "access";
+  hazard.order = {order.to, order.to, std::nullopt, false};
+  hazard.isUnfenced = !isFenced;
+  hazards.push_back(std::move(hazard));
+}
+
+} // namespace mlir::workgroup

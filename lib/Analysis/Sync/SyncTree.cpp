@@ -1,0 +1,493 @@
+//===- SyncTree.cpp - A kernel as barriers see it -------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SyncTree.h"
+#include "AsyncCopies.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "workgroup/Support/Kernel.h"
+
+namespace mlir::workgroup {
+
+bool isWarpBarrier(Operation *op) {
+  auto sync = dyn_cast<NVVM::SyncWarpOp>(op);
+  APInt mask;
+  return sync && matchPattern(sync.getMask(), m_ConstantInt(&mask)) &&
+         mask.isAllOnes();
+}
+
+SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
+                   const SyncScope &sync)
+    : sync(sync), part(sync.part), stepOf(accesses.getAccesses().size(), 0) {
+  markRelevant(scope, accesses);
+  if (Region *body = part ? part : getBody(scope))
+    visitRegion(0, *body);
+  findCompletions(scope, accesses);
+  sortParted();
+}
+
+bool SyncTree::isBarrier(Operation *op) const {
+  if (sync.part)
+    return sync.isPartBarrier(op);
+  bool isOfWarps = sync.unit == UniformityUnit::Warp;
+  return isBlockBarrier(op) ||
+         (isOfWarps && (isWarpBarrier(op) || sync.isPartBarrier(op)));
+}
+
+bool isProxyFence(Operation *op, MemorySpace space) {
+  auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
+  if (!fence)
+    return false;
+  NVVM::ProxyKind kind = fence.getKind();
+  return kind == NVVM::ProxyKind::async ||
+         (kind == NVVM::ProxyKind::async_shared &&
+          space == MemorySpace::Workgroup) ||
+         (kind == NVVM::ProxyKind::async_global &&
+          space == MemorySpace::Global);
+}
+
+SyncProgram SyncTree::getFenced(MemorySpace space) const {
+  SyncProgram fenced = program;
+  for (SyncNode &node : fenced.nodes)
+    if (node.kind == SyncNode::Barrier)
+      node.kind = SyncNode::Step;
+  for (auto [node, fence] : fences)
+    if (isProxyFence(fence, space))
+      fenced.nodes[node].kind = SyncNode::Barrier;
+  return fenced;
+}
+
+/// True if the whole block has to get to `op` together, though `op` is not
+/// followed as a barrier.
+bool SyncTree::isMeeting(Operation *op) const {
+  auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+  return !sync.part && sync.unit == UniformityUnit::Block &&
+         (isa<gpu::AllReduceOp>(op) ||
+          (barrier && !barrier.getNumberOfThreads() && !isBarrier(op)));
+}
+
+/// Finds what is worth a node: accesses, barriers, and all around them.
+void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
+  auto mark = [&](Operation *op) {
+    for (; op != scope && relevant.insert(op).second; op = op->getParentOp())
+      ;
+  };
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
+    accessesOf[access.op].push_back(number);
+    mark(access.op);
+  }
+  scope->walk([&](Operation *op) {
+    if (isBarrier(op) || isMeeting(op) || isGroupOp(op) ||
+        isa<NVVM::FenceProxyOp>(op))
+      mark(op);
+  });
+}
+
+unsigned SyncTree::append(unsigned sequence, SyncNode::Kind kind,
+                          Operation *point) {
+  unsigned node = program.append(sequence, kind);
+  before.push_back(point);
+  if (Operation *start = point ? sync.getStartOfCall(point) : nullptr) {
+    program.nodes[node].call =
+        calls.try_emplace(start, calls.size()).first->second;
+    before[node] = start;
+  }
+  const KernelLoop *loop =
+      point ? sync.loops.getLoopAt(point->getBlock()) : nullptr;
+  if (loop && loop != open && !point->getPrevNode())
+    atHeaders[node] = loop;
+  return node;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void SyncTree::addAccesses(unsigned node, Operation *op) {
+  for (unsigned access : accessesOf.lookup(op))
+    stepOf[access] = node;
+}
+
+/// Makes all of `op` and in it part of the step `node`.
+void SyncTree::addDivergent(unsigned node, Operation *op) {
+  op->walk([&](Operation *inner) {
+    addAccesses(node, inner);
+    if (isGroupOp(inner))
+      hidingSteps.insert(node);
+    bool isOfWarps = sync.unit == UniformityUnit::Warp;
+    bool isMissed =
+        isOfWarps ? isWarpBarrier(inner) : isBarrier(inner) || isMeeting(inner);
+    if (!isMissed || sync.isDead(inner))
+      return;
+    if (isOfWarps || sync.part)
+      parted.push_back(inner);
+    else
+      divergentBarriers.push_back(inner);
+  });
+}
+
+/// A lone barrier of the warp where lanes part, or of a part of the block where
+/// its threads do, is missed by some. Where there are several, each lane, or
+/// warp, may get to one (PTX ISA, `bar.warp.sync` and `bar.sync a, b`).
+void SyncTree::sortParted() {
+  if (parted.empty())
+    return;
+  bool isOne = llvm::all_of(parted, [&](Operation *barrier) {
+    return barrier->getBlock() == parted.front()->getBlock();
+  });
+  if (isOne && (sync.part || sync.partsWarps(parted.front())))
+    llvm::append_range(divergentBarriers, parted);
+  else
+    isOpen = true;
+}
+
+void SyncTree::addStep(unsigned sequence, Operation *op) {
+  unsigned node = append(sequence, SyncNode::Step, op);
+  if (isGroupOp(op)) {
+    groupSteps[op] = node;
+    return;
+  }
+  if (isa<NVVM::FenceProxyOp>(op))
+    fences[node] = op;
+  if (isa<nvgpu::MBarrierTryWaitParityOp>(op))
+    phaseSteps[op] = node;
+  if (isa<scf::IfOp>(op))
+    divergentBranches.push_back(op);
+  if (!isMeeting(op))
+    return addDivergent(node, op);
+  op->walk([&](Operation *inner) { addAccesses(node, inner); });
+  // Barriers of other numbers are waited for by others.
+  auto barrier = dyn_cast<NVVM::BarrierOp>(op);
+  if (barrier && !sync.block.isUniform(barrier.getBarrierId()))
+    divergentBarriers.push_back(op);
+}
+
+/// Adds a loop that all threads execute together; false if it is none.
+bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
+  const KernelLoop *loop = sync.loops.getLoopOf(&op);
+  auto general = dyn_cast<scf::WhileOp>(op);
+  if (!loop || !isa<scf::ForOp, scf::WhileOp, affine::AffineForOp>(op) ||
+      !sync.takesOneWay(&op))
+    return false;
+  unsigned node = append(sequence, SyncNode::Loop, &op);
+  unsigned body = addPart(node);
+  loopOf[node] = loop;
+  program.nodes[node].hasIteration = sync.hasIteration(loop);
+  if (general) {
+    visitRegion(body, general.getBefore());
+    program.nodes[node].exit = program.sequences[body].items.size();
+    tests[body] = general.getConditionOp();
+    visitRegion(body, general.getAfter());
+  } else {
+    visitRegion(body, op.getRegion(0));
+  }
+  return true;
+}
+
+unsigned SyncTree::addArm(unsigned branch) {
+  unsigned number = program.nodes[branch].parts.size(), arm = addPart(branch);
+  program.sequences[arm].isNeverTaken =
+      sync.isNeverTaken(branches[branch], number);
+  return arm;
+}
+
+/// Adds a branch that all threads take together; false if it is none.
+bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
+  if (isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(op)) {
+    visitRegion(sequence, op.getRegion(0));
+    return true;
+  }
+  if (!isa<scf::IfOp, scf::IndexSwitchOp, affine::AffineIfOp>(op) ||
+      !sync.takesOneWay(&op))
+    return false;
+  unsigned node = append(sequence, SyncNode::Branch, &op);
+  branches[node] = &op;
+  for (Region &region : op.getRegions()) // an empty arm for one that is empty
+    visitRegion(addArm(node), region);
+  return true;
+}
+
+void SyncTree::visitOp(unsigned sequence, Operation &op) {
+  if (!isRelevant(&op))
+    return;
+  if (isBarrier(&op)) {
+    unsigned node = append(sequence, SyncNode::Barrier, &op);
+    barriers[node] = &op;
+    program.nodes[node].isFixed = sync.isPartBarrier(&op);
+    return;
+  }
+  bool isPlain = op.getNumRegions() == 0 || !accessesOf.lookup(&op).empty();
+  if (isPlain || !(visitLoop(sequence, op) || visitBranch(sequence, op)))
+    addStep(sequence, &op);
+}
+
+/// Several arms may share what is behind them, but not all arms do: then an
+/// operation has no place of its own.
+void SyncTree::enter(Block *block) {
+  if (entered.insert(block).second)
+    return;
+  shared.insert(block);
+  if (hasRelevant(block))
+    unstructured = &block->front();
+}
+
+void SyncTree::visitBlock(unsigned sequence, Block &block) {
+  enter(&block);
+  for (Operation &op : block)
+    visitOp(sequence, op);
+}
+
+void SyncTree::visitRegion(unsigned sequence, Region &region) {
+  if (region.empty())
+    return;
+  if (region.hasOneBlock()) {
+    visitBlock(sequence, region.front());
+    ends[sequence] = &region.front().back();
+    return;
+  }
+  const KernelLoop *around = std::exchange(open, nullptr);
+  visitBlocks(sequence, &region.front(), nullptr);
+  open = around;
+}
+
+//===----------------------------------------------------------------------===//
+// Branches between blocks
+//===----------------------------------------------------------------------===//
+
+bool SyncTree::hasRelevant(Block *block) const {
+  return llvm::any_of(*block, [&](Operation &op) { return isRelevant(&op); });
+}
+
+/// Where the ways from `block` on meet again; null if they do not.
+Block *SyncTree::findJoin(Block *block) {
+  auto *node = postDominance.getNode(block);
+  return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+}
+
+/// The blocks from `first` on that are reached without `join`.
+SmallVector<Block *> SyncTree::findBetween(ArrayRef<Block *> first,
+                                           Block *join) {
+  llvm::SetVector<Block *> blocks;
+  for (Block *block : first)
+    if (block != join)
+      blocks.insert(block);
+  for (unsigned i = 0; i < blocks.size(); ++i)
+    for (Block *next : blocks[i]->getSuccessors())
+      if (next != join)
+        blocks.insert(next);
+  return blocks.takeVector();
+}
+
+/// Passes `blocks` if there is nothing in them that is worth a node.
+bool SyncTree::enterIrrelevant(ArrayRef<Block *> blocks) {
+  if (llvm::any_of(blocks, [&](Block *block) { return hasRelevant(block); }))
+    return false;
+  for (Block *block : blocks)
+    enter(block);
+  return true;
+}
+
+/// Makes the blocks from `first` to `join` one step.
+void SyncTree::visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
+                                    Block *join, Operation *point) {
+  SmallVector<Block *> between = findBetween(first, join);
+  if (enterIrrelevant(between))
+    return;
+  unsigned node = append(sequence, SyncNode::Step, point);
+  for (Block *block : between) {
+    enter(block);
+    for (Operation &op : *block)
+      addDivergent(node, &op);
+  }
+}
+
+/// True if every way from `block` on passes `other`.
+bool SyncTree::mustPass(Block *block, Block *other) {
+  while (block && block != other)
+    block = findJoin(block);
+  return block;
+}
+
+/// Adds `loop`, of which all threads take the iterations together. Returns the
+/// block behind it; null if it is left in several places, or some iterations do
+/// not get to where it is.
+Block *SyncTree::visitNaturalLoop(unsigned sequence, const KernelLoop *loop,
+                                  Operation *point) {
+  Region *region = loop->header->getParent();
+  auto isInside = [&](Block *block) {
+    return loop->contains(sync.loops.getLoop(block));
+  };
+  auto isLatch = [&](Block *block) {
+    return llvm::is_contained(loop->latches, block);
+  };
+  Block *exiting = nullptr, *behind = nullptr, *next = nullptr;
+  for (Block &block : *region) {
+    if (!isInside(&block))
+      continue;
+    for (Block *successor : block.getSuccessors()) {
+      if (isInside(successor))
+        continue;
+      if (behind && (exiting != &block || behind != successor))
+        return nullptr;
+      exiting = &block;
+      behind = successor;
+    }
+  }
+  if (!exiting || exiting->getNumSuccessors() != 2 ||
+      !mustPass(loop->header, exiting) ||
+      llvm::any_of(findBetween(loop->header, exiting), isLatch))
+    return nullptr;
+  next = exiting->getSuccessor(exiting->getSuccessor(0) == behind);
+
+  unsigned node = append(sequence, SyncNode::Loop, point);
+  unsigned body = addPart(node);
+  loopOf[node] = loop;
+  program.nodes[node].hasIteration = sync.hasIteration(loop);
+  const KernelLoop *around = std::exchange(open, loop);
+  if (exiting != loop->header)
+    visitBlocks(body, loop->header, exiting);
+  visitBlock(body, *exiting);
+  program.nodes[node].exit = program.sequences[body].items.size();
+  tests[body] = exiting->getTerminator();
+  ends[body] = exiting->getTerminator();
+  if (next != loop->header)
+    visitBlocks(body, next, loop->header);
+  open = around;
+  return behind;
+}
+
+/// True if threads that enter `loop`, which `blocks` are of, together leave it
+/// together.
+bool SyncTree::goesOnTogether(const KernelLoop *loop,
+                              ArrayRef<Block *> blocks) {
+  return llvm::all_of(blocks, [&](Block *block) {
+    bool isExiting = llvm::any_of(block->getSuccessors(), [&](Block *next) {
+      return !loop->contains(sync.loops.getLoop(next));
+    });
+    return !loop->contains(sync.loops.getLoop(block)) || !isExiting ||
+           sync.takesOneWay(block->getTerminator());
+  });
+}
+
+/// Adds the natural loop at `block`. Returns what comes behind; null if nothing
+/// does, or if it is too entangled.
+Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
+                             Operation *point) {
+  const KernelLoop *loop = sync.loops.getLoopAt(block);
+  Block *join = findJoin(block);
+  while (join && loop->contains(sync.loops.getLoop(join)))
+    join = findJoin(join);
+  SmallVector<Block *> blocks = findBetween(block, join);
+  if (enterIrrelevant(blocks))
+    return join;
+  if (!goesOnTogether(loop, blocks)) {
+    visitDivergentBlocks(sequence, block, join, point);
+    return join;
+  }
+  if (Block *behind = visitNaturalLoop(sequence, loop, point))
+    return behind;
+  unstructured = &block->front();
+  return nullptr;
+}
+
+/// Adds the branch that ends `block`. Returns where all its ways meet.
+Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
+  Block *join = findJoin(block);
+  SmallVector<Block *> arms = llvm::to_vector(block->getSuccessors());
+  if (!sync.takesOneWay(block->getTerminator())) {
+    visitDivergentBlocks(sequence, arms, join, block->getTerminator());
+    return join;
+  }
+  SmallVector<Block *> between = findBetween(arms, join ? join : stop);
+  if (enterIrrelevant(between))
+    return join;
+  unsigned node = append(sequence, SyncNode::Branch, block->getTerminator());
+  branches[node] = block->getTerminator();
+  for (Block *arm : arms)
+    visitBlocks(addArm(node), arm, join ? join : stop);
+  return join;
+}
+
+/// Adds what is from `block` on until control gets to `stop`.
+void SyncTree::visitBlocks(unsigned sequence, Block *block, Block *stop) {
+  spans[sequence] = {block, stop};
+  // Where something may stand that comes before the next block.
+  Operation *point = block ? &block->front() : nullptr;
+  for (bool isFirst = true; block && block != stop && !unstructured;
+       isFirst = false) {
+    const KernelLoop *loop = sync.loops.getLoopAt(block);
+    const KernelLoop *around = sync.loops.getLoop(block);
+    bool isRepeated = around && !around->isCountable && hasRelevant(block);
+    if (isRepeated || (loop && loop == open && !isFirst)) {
+      unstructured = &block->front();
+      return;
+    }
+    if (loop && loop != open) {
+      block = visitLoopAt(sequence, block, point);
+      point = block ? &block->front() : nullptr;
+      ends[sequence] = nullptr; // unless a block follows
+      continue;
+    }
+    visitBlock(sequence, *block);
+    point = ends[sequence] = block->getTerminator();
+    if (block->getNumSuccessors() <= 1) {
+      block = block->getNumSuccessors() ? block->getSuccessor(0) : nullptr;
+      continue;
+    }
+    block = visitBranches(sequence, block, stop);
+    // What follows may stand at the start of the block that all get to.
+    point = block ? &block->front() : nullptr;
+    ends[sequence] = nullptr;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned, 3> SyncTree::getLoopsAround(unsigned node) const {
+  SmallVector<unsigned, 3> around;
+  std::optional<unsigned> parent =
+      program.sequences[program.nodes[node].sequence].parent;
+  for (; parent;
+       parent = program.sequences[program.nodes[*parent].sequence].parent)
+    if (program.nodes[*parent].kind == SyncNode::Loop)
+      around.insert(around.begin(), *parent);
+  return around;
+}
+
+bool SyncTree::isBeforeTest(unsigned node, unsigned loop) const {
+  unsigned at = node;
+  for (std::optional<unsigned> parent = at; parent && *parent != loop;
+       parent = program.sequences[program.nodes[at].sequence].parent)
+    at = *parent;
+  return program.nodes[at].index < program.nodes[loop].exit;
+}
+
+unsigned SyncTree::getDepth(unsigned sequence) const {
+  std::optional<unsigned> parent = program.sequences[sequence].parent;
+  if (!parent)
+    return 0;
+  bool isLoop = program.nodes[*parent].kind == SyncNode::Loop;
+  return getDepth(program.nodes[*parent].sequence) + isLoop;
+}
+
+SmallVector<unsigned> SyncTree::getBarriers() const {
+  SmallVector<unsigned> nodes;
+  for (auto [number, node] : llvm::enumerate(program.nodes))
+    if (node.kind == SyncNode::Barrier)
+      nodes.push_back(number);
+  return nodes;
+}
+
+} // namespace mlir::workgroup

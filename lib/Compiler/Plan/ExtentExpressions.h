@@ -1,0 +1,79 @@
+//===- ExtentExpressions.h - Extents by those of arguments ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H
+#define WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
+
+namespace mlir::workgroup {
+
+/// What the caller of a function chooses: the extent of dimension `dim` of
+/// argument number `argument`, or if there is no `dim`, the number that it is.
+struct ArgumentSymbol {
+  unsigned argument = 0;
+  std::optional<int64_t> dim;
+
+  bool operator==(const ArgumentSymbol &other) const {
+    return argument == other.argument && dim == other.dim;
+  }
+};
+
+/// The extents of values, and numbers, as expressions whose symbols are what
+/// the caller of a function chooses. Null stands for what is not known.
+class ExtentExpressions {
+public:
+  /// Of a function that is called with arguments of any kind.
+  ExtentExpressions(func::FuncOp function,
+                    SmallVectorImpl<ArgumentSymbol> &symbols);
+  /// Of one that is called by `call`, the operands of which `caller` knows.
+  ExtentExpressions(func::FuncOp callee, func::CallOp call,
+                    ExtentExpressions &caller);
+
+  AffineExpr getExtent(Value value, int64_t dim);
+  SmallVector<AffineExpr> getExtents(Value value);
+  AffineExpr getNumber(Value value);
+  AffineExpr getNumber(OpFoldResult value);
+  AffineExpr getConstant(int64_t number) const;
+
+  /// Says what is to be known of `value`.
+  void setExtents(Value value, ArrayRef<AffineExpr> extents);
+  void setNumber(Value value, AffineExpr number);
+
+private:
+  AffineExpr getSymbol(ArgumentSymbol symbol);
+  AffineExpr findExtent(Value value, int64_t dim);
+  AffineExpr findExtentOfView(Operation *op, int64_t dim);
+  AffineExpr findNumber(Value value);
+
+  MLIRContext *context;
+  SmallVectorImpl<ArgumentSymbol> &symbols;
+  DenseMap<std::pair<Value, int64_t>, AffineExpr> extentOf;
+  DenseMap<Value, AffineExpr> numberOf;
+};
+
+/// `lhs + rhs`, or null if one of them is not known, or it is very long.
+AffineExpr addKnown(AffineExpr lhs, AffineExpr rhs);
+/// `lhs * rhs`, likewise.
+AffineExpr multiplyKnown(AffineExpr lhs, AffineExpr rhs);
+
+/// Where a view of a tensor or of memory starts, how much of it is taken, and
+/// in which steps, along all dimensions of the whole.
+struct SlicePlace {
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+  /// The dimensions that the part does not have.
+  llvm::SmallBitVector dropped;
+};
+
+/// Of `tensor.extract_slice`, `tensor.insert_slice` and `memref.subview`.
+std::optional<SlicePlace> getSlicePlace(Operation *op);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H

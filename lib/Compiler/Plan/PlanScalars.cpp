@@ -1,0 +1,132 @@
+//===- PlanScalars.cpp - Numbers that the host computes -------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compiler/Records/Records.h"
+#include "LaunchPlan.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+using llvm::json::Array;
+using llvm::json::Object;
+
+/// Whoever reads a plan knows these by their names in MLIR.
+static bool isKnownScalar(StringRef name) {
+  static const llvm::StringSet<> known = {
+      "arith.addi",       "arith.subi",       "arith.muli",
+      "arith.divsi",      "arith.divui",      "arith.remsi",
+      "arith.remui",      "arith.ceildivsi",  "arith.ceildivui",
+      "arith.floordivsi", "arith.minsi",      "arith.minui",
+      "arith.maxsi",      "arith.maxui",      "arith.andi",
+      "arith.ori",        "arith.xori",       "arith.shli",
+      "arith.shrsi",      "arith.shrui",      "arith.cmpi",
+      "arith.select",     "arith.index_cast", "arith.index_castui",
+      "arith.extsi",      "arith.extui",      "arith.trunci",
+      "arith.addf",       "arith.subf",       "arith.mulf",
+      "arith.divf",       "arith.negf",       "arith.maximumf",
+      "arith.minimumf",   "arith.maxnumf",    "arith.minnumf",
+      "arith.cmpf",       "arith.extf",       "arith.truncf",
+      "arith.sitofp",     "arith.uitofp",     "arith.fptosi",
+      "arith.fptoui",     "arith.bitcast",    "math.absf",
+      "math.ceil",        "math.cos",         "math.erf",
+      "math.exp",         "math.exp2",        "math.expm1",
+      "math.floor",       "math.log",         "math.log10",
+      "math.log1p",       "math.log2",        "math.powf",
+      "math.rsqrt",       "math.sin",         "math.sqrt",
+      "math.tan",         "math.tanh"};
+  return known.contains(name);
+}
+
+llvm::json::Value describeExpression(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return Array{"d", static_cast<int64_t>(dim.getPosition())};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return Array{"s", static_cast<int64_t>(symbol.getPosition())};
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  StringRef name;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    name = "+";
+    break;
+  case AffineExprKind::Mul:
+    name = "*";
+    break;
+  case AffineExprKind::FloorDiv:
+    name = "floordiv";
+    break;
+  case AffineExprKind::CeilDiv:
+    name = "ceildiv";
+    break;
+  default:
+    name = "mod";
+  }
+  return Array{name, describeExpression(binary.getLHS()),
+               describeExpression(binary.getRHS())};
+}
+
+static Object getMap(AffineMap map) {
+  Array results;
+  for (AffineExpr expr : map.getResults())
+    results.push_back(describeExpression(expr));
+  return Object{{"dims", static_cast<int64_t>(map.getNumDims())},
+                {"results", std::move(results)}};
+}
+
+static bool isScalar(Type type) {
+  return type.isIndex() || (isa<IntegerType, FloatType>(type) &&
+                            type.getIntOrFloatBitWidth() <= 64);
+}
+
+bool PlanWriter::writeScalar(Operation *op, Array &steps) {
+  StringRef name = op->getName().getStringRef();
+  Object step = makeStep(op);
+  step["args"] = operands(op->getOperands());
+  if (op->getNumResults() == 1)
+    step["type"] = printType(op->getResult(0).getType());
+  bool isKnown =
+      llvm::TypeSwitch<Operation *, bool>(op)
+          .Case<affine::AffineApplyOp, affine::AffineMinOp,
+                affine::AffineMaxOp>([&](auto affine) {
+            step["map"] = getMap(affine.getAffineMap());
+            return true;
+          })
+          .Case<cf::AssertOp>([&](cf::AssertOp assertion) {
+            step["text"] = assertion.getMsg();
+            return true;
+          })
+          .Case<arith::CmpIOp>([&](arith::CmpIOp compare) {
+            step["predicate"] = stringifyCmpIPredicate(compare.getPredicate());
+            return true;
+          })
+          .Case<arith::CmpFOp>([&](arith::CmpFOp compare) {
+            step["predicate"] = stringifyCmpFPredicate(compare.getPredicate());
+            return true;
+          })
+          .Case<arith::SelectOp>([](auto) { return true; })
+          .Default([&](Operation *) {
+            return isKnownScalar(name) &&
+                   llvm::all_of(op->getResultTypes(), isScalar);
+          });
+  if (!isKnown)
+    return refuse(op, "'" + name +
+                          "' op is work of the host that a launch plan cannot "
+                          "express; do it in a kernel, or before the call");
+  if (op->getNumOperands() && isScalar(op->getOperand(0).getType()))
+    step["from"] =
+        printType(op->getOperand(op->getNumOperands() - 1).getType());
+  steps.push_back(std::move(step));
+  return true;
+}
+
+} // namespace mlir::workgroup

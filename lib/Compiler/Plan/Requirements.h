@@ -1,0 +1,50 @@
+//===- Requirements.h - Extents that have to agree --------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_COMPILER_PLAN_REQUIREMENTS_H
+#define WORKGROUP_LIB_COMPILER_PLAN_REQUIREMENTS_H
+
+#include "ExtentExpressions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::workgroup {
+
+/// What has to hold of what a caller passes, because of the operation at `loc`.
+/// Symbols of the expressions are those of the function.
+struct Requirement {
+  enum Relation { Equal, AtMost, AtLeast };
+
+  AffineExpr left;
+  Relation relation;
+  AffineExpr right;
+  Location loc;
+  /// It counts only where all of these are above zero.
+  SmallVector<AffineExpr> trips;
+};
+
+/// What the operations of a function take for granted.
+struct FunctionRequirements {
+  SmallVector<ArgumentSymbol> symbols;
+  std::vector<Requirement> requirements;
+};
+
+using RequirementsOf = llvm::StringMap<FunctionRequirements>;
+
+/// What the operations of each function, which still has tensors, take for
+/// granted of what they are given; by name.
+RequirementsOf findRequirements(ModuleOp module);
+
+/// Those that `function` still has arguments for, as a plan has them.
+llvm::json::Array describeRequirements(func::FuncOp function,
+                                       const FunctionRequirements &required);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_COMPILER_PLAN_REQUIREMENTS_H

@@ -1,0 +1,128 @@
+//===- KernelFunctions.cpp - What becomes kernels, as data ----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelFunctions.h"
+#include "Records.h"
+#include "Transforms/Kernels/SplitReduction.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+#include "workgroup/Passes.h"
+
+namespace mlir::workgroup {
+
+static unsigned countBits(Type type) {
+  constexpr unsigned kIndexBits = 64;
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : kIndexBits;
+}
+
+static std::vector<std::optional<int64_t>> getIfKnown(ArrayRef<int64_t> sizes) {
+  std::vector<std::optional<int64_t>> known;
+  for (int64_t size : sizes)
+    known.push_back(ShapedType::isDynamic(size) ? std::nullopt
+                                                : std::optional(size));
+  return known;
+}
+
+static KernelOperandRecord describeOperand(linalg::LinalgOp op,
+                                           OpOperand &operand) {
+  Type element = getElementTypeOrSelf(operand.get());
+  KernelOperandRecord record;
+  llvm::raw_string_ostream(record.elementType) << element;
+  record.bits = countBits(element);
+  record.shape = getIfKnown(op.getShape(&operand));
+  for (AffineExpr index : op.getMatchingIndexingMap(&operand).getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    record.loops.push_back(loop ? std::optional(loop.getPosition())
+                                : std::nullopt);
+  }
+  return record;
+}
+
+static std::optional<ContractionRecord>
+describeContraction(linalg::LinalgOp op) {
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  if (classify(op) != LinalgClass::Contraction || failed(dims))
+    return std::nullopt;
+  auto copy = [](ArrayRef<unsigned> loops) {
+    return std::vector<unsigned>(loops.begin(), loops.end());
+  };
+  return ContractionRecord{copy(dims->batch), copy(dims->m), copy(dims->n),
+                           copy(dims->k)};
+}
+
+static KernelOpRecord describeOp(linalg::LinalgOp op,
+                                 const KernelGroup &group) {
+  KernelOpRecord record;
+  record.kind = getClassName(classify(op)).str();
+  record.location = getSourceLocation(op.getLoc());
+  for (utils::IteratorType kind : op.getIteratorTypesArray())
+    record.isParallel.push_back(kind == utils::IteratorType::parallel);
+  record.extents = getIfKnown(op.getStaticLoopRanges());
+  record.rows = {};
+  for (std::optional<unsigned> row : group.getRowOf(op))
+    record.rows.push_back(row && group.getRows()[*row] ? row : std::nullopt);
+  for (OpOperand *input : op.getDpsInputOperands())
+    record.inputs.push_back(describeOperand(op, *input));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    record.results.push_back(describeOperand(op, init));
+  record.numBodyOps = llvm::range_size(op.getBlock()->without_terminator());
+  record.isCopy = isCopyLike(op);
+  record.isCombinable = isCombinable(op);
+  record.isSplittable = op == getSplittable(group);
+  record.contraction = describeContraction(op);
+  return record;
+}
+
+static std::optional<KernelChainRecord>
+describeChain(const KernelGroup &group) {
+  const std::optional<ContractionChain> &chain = group.getChain();
+  if (!chain)
+    return std::nullopt;
+  SmallVector<linalg::LinalgOp> ops = group.getOps();
+  auto find = [&](linalg::LinalgOp op) -> unsigned {
+    return llvm::find(ops, op) - ops.begin();
+  };
+  ChainBytes bytes = getBytes(*chain);
+  return KernelChainRecord{find(chain->first), find(chain->second),
+                           *group.getRowOf(chain->second)[chain->row],
+                           bytes.perRow, bytes.ofTiles};
+}
+
+void addKernelFormation(OpPassManager &pm, const FormKernelsOptions &limits) {
+  NormalizeLinalgPassOptions options;
+  options.assumeDistinctArguments = true; // as the schedules say
+  pm.addPass(createNormalizeLinalgPass(options));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createFormKernelsPass({limits.chainBytes, limits.chainBlocks}));
+}
+
+std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module) {
+  std::vector<KernelFunctionRecord> records;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPrivate() || !function.getBody().hasOneBlock())
+      continue;
+    std::vector<KernelGroup> groups = groupOps(function.front());
+    if (groups.size() != 1)
+      continue;
+    const KernelGroup &group = groups.front();
+    KernelFunctionRecord &record = records.emplace_back();
+    record.name = toUTF8(function.getName());
+    llvm::raw_string_ostream(record.symbol) << function.getSymNameAttr();
+    record.kind = getClassName(group.getClass()).str();
+    for (linalg::LinalgOp op : group.getOps())
+      record.ops.push_back(describeOp(op, group));
+    for (unsigned loop : llvm::seq(group.getRoot().getNumLoops()))
+      record.isShared.push_back(group.getRows()[loop]);
+    record.chain = describeChain(group);
+  }
+  return records;
+}
+
+} // namespace mlir::workgroup

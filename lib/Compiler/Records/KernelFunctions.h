@@ -1,0 +1,28 @@
+//===- KernelFunctions.h - What becomes kernels, as data --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_COMPILER_RECORDS_KERNELFUNCTIONS_H
+#define WORKGROUP_LIB_COMPILER_RECORDS_KERNELFUNCTIONS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "workgroup/Compiler/KernelFunctions.h"
+#include "workgroup/Transforms/Kernels.h"
+
+namespace mlir::workgroup {
+
+/// Adds the passes after which the functions that become kernels are there.
+/// Every schedule that `pipeline.schedules` chooses begins with them.
+void addKernelFormation(OpPassManager &pm, const FormKernelsOptions &limits);
+
+/// The functions of `module` that `workgroup-form-kernels` made, in order.
+std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_COMPILER_RECORDS_KERNELFUNCTIONS_H

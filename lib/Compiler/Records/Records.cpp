@@ -1,0 +1,311 @@
+//===- Records.cpp - Diagnostics, remarks and snapshots as data -----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Records.h"
+#include "Target/LineTables.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// Diagnostics and remarks
+//===----------------------------------------------------------------------===//
+
+std::string toUTF8(StringRef text) {
+  // What mends a text takes apart the right ones, too.
+  return llvm::json::isUTF8(text) ? text.str() : llvm::json::fixUTF8(text);
+}
+
+SourceLocation getSourceLocation(Location loc) {
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return {toUTF8(place.getFilename()), place.getLine(), place.getColumn()};
+  return {};
+}
+
+static std::string getVerdictName(SyncVerdict verdict) {
+  switch (verdict) {
+  case SyncVerdict::Safe:
+    return "SAFE";
+  case SyncVerdict::Maybe:
+    return "MAYBE";
+  case SyncVerdict::Race:
+    return "RACE";
+  case SyncVerdict::Unfixable:
+    return "UNFIXABLE";
+  case SyncVerdict::Divergent:
+    return "DIVERGENT";
+  }
+  llvm_unreachable("unknown verdict");
+}
+
+SyncRecord describeSync(const SyncReport &report) {
+  SyncRecord record;
+  record.kernel = toUTF8(report.kernel);
+  record.location = getSourceLocation(report.location);
+  record.verdict = getVerdictName(report.verdict);
+  for (const SyncFinding &finding : report.findings) {
+    SyncFindingRecord &found = record.findings.emplace_back();
+    found.verdict = getVerdictName(finding.verdict);
+    found.op = finding.at.op;
+    found.location = getSourceLocation(finding.at.location);
+    if (finding.other) {
+      found.otherOp = finding.other->op;
+      found.otherLocation = getSourceLocation(finding.other->location);
+    }
+    found.message = toUTF8(finding.message);
+    found.threads.assign(finding.threads.begin(), finding.threads.end());
+    found.blocks.assign(finding.blocks.begin(), finding.blocks.end());
+    found.place.assign(finding.place.begin(), finding.place.end());
+  }
+  return record;
+}
+
+static std::string getSeverityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  case DiagnosticSeverity::Note:
+    return "note";
+  }
+  llvm_unreachable("unknown severity");
+}
+
+/// Lets what is said about an operation that stands for several, as in a kernel
+/// for others that are alike, name them all.
+static void nameAllPlaces(Diagnostic &diagnostic) {
+  SmallVector<FileLineColRange> places = getPlaces(diagnostic.getLocation());
+  for (FileLineColRange place : ArrayRef(places).drop_front(!places.empty()))
+    diagnostic.attachNote(Location(place))
+        << "one operation of the kernel stands for that and for the one here";
+}
+
+static DiagnosticRecord makeRecord(Diagnostic &diagnostic) {
+  DiagnosticRecord record{getSeverityName(diagnostic.getSeverity()),
+                          toUTF8(diagnostic.str()),
+                          getSourceLocation(diagnostic.getLocation()),
+                          {}};
+  for (Diagnostic &note : diagnostic.getNotes())
+    record.notes.push_back(makeRecord(note));
+  return record;
+}
+
+static std::string getKindName(const remark::detail::Remark &remark) {
+  switch (remark.getRemarkType()) {
+  case llvm::remarks::Type::Passed:
+    return "passed";
+  case llvm::remarks::Type::Missed:
+    return "missed";
+  case llvm::remarks::Type::Failure:
+    return "failed";
+  default:
+    return "analysis";
+  }
+}
+
+namespace {
+
+/// Passes remarks on to a result.
+class RemarkCollector final : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit RemarkCollector(std::vector<RemarkRecord> &remarks)
+      : remarks(remarks) {}
+
+  void streamOptimizationRemark(const remark::detail::Remark &remark) override {
+    RemarkRecord record{getKindName(remark),
+                        remark.getRemarkName().str(),
+                        remark.getCombinedCategoryName().str(),
+                        toUTF8(remark.getFunction()),
+                        "",
+                        getSourceLocation(remark.getLocation()),
+                        {}};
+    for (const remark::detail::Remark::Arg &argument : remark.getArgs()) {
+      bool isText = argument.key == "Remark";
+      if (!record.message.empty())
+        record.message += isText ? " " : ", ";
+      record.message +=
+          isText ? argument.val : argument.key + "=" + argument.val;
+      if (!isText)
+        record.arguments.emplace_back(argument.key, toUTF8(argument.val));
+    }
+    record.message = toUTF8(record.message);
+    remarks.push_back(std::move(record));
+  }
+
+private:
+  std::vector<RemarkRecord> &remarks;
+};
+
+/// A string that calls itself a terminal with colours.
+class TextStream final : public llvm::raw_string_ostream {
+public:
+  TextStream(std::string &text, bool useColor)
+      : raw_string_ostream(text), useColor(useColor) {
+    enable_colors(useColor);
+  }
+  bool has_colors() const override { return useColor; }
+
+private:
+  bool useColor;
+};
+
+} // namespace
+
+struct Recorder::Impl {
+  Impl(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,
+       CompileResult &result)
+      : result(result), stream(result.rendered, useColor),
+        renderer(sources, &context, stream),
+        collector(&context, [&result](Diagnostic &diagnostic) {
+          nameAllPlaces(diagnostic);
+          result.diagnostics.push_back(makeRecord(diagnostic));
+          return failure(); // the renderer comes next
+        }) {}
+
+  CompileResult &result;
+  TextStream stream;
+  SourceMgrDiagnosticHandler renderer;
+  ScopedDiagnosticHandler collector;
+};
+
+Recorder::Recorder(MLIRContext &context, llvm::SourceMgr &sources,
+                   bool useColor, CompileResult &result)
+    : impl(std::make_unique<Impl>(context, sources, useColor, result)) {
+  context.printOpOnDiagnostic(false);
+  remark::RemarkCategories all;
+  all.all = all.passed = all.missed = all.analysis = all.failed = ".*";
+  (void)remark::enableOptimizationRemarks(
+      context, std::make_unique<RemarkCollector>(result.remarks),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), all);
+}
+
+Recorder::~Recorder() { impl->result.rendered = toUTF8(impl->result.rendered); }
+
+//===----------------------------------------------------------------------===//
+// Snapshots
+//===----------------------------------------------------------------------===//
+
+namespace {
+class SnapshotRecorder final : public PassInstrumentation {
+public:
+  explicit SnapshotRecorder(std::vector<SnapshotRecord> &snapshots)
+      : snapshots(snapshots) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (isReal(pass))
+      before.push_back(print(op));
+  }
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!isReal(pass))
+      return;
+    std::string after = print(op);
+    if (after != before.back())
+      snapshots.push_back({pass->getArgument().str(),
+                           op->getName().getStringRef().str(),
+                           std::move(before.back()), std::move(after)});
+    before.pop_back();
+  }
+
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    if (isReal(pass))
+      before.pop_back();
+  }
+
+private:
+  /// Adaptors, which only run other passes, have no argument.
+  static bool isReal(Pass *pass) { return !pass->getArgument().empty(); }
+
+  static std::string print(Operation *op) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    op->print(stream, OpPrintingFlags().useLocalScope());
+    return text;
+  }
+
+  std::vector<SnapshotRecord> &snapshots;
+  std::vector<std::string> before;
+};
+} // namespace
+
+void recordSnapshots(PassManager &manager,
+                     std::vector<SnapshotRecord> &snapshots) {
+  manager.addInstrumentation(std::make_unique<SnapshotRecorder>(snapshots));
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+SourceLocation makeLocation(Location loc) {
+  SourceLocation location;
+  loc->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    location = {file.getFilename().str(), file.getLine(), file.getColumn()};
+    return WalkResult::interrupt();
+  });
+  return location;
+}
+
+std::string printType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static std::optional<int64_t> getIfStatic(int64_t value) {
+  return ShapedType::isDynamic(value) ? std::nullopt : std::optional(value);
+}
+
+static TensorMapRecord describeTensorMap(nvgpu::TensorMapDescriptorType map) {
+  MemRefType tile = map.getTensor();
+  TensorMapRecord record;
+  record.elementType = printType(tile.getElementType());
+  record.box.assign(tile.getShape().rbegin(), tile.getShape().rend());
+  record.swizzle = stringifyEnum(map.getSwizzle());
+  record.interleave = stringifyEnum(map.getInterleave());
+  record.l2promo = stringifyEnum(map.getL2promo());
+  record.oob = stringifyEnum(map.getOob());
+  return record;
+}
+
+ArgumentRecord describeArgument(Type type, int64_t alignment) {
+  ArgumentRecord record;
+  record.type = printType(type);
+  record.elementType = printType(getElementTypeOrSelf(type));
+  if (auto map = dyn_cast<nvgpu::TensorMapDescriptorType>(type))
+    record.tensorMap = describeTensorMap(map);
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref) {
+    record.elementType = record.type;
+    return record;
+  }
+  record.isMemRef = true;
+  record.alignment = alignment;
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)memref.getStridesAndOffset(strides, offset);
+  for (int64_t extent : memref.getShape())
+    record.shape.push_back(getIfStatic(extent));
+  for (int64_t stride : strides)
+    record.strides.push_back(getIfStatic(stride));
+  record.offset = getIfStatic(offset);
+  return record;
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,58 @@
+//===- Records.h - Diagnostics, remarks and snapshots as data ---*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_COMPILER_RECORDS_RECORDS_H
+#define WORKGROUP_LIB_COMPILER_RECORDS_RECORDS_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "workgroup/Compiler/Compile.h"
+#include "workgroup/Transforms/Sync.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace mlir::workgroup {
+
+/// Collects the diagnostics and remarks of `context` into `result` as long as
+/// it lives: as data, and rendered with the source lines of `sources`.
+class Recorder {
+public:
+  Recorder(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,
+           CompileResult &result);
+  ~Recorder();
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// Makes `manager` append what each pass changes to `snapshots`.
+void recordSnapshots(PassManager &manager,
+                     std::vector<SnapshotRecord> &snapshots);
+
+/// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
+std::string toUTF8(StringRef text);
+
+/// Where in a source text `loc` is.
+SourceLocation getSourceLocation(Location loc);
+
+/// What was found out about the synchronisation of a kernel.
+SyncRecord describeSync(const SyncReport &report);
+
+/// The first place in a file that `loc` tells of.
+SourceLocation makeLocation(Location loc);
+
+std::string printType(Type type);
+
+/// The description of kernel argument `type`, relied on to have `alignment`
+/// bytes of alignment if it is a memref.
+ArgumentRecord describeArgument(Type type, int64_t alignment);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_COMPILER_RECORDS_RECORDS_H

@@ -1,0 +1,55 @@
+//===- BarrierPlaces.h - Where a barrier is missing ----------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H
+#define WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H
+
+#include "Emulator/Translate/Prepare.h"
+#include <map>
+
+namespace mlir::workgroup::emulator {
+
+/// A place for a barrier: before an instruction of the prepared kernel.
+struct BarrierPlace {
+  uint32_t ordinal = 0;
+  SourceLocation location;
+  /// `before`, or `at the end of the loop at`: what `location` is to it.
+  std::string words;
+  /// All threads of the block are known to come by together.
+  bool isUniform = false;
+};
+
+/// Finds places in the kernel as it is prepared for checks.
+class BarrierPlaces {
+public:
+  BarrierPlaces(const std::string &bitcode, const std::string &name);
+  ~BarrierPlaces();
+
+  /// The places that cut the ways without a barrier between two instructions,
+  /// in either direction.
+  std::vector<BarrierPlace> find(uint32_t ordinal, uint32_t otherOrdinal) const;
+
+private:
+  struct Analyses;
+  std::optional<BarrierPlace> findOnWay(const llvm::Instruction &from,
+                                        const llvm::Instruction &to) const;
+  const llvm::Instruction &moveToUniform(const llvm::Instruction &from,
+                                         const llvm::Instruction &at) const;
+  BarrierPlace makePlace(const llvm::Instruction &at,
+                         const llvm::Instruction &named,
+                         std::string words) const;
+  bool isUniform(const llvm::BasicBlock &block) const;
+
+  std::unique_ptr<llvm::LLVMContext> context;
+  PreparedKernel kernel;
+  std::unique_ptr<Analyses> analyses;
+};
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H

@@ -1,0 +1,33 @@
+//===- Sentences.h - Words for findings ----------------------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_EMULATOR_REPORT_SENTENCES_H
+#define WORKGROUP_LIB_EMULATOR_REPORT_SENTENCES_H
+
+#include "Emulator/State/Findings.h"
+#include "Emulator/State/Tables.h"
+
+namespace mlir::workgroup::emulator {
+
+/// What a finding is, in one sentence without a full stop.
+std::string getMessage(const FindingKey &key, const KernelTables &tables);
+
+/// What a thread does at `site`, as `writes`.
+std::string getVerb(const Site &site);
+
+/// What a thread does where the finding is no access to memory.
+std::string getDeed(FindingKind kind);
+
+/// What has to be done or known, in one sentence; empty where the finding says
+/// it.
+std::string getRemedy(const FindingKey &key, const FindingInstance &instance,
+                      const KernelTables &tables);
+
+} // namespace mlir::workgroup::emulator
+
+#endif // WORKGROUP_LIB_EMULATOR_REPORT_SENTENCES_H

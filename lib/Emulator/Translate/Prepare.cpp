@@ -1,0 +1,231 @@
+//===- Prepare.cpp - From bitcode to one function -------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prepare.h"
+#include "MemorySpaces.h"
+#include "Target/LineTables.h"
+#include "workgroup/Target/PTX.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/ScalarizeMaskedMemIntrin.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+namespace mlir::workgroup::emulator {
+
+std::vector<SourceLocation>
+getOtherLocations(const llvm::Instruction &instruction) {
+  std::vector<SourceLocation> others;
+  const llvm::DebugLoc &loc = instruction.getDebugLoc();
+  const llvm::DILocation *place = loc ? loc->getInlinedAt() : nullptr;
+  for (; place && isFurtherPlace(*place); place = place->getInlinedAt())
+    others.push_back(getLocation(*place));
+  return others;
+}
+
+void addError(std::vector<DiagnosticRecord> &errors,
+              const llvm::Instruction *instruction, std::string message) {
+  DiagnosticRecord error{"error", std::move(message), {}, {}};
+  if (instruction) {
+    error.location = getLocation(*instruction);
+    for (SourceLocation &other : getOtherLocations(*instruction))
+      error.notes.push_back(
+          {"note",
+           "one operation of the kernel stands for that and for the one here",
+           std::move(other),
+           {}});
+  }
+  errors.push_back(std::move(error));
+}
+
+void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found,
+               const SourceLocation &kernel) {
+  for (const LLVMError &error : found)
+    errors.push_back({"error",
+                      "the emulator cannot compile the kernel for the host: " +
+                          error.message,
+                      error.location.line > 0 ? error.location : kernel,
+                      {}});
+}
+
+/// A thread has one frame: functions that call themselves cannot be inlined.
+static bool checkRecursion(llvm::Module &module,
+                           std::vector<DiagnosticRecord> &errors) {
+  llvm::CallGraph graph(module);
+  for (auto it = llvm::scc_begin(&graph); !it.isAtEnd(); ++it) {
+    const llvm::Function *function = it->front()->getFunction();
+    if (!it.hasCycle() || !function)
+      continue;
+    const llvm::Instruction *call = nullptr;
+    for (const llvm::CallGraphNode::CallRecord &record : *it->front())
+      if (record.first && llvm::is_contained(*it, record.second))
+        call = dyn_cast_or_null<llvm::Instruction>(
+            static_cast<llvm::Value *>(*record.first));
+    addError(errors, call,
+             "function '" + function->getName().str() +
+                 "' calls itself, which the emulator cannot run");
+    return false;
+  }
+  return true;
+}
+
+/// Makes everything but the kernel inline; calls between functions would have
+/// to suspend, too.
+static void inlineAll(llvm::Module &module, llvm::Function &kernel) {
+  for (llvm::Function &function : module) {
+    function.removeFnAttr(llvm::Attribute::NoInline);
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
+    if (&function != &kernel && !function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue &value) {
+    return &value == &kernel;
+  });
+  llvm::PassBuilder builder;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  // Of all memory only that which never had an address is looked through:
+  // loads must stay where the program has them.
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+      llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+  // A lane that is masked out makes no access: that takes branches.
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
+      llvm::ScalarizeMaskedMemIntrinPass()));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(module, modules);
+  llvm::removeUnreachableBlocks(kernel);
+}
+
+/// Puts private memory of constant size to where the function begins, wherever
+/// the program makes it.
+static void hoistPrivateMemory(llvm::Function &kernel) {
+  llvm::BasicBlock &entry = kernel.getEntryBlock();
+  for (llvm::Instruction &instruction :
+       llvm::make_early_inc_range(llvm::instructions(kernel))) {
+    auto *memory = dyn_cast<llvm::AllocaInst>(&instruction);
+    if (memory && isa<llvm::ConstantInt>(memory->getArraySize()) &&
+        memory->getParent() != &entry)
+      memory->moveBefore(entry.getFirstInsertionPt());
+  }
+}
+
+static bool isWritten(const llvm::Value &pointer) {
+  return llvm::any_of(pointer.uses(), [](const llvm::Use &use) {
+    const llvm::User *user = use.getUser();
+    if (isa<llvm::GEPOperator, llvm::AddrSpaceCastOperator>(user))
+      return isWritten(*user);
+    return !isa<llvm::LoadInst>(user);
+  });
+}
+
+/// A variable that kernels write lives as long as the module on a GPU.
+static bool checkVariables(const llvm::Module &module,
+                           std::vector<DiagnosticRecord> &errors) {
+  for (const llvm::GlobalVariable &variable : module.globals()) {
+    if (variable.isConstant() || variable.getAddressSpace() == kSharedSpace ||
+        variable.getName().starts_with("llvm.") || !isWritten(variable))
+      continue;
+    addError(errors, nullptr,
+             "variable '" + variable.getName().str() +
+                 "' of the module outlives launches, which is not emulated; "
+                 "pass it as an argument");
+    return false;
+  }
+  return true;
+}
+
+static bool checkCalls(const llvm::Function &kernel,
+                       std::vector<DiagnosticRecord> &errors) {
+  for (const llvm::Instruction &instruction : llvm::instructions(kernel)) {
+    auto *call = dyn_cast<llvm::CallBase>(&instruction);
+    if (!call || call->isInlineAsm())
+      continue;
+    const llvm::Function *callee = call->getCalledFunction();
+    if (!callee) {
+      addError(errors, call,
+               "the emulator cannot call a function by its address");
+      return false;
+    }
+    if (!callee->isDeclaration()) {
+      addError(errors, call,
+               "the emulator cannot inline function '" +
+                   callee->getName().str() + "'");
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The optimiser takes away what is written to constant memory: it is looked at
+/// as the program has it, in the kernel and all that it calls.
+static bool checkMemories(llvm::Function &kernel,
+                          std::vector<DiagnosticRecord> &errors) {
+  llvm::SetVector<llvm::Function *> reached;
+  reached.insert(&kernel);
+  bool isRight = true;
+  for (unsigned i = 0; i < reached.size(); ++i) {
+    isRight &= checkAccesses(*reached[i], findSpaceFault, errors);
+    for (llvm::Instruction &instruction : llvm::instructions(*reached[i]))
+      if (auto *call = dyn_cast<llvm::CallBase>(&instruction))
+        if (llvm::Function *callee = call->getCalledFunction())
+          reached.insert(callee);
+  }
+  return isRight;
+}
+
+PreparedKernel prepareKernel(llvm::LLVMContext &context,
+                             const std::string &bitcode,
+                             const std::string &name, const std::string &chip,
+                             std::vector<DiagnosticRecord> &errors) {
+  auto parsed =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, name), context);
+  if (!parsed) {
+    addError(errors, nullptr, llvm::toString(parsed.takeError()));
+    return {};
+  }
+  std::unique_ptr<llvm::Module> module = std::move(*parsed);
+  llvm::Function *kernel = module->getFunction(name);
+  if (!kernel || kernel->isDeclaration()) {
+    addError(errors, nullptr, "there is no kernel '" + name + "'");
+    return {};
+  }
+  if (!checkRecursion(*module, errors) || !checkMemories(*kernel, errors))
+    return {};
+  if (!chip.empty() && !optimizeForChip(*module, chip)) {
+    addError(errors, nullptr, "this LLVM was built without the NVPTX target");
+    return {};
+  }
+  kernel->setCallingConv(llvm::CallingConv::C);
+  inlineAll(*module, *kernel);
+  if (!checkCalls(*kernel, errors) || !checkVariables(*module, errors))
+    return {};
+  hoistPrivateMemory(*kernel);
+  PreparedKernel prepared{std::move(module), kernel, {}};
+  for (llvm::Instruction &instruction : llvm::instructions(*kernel))
+    prepared.instructions.push_back(&instruction);
+  return prepared;
+}
+
+} // namespace mlir::workgroup::emulator

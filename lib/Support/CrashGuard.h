@@ -1,0 +1,36 @@
+//===- CrashGuard.h - Calls that may crash -------------------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_SUPPORT_CRASHGUARD_H
+#define WORKGROUP_LIB_SUPPORT_CRASHGUARD_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
+#include <string>
+
+namespace mlir::workgroup {
+
+/// How a guarded call ended.
+struct CrashReport {
+  bool hasReturned = true;
+  /// After a crash, what LLVM said before it gave up, if it was LLVM.
+  std::optional<std::string> reason;
+};
+
+/// Calls `body` on a thread of its own with a stack of `stackBytes`. A fatal
+/// signal or error of LLVM in it ends the call, not the process; what it held
+/// is leaked.
+CrashReport runGuarded(llvm::function_ref<void()> body, unsigned stackBytes);
+
+/// As above, on this thread, which has to be one of our own: it loses the stack
+/// for signals that it may have.
+CrashReport runGuardedHere(llvm::function_ref<void()> body);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_SUPPORT_CRASHGUARD_H

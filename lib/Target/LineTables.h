@@ -1,0 +1,42 @@
+//===- LineTables.h - Source lines in LLVM IR -------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TARGET_LINETABLES_H
+#define WORKGROUP_LIB_TARGET_LINETABLES_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Location.h"
+
+namespace llvm {
+class DILocation;
+} // namespace llvm
+
+namespace mlir::workgroup {
+
+/// The places that `loc` tells of: the innermost one or, of a fused location,
+/// that of each part.
+SmallVector<FileLineColRange> getPlaces(Location loc);
+
+/// Gives every function of `kernels` what its translation needs to keep the
+/// locations of its operations: a debug scope. Upstream's
+/// `ensure-debug-info-scope-on-llvm-func` does not look into a `gpu.module`.
+///
+/// An operation gets the innermost place of its location, in the file that the
+/// place is in. Of a fused location the further places follow as if the first
+/// had been inlined there, which `isFurtherPlace` tells from calls.
+///
+/// Debug information that imported code brings along is reduced to lines, all
+/// that is used of it.
+void addLineTables(gpu::GPUModuleOp kernels);
+
+/// True if `place`, where another one is inlined, stands beside it.
+bool isFurtherPlace(const llvm::DILocation &place);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TARGET_LINETABLES_H

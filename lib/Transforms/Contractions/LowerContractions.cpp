@@ -1,0 +1,434 @@
+//===- LowerContractions.cpp - Contractions to registers ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A contraction of tiles in workgroup memory adds to an accumulator in private
+// memory, that is, each thread does all of it. As no thread needs more of the
+// accumulator than what it stores in the end, the threads share it out: each
+// keeps a part in registers, from what it is filled with to what is computed of
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContractionEmitter.h"
+#include "Support/Remarks.h"
+#include "Transforms/Utils/AssumedAlignment.h"
+#include "Transforms/Utils/CarriedValues.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "workgroup/Analysis/Uniformity.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Transforms/Contractions.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_LOWERCONTRACTIONSPASS
+#include "workgroup/Transforms/Contractions.h.inc"
+
+namespace {
+
+/// A contraction with all that is done with its accumulator.
+struct ContractionCluster {
+  Contraction contraction;
+  memref::AllocaOp accumulator;
+  /// The loops around the contraction, the outermost one first.
+  SmallVector<scf::ForOp> loops = {};
+  /// What the accumulator starts from.
+  OpOperand *init = nullptr;
+  /// What is made of it, in order.
+  SmallVector<OpOperand *> sinks = {};
+  SmallVector<Operation *> views = {};
+  ThreadTile tile = {};
+  int64_t numThreads = 0;
+
+  /// The loops as one operation, or the contraction if there are none.
+  Operation *getRoot() {
+    return loops.empty() ? contraction.op.getOperation()
+                         : loops.front().getOperation();
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Collect
+//===----------------------------------------------------------------------===//
+
+/// True if `op` could be work of the block: it reads workgroup memory and adds
+/// to a private buffer of the kernel.
+static bool isOfBlock(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
+      !op.hasPureBufferSemantics())
+    return false;
+  Value result = op.getDpsInits()[0];
+  return getRootBuffer(result).getDefiningOp<memref::AllocaOp>() &&
+         getMemorySpace(result) == MemorySpace::Private &&
+         llvm::any_of(op.getDpsInputs(), [](Value input) {
+           return isWorkgroupMemory(input.getType());
+         });
+}
+
+static std::vector<ContractionCluster> collect(Operation *root) {
+  std::vector<ContractionCluster> clusters;
+  for (Operation *scope : collectDeviceScopes(root))
+    scope->walk([&](linalg::LinalgOp op) {
+      if (!isOfBlock(op))
+        return;
+      Value buffer = getRootBuffer(op.getDpsInits()[0]);
+      clusters.push_back(
+          {Contraction{op}, buffer.getDefiningOp<memref::AllocaOp>()});
+    });
+  return clusters;
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+/// True if `view` is the accumulator, or of its first elements in each
+/// dimension.
+static bool isLeading(Value view, Value accumulator) {
+  while (view != accumulator) {
+    auto part = view.getDefiningOp<memref::SubViewOp>();
+    if (!part || part.getType().getRank() != part.getSourceType().getRank() ||
+        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
+        !areAllConstantIntValue(part.getMixedStrides(), 1))
+      return false;
+    view = part.getSource();
+  }
+  return true;
+}
+
+static std::string describeUse(Operation *op, StringRef what) {
+  return llvm::formatv("{0} {1} its accumulator", op->getName().getStringRef(),
+                       what)
+      .str();
+}
+
+/// True if `op`, which uses the accumulator by `use`, is done element by
+/// element on all loops that go along it.
+static bool isPointwiseUse(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<memref::CopyOp, linalg::CopyOp>(op)) {
+    auto from = cast<MemRefType>(op->getOperand(0).getType());
+    auto to = cast<MemRefType>(op->getOperand(1).getType());
+    return from.getElementType() == to.getElementType() &&
+           isDenseElement(to.getElementType());
+  }
+  auto generic = dyn_cast<linalg::LinalgOp>(op);
+  return generic && generic.hasPureBufferSemantics() && isPointwise(generic) &&
+         generic.getMatchingIndexingMap(&use).isPermutation();
+}
+
+static bool isWritten(OpOperand &use) {
+  if (auto generic = dyn_cast<linalg::LinalgOp>(use.getOwner()))
+    return generic.isDpsInit(&use);
+  return use.getOperandNumber() == 1;
+}
+
+/// Adds a use of the accumulator. Returns why it cannot be, or empty.
+static std::string addUse(ContractionCluster &cluster, OpOperand &use) {
+  Operation *op = use.getOwner(), *root = cluster.getRoot();
+  if (op == cluster.contraction.op)
+    return use.getOperandNumber() ==
+                   cluster.contraction.getResult()->getOperandNumber()
+               ? ""
+               : describeUse(op, "reads and writes");
+  if (isa<memref::SubViewOp>(op)) {
+    cluster.views.push_back(op);
+    return "";
+  }
+  if (op->getBlock() != root->getBlock())
+    return describeUse(op, "stands in another block and uses");
+  if (!isLeading(use.get(), cluster.accumulator) || !isPointwiseUse(use))
+    return describeUse(op, "does more than element-wise work with");
+  bool isBefore = op->isBeforeInBlock(root);
+  if (isBefore != isWritten(use))
+    return describeUse(op,
+                       isBefore ? "reads, before the sum," : "writes again");
+  if (!isBefore) {
+    cluster.sinks.push_back(&use);
+    return "";
+  }
+  if (cluster.init)
+    return describeUse(op, "once more fills");
+  cluster.init = &use;
+  if (auto generic = dyn_cast<linalg::LinalgOp>(op))
+    if (generic.getNumDpsInits() != 1 ||
+        generic.payloadUsesValueFromOperand(&use))
+      return describeUse(op, "does more than fill");
+  return "";
+}
+
+/// Finds the loops around the contraction that go on adding.
+static std::string findLoops(ContractionCluster &cluster) {
+  Operation *op = cluster.contraction.op;
+  Block *home = cluster.accumulator->getBlock();
+  cluster.loops.clear();
+  while (op->getBlock() != home) {
+    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+    if (!loop)
+      return llvm::formatv("it stands in {0}, which is no loop over its sums",
+                           op->getParentOp()->getName().getStringRef())
+          .str();
+    cluster.loops.insert(cluster.loops.begin(), loop);
+    op = loop;
+  }
+  return "";
+}
+
+static std::string collectUses(ContractionCluster &cluster) {
+  SmallVector<Value> names = {cluster.accumulator};
+  for (unsigned i = 0; i < names.size(); ++i)
+    for (OpOperand &use : names[i].getUses()) {
+      std::string why = addUse(cluster, use);
+      if (!why.empty())
+        return why;
+      if (isa<memref::SubViewOp>(use.getOwner()))
+        names.push_back(use.getOwner()->getResult(0));
+    }
+  if (!cluster.init)
+    return "nothing fills its accumulator";
+  llvm::stable_sort(cluster.sinks, [](OpOperand *lhs, OpOperand *rhs) {
+    return lhs->getOwner()->isBeforeInBlock(rhs->getOwner());
+  });
+  // Who reads it more than once reads the same element each time.
+  for (unsigned i = 1; i < cluster.sinks.size(); ++i) {
+    Operation *op = cluster.sinks[i]->getOwner();
+    if (op != cluster.sinks[i - 1]->getOwner())
+      continue;
+    auto generic = cast<linalg::LinalgOp>(op);
+    if (generic.getMatchingIndexingMap(cluster.sinks[i]) !=
+            generic.getMatchingIndexingMap(cluster.sinks[i - 1]) ||
+        cluster.sinks[i]->get() != cluster.sinks[i - 1]->get())
+      return describeUse(op, "reads several elements of");
+    cluster.sinks.erase(cluster.sinks.begin() + i--);
+  }
+  return "";
+}
+
+/// True if all threads of the block have the same `operand`: the slot of a ring
+/// that they get together, or what is the accumulator of each.
+static bool isUniform(Value operand, const UniformityAnalysis &uniformity) {
+  if (uniformity.isUniform(operand))
+    return true;
+  Operation *op = operand.getDefiningOp();
+  if (auto view = dyn_cast_or_null<memref::SubViewOp>(op))
+    return isUniform(view.getSource(), uniformity) &&
+           llvm::all_of(
+               llvm::drop_begin(view->getOperands()),
+               [&](Value value) { return uniformity.isUniform(value); });
+  if (isa_and_nonnull<GetOp>(op))
+    return uniformity.isUniformPoint(op);
+  return isa_and_nonnull<memref::AllocaOp>(op);
+}
+
+/// The reason why not all threads of the block do `op` together on the same
+/// operands, or empty.
+static std::string getDivergence(Operation *op,
+                                 const UniformityAnalysis &uniformity) {
+  if (!uniformity.isUniformPoint(op))
+    return llvm::formatv("not all threads of the block execute its {0} "
+                         "together",
+                         op->getName().getStringRef())
+        .str();
+  for (Value operand : op->getOperands())
+    if (!isUniform(operand, uniformity))
+      return llvm::formatv("operands of its {0} differ between threads",
+                           op->getName().getStringRef())
+          .str();
+  return "";
+}
+
+static std::string checkOperands(ContractionCluster &cluster) {
+  linalg::LinalgOp op = cluster.contraction.op;
+  if (op.getDpsInits()[0] != cluster.accumulator.getResult() ||
+      !cluster.accumulator.getType().hasStaticShape() ||
+      !cluster.accumulator.getType().getLayout().isIdentity())
+    return "its accumulator is not all of a private buffer of constant size";
+  if (ShapedType::isDynamicShape(op.getStaticLoopRanges()))
+    return "its tiles have no constant sizes; let workgroup-stage-operands "
+           "make them";
+  std::string why = describe(cluster.contraction, op.getStaticLoopRanges());
+  if (!why.empty())
+    return why;
+  for (OpOperand *factor : {cluster.contraction.lhs, cluster.contraction.rhs})
+    if (!isWorkgroupMemory(factor->get().getType()) ||
+        !cast<MemRefType>(factor->get().getType()).isStrided())
+      return "its operands are not both tiles with strides in workgroup memory";
+  return "";
+}
+
+/// Returns why `cluster` is no contraction to be shared out, or empty.
+static std::string decide(ContractionCluster &cluster,
+                          const UniformityAnalysis &uniformity) {
+  std::string why = checkOperands(cluster);
+  if (why.empty())
+    why = findLoops(cluster);
+  if (why.empty())
+    why = collectUses(cluster);
+  if (why.empty())
+    why = getDivergence(cluster.contraction.op, uniformity);
+  if (why.empty())
+    why = getDivergence(cluster.init->getOwner(), uniformity);
+  for (OpOperand *sink : cluster.sinks)
+    if (why.empty())
+      why = getDivergence(sink->getOwner(), uniformity);
+  return why;
+}
+
+/// Chooses what each thread computes.
+static LogicalResult chooseTile(ContractionCluster &cluster) {
+  linalg::LinalgOp op = cluster.contraction.op;
+  Operation *scope = getExecutionScope(op);
+  std::optional<int64_t> numThreads = getBlockShape(scope).getNumThreads();
+  if (!numThreads)
+    return op.emitOpError("cannot be shared out to threads: how many a block "
+                          "has is not known; give the launch constant sizes, "
+                          "or the kernel known_block_size");
+  cluster.numThreads = *numThreads;
+  std::string why =
+      chooseThreadTile(cluster.contraction, *numThreads, cluster.tile);
+  if (why.empty())
+    return success();
+  return op.emitOpError("cannot be shared out to threads: ")
+         << why << "; use more threads, or a smaller tile";
+}
+
+//===----------------------------------------------------------------------===//
+// Apply
+//===----------------------------------------------------------------------===//
+
+/// The value that `init` fills all of the accumulator with; null if it is not
+/// the same for all elements.
+static Value getFilling(OpOperand *init) {
+  auto fill = dyn_cast<linalg::LinalgOp>(init->getOwner());
+  if (!fill || !llvm::hasSingleElement(*fill.getBlock()))
+    return {};
+  Value value = fill.getBlock()->getTerminator()->getOperand(0);
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != fill.getBlock())
+    return value;
+  OpOperand *input = fill.getMatchingOpOperand(argument);
+  return isa<MemRefType>(input->get().getType()) ? Value() : input->get();
+}
+
+/// The sums that the loops carry to the contraction, which are `initial` at
+/// first.
+static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
+                                RewriterBase &rewriter) {
+  SmallVector<Value> sums(initial);
+  for (scf::ForOp &loop : cluster.loops) {
+    loop = addCarriedValues(rewriter, loop, sums);
+    sums.assign(loop.getRegionIterArgs().end() - initial.size(),
+                loop.getRegionIterArgs().end());
+  }
+  return sums;
+}
+
+static void report(ContractionCluster &cluster) {
+  passedRemark(RemarkSource::LowerContractions, "LoweredContraction",
+               cluster.contraction.op)
+      << "contraction of tiles shared out to threads"
+      << remark::metric("Tile",
+                        llvm::formatv("{0}x{1}x{2}",
+                                      cluster.contraction.rows.getSize(),
+                                      cluster.contraction.columns.getSize(),
+                                      cluster.contraction.sums.getSize())
+                            .str())
+      << remark::metric("Thread", llvm::formatv("{0}x{1}", cluster.tile.rows,
+                                                cluster.tile.columns)
+                                      .str())
+      << remark::metric("Threads", cluster.tile.getNumThreads());
+}
+
+static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
+                  RewriterBase &rewriter) {
+  report(cluster);
+  linalg::LinalgOp op = cluster.contraction.op;
+  ContractionEmitter emitter(cluster.contraction, cluster.tile,
+                             cluster.numThreads, rewriter, alignment);
+  // Others may have changed the loops.
+  (void)findLoops(cluster);
+  Operation *init = cluster.init->getOwner();
+  rewriter.setInsertionPoint(init);
+  emitter.prepare();
+  Value filling = getFilling(cluster.init);
+  SmallVector<Value> sums =
+      filling ? emitter.fill(filling)
+              : emitter.initialize(Pointwise(init, cluster.init));
+
+  sums = carry(cluster, sums, rewriter);
+  rewriter.setInsertionPoint(op);
+  sums = emitter.multiply(sums);
+  for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
+    yieldLast(rewriter, loop, sums);
+    ResultRange results = loop.getResults().take_back(sums.size());
+    sums.assign(results.begin(), results.end());
+  }
+  for (OpOperand *sink : cluster.sinks) {
+    rewriter.setInsertionPoint(sink->getOwner());
+    emitter.finish(Pointwise(sink->getOwner(), sink), sums);
+  }
+
+  for (OpOperand *sink : cluster.sinks)
+    rewriter.eraseOp(sink->getOwner());
+  rewriter.eraseOp(op);
+  rewriter.eraseOp(init);
+  for (Operation *view : llvm::reverse(cluster.views))
+    rewriter.eraseOp(view);
+  rewriter.eraseOp(cluster.accumulator);
+}
+
+LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
+  if (failed(verifyAssumedAlignment(root, assumeAlignment)))
+    return failure();
+  std::vector<ContractionCluster> clusters = collect(root);
+  if (clusters.empty())
+    return success();
+  UniformityAnalysis uniformity(root);
+  std::vector<ContractionCluster> shared;
+  bool hasFailed = false;
+  for (ContractionCluster &cluster : clusters) {
+    std::string why = decide(cluster, uniformity);
+    if (!why.empty()) {
+      missedRemark(RemarkSource::LowerContractions, "NotShared",
+                   cluster.contraction.op)
+          << "contraction that each thread does all of"
+          << remark::reason("{0}", why);
+      continue;
+    }
+    hasFailed |= failed(chooseTile(cluster));
+    shared.push_back(std::move(cluster));
+  }
+  if (hasFailed)
+    return failure();
+  IRRewriter rewriter(root->getContext());
+  for (ContractionCluster &cluster : shared) {
+    AlignmentAnalysis alignment({assumeAlignment, kMaxAccessBytes, root});
+    apply(cluster, alignment, rewriter);
+  }
+  return success();
+}
+
+namespace {
+
+struct LowerContractionsPass
+    : impl::LowerContractionsPassBase<LowerContractionsPass> {
+  using LowerContractionsPassBase::LowerContractionsPassBase;
+
+  void runOnOperation() override {
+    if (failed(lowerContractions(getOperation(), assumeAlignment)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup

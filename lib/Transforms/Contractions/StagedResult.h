@@ -1,0 +1,75 @@
+//===- StagedResult.h - Who uses the result of a contraction ----*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H
+#define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
+
+namespace mlir::workgroup {
+
+/// True if `lhs` and `rhs` are the same elements in the same order.
+bool isSameView(Value lhs, Value rhs);
+
+/// The number of elements of `memref` along `dim`, as an operand or a constant
+/// if that is at hand.
+OpFoldResult getExtent(OpBuilder &builder, Location loc, Value memref,
+                       int64_t dim);
+
+/// What is done with the buffer that a contraction adds to, so that it can be a
+/// private one for as long as it adds.
+class StagedResult {
+public:
+  /// The contraction writes to `view`, and `root` is all that there is of it in
+  /// its block: a loop, or itself.
+  StagedResult(Value view, Operation *root, const ArgumentAliases &aliases)
+      : view(view), root(root), aliases(aliases) {}
+
+  void analyze();
+
+  /// Has all users use `buffer`, larger than the view if `isPadded`, which is
+  /// made by `make` where it is first needed.
+  Value redirect(RewriterBase &rewriter, bool isPadded,
+                 function_ref<Value()> make);
+
+  /// True if a constant fills the view before, and others find in it afterwards
+  /// what the contraction, or an operation in place, puts there.
+  bool isKept() const;
+
+  /// Has what fills the view, and the contraction, use the buffer that `make`
+  /// makes, and copies it to `tile`, which begins with the view, afterwards.
+  Value redirectTo(RewriterBase &rewriter, Value tile,
+                   function_ref<Value()> make);
+
+private:
+  bool mayTouch(Operation *op) const;
+  bool isWhole(OpOperand &use) const { return isSameView(use.get(), view); }
+  void findInit();
+  bool addSink(linalg::LinalgOp op);
+  void findSinks();
+  void replaceInPlace(RewriterBase &rewriter, Value part);
+
+  Value view;
+  Operation *root;
+  const ArgumentAliases &aliases;
+
+  /// What fills the view before; null if it holds what was there.
+  OpOperand *init = nullptr;
+  /// Reads behind of all elements in order.
+  SmallVector<OpOperand *> reads;
+  /// What then overwrites the view, element by element; null if nothing does.
+  linalg::GenericOp inPlace;
+  /// True if others use the view.
+  bool isNeeded = false;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H

@@ -1,0 +1,47 @@
+//===- Copy.h - A copy in a kernel ------------------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is copied, by whom, and by which engine.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_COPIES_COPY_H
+#define WORKGROUP_LIB_TRANSFORMS_COPIES_COPY_H
+
+#include "TensorCopies.h"
+
+namespace mlir::workgroup {
+
+/// A copy between two ranked, strided memrefs of equal shape in device code, or
+/// the filling of one.
+struct Copy {
+  Operation *op;
+  /// The target again if it is filled.
+  Value source;
+  Value target;
+  /// What becomes of an element on its way: the region of a `linalg.copy`; null
+  /// if nothing.
+  Region *payload = nullptr;
+  /// What the target is filled with; null if the source is copied.
+  Value filling = nullptr;
+  /// Done once by all threads of the block, instead of whole by each thread.
+  bool isCooperative = false;
+  /// The target may be larger than the source, and gets zeros there; what
+  /// becomes of elements is nothing then.
+  bool isPadded = false;
+  /// To be done by cp.async if the width of accesses allows.
+  bool mayBeAsync = false;
+  /// To be done by TMA if all that it asks for is proved.
+  bool mayBeTensor = false;
+  /// How TMA does it; nothing if it does not.
+  std::optional<TensorCopy> tensor = std::nullopt;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_COPIES_COPY_H

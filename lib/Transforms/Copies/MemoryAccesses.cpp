@@ -1,0 +1,162 @@
+//===- MemoryAccesses.cpp - What operations read and write ----------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemoryAccesses.h"
+#include "Analysis/Program/OpEffects.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Support/MemorySpace.h"
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// One operation
+//===----------------------------------------------------------------------===//
+
+/// True if what the effects of `op` are on is not said, but can only be its
+/// memrefs.
+static bool accessesOperands(Operation *op) {
+  return isa<nvgpu::LdMatrixOp, gpu::SubgroupMmaLoadMatrixOp,
+             gpu::SubgroupMmaStoreMatrixOp>(op);
+}
+
+std::optional<Accesses> getAccesses(Operation *op) {
+  Accesses accesses;
+  if (isFreeOfAccesses(op) || isBlockBarrier(op))
+    return accesses;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    bool isControl = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+                     op->hasTrait<OpTrait::IsTerminator>();
+    return isControl ? std::optional(accesses) : std::nullopt;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
+    SmallVector<Value> &accessed = isRead ? accesses.read : accesses.written;
+    Value memory = effect.getValue();
+    if (memory && isa<BaseMemRefType>(memory.getType()))
+      accessed.push_back(memory);
+    else if (!memory && accessesOperands(op))
+      llvm::copy_if(
+          op->getOperands(), std::back_inserter(accessed),
+          [](Value operand) { return isa<BaseMemRefType>(operand.getType()); });
+    else
+      return std::nullopt;
+  }
+  return accesses;
+}
+
+std::string nameInRemark(Operation *op) {
+  std::string name = ("'" + op->getName().getStringRef() + "'").str();
+  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    name += " of line " + std::to_string(place.getLine());
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Writes
+//===----------------------------------------------------------------------===//
+
+bool isBarrierInBlock(Operation *op) {
+  return isBlockBarrier(op) ||
+         isa<NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::SyncWarpOp>(op);
+}
+
+/// True if `op` is a fence that may be part of how blocks wait for each other:
+/// any but one between the proxies of workgroup memory.
+static bool isFence(Operation *op) {
+  auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
+  return fence && fence.getKind() != NVVM::ProxyKind::async_shared;
+}
+
+GlobalWrites::GlobalWrites(Operation *op) {
+  op->walk([&](Operation *inner) {
+    // What a ring does to its slots touches nothing else.
+    if (inner == op || isBarrierInBlock(inner) ||
+        isa<PutOp, CommitOp, GetOp, ReleaseOp>(inner))
+      return;
+    std::optional<Accesses> accesses = getAccesses(inner);
+    if (!accesses || isFence(inner) ||
+        isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(inner)) {
+      unknown.push_back(inner);
+      return;
+    }
+    for (Value written : accesses->written) {
+      MemorySpace space = getMemorySpace(written);
+      if (space != MemorySpace::Workgroup && space != MemorySpace::Private)
+        writers[getRootBuffer(written)].push_back(inner);
+    }
+  });
+}
+
+Operation *GlobalWrites::findWriter(Value memref,
+                                    const ArgumentAliases &aliases) const {
+  for (const auto &[root, ops] : writers)
+    if (aliases.mayAlias(root, memref))
+      return ops.front();
+  return nullptr;
+}
+
+/// True if `first` may be executed before `second` in the same kernel.
+static bool mayPrecede(Operation *first, Operation *second) {
+  Operation *scope = getExecutionScope(second);
+  for (; second != scope; second = second->getParentOp()) {
+    Operation *other = second->getBlock()->findAncestorOpInBlock(*first);
+    if (!other)
+      continue;
+    return other == second || other->isBeforeInBlock(second) ||
+           isInLoop(second, scope);
+  }
+  return true;
+}
+
+/// True if `op` is part of asynchronous copies to workgroup memory, and of the
+/// way in which the threads of a block wait for them.
+static bool isOfCopies(Operation *op) {
+  return isa<nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
+             nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
+             nvgpu::MBarrierArriveExpectTxOp, nvgpu::MBarrierTryWaitParityOp,
+             nvgpu::TmaAsyncLoadOp, NVVM::CpAsyncCommitGroupOp,
+             NVVM::CpAsyncWaitGroupOp, NVVM::FenceMbarrierInitOp,
+             NVVM::FenceProxyOp>(op);
+}
+
+Operation *
+GlobalWrites::findWriterBefore(Operation *op, Value memref,
+                               const ArgumentAliases &aliases) const {
+  for (Operation *other : unknown)
+    if (!isOfCopies(other) && mayPrecede(other, op))
+      return other;
+  for (const auto &[root, ops] : writers) {
+    if (!aliases.mayAlias(root, memref))
+      continue;
+    for (Operation *writer : ops)
+      if (mayPrecede(writer, op))
+        return writer;
+  }
+  return nullptr;
+}
+
+Operation *KernelWrites::findWriterBefore(Operation *op, Value memref,
+                                          const ArgumentAliases &aliases) {
+  Operation *scope = getExecutionScope(op);
+  if (!isKernel(scope))
+    return scope;
+  std::unique_ptr<GlobalWrites> &known = writes[scope];
+  if (!known)
+    known = std::make_unique<GlobalWrites>(scope);
+  return known->findWriterBefore(op, memref, aliases);
+}
+
+} // namespace mlir::workgroup

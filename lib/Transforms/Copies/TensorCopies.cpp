@@ -1,0 +1,369 @@
+//===- TensorCopies.cpp - Copies of tiles by TMA --------------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The limits are those of `cuTensorMapEncodeTiled` (CUDA driver API) and of
+// `cp.async.bulk.tensor` (PTX ISA).
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorCopies.h"
+#include "CopyShape.h"
+#include "MemoryAccesses.h"
+#include "Support/Views.h"
+#include "TensorSwizzle.h"
+#include "Transforms/Utils/BufferAlignment.h"
+#include "Transforms/Utils/IndexBuilder.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "workgroup/Support/MemorySpace.h"
+
+namespace mlir::workgroup {
+
+static constexpr size_t kMaxRank = 5;
+static constexpr int64_t kMaxBoxExtent = 256;
+/// Of the address of a tensor, of its strides, and of a box along the innermost
+/// dimension; in bytes.
+static constexpr int64_t kTensorUnit = 16;
+static constexpr int64_t kMaxStrideBytes = int64_t(1) << 40;
+/// Coordinates are of type s32.
+static constexpr int64_t kMaxExtent = int64_t(1) << 31;
+/// More of them, one after the other, take longer than the block would.
+static constexpr int64_t kMaxLoads = 16;
+
+int64_t TensorCopy::getNumLoads() const {
+  return computeProduct(extents) / computeProduct(box);
+}
+
+//===----------------------------------------------------------------------===//
+// Decide
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Finds out whether TMA can do a copy. Each step is false at an obstacle.
+class Matcher {
+public:
+  Matcher(Value source, Value target, const TensorMaps &maps,
+          AlignmentAnalysis &alignment, std::string &obstacle)
+      : source(source), target(target), maps(maps), alignment(alignment),
+        obstacle(obstacle) {}
+
+  std::optional<TensorCopy> run() {
+    bool matches = matchElements() && matchTarget() && traceSource() &&
+                   matchTensor() && chooseBox() && matchAlignment();
+    return matches ? std::optional(std::move(copy)) : std::nullopt;
+  }
+
+private:
+  bool matchElements();
+  bool matchTarget();
+  bool traceSource();
+  bool traceSlice(memref::SubViewOp slice);
+  bool matchTensor();
+  bool matchStride(int64_t stride, bool isInnermost);
+  bool chooseBox();
+  bool matchAlignment();
+  bool refuse(const Twine &why) {
+    obstacle = why.str();
+    return false;
+  }
+
+  Value source, target;
+  const TensorMaps &maps;
+  AlignmentAnalysis &alignment;
+  std::string &obstacle;
+
+  TensorCopy copy;
+  int64_t elementBytes = 0;
+  /// The tensor by the name that is closest to the source.
+  Value nearest;
+};
+} // namespace
+
+/// Any element of a size that a tensor map knows: TMA does not look inside. Not
+/// `index`, of whose width upstream's operations ask the type.
+bool Matcher::matchElements() {
+  auto type = cast<MemRefType>(target.getType());
+  Type element = type.getElementType();
+  Operation *scope = target.getParentRegion()->getParentOp();
+  elementBytes = getElementBytes(type, scope).value_or(0);
+  if (element.isIntOrFloat() &&
+      element.getIntOrFloatBitWidth() == elementBytes * 8 &&
+      llvm::is_contained({1, 2, 4, 8}, elementBytes))
+    return true;
+  std::string name;
+  llvm::raw_string_ostream(name) << element;
+  return refuse("tensor maps have no elements like " + name);
+}
+
+/// A box arrives whole and dense.
+bool Matcher::matchTarget() {
+  copy.shape = getConstantExtents(source, target);
+  if (llvm::any_of(copy.shape, ShapedType::isDynamic))
+    return refuse("the extents are not constant");
+  if (llvm::is_contained(copy.shape, 0))
+    return refuse("there is nothing to copy");
+  SmallVector<int64_t> strides = getStrides(cast<MemRefType>(target.getType()));
+  SmallVector<int64_t> dense = computeSuffixProduct(copy.shape);
+  for (auto [extent, stride, expected] :
+       llvm::zip_equal(copy.shape, strides, dense))
+    if (extent != 1 && stride != expected)
+      return refuse("the target is not contiguous");
+  copy.bytes = computeProduct(copy.shape) * elementBytes;
+  return true;
+}
+
+/// Goes from the source of `slice` to what it is a slice of.
+bool Matcher::traceSlice(memref::SubViewOp slice) {
+  SmallVector<SmallVector<OpFoldResult, 2>> offsets;
+  SmallVector<int64_t> extents;
+  llvm::SmallBitVector dropped = getDroppedDims(slice);
+  unsigned kept = 0;
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
+                       slice.getMixedStrides())) {
+    if (getConstantIntValue(stride) != 1 && getConstantIntValue(size) != 1)
+      return refuse("the source is a slice with steps other than one");
+    offsets.push_back({offset});
+    extents.push_back(1);
+    if (dropped.test(dim))
+      continue;
+    llvm::append_range(offsets.back(), copy.offsets[kept]);
+    extents.back() = copy.extents[kept++];
+  }
+  copy.offsets = std::move(offsets);
+  copy.extents = std::move(extents);
+  copy.tensor = nearest = slice.getSource();
+  return true;
+}
+
+/// Follows views up to a memref that was not made in the kernel.
+bool Matcher::traceSource() {
+  copy.tensor = nearest = source;
+  copy.extents = copy.shape;
+  copy.offsets.resize(copy.shape.size());
+  while (Operation *op = copy.tensor.getDefiningOp()) {
+    if (!isInDeviceCode(op))
+      break;
+    if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
+      if (!traceSlice(slice))
+        return false;
+      continue;
+    }
+    Value from = getViewSource(op);
+    if (!from)
+      break;
+    if (!isa<memref::CastOp, memref::AssumeAlignmentOp,
+             memref::MemorySpaceCastOp>(op) ||
+        !isa<MemRefType>(from.getType()))
+      return refuse("the source is made by '" + op->getName().getStringRef() +
+                    "'");
+    copy.tensor = from;
+  }
+  StringRef why = maps.getObstacle(copy.tensor);
+  return why.empty() || refuse(why);
+}
+
+bool Matcher::matchStride(int64_t stride, bool isInnermost) {
+  if (isInnermost)
+    return stride == 1 ||
+           refuse("the source is not contiguous along its last dimension");
+  if (ShapedType::isDynamic(stride))
+    return refuse("a stride of the source is not constant");
+  int64_t bytes = stride * elementBytes;
+  if (stride <= 0 || bytes % kTensorUnit != 0 || bytes >= kMaxStrideBytes)
+    return refuse("the stride of " + Twine(bytes) +
+                  " bytes of the source is no multiple of 16 below 2^40");
+  return true;
+}
+
+/// Dimensions of one element are left out; the others have to suit a map.
+bool Matcher::matchTensor() {
+  auto type = cast<MemRefType>(copy.tensor.getType());
+  SmallVector<int64_t> strides = getStrides(type);
+  SmallVector<SmallVector<OpFoldResult, 2>> offsets;
+  SmallVector<int64_t> extents;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.getDimSize(dim) != 1) {
+      copy.dims.push_back(dim);
+      offsets.push_back(copy.offsets[dim]);
+      extents.push_back(copy.extents[dim]);
+    }
+  copy.offsets = std::move(offsets);
+  copy.extents = std::move(extents);
+  if (copy.dims.empty())
+    return refuse("the source has one element");
+  if (copy.dims.size() > kMaxRank)
+    return refuse("the source has " + Twine(copy.dims.size()) +
+                  " dimensions, of which tensor maps have at most 5");
+  for (unsigned dim : llvm::reverse(copy.dims)) {
+    if (!matchStride(strides[dim], dim == copy.dims.back()))
+      return false;
+    if (type.getDimSize(dim) > kMaxExtent)
+      return refuse("an extent of the source is beyond 2^31");
+  }
+  return true;
+}
+
+/// The largest part of `extent` that boxes can have along a dimension if the
+/// other ones of a box have `innerBytes` bytes; 0 if there is none. Parts that
+/// begin where the pattern of a swizzle does are preferred.
+static int64_t getBoxExtent(int64_t extent, int64_t innerBytes) {
+  if (extent <= kMaxBoxExtent)
+    return extent;
+  constexpr int64_t kFewLoads = 8;
+  auto find = [&](int64_t unit, int64_t least) -> int64_t {
+    for (int64_t part = kMaxBoxExtent; part >= least; --part)
+      if (extent % part == 0 && part * innerBytes % unit == 0)
+        return part;
+    return 0;
+  };
+  int64_t part = 0;
+  if (getSwizzleKind(innerBytes))
+    part = find(getTensorPatternBytes(innerBytes),
+                llvm::divideCeil(extent, kFewLoads));
+  return part > 0 ? part : find(kTensorCopyAlignment, 1);
+}
+
+/// What one load brings is contiguous in the target: whole dimensions, and
+/// maybe a part of one.
+bool Matcher::chooseBox() {
+  copy.box.assign(copy.extents.size(), 1);
+  int64_t bytes = elementBytes;
+  for (unsigned dim = copy.extents.size(); dim-- > 0;) {
+    copy.box[dim] = getBoxExtent(copy.extents[dim], bytes);
+    if (copy.box[dim] == 0)
+      return refuse("an extent of " + Twine(copy.extents[dim]) +
+                    " has no part of at most 256 that suits a box");
+    bytes *= copy.box[dim];
+    if (copy.box[dim] != copy.extents[dim])
+      break;
+  }
+  if (int64_t rowBytes = copy.box.back() * elementBytes;
+      rowBytes % kTensorUnit != 0)
+    return refuse("a row of the tile has " + Twine(rowBytes) +
+                  " bytes, no multiple of 16");
+  if (copy.getNumLoads() > 1 && bytes % kTensorCopyAlignment != 0)
+    return refuse("a part of the tile has " + Twine(bytes) +
+                  " bytes, no multiple of 128");
+  if (copy.getNumLoads() > kMaxLoads)
+    return refuse("it would take " + Twine(copy.getNumLoads()) + " loads");
+  return true;
+}
+
+bool Matcher::matchAlignment() {
+  int64_t known = std::max(alignment.getAlignment(nearest),
+                           maps.getAlignment(copy.tensor, alignment));
+  if (known < kTensorUnit)
+    return refuse("the source is not known to be aligned to 16 bytes");
+  if (alignment.getAlignment(target) < kTensorCopyAlignment)
+    return refuse("the target is not known to be aligned to 128 bytes");
+  return true;
+}
+
+std::string getProxyObstacle(Operation *writer) {
+  return nameInRemark(writer) +
+         " may have written its source before, by another proxy";
+}
+
+std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
+                                          const TensorMaps &maps,
+                                          AlignmentAnalysis &alignment,
+                                          std::string &obstacle) {
+  return Matcher(source, target, maps, alignment, obstacle).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Emit
+//===----------------------------------------------------------------------===//
+
+/// The part of `target`, of the shape of `copy`, that the load which begins
+/// `delta` elements from the start of the tile writes, in the shape of its box.
+static Value getPart(RewriterBase &rewriter, Location loc,
+                     const TensorCopy &copy, Value target,
+                     ArrayRef<int64_t> delta) {
+  auto type = cast<MemRefType>(target.getType());
+  if (type.getShape() == ArrayRef(copy.box))
+    return target;
+  // Dimensions of the target and of the map are the same but for those of
+  // extent one.
+  SmallVector<OpFoldResult> offsets, sizes,
+      ones(copy.shape.size(), rewriter.getIndexAttr(1));
+  unsigned dim = 0;
+  for (int64_t extent : copy.shape) {
+    if (extent == 1) {
+      offsets.push_back(rewriter.getIndexAttr(0));
+      sizes.push_back(rewriter.getIndexAttr(1));
+      continue;
+    }
+    while (copy.extents[dim] == 1)
+      ++dim;
+    offsets.push_back(rewriter.getIndexAttr(delta[dim]));
+    sizes.push_back(rewriter.getIndexAttr(copy.box[dim++]));
+  }
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups(1);
+  for (auto [dim, extent] : llvm::enumerate(copy.box)) {
+    groups.back().push_back(dim);
+    if (extent == 1)
+      continue;
+    shape.push_back(extent);
+    groups.emplace_back();
+  }
+  groups.pop_back(); // no row has one element
+  Value slice = target;
+  if (type.getShape() != ArrayRef(shape))
+    slice =
+        memref::SubViewOp::create(rewriter, loc,
+                                  memref::SubViewOp::inferRankReducedResultType(
+                                      shape, type, offsets, sizes, ones),
+                                  target, offsets, sizes, ones);
+  if (shape.size() == copy.box.size())
+    return slice;
+  return memref::ExpandShapeOp::create(rewriter, loc, copy.box, slice, groups);
+}
+
+/// The coordinates of the load which begins `delta` elements from the start of
+/// the tile, innermost first.
+static SmallVector<Value> getCoordinates(RewriterBase &rewriter, Location loc,
+                                         const TensorCopy &copy,
+                                         ArrayRef<int64_t> delta) {
+  IndexBuilder index{rewriter, loc};
+  SmallVector<Value> coordinates;
+  for (auto [terms, distance] :
+       llvm::reverse(llvm::zip_equal(copy.offsets, delta))) {
+    OpFoldResult sum = rewriter.getIndexAttr(distance);
+    for (OpFoldResult term : terms)
+      sum = index.add(sum, term);
+    coordinates.push_back(index.value(sum));
+  }
+  return coordinates;
+}
+
+void emitTensorLoads(RewriterBase &rewriter, Location loc,
+                     const TensorCopy &copy, Value target, MBarrier barrier,
+                     TensorMaps &maps) {
+  Value map = maps.getMap(rewriter, loc, copy.tensor, copy.dims, copy.box);
+  target = castToShape(rewriter, loc, target, copy.shape);
+  target = respellWorkgroupMemory(rewriter, loc, target);
+  SmallVector<int64_t> counts = *computeShapeRatio(copy.extents, copy.box);
+  for (int64_t i = 0, e = copy.getNumLoads(); i < e; ++i) {
+    SmallVector<int64_t> delta = computeElementwiseMul(
+        mlir::delinearize(i, computeSuffixProduct(counts)), copy.box);
+    Value part = getPart(rewriter, loc, copy, target, delta);
+    SmallVector<Value> coordinates = getCoordinates(rewriter, loc, copy, delta);
+    nvgpu::TmaAsyncLoadOp::create(
+        rewriter, loc, part, barrier.group, map, coordinates, barrier.index,
+        /*multicastMask=*/Value(), /*predicate=*/Value());
+  }
+}
+
+void raiseTensorBuffer(Value target, Operation *anchor) {
+  if (Value buffer = getRaisableBuffer(target, anchor))
+    raiseAlignment(buffer, kTensorCopyAlignment);
+}
+
+} // namespace mlir::workgroup

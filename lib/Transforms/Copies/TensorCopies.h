@@ -1,0 +1,78 @@
+//===- TensorCopies.h - Copies of tiles by TMA ------------------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// TMA, the tensor memory accelerator of sm_90 and later, copies a box of a
+// tensor in global memory to a contiguous buffer in workgroup memory. One
+// thread asks for it; an mbarrier counts the bytes that have arrived. A copy
+// that is too long along a dimension for one box is several loads.
+//
+// This decides whether a copy can be done so, and emits its loads. Who copies
+// when, and who waits, is for the caller.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_COPIES_TENSORCOPIES_H
+#define WORKGROUP_LIB_TRANSFORMS_COPIES_TENSORCOPIES_H
+
+#include "MBarriers.h"
+#include "TensorMaps.h"
+#include <string>
+
+namespace mlir::workgroup {
+
+/// The alignment in bytes of what TMA writes without a swizzle.
+constexpr int64_t kTensorCopyAlignment = 128;
+
+/// A copy of a tile that TMA can do. Dimensions are those of the tensor map,
+/// outermost first.
+struct TensorCopy {
+  /// The memref in the kernel that the map describes.
+  Value tensor;
+  /// The dimensions of `tensor` that the map has.
+  SmallVector<unsigned> dims;
+  /// Where in the tensor the tile begins: per dimension, what adds up to it.
+  /// May be changed, say, to where the tile of another iteration of a loop
+  /// begins.
+  SmallVector<SmallVector<OpFoldResult, 2>> offsets;
+  /// Of the tile, and of the part of it that one load brings.
+  SmallVector<int64_t> extents, box;
+  /// Of source and target.
+  SmallVector<int64_t> shape;
+  /// Of the whole tile; what an mbarrier is to expect.
+  int64_t bytes = 0;
+
+  int64_t getNumLoads() const;
+};
+
+/// What is against TMA if `writer` may have written a source before.
+std::string getProxyObstacle(Operation *writer);
+
+/// The copy from `source` to `target`, ranked and strided memrefs of equal
+/// shape in a kernel, by TMA. Nothing, and the reason in `obstacle`, if it
+/// cannot be done so. `alignment` has to assume `kTensorCopyAlignment` of
+/// workgroup buffers. Whether threads agree on the operands is for the caller
+/// to know.
+std::optional<TensorCopy> matchTensorCopy(Value source, Value target,
+                                          const TensorMaps &maps,
+                                          AlignmentAnalysis &alignment,
+                                          std::string &obstacle);
+
+/// Emits the loads of `copy` to `target`: the one that was matched or another
+/// of its type, whose buffer `raiseTensorBuffer` has seen. To be executed by
+/// one thread, after `barrier` was told to expect `copy.bytes`.
+void emitTensorLoads(RewriterBase &rewriter, Location loc,
+                     const TensorCopy &copy, Value target, MBarrier barrier,
+                     TensorMaps &maps);
+
+/// Gives the buffer of `target` the alignment that TMA needs. `anchor` is what
+/// the client may change.
+void raiseTensorBuffer(Value target, Operation *anchor);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_COPIES_TENSORCOPIES_H

@@ -1,0 +1,25 @@
+//===- ChainTiles.h - What a block keeps of contractions --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_KERNELS_CHAINTILES_H
+#define WORKGROUP_LIB_TRANSFORMS_KERNELS_CHAINTILES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::workgroup {
+
+/// Of two chained contractions of a block of `function`, lets the first make
+/// `columns` columns at a time, unless that is 0, and what is between put its
+/// results where it reads.
+LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
+                        int64_t columns);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_KERNELS_CHAINTILES_H

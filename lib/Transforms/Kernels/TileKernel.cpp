@@ -1,0 +1,403 @@
+//===- TileKernel.cpp - Loops over blocks of kernels ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockTiles.h"
+#include "ChainTiles.h"
+#include "RecomputeOperands.h"
+#include "SplitReduction.h"
+#include "Transforms/Linalg/TensorEncodings.h"
+#include "Transforms/Linalg/TensorGenerics.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/TilingInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "workgroup/Transforms/Kernels.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_TILEKERNELPASS
+#include "workgroup/Transforms/Kernels.h.inc"
+
+namespace {
+
+class KernelTiler {
+public:
+  KernelTiler(func::FuncOp function, const TileKernelOptions &options)
+      : function(function), options(options), rewriter(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkOptions(const KernelGroup &group);
+  bool needsRecomputation(const KernelGroup &group) const;
+  LogicalResult recompute(bool ofRows);
+  LogicalResult split();
+  linalg::LinalgOp getRoot();
+  Operation *getReturn() { return function.front().getTerminator(); }
+
+  LogicalResult makeBlocks();
+  void makeOneBlock();
+  LogicalResult tileReductions();
+  void eraseDeadOps();
+
+  func::FuncOp function;
+  const TileKernelOptions &options;
+  IRRewriter rewriter;
+};
+
+} // namespace
+
+linalg::LinalgOp KernelTiler::getRoot() {
+  Operation *end = getReturn();
+  return getTensorOp(end->getOperands().back().getDefiningOp());
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+/// Checks what `option` gives for sizes along the loops of `op`, which blocks
+/// share out.
+static LogicalResult checkSizes(linalg::LinalgOp op, ArrayRef<int64_t> sizes,
+                                StringRef option) {
+  if (sizes.size() > op.getNumLoops())
+    return op.emitOpError("has ")
+           << op.getNumLoops() << " loops, but '" << option << "' gives "
+           << sizes.size() << " sizes; give one for each loop at most";
+  if (llvm::count_if(sizes, [](int64_t size) { return size != 0; }) >
+      kMaxBlockDims)
+    return op.emitOpError("would be shared out along more than ")
+           << kMaxBlockDims << " loops; give some the size 0 in '" << option
+           << "'";
+  for (int64_t size : sizes)
+    if (size < 0)
+      return op.emitOpError("cannot be in tiles of ")
+             << size << "; sizes in '" << option
+             << "' are positive, or 0 for all";
+  return success();
+}
+
+LogicalResult KernelTiler::checkOptions(const KernelGroup &group) {
+  linalg::LinalgOp root = group.getRoot();
+  if (failed(checkSizes(root, options.block, "block")))
+    return failure();
+  for (auto [loop, size] : llvm::enumerate(options.block)) {
+    if (size == 0 || group.getRows()[loop])
+      continue;
+    bool isReduction =
+        root.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+    return root.emitOpError("cannot share out its loop ")
+           << loop << " to blocks: "
+           << (isReduction ? "it is a sum"
+                           : "operations of the kernel need all of it")
+           << "; give it the size 0 in 'block'";
+  }
+  for (int64_t size : options.reduction)
+    if (size < 0)
+      return root.emitOpError("cannot be in tiles of ")
+             << size << "; sizes in 'reduction' are positive, or 0 for all";
+  if (options.columns < 0)
+    return root.emitOpError("cannot be in tiles of ")
+           << options.columns << "; 'columns' is positive, or 0 for all";
+  if (options.columns != 0 && !group.getChain())
+    return root.emitOpError("belongs to a kernel without a contraction of what "
+                            "another one makes; give no 'columns'");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Destinations
+//===----------------------------------------------------------------------===//
+
+/// The tensor that `result` is put into, behind what initialises it.
+static Value getDestination(Value result) {
+  while (linalg::LinalgOp op = getTensorOp(result.getDefiningOp()))
+    result = op.getTiedOpOperand(cast<OpResult>(result))->get();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that no tile holds
+//===----------------------------------------------------------------------===//
+
+/// True if a block cannot keep what an element-wise operation makes for others,
+/// as its size is not known.
+bool KernelTiler::needsRecomputation(const KernelGroup &group) const {
+  return options.recompute ||
+         llvm::any_of(group.getOps(), [&](linalg::LinalgOp op) {
+           if (op == group.getRoot() ||
+               classify(op) != LinalgClass::Elementwise)
+             return false;
+           return llvm::any_of(
+               llvm::zip_equal(group.getRowOf(op), op.getStaticLoopRanges()),
+               [&](auto pair) {
+                 auto [loop, size] = pair;
+                 bool isRow = loop && group.getRows()[*loop];
+                 return !isRow && ShapedType::isDynamic(size);
+               });
+         });
+}
+
+/// Lets readers of what generators make compute it for themselves and, if
+/// `ofRows`, those of what element-wise operations make: this takes more passes
+/// over what these read, but no memory.
+LogicalResult KernelTiler::recompute(bool ofRows) {
+  auto isRecomputed = [&](OpOperand &use) {
+    linalg::LinalgOp producer = getTensorOp(use.get().getDefiningOp());
+    linalg::LinalgOp consumer = getTensorOp(use.getOwner());
+    if (!producer || !consumer || consumer.isDpsInit(&use))
+      return false;
+    LinalgClass from = classify(producer), to = classify(consumer);
+    if (from == LinalgClass::Generator)
+      return !isReadByTerms(consumer);
+    return ofRows && from == LinalgClass::Elementwise &&
+           to != LinalgClass::Contraction && to != LinalgClass::Window &&
+           !llvm::is_contained(producer->getUsers(), getReturn());
+  };
+  if (!recomputeInputs(rewriter, function.front(), isRecomputed))
+    return success();
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// Sums that blocks share
+//===----------------------------------------------------------------------===//
+
+/// True if the kernel has nothing to do but to return what it starts from.
+static bool isEmpty(const KernelGroup &group) {
+  return llvm::any_of(group.getOps(), [](linalg::LinalgOp op) {
+    return llvm::is_contained(op.getStaticLoopRanges(), 0);
+  });
+}
+
+LogicalResult KernelTiler::split() {
+  KernelGroup group = groupOps(function.front()).front();
+  if (llvm::all_of(options.split, [](int64_t size) { return size == 0; }) ||
+      isEmpty(group))
+    return success();
+  linalg::LinalgOp sum = getSplittable(group);
+  if (!sum)
+    return group.getRoot().emitOpError(
+        "belongs to a kernel that cannot be split: it has none or several "
+        "sums, or one of which partial results cannot be put together, or of "
+        "something that the kernel returns; give no 'split'");
+  if (failed(checkSizes(sum, options.split, "split")))
+    return failure();
+  return splitReduction(rewriter, sum, options.split);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// A loop of one block around everything.
+void KernelTiler::makeOneBlock() {
+  Operation *end = getReturn();
+  Location loc = getRoot().getLoc();
+  SmallVector<Operation *> ops;
+  for (Operation &op : function.front().without_terminator())
+    if (getTensorOp(&op))
+      ops.push_back(&op);
+  auto results = llvm::to_vector(end->getOperands());
+  auto destinations = llvm::map_to_vector(results, getDestination);
+  rewriter.setInsertionPoint(end);
+  auto blocks = scf::ForallOp::create(
+      rewriter, loc, ArrayRef<OpFoldResult>{rewriter.getIndexAttr(1)},
+      destinations, makeBlockMapping(rewriter, 1));
+  for (Operation *op : ops)
+    op->moveBefore(blocks.getTerminator());
+  for (auto [destination, argument] :
+       llvm::zip_equal(destinations, blocks.getRegionOutArgs()))
+    rewriter.replaceUsesWithIf(destination, argument, [&](OpOperand &use) {
+      return blocks->isProperAncestor(use.getOwner());
+    });
+  for (auto [result, argument, whole] : llvm::zip_equal(
+           results, blocks.getRegionOutArgs(), blocks.getResults())) {
+    rewriter.setInsertionPoint(blocks.getTerminator());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, argument);
+    SmallVector<OpFoldResult> zeros(sizes.size(), rewriter.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(sizes.size(), rewriter.getIndexAttr(1));
+    rewriter.setInsertionPointToEnd(blocks.getTerminator().getBody());
+    tensor::ParallelInsertSliceOp::create(rewriter, loc, result, argument,
+                                          zeros, sizes, ones);
+    rewriter.replaceUsesWithIf(
+        result, whole, [&](OpOperand &use) { return use.getOwner() == end; });
+  }
+}
+
+/// Slices of slices, as producers are fused one after the other.
+static FrozenRewritePatternSet getCleanupPatterns(MLIRContext *context) {
+  RewritePatternSet patterns(context);
+  tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  populateSliceStridePatterns(patterns);
+  tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+  return FrozenRewritePatternSet(std::move(patterns));
+}
+
+/// Lets all that is put into a tile of a result of `blocks` be put into the
+/// same tile. What is fused for several users becomes one operation by that.
+static void shareDestinations(scf::ForallOp blocks) {
+  auto isOnlyInit = [](OpOperand &use) {
+    linalg::LinalgOp op = getTensorOp(use.getOwner());
+    return op && op.isDpsInit(&use);
+  };
+  for (auto [whole, argument] :
+       llvm::zip_equal(blocks.getOutputs(), blocks.getRegionOutArgs()))
+    whole.replaceUsesWithIf(argument, [&](OpOperand &use) {
+      auto tile = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+      return tile && blocks->isProperAncestor(tile) &&
+             llvm::all_of(tile->getUses(), isOnlyInit);
+    });
+}
+
+LogicalResult KernelTiler::makeBlocks() {
+  linalg::LinalgOp root = getRoot();
+  SmallVector<OpFoldResult> sizes(root.getNumLoops(), rewriter.getIndexAttr(0));
+  unsigned numTiled = 0;
+  for (auto [loop, size] : llvm::enumerate(options.block)) {
+    int64_t extent = root.getStaticLoopRanges()[loop];
+    bool isKnown = !ShapedType::isDynamic(extent) && extent > 0;
+    sizes[loop] =
+        rewriter.getIndexAttr(isKnown ? std::min(size, extent) : size);
+    numTiled += size != 0;
+  }
+  if (numTiled == 0 || isEmpty(groupOps(function.front()).front())) {
+    makeOneBlock();
+    return success();
+  }
+  scf::SCFTilingOptions tiling;
+  tiling.setTileSizes(sizes)
+      .setLoopType(scf::SCFTilingOptions::LoopType::ForallOp)
+      .setMapping(llvm::to_vector(makeBlockMapping(rewriter, numTiled)));
+  Operation *end = getReturn();
+  scf::SCFTileAndFuseOptions fusion;
+  fusion.setTilingOptions(tiling);
+  llvm::SmallPtrSet<Operation *, 4> yielded; // once, whoever else reads it
+  fusion.setFusionControlFn(
+      [&](tensor::ExtractSliceOp, OpResult producer, bool) {
+        scf::SCFTileAndFuseOptions::ControlFnResult fused;
+        fused.yieldProducerReplacement =
+            llvm::is_contained(producer.getOwner()->getUsers(), end) &&
+            yielded.insert(producer.getOwner()).second;
+        return std::optional(fused);
+      });
+  fusion.cleanupPatterns = getCleanupPatterns(function.getContext());
+  rewriter.setInsertionPoint(root);
+  auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(
+      rewriter, cast<TilingInterface>(root.getOperation()), fusion);
+  if (failed(tiled))
+    return root.emitOpError("cannot be tiled; write it as a linalg.generic");
+  shareDestinations(cast<scf::ForallOp>(tiled->loops.front()));
+  for (auto [from, to] : tiled->replacements)
+    rewriter.replaceUsesWithIf(
+        from, to, [&](OpOperand &use) { return use.getOwner() == end; });
+  return success();
+}
+
+/// Contractions that go through their sums step by step.
+LogicalResult KernelTiler::tileReductions() {
+  SmallVector<linalg::LinalgOp> contractions;
+  function.walk([&](linalg::LinalgOp op) {
+    if (classify(op) == LinalgClass::Contraction)
+      contractions.push_back(op);
+  });
+  for (linalg::LinalgOp op : contractions) {
+    SmallVector<OpFoldResult> sizes(op.getNumLoops(), rewriter.getIndexAttr(0));
+    SmallVector<unsigned> loops;
+    op.getReductionDims(loops);
+    for (auto [loop, size] : llvm::zip(loops, options.reduction))
+      sizes[loop] = rewriter.getIndexAttr(size);
+    if (llvm::all_of(sizes, isZeroInteger))
+      continue;
+    rewriter.setInsertionPoint(op);
+    auto tiled =
+        scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()),
+                          scf::SCFTilingOptions().setTileSizes(sizes));
+    if (failed(tiled))
+      return op.emitOpError("cannot go through its sums in steps; give no "
+                            "sizes in 'reduction'");
+    rewriter.replaceOp(op, tiled->replacements);
+  }
+  return success();
+}
+
+/// What was tiled, and what only that used: bufferization would let the host
+/// compute it. What is left of fusion inside of the loop still uses it.
+void KernelTiler::eraseDeadOps() {
+  // Sizes are asked of what was tiled as long as nobody knows better.
+  RewritePatternSet patterns(function.getContext());
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  (void)applyPatternsGreedily(function, std::move(patterns));
+  (void)runRegionDCE(rewriter, function->getRegions());
+}
+
+LogicalResult KernelTiler::run() {
+  if (function.isDeclaration() || !function.getBody().hasOneBlock() ||
+      getReturn()->getNumOperands() == 0)
+    return success();
+  std::vector<KernelGroup> groups = groupOps(function.front());
+  if (groups.empty())
+    return success(); // tiled already, or no kernel
+  if (groups.size() > 1)
+    return function.emitOpError("is not one kernel but ")
+           << groups.size()
+           << "; let workgroup-form-kernels make a function of each";
+  const KernelGroup &group = groups.front();
+  if (group.getRoot() != getRoot())
+    return function.emitOpError(
+        "does not return the result of its last operation last; let "
+        "workgroup-form-kernels make it");
+  if (failed(checkOptions(group)) ||
+      failed(recompute(needsRecomputation(group))) || failed(split()) ||
+      failed(makeBlocks()))
+    return failure();
+  eraseDeadOps();
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  return failure(failed(tileChain(rewriter, function, options.columns)) ||
+                 failed(tileReductions()));
+}
+
+LogicalResult tileKernel(func::FuncOp function,
+                         const TileKernelOptions &options) {
+  if (failed(checkEncodings(function)))
+    return failure();
+  return KernelTiler(function, options).run();
+}
+
+namespace {
+
+struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
+  using TileKernelPassBase::TileKernelPassBase;
+
+  void runOnOperation() override {
+    TileKernelOptions options;
+    llvm::append_range(options.block, block);
+    llvm::append_range(options.reduction, reduction);
+    llvm::append_range(options.split, split);
+    options.columns = columns;
+    options.recompute = recompute;
+    if (failed(tileKernel(getOperation(), options)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,34 @@
+//===- LinalgMaps.h - How operations index what they access -----*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_LINALG_LINALGMAPS_H
+#define WORKGROUP_LIB_TRANSFORMS_LINALG_LINALGMAPS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::workgroup {
+
+/// Says what is wrong if some result of `op` is not written as a whole, each
+/// element once: all else in it would be lost, or written in no order.
+LogicalResult checkResultMaps(linalg::LinalgOp op);
+
+/// The loops of `op` as places are made of them: those of one iteration are 0.
+SmallVector<AffineExpr> getIterations(linalg::LinalgOp op);
+
+/// Where a sum of loops, on tensors, is one of them but for loops of one
+/// iteration, reads the part of the input that this goes through: a window of
+/// one element, or one that moves nowhere, is no window then.
+void cutWindows(RewriterBase &rewriter, linalg::GenericOp op);
+
+/// Lets the body look up what `op`, on tensors, reads by quotients, remainders,
+/// or in falling order: a tile of its loops reads no slice of that.
+void lookUpOddInputs(RewriterBase &rewriter, linalg::GenericOp op);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_LINALG_LINALGMAPS_H

@@ -1,0 +1,454 @@
+//===- NormalizeLinalg.cpp - linalg in the form that schedules match ------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgClasses.h"
+#include "LinalgMaps.h"
+#include "MergeElementwise.h"
+#include "RaiseLinalg.h"
+#include "SplitOperands.h"
+#include "Support/Remarks.h"
+#include "TensorEncodings.h"
+#include "TensorGenerics.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "workgroup/Transforms/Linalg.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_NORMALIZELINALGPASS
+#include "workgroup/Transforms/Linalg.h.inc"
+
+/// True for an operation of the host that has to do with tensors.
+static bool isOnTensors(Operation *op) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  return (llvm::any_of(op->getOperandTypes(), isTensor) ||
+          llvm::any_of(op->getResultTypes(), isTensor)) &&
+         !isInDeviceCode(op);
+}
+
+//===----------------------------------------------------------------------===//
+// What is refused
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkOperation(Operation *op) {
+  if (isa<linalg::WinogradFilterTransformOp, linalg::WinogradInputTransformOp,
+          linalg::WinogradOutputTransformOp>(op))
+    return op->emitOpError("is not compiled; write the convolution itself, "
+                           "such as linalg.conv_2d_nhwc_fhwc");
+  if (!isa<linalg::LinalgOp, linalg::AggregatedOpInterface, tensor::PadOp,
+           tensor::GenerateOp, tensor::SplatOp, tensor::GatherOp>(op) &&
+      !OpTrait::hasElementwiseMappableTraits(op))
+    return success();
+  auto types = llvm::to_vector(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
+    if (isa<ComplexType>(getElementTypeOrSelf(type)))
+      return op->emitOpError(
+          "is on complex numbers, which are not compiled; split them into "
+          "tensors of their real and imaginary parts");
+  for (Type type : types)
+    if (auto number = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+        number && number.getWidth() > 64)
+      return op->emitOpError("is on numbers of type ")
+             << number
+             << ", which GPUs do not compute with; convert them to f64";
+  for (Type type : types)
+    if (isa<linalg::SoftmaxOp>(op) &&
+        !isa<FloatType>(getElementTypeOrSelf(type)))
+      return op->emitOpError("is on numbers of type ")
+             << getElementTypeOrSelf(type)
+             << ", which have no exponential; convert them to f32";
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp ? checkResultMaps(linalgOp) : success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Replaces operations that stand for several by these.
+static LogicalResult decompose(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa<linalg::AggregatedOpInterface, linalg::PackOp, linalg::UnPackOp>(
+            op) &&
+        isOnTensors(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    rewriter.setInsertionPoint(op);
+    bool isDone = false;
+    if (auto pack = dyn_cast<linalg::PackOp>(op)) {
+      isDone = succeeded(linalg::lowerPack(
+          rewriter, pack, /*lowerPadLikeWithInsertSlice=*/false));
+    } else if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
+      isDone = succeeded(linalg::lowerUnPack(
+          rewriter, unpack, /*lowerUnpadLikeWithExtractSlice=*/false));
+    } else {
+      auto parts =
+          cast<linalg::AggregatedOpInterface>(op).decomposeOperation(rewriter);
+      isDone = succeeded(parts);
+      if (isDone)
+        rewriter.replaceOp(op, *parts);
+    }
+    if (!isDone)
+      return op->emitOpError("cannot be taken apart into simpler operations; "
+                             "write these instead");
+  }
+  return success();
+}
+
+static void dropAssertions(func::FuncOp function) {
+  function.walk([](cf::AssertOp op) {
+    auto around = op->getParentOfType<linalg::LinalgOp>();
+    if (!around || !isTensorOp(around))
+      return;
+    passedRemark(RemarkSource::NormalizeLinalg, "DroppedAssertion", op)
+        << "a kernel does not check this assertion"
+        << remark::metric("Assertion", op.getMsg());
+    op.erase();
+  });
+}
+
+/// Rewrites up to a bound that grows with the function, so that patterns that
+/// undo each other are told of.
+static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
+  constexpr int64_t kMaxRewritesPerOp = 1000;
+  int64_t numOps = 0;
+  function.walk([&](Operation *) { ++numOps; });
+  GreedyRewriteConfig config;
+  config.setMaxNumRewrites(kMaxRewritesPerOp * numOps);
+  if (succeeded(applyPatternsGreedily(function, std::move(patterns), config)))
+    return success();
+  return function.emitError("the tensors of this function are rewritten again "
+                            "and again; please report it");
+}
+
+static LogicalResult generalize(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  populateTensorGenericPatterns(patterns);
+  if (failed(apply(function, std::move(patterns))))
+    return failure();
+  IRRewriter rewriter(function.getContext());
+  SmallVector<linalg::LinalgOp> named;
+  function.walk([&](linalg::LinalgOp op) {
+    if (isTensorOp(op) && !isa<linalg::GenericOp>(op))
+      named.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitOpError("has no form as linalg.generic; write it as one");
+  }
+  for (auto *rewrite : {cutWindows, lookUpOddInputs, splitOperands}) {
+    SmallVector<linalg::GenericOp> generics;
+    function.walk([&](linalg::GenericOp op) {
+      if (isTensorOp(op))
+        generics.push_back(op);
+    });
+    for (linalg::GenericOp op : generics)
+      rewrite(rewriter, op);
+  }
+  return success();
+}
+
+namespace {
+
+struct DropEmptyLoops : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isTensorOp(op) || op->use_empty() || !isEmpty(op))
+      return failure();
+    for (auto [result, init] :
+         llvm::zip_equal(op->getResults(), op.getDpsInits()))
+      rewriter.replaceAllUsesWith(result, init);
+    return success();
+  }
+};
+
+} // namespace
+
+/// Without its loops of one iteration, a sum of which one loop is left would be
+/// taken for all of an extent: of windows that could not be cut.
+static void keepLoopsOfWindows(linalg::LinalgOp op,
+                               llvm::SmallBitVector &mayDrop) {
+  SmallVector<AffineExpr> iterations = getIterations(op);
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr at : map.getResults())
+      if (!isa<AffineDimExpr>(at) &&
+          isa<AffineDimExpr>(at.replaceDims(iterations)))
+        at.walk([&](AffineExpr part) {
+          if (auto dim = dyn_cast<AffineDimExpr>(part))
+            mayDrop.reset(dim.getPosition());
+        });
+}
+
+static LogicalResult dropUnitDims(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::ControlDropUnitDims control;
+  control.controlFn = [](Operation *op) {
+    linalg::LinalgOp onTensors = getTensorOp(op);
+    llvm::SmallBitVector mayDrop(onTensors ? onTensors.getNumLoops() : 0, true);
+    if (onTensors)
+      keepLoopsOfWindows(onTensors, mayDrop);
+    return llvm::to_vector_of<unsigned>(mayDrop.set_bits());
+  };
+  linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
+  linalg::populateMoveInitOperandsToInputPattern(patterns);
+  populateSliceStridePatterns(patterns);
+  patterns.add<DropEmptyLoops>(function.getContext());
+  return apply(function, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
+
+/// Whether the producer of `use` goes into the body of its user. Nothing but
+/// copies goes where it would be computed more than once.
+static bool shouldFuse(OpOperand *use) {
+  linalg::LinalgOp producer = getTensorOp(use->get().getDefiningOp());
+  linalg::LinalgOp consumer = getTensorOp(use->getOwner());
+  if (!producer || !consumer || consumer.isDpsInit(use))
+    return false;
+  LinalgClass from = classify(producer), to = classify(consumer);
+  if (isCopyLike(producer) && from != LinalgClass::Generator)
+    return to != LinalgClass::Window;
+  if (to == LinalgClass::Reduction)
+    return producer->hasOneUse();
+  if (to != LinalgClass::Elementwise)
+    return false;
+  if (from == LinalgClass::Generator || producer->hasOneUse())
+    return true;
+  return use->get().hasOneUse() &&
+         consumer.getMatchingIndexingMap(use).isIdentity();
+}
+
+/// Whether a reshape at `use` is swapped with what is before or behind it: only
+/// between two element-wise operations, which become one by it. Elsewhere
+/// it spreads dimensions of one element all over the program.
+static bool shouldSwapReshape(OpOperand *use) {
+  auto isElementwise = [](Operation *op) {
+    linalg::LinalgOp onTensors = getTensorOp(op);
+    return onTensors && classify(onTensors) == LinalgClass::Elementwise;
+  };
+  auto isReshape = [](Operation *op) {
+    return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+  };
+  Operation *producer = use->get().getDefiningOp(), *user = use->getOwner();
+  if (!producer || !producer->hasOneUse())
+    return false;
+  if (isReshape(producer))
+    return isElementwise(user) &&
+           isElementwise(producer->getOperand(0).getDefiningOp()) &&
+           producer->getOperand(0).hasOneUse();
+  return isReshape(user) && isElementwise(producer) && user->hasOneUse() &&
+         isElementwise(*user->user_begin());
+}
+
+namespace {
+/// What is computed from scratch needs nothing to start from. But of a sum of
+/// no terms that is the result, whether or not the body looks at it.
+struct DropUnreadInits final : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<unsigned> reductions;
+    op.getReductionDims(reductions);
+    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    if (!isTensorOp(op) || llvm::any_of(reductions, [&](unsigned loop) {
+          return ShapedType::isDynamic(extents[loop]) || extents[loop] == 0;
+        }))
+      return failure();
+    bool hasChanged = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (op.payloadUsesValueFromOperand(&init) ||
+          init.get().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      auto type = cast<RankedTensorType>(init.get().getType());
+      SmallVector<Value> sizes;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          sizes.push_back(
+              tensor::DimOp::create(rewriter, op.getLoc(), init.get(), dim));
+      auto empty = tensor::EmptyOp::create(rewriter, op.getLoc(), type, sizes);
+      rewriter.modifyOpInPlace(op, [&] { init.set(empty); });
+      hasChanged = true;
+    }
+    return success(hasChanged);
+  }
+};
+} // namespace
+
+/// Leaves out upstream's pattern in place of which `DropUnreadInits` is.
+static void removeOutsDependency(RewritePatternSet &patterns) {
+  llvm::erase_if(patterns.getNativePatterns(), [](const auto &pattern) {
+    return pattern->getDebugName().ends_with("RemoveOutsDependency");
+  });
+}
+
+/// Makes sizes static that are. While operations are fused this would not end,
+/// as that makes destinations of the sizes that were, as values.
+static LogicalResult inferShapes(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CastOp::getCanonicalizationPatterns(patterns, context);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  return apply(function, std::move(patterns));
+}
+
+static LogicalResult fuse(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns,
+                                                    shouldSwapReshape);
+  removeOutsDependency(patterns);
+  patterns.add<DropUnreadInits>(context);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  // Who asks for a size only is no user.
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  return apply(function, std::move(patterns));
+}
+
+/// Makes one operation of what fusion leaves because it is also returned.
+static LogicalResult mergeResults(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  populateMergeElementwisePatterns(patterns);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return apply(function, std::move(patterns));
+}
+
+/// Upstream takes a `tensor.pad` whose result is as large as its source for
+/// that source, also if it cuts off at one end what it adds at the other
+/// (LLVM 22.1).
+static void keepShifts(func::FuncOp function) {
+  function.walk([](tensor::PadOp pad) {
+    bool isShift = pad.getSourceType() == pad.getResultType() &&
+                   !(pad.hasZeroLowPad() && pad.hasZeroHighPad());
+    if (isShift)
+      pad.setNofold(true);
+  });
+}
+
+static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
+  keepShifts(function);
+  bool hasTensors = false;
+  WalkResult checked = function.walk([&](Operation *op) {
+    if (!isOnTensors(op))
+      return WalkResult::advance();
+    hasTensors = true;
+    return WalkResult(checkOperation(op));
+  });
+  if (checked.wasInterrupted())
+    return failure();
+  if (!hasTensors)
+    return success();
+  if (!keepAssertions)
+    dropAssertions(function);
+  return success(
+      succeeded(decompose(function)) && succeeded(generalize(function)) &&
+      succeeded(dropUnitDims(function)) && succeeded(inferShapes(function)) &&
+      succeeded(fuse(function)) && succeeded(mergeResults(function)));
+}
+
+/// Makes branches of two ways of one of several, as launch plans have them.
+static void splitSwitch(IRRewriter &rewriter, scf::IndexSwitchOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Operation *outermost = nullptr;
+  Region *others = nullptr;
+  for (auto [number, region] :
+       llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
+    Value value = arith::ConstantIndexOp::create(rewriter, loc, number);
+    Value isCase = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, op.getArg(), value);
+    auto branch = scf::IfOp::create(rewriter, loc, op.getResultTypes(), isCase,
+                                    /*addThenBlock=*/false,
+                                    /*addElseBlock=*/false);
+    branch.getThenRegion().takeBody(region);
+    if (outermost)
+      scf::YieldOp::create(rewriter, loc, branch.getResults());
+    else
+      outermost = branch;
+    others = &branch.getElseRegion();
+    rewriter.createBlock(others);
+  }
+  if (!outermost) {
+    auto always =
+        scf::ExecuteRegionOp::create(rewriter, loc, op.getResultTypes());
+    outermost = always;
+    others = &always.getRegion();
+  }
+  others->takeBody(op.getDefaultRegion());
+  rewriter.replaceOp(op, outermost->getResults());
+}
+
+static void splitSwitches(func::FuncOp function) {
+  SmallVector<scf::IndexSwitchOp> switches;
+  function.walk([&](scf::IndexSwitchOp op) {
+    if (!isInDeviceCode(op) && !op->getParentOfType<linalg::LinalgOp>())
+      switches.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (scf::IndexSwitchOp op : switches)
+    splitSwitch(rewriter, op);
+}
+
+LogicalResult normalizeLinalg(ModuleOp module,
+                              const NormalizeLinalgOptions &options) {
+  if (failed(checkEncodings(module)))
+    return failure();
+  // What functions of the module pass to each other nobody has checked.
+  DenseSet<StringRef> called;
+  module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  ArgumentAliases ofCalled(module, /*areDistinct=*/false);
+  ArgumentAliases ofEntry(module, options.assumeDistinctArguments);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    bool isEntry = function.isPublic() && !called.contains(function.getName());
+    splitSwitches(function);
+    raiseLinalg(function, isEntry ? ofEntry : ofCalled);
+    if (failed(normalize(function, options.keepAssertions)))
+      return failure();
+  }
+  return success();
+}
+
+namespace {
+
+struct NormalizeLinalgPass
+    : impl::NormalizeLinalgPassBase<NormalizeLinalgPass> {
+  using NormalizeLinalgPassBase::NormalizeLinalgPassBase;
+
+  void runOnOperation() override {
+    if (failed(normalizeLinalg(getOperation(),
+                               {keepAssertions, assumeDistinctArguments})))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup

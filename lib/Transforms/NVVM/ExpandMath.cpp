@@ -1,0 +1,128 @@
+//===- ExpandMath.cpp - Mathematics without an LLVM form ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExpandMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace mlir::workgroup {
+
+/// `value`, or a vector of it.
+static Value makeConstant(OpBuilder &builder, Location loc, Type type,
+                          TypedAttr value) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(builder, loc, value);
+}
+
+static Value makeInteger(OpBuilder &builder, Location loc, Type type,
+                         int64_t value) {
+  Type element = getElementTypeOrSelf(type);
+  return makeConstant(builder, loc, type,
+                      builder.getIntegerAttr(element, value));
+}
+
+namespace {
+
+/// Integer powers by squares: one for each bit of the exponent. With a negative
+/// one it is the integer part of the reciprocal.
+struct ExpandIntegerPower final : OpRewritePattern<math::IPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    auto element = dyn_cast<IntegerType>(getElementTypeOrSelf(op.getType()));
+    if (!element || element.getWidth() < 8)
+      return failure();
+    Location loc = op.getLoc();
+    auto integer = [&](int64_t value) {
+      return makeInteger(rewriter, loc, op.getType(), value);
+    };
+    auto compare = [&](arith::CmpIPredicate how, Value lhs, int64_t rhs) {
+      return arith::CmpIOp::create(rewriter, loc, how, lhs, integer(rhs));
+    };
+    auto select = [&](Value condition, Value yes, Value no) -> Value {
+      return arith::SelectOp::create(rewriter, loc, condition, yes, no);
+    };
+    Value base = op.getLhs(), exponent = op.getRhs();
+    Value power = raise(rewriter, loc, base, exponent, element.getWidth());
+    // Only 1 and -1 have a reciprocal that is not less than 1.
+    Value isUnit = arith::OrIOp::create(
+        rewriter, loc, compare(arith::CmpIPredicate::eq, base, 1),
+        compare(arith::CmpIPredicate::eq, base, -1));
+    Value isNegative = compare(arith::CmpIPredicate::slt, exponent, 0);
+    Value isOdd =
+        compare(arith::CmpIPredicate::ne,
+                arith::AndIOp::create(rewriter, loc, exponent, integer(1)), 0);
+    Value ofUnit = select(isOdd, base, integer(1));
+    rewriter.replaceOp(
+        op, select(isNegative, select(isUnit, ofUnit, integer(0)), power));
+    return success();
+  }
+
+private:
+  static Value raise(OpBuilder &builder, Location loc, Value base,
+                     Value exponent, unsigned width) {
+    Value one = makeInteger(builder, loc, base.getType(), 1);
+    auto index = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(builder, loc, value);
+    };
+    auto loop = scf::ForOp::create(
+        builder, loc, index(0), index(width), index(1),
+        ValueRange{one, base, exponent},
+        [&](OpBuilder &body, Location loc, Value, ValueRange values) {
+          Value power = values[0], square = values[1], left = values[2];
+          Value zero = makeInteger(body, loc, base.getType(), 0);
+          Value isSet = arith::CmpIOp::create(
+              body, loc, arith::CmpIPredicate::ne,
+              arith::AndIOp::create(body, loc, left, one), zero);
+          Value product = arith::MulIOp::create(body, loc, power, square);
+          scf::YieldOp::create(
+              body, loc,
+              {arith::SelectOp::create(body, loc, isSet, product, power),
+               arith::MulIOp::create(body, loc, square, square),
+               arith::ShRUIOp::create(body, loc, left, one)});
+        });
+    return loop.getResult(0);
+  }
+};
+
+/// Finite numbers that are no smaller than the exponent can tell.
+struct ExpandIsNormal final : OpRewritePattern<math::IsNormalOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IsNormalOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getOperand().getType();
+    auto element = cast<FloatType>(getElementTypeOrSelf(type));
+    const llvm::fltSemantics &semantics = element.getFloatSemantics();
+    Value size = math::AbsFOp::create(rewriter, loc, op.getOperand());
+    auto compare = [&](arith::CmpFPredicate how, const APFloat &value) {
+      return arith::CmpFOp::create(
+          rewriter, loc, how, size,
+          makeConstant(rewriter, loc, type, FloatAttr::get(element, value)));
+    };
+    rewriter.replaceOpWithNewOp<arith::AndIOp>(
+        op,
+        compare(arith::CmpFPredicate::OGE,
+                APFloat::getSmallestNormalized(semantics)),
+        compare(arith::CmpFPredicate::OLT, APFloat::getInf(semantics)));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateExpandMathPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandIntegerPower, ExpandIsNormal>(patterns.getContext());
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,22 @@
+//===- ExpandShapes.h - Views of several dynamic extents --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDSHAPES_H
+#define WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDSHAPES_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::workgroup {
+
+/// Adds a pattern by which a `memref.expand_shape` that makes several dynamic
+/// dimensions of one becomes a `memref.reinterpret_cast`.
+void populateExpandShapePatterns(RewritePatternSet &patterns);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDSHAPES_H

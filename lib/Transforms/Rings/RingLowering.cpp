@@ -1,0 +1,385 @@
+//===- RingLowering.cpp - A ring to copies, waits, barriers ---------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RingLowering.h"
+#include "RingCounter.h"
+#include "Transforms/Utils/CarriedValues.h"
+#include "Transforms/Utils/ConservativeBarriers.h"
+#include "Transforms/Utils/KernelBuffers.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/MemorySpace.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include <limits>
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// Slots and iterations
+//===----------------------------------------------------------------------===//
+
+/// Allocates `count` slots at the kernel's entry.
+void RingLowering::allocate(int64_t count) {
+  numSlots = count;
+  Operation *scope = getExecutionScope(ring.op);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(&getBody(scope)->front());
+  for (MemRefType tile : ring.getType().getTiles()) {
+    auto type =
+        MemRefType::get({numSlots * getSlotBytes(tile, scope, slotAlignment)},
+                        rewriter.getI8Type(), MemRefLayoutAttrInterface(),
+                        tile.getMemorySpace());
+    storage.push_back(memref::AllocOp::create(
+        rewriter, loc, type, rewriter.getI64IntegerAttr(slotAlignment)));
+  }
+}
+
+/// The tiles of a slot.
+SmallVector<Value> RingLowering::getTiles(OpFoldResult slot) {
+  SmallVector<Value> tiles;
+  Operation *scope = getExecutionScope(ring.op);
+  for (auto [buffer, type] :
+       llvm::zip_equal(storage, ring.getType().getTiles())) {
+    int64_t bytes = getSlotBytes(type, scope, slotAlignment);
+    OpFoldResult shift = index.mul(slot, rewriter.getIndexAttr(bytes));
+    tiles.push_back(memref::ViewOp::create(rewriter, loc, type, buffer,
+                                           index.value(shift), ValueRange()));
+  }
+  return tiles;
+}
+
+/// Undoes `allocate`; nothing uses the slots.
+void RingLowering::deallocate() {
+  for (Value buffer : std::exchange(storage, {}))
+    rewriter.eraseOp(buffer.getDefiningOp());
+}
+
+/// That of `tiles`, of a slot, which `copy` fills.
+Value RingLowering::getTile(CopyOp copy, ArrayRef<Value> tiles) {
+  return tiles[llvm::find(ring.put.getTiles(), copy.getTile()) -
+               ring.put.getTiles().begin()];
+}
+
+/// True if `slot` is the last one, after which comes the first.
+Value RingLowering::isLast(Value slot) {
+  Value last = index.value(rewriter.getIndexAttr(numSlots - 1));
+  return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, slot,
+                               last);
+}
+
+/// The slot `by` after `slot`, which is less than the number of slots.
+Value RingLowering::advance(Value slot, int64_t by) {
+  if (by == 0)
+    return slot;
+  Value end = index.value(rewriter.getIndexAttr(numSlots));
+  Value next = index.value(index.add(slot, rewriter.getIndexAttr(by)));
+  Value wrapped = arith::SubIOp::create(rewriter, loc, next, end);
+  Value isIn = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult,
+                                     next, end);
+  return arith::SelectOp::create(rewriter, loc, isIn, next, wrapped);
+}
+
+/// `distance` steps of the loop, in the type of its induction variable.
+Value RingLowering::getSteps(int64_t distance) {
+  Value step = loop.getStep();
+  Value factor = arith::ConstantOp::create(
+      rewriter, loc, rewriter.getIntegerAttr(step.getType(), distance));
+  return arith::MulIOp::create(rewriter, loc, step, factor);
+}
+
+/// `value`, without a sign, in at least 64 bits.
+Value RingLowering::widen(Value value) {
+  if (value.getType().isIndex() ||
+      value.getType().getIntOrFloatBitWidth() >= 64)
+    return value;
+  return arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), value);
+}
+
+/// True if there is an iteration `distance` iterations after that of
+/// `iteration`, which there is: if what is left, a number without a sign, is
+/// more than so many steps.
+Value RingLowering::hasIterationAfter(Value iteration, int64_t distance) {
+  Value left = widen(
+      arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), iteration));
+  auto makeNumber = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(
+        rewriter, loc, rewriter.getIntegerAttr(left.getType(), number));
+  };
+  if (std::optional<int64_t> step = getConstantIntValue(loop.getStep())) {
+    std::optional<int64_t> steps = llvm::checkedMul(*step, distance);
+    if (!steps)
+      return arith::ConstantIntOp::create(rewriter, loc, 0, 1);
+    return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ugt, left,
+                                 makeNumber(*steps));
+  }
+  Value step = widen(loop.getStep());
+  Value steps =
+      arith::MulIOp::create(rewriter, loc, step, makeNumber(distance));
+  Value isMore = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ugt,
+                                       left, steps);
+  // So large a step that the product does not fit leaves no iteration either.
+  Value fits = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::ule, step,
+      makeNumber(std::numeric_limits<int64_t>::max() / distance));
+  return arith::AndIOp::create(rewriter, loc, isMore, fits);
+}
+
+/// True if the loop has an iteration number `number`; nothing if it is known to
+/// have.
+std::optional<Value> RingLowering::hasIteration(int64_t number) {
+  std::optional<APInt> iterations = loop.getStaticTripCount();
+  if (iterations && iterations->ugt(number))
+    return std::nullopt;
+  auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                    : arith::CmpIPredicate::slt;
+  Value from = loop.getLowerBound();
+  Value hasAny =
+      arith::CmpIOp::create(rewriter, loc, less, from, loop.getUpperBound());
+  if (number == 0)
+    return hasAny;
+  Value hasMore = hasIterationAfter(from, number);
+  return arith::AndIOp::create(rewriter, loc, hasAny, hasMore).getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// What is known of alignments, as far as `bytes`, while the operations are as
+/// they are now.
+AlignmentAnalysis RingLowering::makeAlignment(int64_t bytes) {
+  return AlignmentAnalysis(
+      {options.copies.assumeAlignment, bytes, alignment.getAnchor()});
+}
+
+/// The copies of the iteration of `iteration`, to be done at the insertion
+/// point.
+std::vector<Copy> RingLowering::cloneCopies(Value iteration,
+                                            OpFoldResult slot) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), iteration);
+  for (Operation *op : ring.slice)
+    rewriter.clone(*op, mapping);
+  mapping.map(ring.put.getTiles(), getTiles(slot));
+  std::vector<Copy> copies;
+  for (CopyOp copy : ring.copies)
+    copies.push_back(makeCopy(cast<CopyOp>(rewriter.clone(*copy, mapping))));
+  return copies;
+}
+
+Copy RingLowering::makeCopy(CopyOp op) {
+  Copy copy{op, op.getSource(), op.getTile()};
+  copy.isCooperative = true;
+  copy.isPadded =
+      op.getSource().getType().getShape() != op.getTile().getType().getShape();
+  copy.mayBeAsync =
+      mayBeAsync && getMemorySpace(op.getSource()) == MemorySpace::Global;
+  return copy;
+}
+
+void RingLowering::emit(const Copy &copy) {
+  EmittedCopy emitted = emitCopy(rewriter, copy, alignment, options.copies);
+  isAsync |= emitted.isAsync;
+  rewriter.setInsertionPointAfter(copy.op);
+}
+
+/// Does the copies of the iteration of `iteration`, if `condition` holds or is
+/// missing.
+void RingLowering::copyIteration(std::optional<Value> condition,
+                                 Value iteration, OpFoldResult slot) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (condition) {
+    auto branch = scf::IfOp::create(rewriter, loc, *condition);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+  }
+  for (const Copy &copy : cloneCopies(iteration, slot)) {
+    emit(copy);
+    dead.push_back(copy.op);
+  }
+}
+
+/// Starts the copies of the iteration of `iteration` if `condition` holds: what
+/// cannot be asynchronous is loaded now and stored when the slot in use is
+/// released.
+void RingLowering::startIteration(Value condition, Value iteration,
+                                  OpFoldResult slot) {
+  std::vector<Copy> others;
+  for (const Copy &copy : cloneCopies(iteration, slot)) {
+    Operation *op = copy.op;
+    if (!emitStagedCopy(rewriter, copy, alignment, options.copies, condition,
+                        ring.release))
+      others.push_back(copy);
+    else
+      dead.push_back(op);
+    rewriter.setInsertionPointAfter(op);
+  }
+  if (others.empty())
+    return;
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto branch = scf::IfOp::create(rewriter, loc, condition);
+  for (const Copy &copy : others) {
+    rewriter.moveOpBefore(copy.op, branch.thenBlock()->getTerminator());
+    emit(copy);
+    dead.push_back(copy.op);
+  }
+}
+
+void RingLowering::closeGroup() {
+  if (isAsync)
+    NVVM::CpAsyncCommitGroupOp::create(rewriter, loc);
+}
+
+void RingLowering::waitForGroups(int64_t numPending) {
+  if (isAsync)
+    NVVM::CpAsyncWaitGroupOp::create(rewriter, loc, numPending);
+}
+
+//===----------------------------------------------------------------------===//
+// The two forms
+//===----------------------------------------------------------------------===//
+
+/// Erases the operations on the ring; `tiles` are those that are got.
+void RingLowering::eraseRing(ValueRange tiles) {
+  rewriter.replaceOp(ring.get, tiles);
+  for (CopyOp copy : ring.copies)
+    rewriter.eraseOp(copy);
+  for (Operation *op : dead)
+    rewriter.eraseOp(op);
+  for (Operation *op : {ring.put.getOperation(), ring.commit.getOperation(),
+                        ring.release.getOperation(), ring.op.getOperation()})
+    rewriter.eraseOp(op);
+}
+
+void RingLowering::lowerInPlace() {
+  allocate(1);
+  rewriter.setInsertionPoint(ring.put);
+  // Readers of the slot's last contents may still be busy, and what threads
+  // have written to a source is to be copied.
+  gpu::BarrierOp::create(rewriter, loc);
+  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
+  for (CopyOp op : ring.copies) {
+    Copy copy = makeCopy(op);
+    copy.target = getTile(op, tiles);
+    emit(copy);
+  }
+  rewriter.setInsertionPoint(ring.commit);
+  closeGroup();
+  waitForGroups(0);
+  rewriter.setInsertionPoint(ring.get);
+  gpu::BarrierOp::create(rewriter, loc);
+  eraseRing(tiles);
+}
+
+bool RingLowering::decideAsync() {
+  if (!mayBeAsync)
+    return false;
+  OpBuilder::InsertionGuard guard(rewriter);
+  allocate(/*count=*/1);
+  // What is found out about views that are erased again is not kept either.
+  AlignmentAnalysis alignment = makeAlignment(options.copies.vectorBytes);
+  rewriter.setInsertionPoint(ring.put);
+  auto views = scf::ExecuteRegionOp::create(rewriter, loc, TypeRange());
+  rewriter.createBlock(&views.getRegion());
+  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
+  mayBeAsync = llvm::any_of(ring.copies, [&](CopyOp op) {
+    Copy copy = makeCopy(op);
+    copy.target = getTile(op, tiles);
+    return isAsyncCopy(rewriter, copy, alignment, options.copies);
+  });
+  rewriter.eraseOp(views);
+  deallocate();
+  return mayBeAsync;
+}
+
+/// Goes to the entry of the kernel.
+void RingLowering::enterKernel() {
+  rewriter.setInsertionPointToStart(
+      &getBody(getExecutionScope(ring.op))->front());
+}
+
+/// True if barriers stand in the loop.
+bool RingLowering::hasBarriers() {
+  bool result = false;
+  loop.getBody()->walk([&](Operation *op) { result |= isBarrierInBlock(op); });
+  return result;
+}
+
+/// Lets `start` begin the copies of the first iterations before the loop, each
+/// under a condition if there may be no such iteration. Returns the slot of the
+/// next one.
+Value RingLowering::enterLoop(
+    Value first, int64_t distance,
+    function_ref<void(std::optional<Value>, Value, Value)> start) {
+  rewriter.setInsertionPoint(loop);
+  Value slot = first;
+  for (int64_t iteration = 0; iteration < distance; ++iteration) {
+    std::optional<Value> condition = hasIteration(iteration);
+    Value number = loop.getLowerBound();
+    if (iteration > 0)
+      number =
+          arith::AddIOp::create(rewriter, loc, number, getSteps(iteration));
+    start(condition, number, slot);
+    slot = advance(slot, 1);
+  }
+  return slot;
+}
+
+void RingLowering::lowerAhead() {
+  loop = ring.getLoop();
+  // Through registers, copies are one iteration ahead at most.
+  allocate(mayBeAsync ? ring.getType().getSlots() : 2);
+  int64_t distance = numSlots - 1;
+
+  std::optional<RingCounter> counter;
+  enterKernel();
+  Value first = index.value(rewriter.getIndexAttr(0));
+  if (RingCounter::canReach(loop)) {
+    counter.emplace(rewriter, loop, first);
+    first = counter->getValues()[0];
+  }
+  // The block copies what its threads have written before, or what barriers of
+  // the loop would have made visible; and slots that start again may still be
+  // read.
+  if (ring.writer || hasBarriers() || !counter)
+    insertBarrierBefore(rewriter, loop);
+
+  Value ahead = enterLoop(
+      first, distance,
+      [&](std::optional<Value> condition, Value iteration, Value slot) {
+        copyIteration(condition, iteration, slot);
+        closeGroup();
+      });
+  loop = addCarriedValues(rewriter, loop, {ahead, first});
+  Value written = loop.getRegionIterArgs().end()[-2];
+  Value read = loop.getRegionIterArgs().back();
+
+  rewriter.setInsertionPoint(ring.get);
+  waitForGroups(distance - 1);
+  gpu::BarrierOp::create(rewriter, loc);
+  Value iteration = loop.getInductionVar();
+  Value hasLater = hasIterationAfter(iteration, distance);
+  Value later =
+      arith::AddIOp::create(rewriter, loc, iteration, getSteps(distance));
+  startIteration(hasLater, later, written);
+  closeGroup();
+  SmallVector<Value> tiles = getTiles(read);
+
+  rewriter.setInsertionPoint(loop.getBody()->getTerminator());
+  yieldLast(rewriter, loop, {advance(written, 1), advance(read, 1)});
+  if (counter)
+    counter->handOn(loop, loop.getResults().take_back());
+  // Nothing is under way any more; this is where that can be seen.
+  rewriter.setInsertionPointAfter(counter ? counter->getOutermost(loop) : loop);
+  waitForGroups(0);
+  eraseRing(tiles);
+}
+
+} // namespace mlir::workgroup

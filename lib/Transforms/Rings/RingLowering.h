@@ -1,0 +1,140 @@
+//===- RingLowering.h - A ring to copies, waits, barriers -------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With S slots, the copies of an iteration are started S - 1 iterations before.
+// One barrier in each iteration does for both hazards: all threads have waited
+// for their part of the slot that is read next, and all have read the slot that
+// is filled next.
+//
+// The first S - 1 iterations' copies come before the loop. Those past the last
+// iteration are not made. Slots are numbers that the loop carries, stepped by
+// an addition and a selection, and never start again: should the loop be
+// entered once more, its first copies fill slots that nobody can still be
+// reading.
+//
+// TMA announces what has arrived by an mbarrier for each slot. Their phase is
+// the parity of how often the slots have been gone round, and is carried too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_RINGS_RINGLOWERING_H
+#define WORKGROUP_LIB_TRANSFORMS_RINGS_RINGLOWERING_H
+
+#include "Transforms/Copies/CopyEmitter.h"
+#include "Transforms/Copies/LoopCopies.h"
+#include "Transforms/Copies/TensorMaps.h"
+#include "Transforms/Utils/IndexBuilder.h"
+#include "Transforms/Utils/KernelBuffers.h"
+#include "workgroup/IR/Workgroup.h"
+#include "workgroup/Transforms/Rings.h"
+
+namespace mlir::workgroup {
+
+/// A ring that is put and got once in the same block.
+struct Ring {
+  RingOp op;
+  PutOp put;
+  CommitOp commit;
+  GetOp get;
+  ReleaseOp release;
+  SmallVector<CopyOp> copies = {};
+  /// What computes the sources in the loop around.
+  LoopSlice slice = {};
+  /// Why the copies cannot run ahead of their readers; empty if they can.
+  std::string obstacle = {};
+  /// After which a source may hold what threads have written before the loop;
+  /// null if none have.
+  Operation *writer = nullptr;
+
+  Location getLoc() { return op.getLoc(); }
+  RingType getType() { return op.getRing().getType(); }
+  scf::ForOp getLoop() { return dyn_cast<scf::ForOp>(put->getParentOp()); }
+};
+
+class RingLowering {
+public:
+  RingLowering(Ring &ring, const LowerRingsOptions &options, bool isAsync,
+               AlignmentAnalysis &alignment, RewriterBase &rewriter)
+      : ring(ring), options(options), alignment(alignment), rewriter(rewriter),
+        index{rewriter, ring.getLoc()}, loc(ring.getLoc()),
+        mayBeAsync(isAsync) {}
+
+  /// The copies of an iteration are done in it.
+  void lowerInPlace();
+  /// True if cp.async does any of the copies. To be asked before `lowerAhead`.
+  bool decideAsync();
+  /// The copies of an iteration are started in earlier ones.
+  void lowerAhead();
+  /// Why TMA cannot do the copies of the ring; empty if it can, and slots are
+  /// allocated for `lowerByTMA` then.
+  std::string findTensorObstacle(const TensorMaps &maps);
+  /// As `lowerAhead`, by TMA.
+  void lowerByTMA(TensorMaps &maps);
+
+private:
+  // Slots and iterations.
+  void allocate(int64_t count);
+  void deallocate();
+  SmallVector<Value> getTiles(OpFoldResult slot);
+  Value getTile(CopyOp copy, ArrayRef<Value> tiles);
+  Value isLast(Value slot);
+  Value advance(Value slot, int64_t by);
+  Value getSteps(int64_t distance);
+  Value widen(Value value);
+  Value hasIterationAfter(Value iteration, int64_t distance);
+  std::optional<Value> hasIteration(int64_t number);
+
+  // Copies.
+  AlignmentAnalysis makeAlignment(int64_t bytes);
+  std::vector<Copy> cloneCopies(Value iteration, OpFoldResult slot);
+  Copy makeCopy(CopyOp op);
+  void emit(const Copy &copy);
+  void copyIteration(std::optional<Value> condition, Value iteration,
+                     OpFoldResult slot);
+  void startIteration(Value condition, Value iteration, OpFoldResult slot);
+  void closeGroup();
+  void waitForGroups(int64_t numPending);
+
+  // By TMA.
+  std::string getTensorObstacle(const TensorMaps &maps);
+  bool isOutOfMemory();
+  void issueIteration(std::optional<Value> condition, Value iteration,
+                      Value slot, TensorMaps &maps);
+
+  Value enterLoop(Value first, int64_t distance,
+                  function_ref<void(std::optional<Value>, Value, Value)> start);
+  void enterKernel();
+  bool hasBarriers();
+  void eraseRing(ValueRange tiles);
+
+  Ring &ring;
+  const LowerRingsOptions &options;
+  AlignmentAnalysis &alignment;
+  RewriterBase &rewriter;
+  IndexBuilder index;
+  Location loc;
+  bool mayBeAsync;
+
+  scf::ForOp loop;
+  int64_t numSlots = 1;
+  /// In bytes, of a tile in each slot.
+  int64_t slotAlignment = kSlotAlignment;
+  /// One for each slot, if copies are by TMA.
+  Value mbarriers;
+  /// One for each tile, of all slots.
+  SmallVector<Value> storage;
+  /// Whether any copy is asynchronous.
+  bool isAsync = false;
+  /// Copies that are lowered. Erased last: what has been found out about values
+  /// must not be taken for others in their place.
+  SmallVector<Operation *> dead;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_RINGS_RINGLOWERING_H

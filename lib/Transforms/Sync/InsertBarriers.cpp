@@ -1,0 +1,311 @@
+//===- InsertBarriers.cpp - Order accesses by the fewest barriers ---------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AsyncWaits.h"
+#include "EdgeBlocks.h"
+#include "HazardsAtCalls.h"
+#include "KernelSync.h"
+#include "ProxyFences.h"
+#include "Support/Remarks.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Transforms/Launch.h"
+#include "workgroup/Transforms/Sync.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_INSERTBARRIERSPASS
+#include "workgroup/Transforms/Sync.h.inc"
+
+namespace {
+
+/// Puts barriers into one kernel or function.
+class BarrierEditor {
+public:
+  BarrierEditor(KernelSync &kernel, InlinedProgram &program,
+                const HazardsAtCalls &atCalls, const SyncOptions &options)
+      : kernel(kernel), program(program), atCalls(atCalls),
+        rewriter(kernel.getScope()->getContext()), options(options),
+        findings(kernel) {}
+
+  LogicalResult insert();
+
+private:
+  LogicalResult insert(UniformityUnit unit);
+  LogicalResult insert(const ThreadPart &part);
+  LogicalResult insertAt(const SyncTree &tree, const SyncPlacement &placement,
+                         ArrayRef<Hazard> hazards, UniformityUnit unit,
+                         const ThreadPart *part = nullptr);
+  LogicalResult report(Operation *op, const Twine &message);
+  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit);
+  SyncPlacement place(const SyncTree &tree, ArrayRef<Hazard> hazards);
+  SyncPlacement placeAll(const SyncTree &tree, ArrayRef<Hazard> hazards);
+  Operation *insertBarrier(UniformityUnit unit, const ThreadPart *part,
+                           Operation *before);
+  void keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                 SyncPlacement &placement, UniformityUnit unit);
+
+  KernelSync &kernel;
+  /// What the kernel is part of.
+  InlinedProgram &program;
+  const HazardsAtCalls &atCalls;
+  IRRewriter rewriter;
+  const SyncOptions &options;
+  /// Shared, so that no pair is told of twice.
+  SyncFindings findings;
+  /// The barriers of the block order what threads of a warp do, too.
+  bool areWarpsOrdered = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Insertion
+//===----------------------------------------------------------------------===//
+
+/// Puts a barrier before `point`, in the program itself and, if that is not
+/// what is looked at, in its copy.
+Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
+                                        const ThreadPart *part,
+                                        Operation *point) {
+  Operation *barrier = createBarrier(rewriter, unit, part, point);
+  Operation *original = program.getOriginal(point);
+  if (original == point)
+    return barrier;
+  Operation *inserted = createBarrier(rewriter, unit, part, original);
+  program.addCopy(barrier, inserted);
+  return inserted;
+}
+
+/// What has to be ordered here: of a function, what its calls ask for.
+std::vector<Hazard> BarrierEditor::findHazards(const SyncTree &tree,
+                                               UniformityUnit unit) {
+  if (program.isSeenAtCalls(kernel.getScope()))
+    return atCalls.find(kernel, program, tree, unit);
+  // Where waits are in the way, all is told that is left unordered.
+  return kernel.findHazards(tree, unit, HazardUse::Insertion,
+                            /*isComplete=*/!kernel.findWaits().empty());
+}
+
+/// The fewest barriers of one kind.
+SyncPlacement BarrierEditor::placeAll(const SyncTree &tree,
+                                      ArrayRef<Hazard> hazards) {
+  LeadingOrders leading(hazards);
+  return leading.restore(placeBarriers(tree.getProgram(), leading.orders));
+}
+
+/// The best places for `hazards`, given that barriers of warps come on top.
+SyncPlacement BarrierEditor::place(const SyncTree &tree,
+                                   ArrayRef<Hazard> hazards) {
+  constexpr size_t kMaxHazards = 1 << 13;
+  const SyncProgram &program = tree.getProgram();
+  LeadingOrders leading(hazards);
+  ArrayRef<SyncHazard> orders = leading.orders;
+  SyncPlacement best = placeAll(tree, hazards);
+  if (!kernel.hasWarps() || best.gaps.empty() || orders.size() > kMaxHazards)
+    return best;
+  SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
+  if (warps.getUnstructured())
+    return best;
+  LeadingOrders leadingOfWarps(findHazards(warps, UniformityUnit::Warp));
+  ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
+  SyncTree::GapMap gaps = tree.matchGaps(warps);
+  auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
+    auto it = gaps.find({gap.sequence, gap.index});
+    if (it == gaps.end() || !tree.getInsertionPoint(gap))
+      return std::nullopt;
+    return it->second;
+  };
+  SmallVector<SyncGap> found;
+  for (SyncGap gap : best.gaps)
+    if (std::optional<SyncGap> same = getGap(gap))
+      found.push_back(*same);
+  areWarpsOrdered = llvm::all_of(ofWarps, [&](const SyncHazard &order) {
+    return isCut(warps.getProgram(), order, found);
+  });
+  if (areWarpsOrdered || ofWarps.size() > kMaxHazards)
+    return best;
+  SyncPlacement both =
+      placeBarriers(program, orders, {warps.getProgram(), ofWarps, getGap});
+  return both.isOptimal ? leading.restore(std::move(both)) : best;
+}
+
+/// Leaves out what stands behind places where threads wait for others: it might
+/// hold those up forever.
+void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                              SyncPlacement &placement, UniformityUnit unit) {
+  ThreadWaits waits = kernel.findWaits();
+  Operation *wait = nullptr;
+  llvm::erase_if(placement.gaps, [&](SyncGap gap) {
+    Operation *point = tree.getInsertionPoint(gap);
+    Operation *before = point ? waits.findBefore(point) : nullptr;
+    wait = before ? before : wait;
+    return before != nullptr;
+  });
+  if (!wait)
+    return;
+  std::vector<Hazard> open;
+  for (auto [number, hazard] : llvm::enumerate(hazards)) {
+    if (llvm::is_contained(placement.uncut, number))
+      continue;
+    Hazard left = hazard;
+    if (!isOrdered(left, tree, kernel.getConflicts(), placement.gaps))
+      open.push_back(std::move(left));
+  }
+  findings.addRaces(tree, open, unit, wait);
+}
+
+/// Says why there are no places for barriers at `op`.
+LogicalResult BarrierEditor::report(Operation *op, const Twine &message) {
+  SyncFinding finding;
+  finding.verdict = SyncVerdict::Unfixable;
+  finding.at = getPlace(op);
+  finding.message = ("cannot synchronize accesses " + message).str();
+  return emitFindings({finding}, options);
+}
+
+LogicalResult BarrierEditor::insert(UniformityUnit unit) {
+  SyncTree tree = kernel.makeTree(unit);
+  if (Operation *op = tree.getUnstructured())
+    return report(op, "around branches that are no nest of loops with one way "
+                      "out and of branches that meet again; structure them, "
+                      "for example by --lift-cf-to-scf");
+  findings.addDivergent(tree, unit);
+  std::vector<SyncFinding> divergent = findings.take();
+  if (!divergent.empty())
+    return emitFindings(divergent, options);
+  if (unit == UniformityUnit::Block && options.hasNamedBarriers)
+    kernel.addParts(tree);
+
+  if (unit == UniformityUnit::Warp && areWarpsOrdered)
+    return success();
+  std::vector<Hazard> hazards = findHazards(tree, unit);
+  SyncPlacement placement = unit == UniformityUnit::Block
+                                ? place(tree, hazards)
+                                : placeAll(tree, hazards);
+  size_t numGaps = placement.gaps.size();
+  std::vector<Hazard> uncut;
+  for (unsigned number : placement.uncut)
+    uncut.push_back(hazards[number]);
+  findings.addRaces(tree, uncut, unit);
+  keepWaits(tree, hazards, placement, unit);
+  areWarpsOrdered &= placement.gaps.size() == numGaps;
+  if (failed(emitFindings(findings.take(), options)))
+    return failure();
+  return insertAt(tree, placement, hazards, unit);
+}
+
+/// Inserts what was placed: barriers of `part`, if that is given, or of `unit`.
+LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
+                                      const SyncPlacement &placement,
+                                      ArrayRef<Hazard> hazards,
+                                      UniformityUnit unit,
+                                      const ThreadPart *part) {
+  SmallVector<Operation *> points;
+  for (SyncGap gap : placement.gaps) {
+    points.push_back(tree.getInsertionPoint(gap));
+    if (!points.back())
+      return report(kernel.getScope(),
+                    "where blocks are joined by an edge that a barrier would "
+                    "have to stand on; split it, or use structured control "
+                    "flow");
+  }
+  BarrierExplainer explainer(kernel, tree, hazards, placement);
+  for (auto [gap, point] : llvm::enumerate(points))
+    explainer.explain(insertBarrier(unit, part, point), gap);
+  return success();
+}
+
+/// Inserts barriers of `part` in its arm, if there may be some.
+LogicalResult BarrierEditor::insert(const ThreadPart &part) {
+  SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
+  findings.addDivergent(tree, UniformityUnit::Block);
+  std::vector<Hazard> hazards = findHazards(tree, UniformityUnit::Block);
+  SyncPlacement placement;
+  for (unsigned number = 0; number < hazards.size(); ++number)
+    placement.uncut.push_back(number);
+  if (options.hasNamedBarriers && !hazards.empty() &&
+      kernel.allocateBarrier(part))
+    placement = placeAll(tree, hazards);
+  std::vector<Hazard> uncut;
+  for (unsigned number : placement.uncut)
+    uncut.push_back(hazards[number]);
+  findings.addRaces(tree, uncut, UniformityUnit::Block);
+  keepWaits(tree, hazards, placement, UniformityUnit::Block);
+  if (failed(emitFindings(findings.take(), options)))
+    return failure();
+  return insertAt(tree, placement, hazards, UniformityUnit::Block, &part);
+}
+
+/// In a function that some threads call on their own no barrier can stand; in
+/// one that whole warps do, only theirs.
+LogicalResult BarrierEditor::insert() {
+  AsyncWaits(kernel, program).insert();
+  ProxyFences(kernel, program).insert();
+  if (kernel.isEnteredTogether(UniformityUnit::Block)) {
+    if (failed(insert(UniformityUnit::Block)))
+      return failure();
+    for (const ThreadPart &part : kernel.getParts())
+      if (failed(insert(part)))
+        return failure();
+  }
+  bool areWarpsTogether =
+      kernel.isEnteredTogether(UniformityUnit::Warp) ||
+      (program.isSeenAtCalls(kernel.getScope()) &&
+       atCalls.areWarpsTogether(program.getOriginal(kernel.getScope())));
+  return kernel.hasWarps() && areWarpsTogether ? insert(UniformityUnit::Warp)
+                                               : success();
+}
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
+  inferLaunchSizes(root);
+  EdgeBlocks places(root, options);
+  HazardsAtCalls atCalls(root, options);
+  // Functions get theirs first, which then stand in place of the calls.
+  InlinedProgram program(root);
+  for (ArrayRef<Operation *> scopes : program.getScopesByDepth()) {
+    for (Operation *scope : scopes)
+      program.inlineInto(scope);
+    SyncAnalyses analyses(program, options);
+    for (Operation *scope : scopes) {
+      KernelSync kernel(scope, analyses);
+      // What is possible in a function is told of where it is called.
+      SyncOptions own = options;
+      own.warns &= isKernel(scope) || !program.isSeenAtCalls(scope);
+      // Which numbers others use where it is called is not known here.
+      own.hasNamedBarriers &= isKernel(scope);
+      if (failed(BarrierEditor(kernel, program, atCalls, own).insert()))
+        return failure();
+    }
+  }
+  return success();
+}
+
+namespace {
+
+struct InsertBarriersPass final
+    : impl::InsertBarriersPassBase<InsertBarriersPass> {
+  using InsertBarriersPassBase::InsertBarriersPassBase;
+
+  void runOnOperation() override {
+    if (failed(insertBarriers(getOperation(), {assumeDistinctArguments, strict,
+                                               warns, refuses, namedBarriers})))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,311 @@
+//===- KernelSync.cpp - What barriers of a kernel have to order -----------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelSync.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/IR/Workgroup.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::workgroup {
+
+/// True if `op` may order what threads do before and behind it without a
+/// barrier: an atomic access that is not relaxed, a fence.
+static bool isOrdering(Operation *op) {
+  auto isOrdered = [](LLVM::AtomicOrdering ordering) {
+    return ordering != LLVM::AtomicOrdering::not_atomic;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<LLVM::LoadOp, LLVM::StoreOp>(
+          [&](auto access) { return isOrdered(access.getOrdering()); })
+      .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp,
+            LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp,
+            NVVM::MembarOp>([](auto) { return true; })
+      .Default([](Operation *) { return false; });
+}
+
+/// True if threads wait for each other at `op` in a way that is not followed.
+static bool isOtherBarrier(Operation *op) {
+  if (isa<NVVM::BarrierOp>(op))
+    return !isBlockBarrier(op);
+  if (isa<NVVM::SyncWarpOp>(op))
+    return !isWarpBarrier(op);
+  if (isa<CallOpInterface>(op)) // stands for what was not inlined
+    return !isMemoryEffectFree(op);
+  // Slots of rings are waited for.
+  return isa<NVVM::BarrierArriveOp, NVVM::ClusterWaitOp, PutOp, GetOp>(op) ||
+         isOrdering(op);
+}
+
+/// True if `op`, at which threads wait in a way that is not followed, may order
+/// what threads of different blocks do.
+static bool mayOrderBlocks(Operation *op) {
+  if (auto fence = dyn_cast<NVVM::MembarOp>(op))
+    return fence.getScope() != NVVM::MemScopeKind::CTA;
+  if (std::optional<AtomicScope> scope = getAtomicScope(op))
+    return *scope > AtomicScope::Block && !isRelaxedAtomic(op);
+  return !isa<NVVM::BarrierOp, NVVM::SyncWarpOp, NVVM::BarrierArriveOp, PutOp,
+              GetOp>(op);
+}
+
+/// True if `op` waits for a phase of an mbarrier.
+static bool isPhaseWait(Operation *op) {
+  return isa<nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp,
+             NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
+             NVVM::MBarrierTryWaitOp>(op);
+}
+
+/// True if a thread may end a phase of an mbarrier by `op`, and so tell those
+/// that wait for it of what it has done before.
+static bool mayArrive(Operation *op) {
+  if (isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
+          NVVM::FenceMbarrierInitOp>(op) ||
+      isPhaseWait(op))
+    return false;
+  return op->getName().getStringRef().contains("mbarrier") ||
+         llvm::any_of(op->getOperandTypes(),
+                      llvm::IsaPred<nvgpu::MBarrierGroupType>);
+}
+
+KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
+    : scope(scope), analyses(analyses), loops(scope),
+      accesses(scope, analyses.block, analyses.arguments),
+      conflicts(scope, accesses, loops, analyses.block, analyses.warp,
+                analyses.arguments) {
+  auto isNamed = [](NVVM::BarrierOp barrier) {
+    return barrier.getNumberOfThreads() ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+  };
+  if (scope->walk(isNamed).wasInterrupted())
+    addParts(makeTree(UniformityUnit::Block));
+  scope->walk([&](Operation *op) {
+    bool isOther = isOtherBarrier(op) && !parts.isBarrier(op);
+    hasOtherBarriers |= isOther;
+    hasOtherOrders |= isOther && !isRelaxedAtomic(op);
+    hasOrdersOfBlocks |= isOther && mayOrderBlocks(op);
+    hasPhaseWaits |= isPhaseWait(op);
+    if (mayArrive(op))
+      arrivals.push_back(op);
+  });
+}
+
+void KernelSync::addParts(const SyncTree &block) {
+  parts = ThreadParts(scope, block, conflicts);
+  parts.eraseIf([&](const ThreadPart &part) {
+    return makeTree(UniformityUnit::Block, &part).getUnstructured() != nullptr;
+  });
+}
+
+bool KernelSync::isReachedTogether(Operation *op, UniformityUnit unit) const {
+  if (conflicts.getIndex().getUniformity(unit).isUniformPoint(op))
+    return true;
+  for (; op != scope; op = op->getParentOp()) {
+    bool isTaken = op->getParentOp() == scope
+                       ? isEnteredTogether(unit)
+                       : conflicts.takesOneWay(op->getParentOp(), unit);
+    if (!isTaken || !op->getParentRegion()->hasOneBlock())
+      return false;
+  }
+  return true;
+}
+
+bool KernelSync::isEnteredTogether(UniformityUnit unit) const {
+  Region *body = getBody(scope);
+  return body && conflicts.getIndex().getUniformity(unit).isUniformPoint(
+                     &body->front().front());
+}
+
+ThreadWaits KernelSync::findWaits() const {
+  auto isPartBarrier = [&](Operation *op) { return parts.isBarrier(op); };
+  return ThreadWaits(scope, analyses.block, loops, isPartBarrier);
+}
+
+SyncTree KernelSync::makeTree(UniformityUnit unit,
+                              const ThreadPart *part) const {
+  auto hasIteration = [&](const KernelLoop *loop) {
+    return conflicts.getIndex().hasIteration(loop);
+  };
+  auto getNumIterations = [&](const KernelLoop *loop) {
+    return conflicts.getIndex().getNumIterations(loop);
+  };
+  auto takesOneWay = [&](Operation *op) {
+    return conflicts.takesOneWay(op, unit);
+  };
+  auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
+  auto isNeverTaken = [&](Operation *branch, unsigned arm) {
+    return conflicts.isNeverTaken(branch, arm);
+  };
+  auto isReachedBySome = [&](Operation *op) {
+    return conflicts.isReachedBySome(op);
+  };
+  auto getStartOfCall = [&](Operation *op) {
+    return analyses.entersCalls ? nullptr : analyses.program.getStartOfCall(op);
+  };
+  auto partsWarps = [&](Operation *op) {
+    return conflicts.findParting(op, UniformityUnit::Warp).has_value();
+  };
+  auto isPartBarrier = [&](Operation *op) { return parts.isBarrier(op); };
+  SyncScope sync{unit,
+                 unit == UniformityUnit::Block ? analyses.block : analyses.warp,
+                 analyses.block,
+                 loops,
+                 takesOneWay,
+                 hasIteration,
+                 getNumIterations,
+                 isDead,
+                 isNeverTaken,
+                 isReachedBySome,
+                 partsWarps,
+                 getStartOfCall,
+                 isPartBarrier,
+                 part ? part->arm : nullptr};
+  return SyncTree(scope, accesses, sync);
+}
+
+/// True if for all that arrives at mbarriers it is known which wait waits for
+/// it: one that comes later, for all threads.
+bool KernelSync::arePhasesFollowed(const SyncTree &tree) const {
+  DenseSet<Operation *> followed;
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses()))
+    if (const AsyncCompletion *done = tree.getCompletion(number))
+      if (done->isForAll)
+        followed.insert(access.op);
+  return llvm::all_of(arrivals,
+                      [&](Operation *op) { return followed.contains(op); });
+}
+
+/// True if phases of mbarriers may order the two accesses: the thread of the
+/// first one may arrive behind it; or that of the second one does, and the
+/// other one may have waited for it.
+bool KernelSync::mayOrderByPhases(const Hazard &hazard,
+                                  bool arePhasesFollowed) const {
+  const ThreadAccess &first = getAccess(hazard.first);
+  if (!hasPhaseWaits || hazard.missed)
+    return false;
+  if (first.isAsync || first.agent != AccessAgent::Thread ||
+      getAccess(hazard.second).agent != AccessAgent::Thread ||
+      !hazard.conflict.witness)
+    return true;
+  const std::array<int64_t, 3> *threads = hazard.conflict.witness->threads;
+  return llvm::any_of(arrivals, [&](Operation *op) {
+    return conflicts.mayReach(op, threads[0]) ||
+           (!arePhasesFollowed && conflicts.mayReach(op, threads[1]));
+  });
+}
+
+/// Where threads wait for each other in other ways, nothing is certain.
+void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
+                        bool arePhasesFollowed) const {
+  auto isOfMBarrier = [&](unsigned access) {
+    OpOperand *operand = getAccess(access).operand;
+    return operand && isa<nvgpu::MBarrierGroupType>(operand->get().getType());
+  };
+  bool isWeak = hasOtherOrders ||
+                (!isOfMBarrier(hazard.first) && !isOfMBarrier(hazard.second) &&
+                 mayOrderByPhases(hazard, arePhasesFollowed));
+  isWeak |= !isKernel(scope) || hasOpenBarriers || hasParts;
+  if (!isWeak || hazard.conflict.kind != Conflict::Certain)
+    return;
+  hazard.conflict.kind = Conflict::Possible;
+  hazard.conflict.witness = std::nullopt;
+  if (!isKernel(scope))
+    hazard.conflict.reason =
+        "it is not known from where this function is called";
+  else if (hasOpenBarriers)
+    hazard.conflict.reason =
+        "barriers where threads of a warp or of a part of the block go "
+        "different ways are not followed";
+  else if (hasOtherOrders || hasParts)
+    hazard.conflict.reason =
+        "barriers of a part of the block, fences and rings are not followed";
+  else
+    hazard.conflict.reason = "waits for mbarriers are not followed";
+}
+
+std::vector<Hazard> KernelSync::findHazards(const SyncTree &tree,
+                                            UniformityUnit unit, HazardUse use,
+                                            bool isComplete) {
+  // What a part does in one iteration its own barriers order.
+  bool isOfAll = unit == UniformityUnit::Block && !tree.isOfPart();
+  auto isOfPart = [&](unsigned first, unsigned second) {
+    const ThreadPart *part = parts.getPart(getAccess(first).op);
+    return isOfAll && part && part == parts.getPart(getAccess(second).op);
+  };
+  std::vector<Hazard> hazards = mlir::workgroup::findHazards(
+      accesses, tree, conflicts,
+      unit == UniformityUnit::Block ? PairRelation::OfTwoWarps
+                                    : PairRelation::OfOneWarp,
+      use, isOfPart, isComplete || tree.isOfPart());
+  bool areFollowed = arePhasesFollowed(tree);
+  for (Hazard &hazard : hazards)
+    weaken(hazard, tree.hasOpenBarriers(), isOfAll && parts.haveBarriers(),
+           areFollowed);
+  return hazards;
+}
+
+std::vector<BlockRace> KernelSync::findBlockRaces() {
+  // A function is looked at where kernels call it.
+  if (!isKernel(scope))
+    return {};
+  std::vector<BlockRace> races =
+      mlir::workgroup::findBlockRaces(scope, accesses, conflicts);
+  for (BlockRace &race : races)
+    if (hasOrdersOfBlocks && race.conflict.kind == Conflict::Certain) {
+      race.conflict = Conflict();
+      race.conflict.kind = Conflict::Possible;
+      race.conflict.reason = "fences and flags between blocks are not followed";
+    }
+  return races;
+}
+
+Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
+                         const ThreadPart *part, Operation *before) {
+  Location loc = before->getLoc();
+  rewriter.setInsertionPoint(before);
+  auto makeNumber = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getI32IntegerAttr(number));
+  };
+  if (part) {
+    Value number = makeNumber(part->numbers.front());
+    Value count = makeNumber(part->getNumThreads());
+    return NVVM::BarrierOp::create(rewriter, loc, TypeRange(), number, count,
+                                   {}, Value());
+  }
+  if (unit == UniformityUnit::Block)
+    return gpu::BarrierOp::create(rewriter, loc);
+  return NVVM::SyncWarpOp::create(rewriter, loc, makeNumber(-1));
+}
+
+SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards) {
+  return llvm::map_to_vector(hazards,
+                             [](const Hazard &hazard) { return hazard.order; });
+}
+
+LeadingOrders::LeadingOrders(ArrayRef<Hazard> hazards) {
+  for (auto [number, hazard] : llvm::enumerate(hazards)) {
+    if (hazard.isImplied)
+      continue;
+    orders.push_back(hazard.order);
+    numbers.push_back(number);
+  }
+}
+
+SyncPlacement LeadingOrders::restore(SyncPlacement placement) const {
+  for (unsigned &number : placement.uncut)
+    number = numbers[number];
+  for (unsigned &number : placement.certificate)
+    number = numbers[number];
+  return placement;
+}
+
+} // namespace mlir::workgroup

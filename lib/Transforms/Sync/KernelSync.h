@@ -1,0 +1,224 @@
+//===- KernelSync.h - What barriers of a kernel have to order ---*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_SYNC_KERNELSYNC_H
+#define WORKGROUP_LIB_TRANSFORMS_SYNC_KERNELSYNC_H
+
+#include "Analysis/Conflict/BlockRaces.h"
+#include "Analysis/Sync/Hazards.h"
+#include "Analysis/Sync/ThreadParts.h"
+#include "InlinedProgram.h"
+#include "ThreadWaits.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/PatternMatch.h"
+#include "workgroup/Analysis/ArgumentAliases.h"
+#include "workgroup/Transforms/Sync.h"
+
+namespace mlir::workgroup {
+
+/// What the synchronisation of any kernel inside a program follows from.
+struct SyncAnalyses {
+  SyncAnalyses(const InlinedProgram &program, const SyncOptions &options)
+      : program(program),
+        arguments(program.getRoot(), options.assumeDistinctArguments),
+        block(program.getRoot(), UniformityUnit::Block, &arguments),
+        warp(program.getRoot(), UniformityUnit::Warp, &arguments) {}
+
+  const InlinedProgram &program;
+  /// Barriers may be put into functions that are called.
+  bool entersCalls = false;
+  ArgumentAliases arguments;
+  UniformityAnalysis block, warp;
+};
+
+/// One kernel or device function: its accesses, and what of them barriers have
+/// to order.
+class KernelSync {
+public:
+  KernelSync(Operation *scope, const SyncAnalyses &analyses);
+
+  /// A kernel as barriers of the block, or of warps, see it, as it is now; or
+  /// the arm of `part`, as barriers of the block's part see it.
+  SyncTree makeTree(UniformityUnit unit,
+                    const ThreadPart *part = nullptr) const;
+  /// Parts of the block that have a barrier of their own.
+  ArrayRef<ThreadPart> getParts() const { return parts.getParts(); }
+  /// Takes all parts into account that could have one.
+  void addParts(const SyncTree &block);
+  /// Gives `part` a barrier if it has none; false if none is left.
+  bool allocateBarrier(const ThreadPart &part) { return parts.allocate(part); }
+  /// What barriers have to order; of a part of the block, or if `isComplete`,
+  /// all of it.
+  std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
+                                  HazardUse use, bool isComplete = false);
+  /// Whether barriers of warps can be told from those of the block.
+  bool hasWarps() const {
+    return conflicts.getIndex().getShape().getNumThreads().has_value();
+  }
+
+  /// True if threads wait for each other, or for copies, in ways that are not
+  /// followed.
+  bool hasOtherWaits() const { return hasOtherBarriers || hasPhaseWaits; }
+
+  /// True if copies are made by TMA.
+  bool hasBulkCopies() const {
+    return llvm::any_of(accesses.getAccesses(), isBulk);
+  }
+
+  /// Where threads wait for others than at barriers of all.
+  ThreadWaits findWaits() const;
+
+  /// True if all threads of a unit that get to `op` do so together.
+  bool isReachedTogether(Operation *op, UniformityUnit unit) const;
+  /// True if a thread may get to `op` more than once.
+  bool isRepeated(Operation *op) const { return loops.getLoop(op) != nullptr; }
+  /// True if all threads of the block, or of each warp, get to its entry
+  /// together.
+  bool isEnteredTogether(UniformityUnit unit) const;
+
+  Operation *getScope() const { return scope; }
+  /// What `op`, that may stand in place of a call, was written as.
+  Operation *getSource(Operation *op) const {
+    return analyses.program.getSource(op);
+  }
+  const ThreadAccess &getAccess(unsigned number) const {
+    return accesses.getAccesses()[number];
+  }
+  const ThreadAccesses &getAccesses() const { return accesses; }
+  ThreadConflicts &getConflicts() { return conflicts; }
+
+  /// What threads of different blocks do to each other.
+  std::vector<BlockRace> findBlockRaces();
+
+private:
+  bool arePhasesFollowed(const SyncTree &tree) const;
+  bool mayOrderByPhases(const Hazard &hazard, bool arePhasesFollowed) const;
+  void weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
+              bool arePhasesFollowed) const;
+
+  Operation *scope;
+  const SyncAnalyses &analyses;
+  KernelLoops loops;
+  ThreadAccesses accesses;
+  mutable ThreadConflicts conflicts;
+  ThreadParts parts;
+  bool hasOtherBarriers = false, hasPhaseWaits = false;
+  /// Some of the other barriers, and of those between blocks, order something:
+  /// relaxed atomic operations do not.
+  bool hasOtherOrders = false, hasOrdersOfBlocks = false;
+  /// Where threads may arrive at mbarriers.
+  SmallVector<Operation *> arrivals;
+};
+
+SyncFinding::Place getPlace(Operation *op);
+
+/// `what (x, y, z)`
+std::string printIds(StringRef what, const std::array<int64_t, 3> &ids);
+
+/// Makes a barrier before `before`: of `part`, if that is given, or of `unit`.
+Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
+                         const ThreadPart *part, Operation *before);
+
+/// Says by remarks why barriers of a placement are there: which hazards they
+/// order, and which of these show that as many barriers are needed. One remark
+/// is for people, one is JSON (docs/synchronization.md).
+class BarrierExplainer {
+public:
+  BarrierExplainer(const KernelSync &kernel, const SyncTree &tree,
+                   ArrayRef<Hazard> hazards, const SyncPlacement &placement)
+      : kernel(kernel), tree(tree), hazards(hazards), placement(placement) {}
+
+  /// Explains a `barrier` at a gap of the placement, by number.
+  void explain(Operation *barrier, unsigned gap);
+
+private:
+  SmallVector<unsigned, 0> findOrdered(unsigned gap);
+
+  const KernelSync &kernel;
+  const SyncTree &tree;
+  ArrayRef<Hazard> hazards;
+  const SyncPlacement &placement;
+  /// What each gap orders by itself; empty until somebody asks.
+  std::vector<SmallVector<unsigned, 0>> orderedBy;
+};
+
+/// The orders that hazards ask for.
+SmallVector<SyncHazard> getOrders(ArrayRef<Hazard> hazards);
+
+/// Those that do not follow from others.
+struct LeadingOrders {
+  explicit LeadingOrders(ArrayRef<Hazard> hazards);
+
+  /// Makes what a placement says of them say it of the hazards.
+  SyncPlacement restore(SyncPlacement placement) const;
+
+  SmallVector<SyncHazard> orders;
+  /// The hazard that each is of.
+  SmallVector<unsigned> numbers;
+};
+
+/// What is wrong with the synchronisation of a kernel.
+class SyncFindings {
+public:
+  explicit SyncFindings(KernelSync &kernel);
+
+  /// Adds barriers that not all threads of a unit reach, of `tree`.
+  void addDivergent(const SyncTree &tree, UniformityUnit unit);
+  /// Adds barriers of warps, of `tree`, of which some lanes reach more than
+  /// others do.
+  void addUneven(const SyncTree &tree);
+  /// Adds barriers of warps that not all lanes may reach, where nothing is
+  /// known of the warps.
+  void addUnknownWarps();
+  /// Adds hazards that are not cut; because of `wait`, if that is given, behind
+  /// which no barrier is put.
+  void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
+                UniformityUnit unit, Operation *wait = nullptr);
+  /// Adds what is wrong in the arms of parts of the block.
+  void addParts();
+
+  /// Adds what threads of different blocks do to each other.
+  void addBlockRaces();
+
+  /// Removes them from here.
+  std::vector<SyncFinding> take() { return std::exchange(findings, {}); }
+
+private:
+  void addRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
+               UniformityUnit unit);
+  void addRace(const BlockRace &race);
+  bool countRace(Conflict::Kind kind);
+  void tellRace(const SyncTree &tree, const Hazard &hazard, bool isFixable,
+                UniformityUnit unit, Operation *wait);
+  void noteMore(Conflict::Kind kind);
+  void addDivergent(Operation *barrier, UniformityUnit unit,
+                    SyncVerdict verdict = SyncVerdict::Divergent);
+  std::string describeMemory(unsigned first, unsigned second);
+
+  KernelSync &kernel;
+  std::unique_ptr<AsmState> state;
+  std::vector<SyncFinding> findings;
+  /// What is told of two operations; the number of the finding, if that is only
+  /// possible.
+  struct Report {
+    bool isCertain = false;
+    std::optional<size_t> finding;
+  };
+  DenseMap<std::pair<Operation *, Operation *>, Report> reported;
+  /// More would not be read.
+  static constexpr unsigned kMaxRaces = 100;
+  unsigned numRaces[2] = {}; // possible ones, and certain ones
+};
+
+/// Emits what was found, as `options` ask for. Fails if it emits an error.
+LogicalResult emitFindings(ArrayRef<SyncFinding> findings,
+                           const SyncOptions &options);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_SYNC_KERNELSYNC_H

@@ -1,0 +1,124 @@
+//===- VerifySync.cpp - Prove that a kernel has no races ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelSync.h"
+#include "Support/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "workgroup/Support/Kernel.h"
+#include "workgroup/Transforms/Launch.h"
+#include "workgroup/Transforms/Sync.h"
+
+namespace mlir::workgroup {
+
+#define GEN_PASS_DEF_VERIFYSYNCPASS
+#include "workgroup/Transforms/Sync.h.inc"
+
+/// Says that control flow is more than the analysis understands.
+static void addUnstructured(const SyncTree &tree, SyncFinding &finding) {
+  finding.verdict = SyncVerdict::Maybe;
+  finding.at = getPlace(tree.getUnstructured());
+  finding.message =
+      "possible data race on memory that threads share: the branches between "
+      "these blocks are no nest of loops with one way out and of branches that "
+      "meet again, so that nothing is known of the order of accesses";
+}
+
+static void addFindings(KernelSync &kernel, const SyncTree &tree,
+                        UniformityUnit unit, SyncFindings &findings) {
+  findings.addDivergent(tree, unit);
+  findings.addRaces(
+      tree, kernel.findHazards(tree, unit, HazardUse::Verification), unit);
+}
+
+static std::vector<SyncFinding> verifyKernel(KernelSync &kernel) {
+  SyncFindings findings(kernel);
+  std::vector<SyncFinding> unknown;
+  SyncTree block = kernel.makeTree(UniformityUnit::Block);
+  if (block.getUnstructured()) {
+    addUnstructured(block, unknown.emplace_back());
+    return unknown;
+  }
+  addFindings(kernel, block, UniformityUnit::Block, findings);
+  findings.addParts();
+  if (kernel.hasWarps()) {
+    SyncTree warp = kernel.makeTree(UniformityUnit::Warp);
+    if (warp.getUnstructured())
+      addUnstructured(warp, unknown.emplace_back());
+    else
+      addFindings(kernel, warp, UniformityUnit::Warp, findings);
+    findings.addUneven(warp);
+  } else {
+    findings.addUnknownWarps();
+  }
+  findings.addBlockRaces();
+  std::vector<SyncFinding> found = findings.take();
+  llvm::append_range(found, std::move(unknown));
+  return found;
+}
+
+/// Says which accesses race, but harmlessly: they write the same value.
+static void remarkSameValues(KernelSync &kernel) {
+  if (!kernel.getScope()->getContext()->getRemarkEngine())
+    return;
+  for (auto [number, access] :
+       llvm::enumerate(kernel.getAccesses().getAccesses())) {
+    PairRelation sameTime;
+    if (access.sameness != ThreadAccess::NotSame &&
+        kernel.getConflicts().find(number, number, sameTime))
+      analysisRemark(RemarkSource::VerifySync, "SameValue", access.op)
+          << "threads write the same value to the same bytes";
+  }
+}
+
+static SyncReport report(Operation *scope, const SyncAnalyses &analyses) {
+  KernelSync kernel(scope, analyses);
+  SyncReport report;
+  report.kernel = getScopeName(scope).str();
+  report.location = scope->getLoc();
+  report.findings = verifyKernel(kernel);
+  for (const SyncFinding &finding : report.findings)
+    report.verdict = std::max(report.verdict, finding.verdict);
+  remarkSameValues(kernel);
+  return report;
+}
+
+LogicalResult verifySync(Operation *root, const SyncOptions &options,
+                         std::vector<SyncReport> *reports) {
+  // Kernels are told what launches say, in a copy.
+  bool hasLaunches =
+      root->walk([](gpu::LaunchFuncOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  InlinedProgram program(root, /*isCopied=*/hasLaunches);
+  if (hasLaunches)
+    inferLaunchSizes(program.getRoot());
+  SmallVector<Operation *> scopes = program.inlineAll();
+  SyncAnalyses analyses(program, options);
+  analyses.entersCalls = true;
+  bool hasFailed = false;
+  for (Operation *scope : scopes) {
+    SyncReport found = report(scope, analyses);
+    hasFailed |= failed(emitFindings(found.findings, options));
+    if (reports)
+      reports->push_back(std::move(found));
+  }
+  return success(!hasFailed);
+}
+
+namespace {
+struct VerifySyncPass final : impl::VerifySyncPassBase<VerifySyncPass> {
+  using VerifySyncPassBase::VerifySyncPassBase;
+
+  void runOnOperation() override {
+    if (failed(verifySync(getOperation(), {assumeDistinctArguments, strict})))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+
+} // namespace mlir::workgroup

@@ -1,0 +1,119 @@
+//===- ThreadVectors.cpp - How wide a thread accesses memory --------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadVectors.h"
+#include "PointEmitter.h"
+#include "Support/Views.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "workgroup/Support/MemorySpace.h"
+
+namespace mlir::workgroup {
+
+/// The widest access of the hardware, in bytes.
+static constexpr int64_t kMaxBytes = 16;
+/// More operations than this are not repeated for the points of a vector.
+static constexpr int64_t kMaxOps = 512;
+
+/// The bytes of an element; 0 for one that is not loaded in vectors.
+static int64_t getVectorElementBytes(Value memref) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 ||
+      !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
+    return 0;
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+/// True if accesses to `memref` at multiples of `length` elements along its
+/// rows are aligned, under the conditions that go to `vector`.
+static bool isAligned(Value memref, int64_t length, ThreadVector &vector,
+                      AlignmentAnalysis &alignment) {
+  int64_t bytes = length * getVectorElementBytes(memref);
+  while (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
+    if (!llvm::all_of(view.getMixedStrides(), isOneInteger) ||
+        getDroppedDims(view).test(view.getSourceType().getRank() - 1) ||
+        alignment.getDivisor(view.getMixedOffsets().back()) % length != 0)
+      return false;
+    memref = view.getSource();
+  }
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.getLayout().isIdentity() ||
+      alignment.getAlignment(memref) % bytes != 0)
+    return false;
+  int64_t last = type.getRank() - 1;
+  if (last == 0)
+    return true;
+  if (!type.isDynamicDim(last))
+    return type.getDimSize(last) % length == 0;
+  vector.conditions.insert({memref, last});
+  return true;
+}
+
+/// Nothing if `operands` cannot be accessed by `length` elements.
+static std::optional<ThreadVector> tryLength(linalg::LinalgOp op,
+                                             ArrayRef<OpOperand *> operands,
+                                             unsigned loop, int64_t length,
+                                             AlignmentAnalysis &alignment) {
+  ThreadVector vector;
+  vector.length = length;
+  for (OpOperand *operand : operands)
+    if (getLaneAccess(op, *operand, loop) == LaneAccess::Contiguous &&
+        !isAligned(operand->get(), length, vector, alignment))
+      return std::nullopt;
+  return vector;
+}
+
+/// The longest vectors that the kinds of accesses allow.
+static int64_t getMaxLength(linalg::LinalgOp op, ArrayRef<OpOperand *> operands,
+                            unsigned loop) {
+  int64_t widest = 0;
+  for (OpOperand *operand : operands) {
+    LaneAccess access = getLaneAccess(op, *operand, loop);
+    if (access == LaneAccess::Same)
+      continue;
+    bool isNear = isWorkgroupMemory(operand->get().getType());
+    if (access == LaneAccess::Scattered && (op.isDpsInit(operand) || !isNear))
+      return 1;
+    if (access == LaneAccess::Scattered)
+      continue;
+    int64_t bytes = getVectorElementBytes(operand->get());
+    if (bytes == 0)
+      return 1;
+    widest = std::max(widest, bytes);
+  }
+  if (widest == 0)
+    return 1;
+  int64_t length = kMaxBytes / widest, numOps = 0;
+  op.getBlock()->walk([&](Operation *) { ++numOps; });
+  while (length > 1 && length * numOps > kMaxOps)
+    length /= 2;
+  return length;
+}
+
+ThreadVector chooseThreadVector(linalg::LinalgOp op,
+                                ArrayRef<OpOperand *> operands, unsigned loop,
+                                OpFoldResult extent,
+                                std::optional<int64_t> numPoints,
+                                int64_t threads, AlignmentAnalysis &alignment) {
+  std::optional<int64_t> count = getConstantIntValue(extent);
+  for (int64_t length = getMaxLength(op, operands, loop); length > 1;
+       length /= 2) {
+    if ((count && *count < length) ||
+        (numPoints && *numPoints / length < threads / 2))
+      continue;
+    std::optional<ThreadVector> vector =
+        tryLength(op, operands, loop, length, alignment);
+    if (!vector)
+      continue;
+    vector->hasRest = alignment.getDivisor(extent) % length != 0;
+    return *vector;
+  }
+  return {};
+}
+
+} // namespace mlir::workgroup

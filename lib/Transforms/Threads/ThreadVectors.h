@@ -1,0 +1,38 @@
+//===- ThreadVectors.h - How wide a thread accesses memory ------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_THREADVECTORS_H
+#define WORKGROUP_LIB_TRANSFORMS_THREADS_THREADVECTORS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "workgroup/Analysis/Alignment.h"
+
+namespace mlir::workgroup {
+
+/// How many points along a loop a thread computes together.
+struct ThreadVector {
+  int64_t length = 1;
+  /// Extents of memory, a buffer and a dimension of it, that have to be
+  /// multiples of `length`; whether they are is seen when the kernel runs.
+  llvm::SmallSetVector<std::pair<Value, int64_t>, 2> conditions;
+  /// Points may be left over at the end of the loop.
+  bool hasRest = false;
+};
+
+/// Chooses accesses of up to 16 bytes for `operands` of `op` that lie along
+/// `loop`, of extent `extent`. `numPoints` of all loops that are shared out, if
+/// that is known, should still keep `threads` threads busy.
+ThreadVector chooseThreadVector(linalg::LinalgOp op,
+                                ArrayRef<OpOperand *> operands, unsigned loop,
+                                OpFoldResult extent,
+                                std::optional<int64_t> numPoints,
+                                int64_t threads, AlignmentAnalysis &alignment);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_THREADS_THREADVECTORS_H

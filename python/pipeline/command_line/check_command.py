@@ -1,0 +1,87 @@
+"""``python -m pipeline check``: whether threads race, and barriers stand where all pass."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import CheckError, Error, UsageError
+from ..records.findings import Report, to_json
+from ..runtime.emulator import Options
+from .run_command import make_random, summarize
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..compiling.checking import SyncReport
+    from ..compiling.request import Sync
+    from ..program.module import Module
+
+# In which order threads were run, and what was seen.
+_Run = tuple[str, Report]
+
+SEED = 0
+# For what has no random values.
+REMEDY = "try the program on some by `python -m pipeline run` with --arg and --check races"
+
+
+def run(
+    options: argparse.Namespace,
+    check: Callable[[], SyncReport],
+    compile_module: Callable[[Sync], Module],
+) -> int:
+    """Check, and tell what was found: 0 if all kernels are safe, else 1."""
+    static = check()
+    sync: Sync = "insert" if static.has_inserted_barriers else "keep"
+    try:
+        dynamic = _run_entries(compile_module(sync)) if options.dynamic else None
+    except Error:
+        _tell(options, static, None)  # what is known all the same
+        raise
+    _tell(options, static, dynamic)
+    is_clean = static.is_safe and not any(report.errors for _, report in dynamic or ())
+    return 0 if is_clean else CheckError.exit_code
+
+
+def _tell(options: argparse.Namespace, static: SyncReport, dynamic: Sequence[_Run] | None) -> None:
+    if options.format != "json":
+        return _print(static, dynamic or ())
+    report = static.to_json()
+    if dynamic is not None:
+        report["launches"] = [{"order": order, **to_json(item)} for order, item in dynamic]
+    print(json.dumps(report), flush=True)
+    return None
+
+
+def _run_entries(module: Module) -> list[_Run]:
+    """Run all functions that launch kernels, in two orders of threads."""
+    import numpy as np
+
+    runs: list[_Run] = []
+    if not module.entries:
+        raise UsageError("error: --dynamic runs functions that launch kernels, and there are none")
+    for name in module.entries:
+        for order in ("forward", "reverse"):
+            random = np.random.default_rng(SEED)
+            arguments = module.entry(name).arguments
+            values = [make_random(item, random, remedy=REMEDY) for item in arguments]
+            emulation = Options(check="races", order=order)
+            reports = module.emulate(*values, entry=name, options=emulation)
+            runs += ((order, report) for report in reports)
+    return runs
+
+
+def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
+    if static.rendered:
+        print(static.rendered, file=sys.stderr)
+    for kernel in static.kernels:
+        print(f"{kernel.name}: {kernel.verdict}")
+    told: set[str] = set()
+    for order, report in dynamic:
+        # Mostly the same is found in both orders.
+        if report.rendered and report.rendered not in told:
+            print(report.rendered, file=sys.stderr)
+            told.add(report.rendered)
+        print(f"{summarize(report)} (threads {order})")

@@ -1,0 +1,360 @@
+"""The command line: arguments in, texts and exit codes out.
+
+Results go to standard output, words to standard error. Exit codes: 0 done, 1 the program was
+refused, 2 wrong usage, 69 a tool is missing, 70 internal error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ..compiling.compiler import choose_schedule, compile, load_beside
+from ..compiling.request import STAGES, Stage
+from ..errors import CompileError, Error, InternalError, UnverifiedWarning, UsageError
+from ..system import worker
+from ..system.files import is_text, write_file
+from ..system.toolchain import find_mlir_opt, plugin_path
+from .parser import NOT_BUILT, make_parser
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from ..diagnostics import Remark
+    from ..program.module import Module
+
+T = TypeVar("T")
+
+_SUFFIXES = {"schedule": "schedule.mlir", "gpu": "gpu.mlir", "nvvm": "nvvm.mlir", "llvm": "ll"}
+_PACKING = "workgroup-pack-memory"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    warnings.simplefilter("ignore", UnverifiedWarning)  # told in words of the command line
+    if arguments and arguments[0] == "opt":
+        # Everything after the word is mlir-opt's, which argparse cannot promise.
+        return _guard(lambda: _opt(arguments[1:]))
+    if arguments and arguments[0] in NOT_BUILT:
+        words = NOT_BUILT[arguments[0]]
+        return _guard(lambda: _not_built(words))
+    return _guard(lambda: _parse_and_run(arguments))
+
+
+def _parse_and_run(arguments: Sequence[str]) -> int:
+    try:
+        options = make_parser().parse_args(arguments)
+    except SystemExit:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        raise
+    return _COMMANDS[options.command](options)
+
+
+def _guard(command: Callable[[], int]) -> int:
+    """Iteration what `command` raises into words and an exit code."""
+    try:
+        code = command()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except InternalError as error:
+        print(error, file=sys.stderr)
+        print(f"error: reproducer: {_save_reproducer(error)}", file=sys.stderr)
+        return error.exit_code
+    except UsageError as error:
+        print(error.shell_message, file=sys.stderr)
+        return error.exit_code
+    except Error as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        # Not by way of the interpreter's end, which would wait for, or pull the ground from under,
+        # a compilation that is still under way in its thread.
+        os._exit(130)
+    except BrokenPipeError:
+        _drop_output()  # the reader has gone
+        return 1
+    except OSError as error:
+        _drop_output()
+        print(f"error: {error.filename or '<stdout>'}: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _drop_output() -> None:
+    """Keep what is still buffered from being written, and failing again, at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _save_reproducer(error: InternalError) -> str:
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="pipeline-", suffix=".mlir", delete=False, encoding="utf-8"
+    ) as stream:
+        stream.write(error.reproducer)
+        return stream.name
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def _compile(options: argparse.Namespace) -> int:
+    emit: str = options.emit
+    if emit == "bundle":
+        raise UsageError("error: --emit bundle is not built yet")
+    if options.input == options.schedule == "-":
+        raise UsageError("error: the standard input cannot be both program and schedule")
+    if emit == "schedule":
+        return _emit_schedule(options)
+    until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
+    remarks = _compile_regex(options.remarks)
+    _warn_of(options)
+    try:
+        module = _wait_for(
+            lambda: compile(
+                _source(options.input),
+                chip=options.chip,
+                schedule=_schedule(options.schedule),
+                sync=options.sync,
+                verify=not options.no_verify,
+                memory_options=options.memory_options,
+                until=until,
+                keep_texts=options.save_temps is not None,
+                color=_use_color(options.color),
+            )
+        )
+    except CompileError as error:
+        _report(error, options, remarks)
+        _save_temps(error.texts, options, error.schedule)
+        raise
+    if module.rendered:
+        print(module.rendered, file=sys.stderr)
+    start = time.perf_counter()
+    data = module.cubin if emit == "cubin" else module.texts[until].encode()
+    ptxas = {"cubin": time.perf_counter() - start} if emit == "cubin" else {}
+    _report(module, options, remarks, ptxas)
+    cubin = data if emit == "cubin" else None
+    _save_temps(module.texts, options, module.schedule, cubin)
+    _write(options.output, data, is_binary=emit == "cubin")
+    return 0
+
+
+def _emit_schedule(options: argparse.Namespace) -> int:
+    if options.schedule not in (None, "auto"):
+        raise UsageError("error: --emit schedule prints what --schedule auto chooses")
+    text = _wait_for(
+        lambda: choose_schedule(
+            _source(options.input), chip=options.chip, color=_use_color(options.color)
+        )
+    )
+    _write(options.output, text.encode(), is_binary=False)
+    return 0
+
+
+def _warn_of(options: argparse.Namespace) -> None:
+    if options.no_verify:
+        what = "kernels are not checked for data races and divergent barriers"
+        print(f"warning: --no-verify: {what}", file=sys.stderr)
+
+
+def _wait_for(function: Callable[[], T]) -> T:
+    """Call a function that may take long in a thread, so that Ctrl-C is heard at once.
+
+    That ends the process, by ``_guard``, whatever the thread is at.
+    """
+    return worker.call(function, _load_rest)
+
+
+def _load_rest() -> None:
+    """Import what a compilation takes, if its libraries are still being loaded."""
+    load_beside()
+    gc.enable()
+    worker.raise_at_interrupts()
+
+
+def _source(given: str) -> str | Path:
+    """Return the name of a file as what cannot be taken for a program."""
+    if not is_text(given):
+        return given
+    from pathlib import Path
+
+    return Path(given)
+
+
+def _schedule(given: str | None) -> str | Path | None:
+    return None if given is None else _source(given)
+
+
+def _compile_regex(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text) if text is not None else None
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UsageError(f"error: --remarks: not a regular expression: {error}") from error
+
+
+def _use_color(choice: str) -> bool:
+    if choice == "auto":
+        return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    return choice == "always"
+
+
+def _report(
+    outcome: Module | CompileError,
+    options: argparse.Namespace,
+    remarks: re.Pattern[str] | None,
+    ptxas: Mapping[str, float] | None = None,
+) -> None:
+    if remarks is not None:
+        for remark in filter(lambda item: _matches(item, remarks), outcome.remarks):
+            print(remark, file=sys.stderr)
+        if remarks.search(_PACKING) and not isinstance(outcome, CompileError):
+            for memory in outcome.workgroup_memory:
+                print(memory, file=sys.stderr)
+    if options.timing:
+        all_seconds = {**outcome.seconds, **(ptxas or {})}
+        for stage, seconds in [*all_seconds.items(), ("total", sum(all_seconds.values()))]:
+            print(f"{seconds * 1e3:10.2f} ms  {stage}", file=sys.stderr)
+
+
+def _matches(remark: Remark, pattern: re.Pattern[str]) -> bool:
+    return bool(pattern.search(remark.category) or pattern.search(remark.name))
+
+
+def _save_temps(
+    texts: Mapping[str, str],
+    options: argparse.Namespace,
+    schedule: str | None = None,
+    cubin: bytes | None = None,
+) -> None:
+    if options.save_temps is None:
+        return
+    from pathlib import Path
+
+    folder = Path(options.save_temps)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
+    name = "stdin" if options.input == "-" else Path(options.input).stem
+    if schedule is not None:
+        write_file(folder / f"{name}.transform.mlir", schedule.encode())
+    for stage, text in texts.items():
+        write_file(folder / f"{name}.{_SUFFIXES.get(stage, stage)}", text.encode())
+    if cubin is not None:
+        write_file(folder / f"{name}.cubin", cubin)
+
+
+def _write(output: str, data: bytes, *, is_binary: bool) -> None:
+    if output != "-":
+        return write_file(output, data)
+    if sys.stdout is None:
+        raise UsageError("error: the standard output is closed; name a file by -o")
+    if is_binary and sys.stdout.isatty():
+        raise UsageError("error: a cubin is no text for a terminal; name a file by -o")
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+    return None
+
+
+def _run(options: argparse.Namespace) -> int:
+    from . import run_command
+
+    if options.input == options.schedule == "-":
+        raise UsageError("error: the standard input cannot be both program and schedule")
+    _warn_of(options)
+
+    def compile_module() -> Module:
+        module = _wait_for(
+            lambda: compile(
+                _source(options.input),
+                chip=options.chip,
+                schedule=_schedule(options.schedule),
+                sync=options.sync,
+                verify=not options.no_verify,
+                until="llvm",
+                color=_use_color("auto"),
+            )
+        )
+        if module.rendered:
+            print(module.rendered, file=sys.stderr)
+        return module
+
+    return run_command.run(options, compile_module)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from ..compiling.checking import check
+    from . import check_command
+
+    if options.input == options.schedule == "-":
+        raise UsageError("error: the standard input cannot be both program and schedule")
+    if options.dynamic and options.input == "-":
+        raise UsageError("error: --dynamic reads the program twice: give a file")
+    return check_command.run(
+        options,
+        lambda: _wait_for(
+            lambda: check(
+                _source(options.input),
+                schedule=_schedule(options.schedule),
+                color=_use_color("auto"),
+            )
+        ),
+        lambda sync: _wait_for(
+            lambda: compile(
+                _source(options.input),
+                schedule=_schedule(options.schedule),
+                sync=sync,
+                verify=False,
+                until="llvm",
+                color=_use_color("auto"),
+            )
+        ),
+    )
+
+
+def _opt(arguments: Sequence[str]) -> int:
+    import subprocess
+
+    command = [str(find_mlir_opt()), f"--load-pass-plugin={plugin_path()}", *arguments]
+    code = subprocess.run(command, check=False).returncode
+    return 128 - code if code < 0 else code
+
+
+def _plugin_path(_: argparse.Namespace) -> int:
+    print(plugin_path())
+    return 0
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from ..system.doctor import examine
+
+    findings = examine()
+    for finding in findings:
+        print(finding)
+    return 0 if all(finding.is_fine for finding in findings) else 69
+
+
+def _not_built(words: str) -> int:
+    raise UsageError(f"error: {words}")
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "compile": _compile,
+    "run": _run,
+    "check": _check,
+    "opt": lambda _: _opt([]),
+    "plugin-path": _plugin_path,
+    "doctor": _doctor,
+}
+
+
+__all__ = ["CompileError", "main"]

@@ -1,0 +1,195 @@
+"""What the command line takes: commands, their options, and what ``--help`` says of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from .. import __version__
+from ..records.limits import STEP_LIMIT
+
+NOT_BUILT = {
+    "explain": "the report is not built yet",
+}
+_PROGRAM = "python -m pipeline"
+_EMITS = ("ptx", "cubin", "bundle", "schedule", "gpu", "nvvm", "llvm")
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Writes lines of 100 columns, whatever the terminal has.
+
+    Each option that is added makes a formatter, and asking for a terminal's width loads modules
+    that take milliseconds.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=100)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Gets its options, by `add_options`, when it is first asked to read some."""
+
+    def __init__(
+        self, add_options: Callable[[argparse.ArgumentParser], None] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_Formatter, **kwargs)
+        self._add_options = add_options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._add_options:
+            self._add_options(self)
+            self._add_options = None
+        return super().parse_known_args(args, namespace)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser, which tells the ``command`` beside its options."""
+    parser = _Parser(
+        prog=_PROGRAM,
+        description="From linalg to PTX with plain upstream MLIR.",
+        epilog="Exit codes: 0 done, 1 program refused, 2 wrong usage, 69 tool missing, "
+        "70 internal error, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"mlir-workgroup {__version__}")
+    commands = parser.add_subparsers(
+        title="commands",
+        dest="command",
+        required=True,
+        metavar="COMMAND",
+        prog=_PROGRAM,  # else the usage of all is formatted, for this
+    )
+    for name, words, add_options in (
+        ("compile", "compile a program to PTX or machine code", _add_compile),
+        ("run", "run a program, or one kernel, on the CPU emulator", _add_run),
+        ("check", "prove that kernels do not race, or tell which accesses do", _add_check),
+    ):
+        commands.add_parser(name, help=words, add_options=add_options)
+    commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
+    commands.add_parser("plugin-path", help="print the path of the pass plugin")
+    commands.add_parser("doctor", help="tell what is installed and what is missing")
+    for name, words in NOT_BUILT.items():
+        commands.add_parser(name, help=f"({words})", add_help=False)
+    return parser
+
+
+def _add_compile(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default="-", help="the result; - is the standard output"
+    )
+    parser.add_argument(
+        "--emit", choices=_EMITS, default="ptx", help="what to write (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--chip", metavar="CHIP", help="as sm_90a (default: the program's target, else sm_80)"
+    )
+    parser.add_argument(
+        "--schedule",
+        metavar="auto|none|FILE",
+        help="transform dialect schedule to apply (default: auto, the program's own or, if it has "
+        "neither one nor kernels, one that is chosen, which --emit schedule prints)",
+    )
+    parser.add_argument(
+        "--sync",
+        metavar="insert|keep|minimize",
+        default="insert",
+        help="barriers: add the fewest that are missing, leave them as they are, or also remove "
+        "those that order nothing (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-verify",
+        action="store_true",
+        help="accept data races, and barriers in divergent control flow",
+    )
+    parser.add_argument(
+        "--memory-options",
+        metavar="OPTIONS",
+        default="",
+        help="further options of the pipeline workgroup-memory, as mlir-opt takes them: "
+        "'reuse=never resolve-bank-conflicts=false'",
+    )
+    parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
+    parser.add_argument("--timing", action="store_true", help="print the time of each stage")
+    parser.add_argument(
+        "--remarks",
+        metavar="REGEX",
+        help="print the remarks of the passes that match, or of all: .; if workgroup-pack-memory "
+        "does, also where each kernel's workgroup buffers are",
+    )
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
+    )
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
+    parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="A.npy|N",
+        help="the next argument: an array's file, or a number",
+    )
+    parser.add_argument(
+        "--random", type=int, metavar="SEED", help="random values for arguments that are not given"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="write argN.npy of what changed, and resultN.npy"
+    )
+    parser.add_argument(
+        "--backend", choices=("auto", "cuda", "emulator"), default="auto", help="where to run"
+    )
+    sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
+    for name, words in sizes.items():
+        parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}, with --kernel")
+    parser.add_argument(
+        "--dynamic-shared-bytes", type=int, metavar="N", help="dynamic memory, with --kernel"
+    )
+    _add_check_options(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
+    parser.add_argument("--chip", metavar="CHIP", help="as for compile")
+    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument(
+        "--sync", metavar="insert|keep|minimize", default="insert", help="as for compile"
+    )
+    parser.add_argument("--no-verify", action="store_true", help="as for compile")
+
+
+def _add_check_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--check", choices=("none", "races", "all"), default=None, help="default: none"
+    )
+    parser.add_argument("--check-races", action="store_true", help="the same as --check races")
+    parser.add_argument("--stats", action="store_true", help="tell what accesses cost")
+    parser.add_argument(
+        "--order", default="forward", metavar="forward|reverse|SEED", help="who runs first"
+    )
+    parser.add_argument(
+        "--async-mode",
+        default="on_wait",
+        metavar="on_wait|eager|SEED",
+        help="when the bytes of asynchronous copies arrive",
+    )
+    parser.add_argument(
+        "--step-limit",
+        type=int,
+        default=STEP_LIMIT,
+        metavar="N",
+        help="loop iterations after which a thread counts as stuck (default: %(default)s)",
+    )
+    parser.add_argument("--workers", type=int, default=0, metavar="N", help="host threads to use")
+    parser.add_argument("--blocks", type=int, default=0, metavar="N", help="run only N blocks")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
+    parser.add_argument(
+        "--dynamic",
+        action="store_true",
+        help="also run the program on the emulator, on random arguments, and look for races",
+    )

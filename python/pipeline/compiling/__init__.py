@@ -1,0 +1,1 @@
+"""Requests to the native extension, and what comes back."""

@@ -1,0 +1,225 @@
+"""``pipeline.compile``: texts go to the native extension, data comes back.
+
+No decision about the program is taken here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import CompileError, UnverifiedWarning, UsageError
+from ..system.files import is_text, read_source
+from ..system.toolchain import find_libdevice, load_native
+from .request import SCHEDULE_NAME, STAGES, SYNCS, Request, Stage, Sync
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .. import _native
+    from ..program.module import Module
+    from ..schedules import Choice
+    from ..schedules.target import Target
+
+
+def compile(
+    source: str | Path,
+    *,
+    chip: str | None = None,
+    schedule: str | Path | None = None,
+    sync: Sync = "insert",
+    verify: bool = True,
+    memory_options: str = "",
+    until: Stage = "ptx",
+    keep_texts: bool = False,
+    snapshots: bool = False,
+    color: bool = False,
+) -> Module:
+    """Compile a program of linalg and GPU operations to PTX.
+
+    source: MLIR, as text if it is a string with a newline, else the name of a file (``-`` is the
+        standard input).
+    chip: as ``sm_90a``. Default: the target of the program's ``gpu.module``, else ``sm_80``.
+    schedule: a transform dialect program with a ``@__transform_main``, as text or file; ``none`` to
+        apply none. Default (also ``auto``): the one that the program carries or, if it has neither
+        one nor kernels, what :mod:`pipeline.schedules` chooses for its linalg operations, which is
+        ``Module.schedule``.
+    sync: ``insert`` leaves the program's barriers alone and adds the fewest that are missing,
+        ``minimize`` also removes those that order nothing, ``keep`` leaves them alone and has each
+        pass add what its own rewrite needs.
+    verify: reject kernels whose threads race, and barriers that not all threads of a block reach
+        together; warn of what is not decided. False is an UnverifiedWarning.
+    memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
+        them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
+        barriers, which are set as above.
+    until: the last stage to run. Only after ``ptx`` has the module its ``ptx``.
+    keep_texts: keep the text of every stage in ``texts``, not only of the last.
+    snapshots: keep what each pass changed in ``snapshots``.
+    color: put terminal colours into the text of errors.
+
+    Memref arguments of kernels are assumed to be aligned to 16 bytes, which each
+    ``Kernel.arguments`` states; whoever launches must see to it.
+
+    Raises CompileError (ResourceError if the GPU is too small) with located diagnostics if the
+    program is refused, UsageError for arguments that make no sense, ToolError if MLIR or
+    libdevice is missing, InternalError if a pass crashes.
+    """
+    if sync not in SYNCS:
+        raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
+    if until not in STAGES:
+        raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
+    if not verify:
+        warnings.warn(
+            "verify=False: kernels are not checked for data races and divergent barriers",
+            UnverifiedWarning,
+            stacklevel=2,
+        )
+    text, name = read_source(source)
+    request = Request(
+        text=text,
+        name=name,
+        chip=chip,
+        schedule=read_schedule(schedule),
+        use_own_schedule=schedule != "none",
+        sync=sync,
+        verify=verify,
+        memory_options=memory_options,
+        until=until,
+        keep_texts=keep_texts,
+        snapshots=snapshots,
+        color=color,
+    )
+    chooser = make_chooser(schedule, chip)
+    result = compile_natively(request, chooser)
+    from .results import make_module
+
+    return make_module(result, request, chooser.choice if chooser else None)
+
+
+def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool = False) -> str:
+    """Return the schedule that :func:`compile` chooses for a program.
+
+    It is a transform dialect program, to be edited and passed to it by ``schedule``.
+
+    source, chip, color: as for :func:`compile`.
+
+    Raises CompileError if the program cannot be read, or there is nothing to choose: it has a
+    schedule or kernels, or no operation that becomes one.
+    """
+    text, name = read_source(source)
+    request = Request(text, name, None, use_own_schedule=True, chip=chip, color=color)
+    chooser = Chooser(chip, only=True)
+    compile_natively(request, chooser)
+    if chooser.choice is None:
+        from ..diagnostics import Diagnostic, Location
+
+        message = (
+            "there is no schedule to choose: the program has one or kernels of its own, or no "
+            "linalg operation"
+        )
+        diagnostic = Diagnostic("error", message, Location(name))
+        raise CompileError(str(diagnostic), [diagnostic], "schedule")
+    return chooser.choice.text
+
+
+def make_chooser(schedule: str | Path | None, chip: str | None = None) -> Chooser | None:
+    """Return who chooses a schedule, if `schedule` leaves that open."""
+    return Chooser(chip) if schedule is None or schedule == "auto" else None
+
+
+class Chooser:
+    """Chooses a schedule when the compiler asks for it, and keeps it; ends there if `only` that."""
+
+    def __init__(self, chip: str | None, *, only: bool = False) -> None:
+        self.choice: Choice | None = None
+        self._chip = chip
+        self._only = only
+
+    @property
+    def target(self) -> Target:
+        from .. import _native
+        from ..schedules.target import make_target
+
+        return make_target(self._chip or _native.default_chip(), _native.chips())
+
+    def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
+        from .. import __version__, _native
+        from ..schedules import choose
+        from ..schedules.kernel import kernel_from_native
+
+        self.choice = choose(list(map(kernel_from_native, functions)), self.target, __version__)
+        return None if self._only else _native.SourceText(self.choice.text, SCHEDULE_NAME)
+
+
+def passes() -> dict[str, str]:
+    """Return name and summary of each pass and pipeline. Raises ToolError without MLIR."""
+    load_native()
+    from .. import _native
+
+    return dict(_native.pass_summaries())
+
+
+def load_beside() -> None:
+    """Import what makes schedules and modules: meanwhile the native extension compiles.
+
+    That does not hold the interpreter's lock, so that whoever waits for it in another thread can
+    save the time.
+    """
+    # The largest schedule, too, which otherwise the compilation has to wait for.
+    importlib.import_module("pipeline.schedules.contraction")
+    importlib.import_module("pipeline.compiling.results")
+
+
+def read_schedule(schedule: str | Path | None) -> tuple[str, str] | None:
+    if schedule is None or schedule in ("auto", "none"):
+        return None
+    text, name = read_source(schedule)
+    return text, SCHEDULE_NAME if is_text(schedule) else name
+
+
+def compile_natively(request: Request, chooser: Chooser | None = None) -> _native.CompileResult:
+    """Return what the native extension makes of a request; raises as :func:`compile` does.
+
+    `chooser` is asked for a schedule if there is none.
+    """
+    load_native()
+    from .. import _native
+
+    chips = _native.chip_names()
+    if request.chip is not None and request.chip not in chips:
+        raise UsageError(f"error: unknown chip '{request.chip}'; there are {', '.join(chips)}")
+    if complaint := _native.check_memory_options(request.memory_options):
+        raise UsageError.of_option("memory_options", f"cannot be used: {complaint}")
+    source = _native.SourceText(request.text, request.name)
+    options = _options(request)
+    if chooser:
+        options.chain_bytes = chooser.target.row_bytes
+        options.chain_blocks = chooser.target.chain_blocks
+    result = _native.compile(source, options, chooser)
+    if result.succeeded:
+        return result
+    from .results import make_error
+
+    raise make_error(result, request, chooser.choice if chooser else None)
+
+
+def _options(request: Request) -> _native.CompileOptions:
+    from .. import _native
+
+    options = _native.CompileOptions()
+    options.chip = request.chip or ""
+    if request.schedule:
+        options.schedule = _native.SourceText(*request.schedule)
+    options.use_own_schedule = request.use_own_schedule
+    options.memory_options = request.memory_options
+    options.sync = request.sync
+    options.verify_barriers = request.verify
+    options.libdevice = find_libdevice() or ""
+    options.checks_sync = request.checks_sync
+    options.last_stage = _native.Stage[request.until.upper()]
+    options.keep_texts = request.keep_texts
+    options.keep_snapshots = request.snapshots
+    options.use_color = request.color
+    return options

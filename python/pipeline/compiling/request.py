@@ -1,0 +1,33 @@
+"""The arguments of :func:`pipeline.compile`, validated."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Sync = Literal["insert", "keep", "minimize"]
+
+SYNCS: tuple[Sync, ...] = ("insert", "keep", "minimize")
+
+SCHEDULE_NAME = "<schedule>"
+
+Stage = Literal["gpu", "nvvm", "llvm", "ptx"]
+
+STAGES: tuple[Stage, ...] = ("gpu", "nvvm", "llvm", "ptx")
+
+
+class Request(NamedTuple):
+    """What is to be compiled, and how."""
+
+    text: str
+    name: str
+    schedule: tuple[str, str] | None
+    use_own_schedule: bool
+    chip: str | None = None
+    sync: Sync = "insert"
+    verify: bool = True
+    memory_options: str = ""
+    until: Stage = "ptx"
+    checks_sync: bool = False
+    keep_texts: bool = False
+    snapshots: bool = False
+    color: bool = False

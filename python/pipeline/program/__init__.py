@@ -1,0 +1,1 @@
+"""Modules, kernels and entries, as callers hold them."""

@@ -1,0 +1,137 @@
+"""Host functions, as callers see them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ShapeError, UsageError
+
+if TYPE_CHECKING:
+    from ..records.signature import Argument
+    from ..runtime.arguments import Value
+    from ..runtime.emulation import Launchable
+    from ..runtime.emulator import Options
+    from ..runtime.host.execution import Outcome
+    from ..runtime.host.plan import Function, Plan
+
+
+class Entry(NamedTuple):
+    """A host function: its arguments, and which of them are memory that it may write to."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    written: tuple[bool, ...]
+
+
+def choose(
+    entries: Mapping[str, Entry], plan: Plan, kernels: Mapping[str, Launchable], name: str | None
+) -> Entry:
+    """Return the entry called `name`, or the only one. Raises UsageError if it cannot be run."""
+    if not entries:
+        raise _point_to_kernels("error: the program has no function that launches kernels", kernels)
+    known = ", ".join(entries)
+    if name is None and len(entries) > 1:
+        raise UsageError.of_option(
+            "entry", f"must be given, as several functions launch kernels: {known}"
+        )
+    if name is not None and name not in entries:
+        raise UsageError.of_option(
+            "entry", f"is '{name}', but must be a function that launches kernels: {known}"
+        )
+    entry = entries[name] if name is not None else next(iter(entries.values()))
+    for function in _reachable(plan, entry.name):
+        if function.refusal:
+            where = f"{function.location}: " if function.location.line else ""
+            raise _point_to_kernels(
+                f"{where}error: function '{entry.name}' cannot be run as a whole: "
+                f"{function.refusal}",
+                kernels,
+            )
+    return entry
+
+
+def _reachable(plan: Plan, name: str) -> list[Function]:
+    """Return the function of this name, and all that it calls."""
+    names = [name]
+    for known in names:  # grows
+        body = plan.functions[known].body
+        regions = [body] if body is not None else []
+        for region in regions:
+            for step in region.steps:
+                regions.extend(step.regions.values())
+                callee = step.fields.get("callee")
+                if callee is not None and callee not in names:
+                    names.append(callee)
+    return [plan.functions[known] for known in names]
+
+
+def _point_to_kernels(reason: str, kernels: Mapping[str, Launchable]) -> UsageError:
+    if not kernels:
+        return UsageError(reason, reason)
+    start = f"{reason}; run its kernels by themselves: "
+    calls = [f"kernels['{name}'].run(...)" for name in kernels]
+    options = [f"--kernel {name}" for name in kernels]
+    return UsageError(start + ", ".join(calls), start + ", ".join(options))
+
+
+_RELATIONS = {
+    "==": (operator.eq, ""),
+    "<=": (operator.le, "at most "),
+    ">=": (operator.ge, "at least "),
+}
+
+
+def _check_requirements(function: Function, values: Sequence[Value]) -> None:
+    """Raise ShapeError if arguments do not suit each other."""
+    from ..runtime.host.numbers import describe, evaluate
+
+    def get(argument: int, dim: int | None = None) -> int:
+        value = values[argument]
+        if dim is None:
+            return int.from_bytes(value.bytes, "little", signed=True)
+        assert value.array is not None
+        return int(value.array.shape[dim])
+
+    for requirement in function.require:
+        args = [get(*arg) for arg in requirement.args]
+        if not all(evaluate(trips, (), args) > 0 for trips in requirement.trips):
+            continue
+        left, right = requirement.left, requirement.right
+        actual, wanted = evaluate(left, (), args), evaluate(right, (), args)
+        holds, bound = _RELATIONS[requirement.relation]
+        if holds(actual, wanted):
+            continue
+        names = [_name_symbol(*arg) for arg in requirement.args]
+        reason = "" if isinstance(right, int) else f", as {describe(right, names)}"
+        raise ShapeError(
+            f"{requirement.location}: error: {describe(left, names)} is {actual}, but must be "
+            f"{bound}{wanted}{reason}",
+            requirement.args[0][0],
+        )
+
+
+def _name_symbol(argument: int, dim: int | None = None) -> str:
+    return f"argument {argument}" if dim is None else f"dimension {dim} of argument {argument}"
+
+
+def execute(
+    entry: Entry,
+    plan: Plan,
+    kernels: Mapping[str, Launchable],
+    values: Sequence[Any],
+    options: Options,
+) -> Outcome:
+    """Do what the plan says for `entry`, until a launch has an error.
+
+    Raises ArgumentError before anything runs, if an argument does not fit.
+    """
+    from ..runtime.arguments import check_distinct, convert
+    from ..runtime.host.execution import Executor
+
+    converted = convert(entry.name, entry.arguments, values)
+    _check_requirements(plan.functions[entry.name], converted)
+    if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):
+        check_distinct(converted, entry.written)
+    return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)

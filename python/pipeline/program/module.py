@@ -1,0 +1,370 @@
+"""A compiled program: its PTX, and what it takes to launch its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..diagnostics import Diagnostic, Remark, Snapshot
+from ..errors import UsageError
+from ..records.limits import STEP_LIMIT
+from ..records.memory import WorkgroupMemory
+from ..records.signature import Argument, Parameter
+from ..runtime.emulation import Emulation
+from .entry import Entry, choose, execute
+
+if TYPE_CHECKING:
+    from ..records.findings import Dim3, Report
+    from ..runtime.emulator import AsyncMode, Check, Options, Order
+    from ..runtime.host.execution import Outcome
+    from ..runtime.host.plan import Plan
+    from ..runtime.sizes import Sizes
+    from ..system.assembler import Resources
+
+Backend = Literal["auto", "emulator", "cuda"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel of a module.
+
+    ``block`` and ``grid`` (threads per block, blocks) and ``dynamic_shared_bytes`` are None unless
+    all launches in the program agree on constants; without a launch, ``dynamic_shared_bytes`` is
+    what the kernel is known to need. ``least_dynamic_shared_bytes`` is what it needs whatever
+    branches its threads take; no launch may have less.
+    ``cluster`` is blocks per cluster, ones if no launch asks for clusters. ``known_block`` and
+    ``known_grid`` are sizes that the kernel was compiled for (``known_block_size``,
+    ``known_grid_size``): it takes no other.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    parameters: tuple[Parameter, ...]
+    block: Dim3 | None
+    grid: Dim3 | None
+    cluster: Dim3 | None
+    known_block: Dim3 | None
+    known_grid: Dim3 | None
+    static_shared_bytes: int
+    dynamic_shared_bytes: int | None
+    least_dynamic_shared_bytes: int
+    _assembly: Assembly = field(repr=False, compare=False)
+    _emulation: Emulation = field(repr=False, compare=False)
+
+    def run(
+        self,
+        *args: Any,
+        grid: Sizes | None = None,
+        block: Sizes | None = None,
+        cluster: Sizes | None = None,
+        dynamic_shared_bytes: int | None = None,
+        backend: Backend = "auto",
+        check: Check = "none",
+        order: Order | int = "forward",
+        async_mode: AsyncMode | int = "on_wait",
+        seed: int = 0,
+        step_limit: int = STEP_LIMIT,
+        workers: int = 0,
+        blocks: int = 0,
+        statistics: bool = False,
+    ) -> Report:
+        """Launch this kernel on arrays, in place, and return what is known of the launch.
+
+        args: NumPy arrays (or objects with ``__dlpack__`` on the host) for memrefs and tensor maps,
+            numbers for the rest, in the order of ``arguments``.
+        grid, block: blocks, and threads per block, as ``x`` or up to ``(x, y, z)``. Default: those
+            of the launches in the program, if they are constants.
+        cluster: blocks per cluster, as ``x`` or up to ``(x, y, z)``. Default: those of the
+            launches, or what the kernel was compiled for, or no clusters.
+        dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.
+        backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU.
+        check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
+            waited for and workgroup memory that is read before it is written, ``all`` also what is
+            harmless as a rule.
+        order: in which threads and blocks get to run: ``forward``, ``reverse``, ``seeded``, or the
+            seed. A kernel without races computes the same in all of them.
+        async_mode: when the bytes of asynchronous copies arrive: ``on_wait``, ``eager``,
+            ``seeded``, or the seed.
+        step_limit: loop iterations after which a thread counts as stuck; 0 is no limit.
+        workers: threads of the host to use; 0 is one per core.
+        blocks: run only as many blocks, chosen by `seed`; 0 is all.
+        statistics: count what accesses cost; only with ``check="none"``.
+
+        Raises RaceError, MemoryAccessError, SynchronizationError or KernelFaultError, all of them
+        CheckError, for what is found; ArgumentError and UsageError before anything runs;
+        CompileError if the kernel holds something that is not emulated.
+        """
+        from ..runtime.emulator import raise_findings
+
+        report = self.emulate(
+            *args,
+            grid=grid,
+            block=block,
+            cluster=cluster,
+            dynamic_shared_bytes=dynamic_shared_bytes,
+            options=_make_options(
+                backend,
+                check=check,
+                order=order,
+                async_mode=async_mode,
+                seed=seed,
+                step_limit=step_limit,
+                workers=workers,
+                blocks=blocks,
+                statistics=statistics,
+            ),
+        )
+        raise_findings(report)
+        return report
+
+    def emulate(
+        self,
+        *args: Any,
+        grid: Sizes | None = None,
+        block: Sizes | None = None,
+        cluster: Sizes | None = None,
+        dynamic_shared_bytes: int | None = None,
+        options: Options | None = None,
+    ) -> Report:
+        """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
+        from ..runtime.arguments import check_distinct, convert
+        from ..runtime.emulator import Options
+        from ..runtime.sizes import LaunchSizes, read_bytes
+
+        if dynamic_shared_bytes is None:
+            dynamic_shared_bytes = self.dynamic_shared_bytes or 0
+        sizes = LaunchSizes(
+            self._read_sizes("grid", grid, self.grid or self.known_grid),
+            self._read_sizes("block", block, self.block or self.known_block),
+            read_bytes("dynamic_shared_bytes", dynamic_shared_bytes),
+            self._read_cluster(cluster),
+        )
+        values = convert(self.name, self.arguments, args)
+        if self._emulation.needs_distinct_arguments:
+            check_distinct(values)
+        prepared = self._emulation.prepare(self, values, sizes, options or Options())
+        return self._emulation.launch(prepared)
+
+    def _read_sizes(self, name: str, given: Sizes | None, known: Dim3 | None) -> Dim3:
+        from ..runtime.sizes import read_sizes
+
+        if given is not None:
+            return read_sizes(name, given)
+        if known is None:
+            raise UsageError.of_option(
+                name, f"must be given, as the program tells none for kernel '{self.name}'"
+            )
+        return known
+
+    def _read_cluster(self, given: Sizes | None) -> Dim3 | None:
+        sizes = self._read_sizes("cluster", given, self.cluster)
+        return None if given is None and sizes == (1, 1, 1) else sizes
+
+    @property
+    def resources(self) -> Resources:
+        """What the kernel takes according to ptxas, which this runs if it has not run yet.
+
+        Raises ToolError if there is no ptxas.
+        """
+        return self._assembly.resources[self.name]
+
+    @property
+    def registers(self) -> int:
+        """Registers per thread; see ``resources``."""
+        return self.resources.registers
+
+
+def _make_options(backend: str, **options: Any) -> Options:
+    from ..runtime.emulator import Options
+
+    if backend == "cuda":
+        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
+    if backend not in ("auto", "emulator"):
+        raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
+    return Options(**options)
+
+
+class Assembly:
+    """The PTX of a module and, from the first use on, what ptxas makes of it."""
+
+    def __init__(self, ptx: str, chip: str) -> None:
+        self._ptx = ptx
+        self._chip = chip
+        self._cubin: bytes | None = None
+        self._log = ""
+
+    @property
+    def cubin(self) -> bytes:
+        """The machine code; see ``Module.cubin``."""
+        from ..system.assembler import assemble
+
+        if not self._ptx:
+            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
+        if self._cubin is None:
+            self._cubin, self._log = assemble(self._ptx, self._chip)
+        return self._cubin
+
+    @property
+    def log(self) -> str:
+        """What ``ptxas -v`` printed."""
+        _ = self.cubin
+        return self._log
+
+    @property
+    def resources(self) -> Mapping[str, Resources]:
+        """What each kernel takes."""
+        from ..system.assembler import parse_resources
+
+        return parse_resources(self.log)
+
+
+class PlanText:
+    """The text of a launch plan, empty if there is none, and from the first use on the plan."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._plan: Plan | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, PlanText) else NotImplemented
+
+    @property
+    def plan(self) -> Plan:
+        """What the text says."""
+        from ..runtime.host.plan import Plan
+
+        if self._plan is None:
+            self._plan = Plan.parse(self._text) if self._text else Plan((), (), {}, "")
+        return self._plan
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A compiled program.
+
+    ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
+    their texts, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
+    the buffers of each kernel are. ``schedule`` is what was chosen for a program that brought none.
+    """
+
+    chip: str
+    kernels: Mapping[str, Kernel]
+    texts: Mapping[str, str] = field(repr=False)
+    diagnostics: tuple[Diagnostic, ...]
+    remarks: tuple[Remark, ...]
+    snapshots: tuple[Snapshot, ...]
+    seconds: Mapping[str, float] = field(compare=False)
+    rendered: str = field(repr=False)
+    entries: Mapping[str, Entry]
+    _plan: PlanText = field(repr=False)
+    workgroup_memory: tuple[WorkgroupMemory, ...]
+    schedule: str | None = field(repr=False)
+    _assembly: Assembly = field(repr=False, compare=False)
+
+    def run(
+        self,
+        *arrays: Any,
+        entry: str | None = None,
+        backend: Backend = "auto",
+        check: Check = "none",
+        order: Order | int = "forward",
+        async_mode: AsyncMode | int = "on_wait",
+        seed: int = 0,
+        step_limit: int = STEP_LIMIT,
+        workers: int = 0,
+    ) -> Any:
+        """Run a host function of the program on arrays, and return its results.
+
+        arrays: one value per argument of the function. What the function writes to them is in
+            them afterwards.
+        entry: the function, if several launch kernels.
+
+        The rest is as for ``Kernel.run``. The result is an array of NumPy, or a number of NumPy's
+        types; of several results it is a tuple, of none None. A function can be run if ``plan`` can
+        say what it does: UsageError says what is in the way, and which kernels can be run by
+        themselves.
+        """
+        from ..runtime.emulator import raise_findings
+
+        options = _make_options(
+            backend,
+            check=check,
+            order=order,
+            async_mode=async_mode,
+            seed=seed,
+            step_limit=step_limit,
+            workers=workers,
+        )
+        outcome = self.execute(*arrays, entry=entry, options=options)
+        for report in outcome.reports:
+            raise_findings(report)
+        results = outcome.results
+        return results if len(results) > 1 else next(iter(results), None)
+
+    def execute(
+        self, *arrays: Any, entry: str | None = None, options: Options | None = None
+    ) -> Outcome:
+        """Run as ``run`` does, and return reports and results; findings do not raise."""
+        from ..runtime.emulator import Options
+
+        chosen = self.entry(entry)
+        return execute(chosen, self.plan, self.kernels, arrays, options or Options())
+
+    def emulate(
+        self, *arrays: Any, entry: str | None = None, options: Options | None = None
+    ) -> tuple[Report, ...]:
+        """Run as ``run`` does, and return a report per launch; findings do not raise."""
+        return self.execute(*arrays, entry=entry, options=options).reports
+
+    def entry(self, name: str | None = None) -> Entry:
+        """Return the host function that ``run`` runs. Raises UsageError if it cannot be run."""
+        return choose(self.entries, self.plan, self.kernels, name)
+
+    @property
+    def plan(self) -> Plan:
+        """What the host functions do."""
+        return self._plan.plan
+
+    @property
+    def barriers(self) -> tuple[dict[str, Any], ...]:
+        """Why there is each barrier that was inserted, from stage ``gpu`` on.
+
+        ``pairs``: the accesses that it orders, ``barriers``: how many were inserted together,
+        ``needed``: how many pairs there are no two of which one barrier could help to order,
+        ``certificate``: the one of those that this barrier orders, if any, ``optimal``: that no
+        fewer barriers would do. docs/synchronization.md has the fields of a pair.
+        """
+        import json
+
+        return tuple(
+            json.loads(remark.message)
+            for remark in self.remarks
+            if remark.name == "ExplainedBarrier"
+        )
+
+    @property
+    def ptx(self) -> str:
+        """The PTX of all kernels. Raises UsageError if an earlier stage was the last."""
+        if "ptx" not in self.texts:
+            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
+        return self.texts["ptx"]
+
+    @property
+    def cubin(self) -> bytes:
+        """The machine code, by ptxas.
+
+        Raises ToolError if there is no ptxas, CompileError if it refuses the PTX, UsageError if an
+        earlier stage was the last.
+        """
+        return self._assembly.cubin
+
+    @property
+    def ptxas_log(self) -> str:
+        """What ``ptxas -v`` printed; see ``cubin``."""
+        return self._assembly.log
+
+
+def index_by_name(kernels: Sequence[Kernel]) -> Mapping[str, Kernel]:
+    """Return a mapping of the kernels in their order."""
+    return {kernel.name: kernel for kernel in kernels}

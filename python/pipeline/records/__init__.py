@@ -1,0 +1,1 @@
+"""What was compiled or found, as data without behaviour."""

@@ -1,0 +1,220 @@
+"""What the emulator finds, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..diagnostics import Diagnostic, Location, diagnostic_from_native, location_from_native
+
+if TYPE_CHECKING:
+    from .. import _native
+
+Dim3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A GPU thread: its ids, and its place in its warp."""
+
+    block: Dim3
+    thread: Dim3
+    warp: int
+    lane: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One side of a finding; ``bytes`` is 0 if it is no access to memory."""
+
+    verb: str
+    thread: Thread
+    location: Location
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A place where a barrier would mend a race.
+
+    ``is_verified``: the launch was run again with it, and was clean. ``is_uniform``: all threads
+    are known to come by there together.
+    """
+
+    location: Location
+    place: str
+    is_verified: bool
+    is_uniform: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong, at one pair of places in the program.
+
+    ``accesses`` are unordered: which of them came first is chance. ``indices`` count elements of
+    ``buffer``; they are empty where only ``byte_offset`` is known. ``count`` tells how often it
+    was seen, in ``blocks`` blocks.
+    """
+
+    kind: str
+    severity: str
+    message: str
+    space: str
+    buffer: str
+    indices: tuple[int, ...]
+    byte_offset: int | None
+    accesses: tuple[Access, ...]
+    notes: tuple[Diagnostic, ...]
+    count: int
+    blocks: int
+    fixes: tuple[Fix, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessStatistics:
+    """What the accesses of one place in the program cost.
+
+    A request is one access by a warp. ``wavefronts``: passes over the banks of workgroup memory.
+    ``sectors``: pieces of 32 bytes of global memory. Both beside the fewest that would do.
+    """
+
+    location: Location
+    space: str
+    kind: str
+    bytes: int
+    requests: int
+    accesses: int
+    wavefronts: int
+    ideal_wavefronts: int
+    sectors: int
+    dense_sectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a launch executed: LLVM instructions and accesses by threads, barriers by blocks."""
+
+    instructions: int
+    accesses: int
+    barriers: int
+    warp_operations: int
+    per_access: tuple[AccessStatistics, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known after a launch on the emulator.
+
+    It covers this launch: these arguments, the ``blocks_run`` of ``blocks`` blocks, and all
+    accesses but those at ``unreached``. ``rendered`` is the text of the findings, ``output`` what
+    the kernel printed, ``hints`` what the caller may have to change.
+    """
+
+    kernel: str
+    check: str
+    findings: tuple[Finding, ...]
+    rendered: str
+    blocks_run: int
+    blocks: int
+    unreached: tuple[Location, ...]
+    output: str
+    statistics: Statistics | None
+    seconds: float
+    hints: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+
+def to_json(value: Any) -> Any:
+    """Return what ``json`` can write of a record of this module, or of several."""
+    if isinstance(value, Location):
+        return {"file": value.file, "line": value.line, "column": value.column}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: to_json(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, Mapping):
+        return {str(name): to_json(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+def _dim3(values: list[int]) -> Dim3:
+    return (values[0], values[1], values[2])
+
+
+def _thread(native: _native.ThreadId) -> Thread:
+    return Thread(_dim3(native.block), _dim3(native.thread), native.warp, native.lane)
+
+
+def _finding(native: _native.Finding) -> Finding:
+    return Finding(
+        kind=native.kind,
+        severity=native.severity,
+        message=native.message,
+        space=native.space,
+        buffer=native.buffer,
+        indices=tuple(native.indices),
+        byte_offset=native.byte_offset,
+        accesses=tuple(
+            Access(item.verb, _thread(item.thread), location_from_native(item.location), item.bytes)
+            for item in native.accesses
+        ),
+        notes=tuple(diagnostic_from_native(note) for note in native.notes),
+        count=native.count,
+        blocks=native.blocks,
+        fixes=tuple(
+            Fix(location_from_native(fix.location), fix.place, fix.is_verified, fix.is_uniform)
+            for fix in native.fixes
+        ),
+    )
+
+
+def _statistics(native: _native.LaunchStatistics) -> Statistics:
+    return Statistics(
+        native.instructions,
+        native.accesses,
+        native.barriers,
+        native.warp_operations,
+        tuple(
+            AccessStatistics(
+                location_from_native(item.location),
+                item.space,
+                item.kind,
+                item.bytes,
+                item.requests,
+                item.accesses,
+                item.wavefronts,
+                item.ideal_wavefronts,
+                item.sectors,
+                item.dense_sectors,
+            )
+            for item in native.per_access
+        ),
+    )
+
+
+def report_from_native(
+    native: _native.LaunchResult,
+    kernel: str,
+    check: str,
+    seconds: float,
+    hints: tuple[str, ...] = (),
+) -> Report:
+    """Convert a record of the native extension."""
+    return Report(
+        kernel=kernel,
+        check=check,
+        findings=tuple(_finding(item) for item in native.findings),
+        rendered=native.rendered.rstrip("\n"),
+        blocks_run=native.blocks_run,
+        blocks=native.blocks,
+        unreached=tuple(location_from_native(item) for item in native.unreached),
+        output=native.output.decode("utf-8", "replace"),
+        statistics=_statistics(native.statistics) if native.statistics else None,
+        seconds=seconds,
+        hints=hints,
+    )

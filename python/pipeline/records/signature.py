@@ -1,0 +1,83 @@
+"""What a kernel takes: its arguments, as their author wrote them, and parameters of the PTX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from .findings import Dim3
+
+
+class TensorMap(NamedTuple):
+    """How a kernel wants a tensor map to be made: what one copy moves, and how.
+
+    ``box`` counts elements, innermost dimension first. The rest are MLIR's words: ``swizzle`` is
+    none, swizzle_32b, swizzle_64b or swizzle_128b, ``interleave`` none, interleave_16b or
+    interleave_32b, ``l2promo`` none, l2promo_64b, l2promo_128b or l2promo_256b, ``oob`` zero or
+    nan.
+    """
+
+    element_type: str
+    box: tuple[int, ...]
+    swizzle: str
+    interleave: str
+    l2promo: str
+    oob: str
+
+
+class Argument(NamedTuple):
+    """An argument of a kernel as its author wrote it.
+
+    Extents, strides and offset count elements and are None where only the launch knows them;
+    ``alignment`` is what the code relies on, in bytes. An argument with a ``tensor_map`` takes an
+    array, of which the map is made at the launch.
+    """
+
+    type: str
+    is_memref: bool
+    element_type: str
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    offset: int | None
+    alignment: int
+    tensor_map: TensorMap | None = None
+
+
+class Part(NamedTuple):
+    """A part of argument number ``argument``: of an extent or stride, that along ``dim``."""
+
+    kind: Literal["value", "pointer", "extent", "stride", "offset", "tensormap"]
+    argument: int
+    dim: int
+
+
+class Parameter(NamedTuple):
+    """A parameter of the PTX.
+
+    It stands for all of ``parts``, which are equal in every launch of the program.
+    """
+
+    parts: tuple[Part, ...]
+
+
+if TYPE_CHECKING:
+
+    class Signature(Protocol):
+        """What a launch needs to know of a kernel."""
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def arguments(self) -> tuple[Argument, ...]: ...
+        @property
+        def parameters(self) -> tuple[Parameter, ...]: ...
+        @property
+        def cluster(self) -> Dim3 | None: ...
+        @property
+        def known_block(self) -> Dim3 | None: ...
+        @property
+        def known_grid(self) -> Dim3 | None: ...
+        @property
+        def least_dynamic_shared_bytes(self) -> int: ...

@@ -1,0 +1,159 @@
+"""Reading sources and writing results, whole or not at all.
+
+Without pathlib, which takes milliseconds to load.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO
+
+from ..errors import CompileError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STDIN_NAME = "<stdin>"
+_CHUNK = 1 << 20
+_BYTECODE_MAGIC = b"ML\xefR"
+
+
+def is_text(source: str | Path) -> bool:
+    """Tell whether `source` is a program rather than the name of a file."""
+    return isinstance(source, str) and "\n" in source
+
+
+def _refuse(name: str, data: bytes, position: int, message: str) -> CompileError:
+    from ..diagnostics import Diagnostic, Location
+
+    line = data.count(b"\n", 0, position) + 1
+    column = position - (data.rfind(b"\n", 0, position) + 1) + 1
+    diagnostic = Diagnostic("error", message, Location(name, line, column))
+    return CompileError(str(diagnostic), [diagnostic], stage="read")
+
+
+def decode(data: bytes, name: str) -> str:
+    """Return the text of an MLIR file.
+
+    Raises CompileError at the first byte that MLIR text cannot have; ``mlir-opt`` takes a file of
+    zeros for an empty module.
+    """
+    if data.startswith(_BYTECODE_MAGIC):
+        hint = "this is MLIR bytecode; turn it into text by mlir-opt-22"
+        raise _refuse(name, data, 0, hint)
+    if not data.strip():
+        raise _refuse(name, data, 0, "there is no program: this is empty")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise _refuse(name, data, nul, "this byte is NUL, which MLIR text cannot hold")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refuse(name, data, error.start, "this byte is not valid UTF-8") from None
+
+
+def _read(stream: BinaryIO) -> bytes:
+    """Read up to the end, or up to the first chunk that cannot be text."""
+    data = bytearray()
+    while chunk := stream.read(_CHUNK):
+        data += chunk
+        if b"\0" in chunk:
+            break
+    return bytes(data)
+
+
+def read_source(source: str | Path) -> tuple[str, str]:
+    """Return the text of `source` and the name that locations in it get.
+
+    `source` is a program if it is a string with a newline, else the name of a file, ``-`` for the
+    standard input. Raises UsageError if the file cannot be read.
+    """
+    if is_text(source):
+        return decode(str(source).encode("utf-8", "surrogatepass"), "<string>"), "<string>"
+    name = os.fspath(source)
+    if not isinstance(name, str):
+        raise TypeError(f"a program, or the name of its file, is no {type(name).__name__}")
+    if not name:
+        raise UsageError("error: no program: the name of its file is empty")
+    if source == "-":
+        return _read_stdin()
+    try:
+        with open(name, "rb") as stream:
+            data = _read(stream)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: error: cannot be read: {reason}") from error
+    # Names are bytes; locations are text.
+    return decode(data, name), os.fsencode(name).decode(errors="backslashreplace")
+
+
+def _read_stdin() -> tuple[str, str]:
+    if sys.stdin is None:
+        raise UsageError(f"{STDIN_NAME}: error: cannot be read: it is closed")
+    try:
+        return decode(_read(sys.stdin.buffer), STDIN_NAME), STDIN_NAME
+    except OSError as error:
+        raise UsageError(f"{STDIN_NAME}: error: cannot be read: {error.strerror}") from error
+
+
+def _write_in_place(name: str, data: bytes) -> None:
+    """Write to something that is no regular file: a device, a pipe."""
+    with open(name, "wb") as stream:
+        stream.write(data)
+
+
+def write_file(path: str | Path, data: bytes) -> None:
+    """Write `data` to the file `path`, which appears whole or not at all.
+
+    Raises UsageError if it cannot be written.
+    """
+    name = os.fspath(path)
+    if not name:
+        raise UsageError("error: cannot be written: the name of the file is empty")
+    try:
+        mode = _mode(name)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(21, "Is a directory")
+        if mode is not None and not stat.S_ISREG(mode):
+            return _write_in_place(name, data)
+        _replace_file(os.path.realpath(name), data, mode)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: error: cannot be written: {reason}") from error
+
+
+def _mode(name: str) -> int | None:
+    """Return the mode of what `name` leads to, through all links; None if nothing is there."""
+    try:
+        return os.stat(name).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace_file(name: str, data: bytes, mode: int | None) -> None:
+    if mode is not None and not os.access(name, os.W_OK):
+        raise PermissionError(13, "Permission denied")
+    permissions = 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode)
+    temporary = os.path.join(os.path.dirname(name), f".pipeline-{os.urandom(8).hex()}")
+    # What tempfile does, without the milliseconds that it takes to load.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, permissions)
+        os.replace(temporary, name)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

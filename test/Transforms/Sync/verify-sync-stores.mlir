@@ -1,0 +1,114 @@
+// RUN: mlir-opt %s --verify-diagnostics --pass-pipeline='builtin.module(workgroup-verify-sync)' -o /dev/null
+
+// Stores by TMA: they are of groups, and what they have read is waited for. 128 threads.
+
+!map = !nvgpu.tensormap.descriptor<tensor = memref<128xf32, #gpu.address_space<workgroup>>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!S = memref<2x128xf32, #gpu.address_space<workgroup>>
+!tile = memref<128xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+
+gpu.module @m {
+  // One thread stores what all have written, and waits until it is read.
+  gpu.func @once(%map: !map, %x: f32, %n: index) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %elected = arith.cmpi eq, %t, %c0 : index
+    memref.store %x, %S[%c0, %t] : !S
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    gpu.barrier
+    scf.if %elected {
+      %T = memref.subview %S[%c0, 0] [1, 128] [1, 1] : !S to !tile
+      nvgpu.tma.async.store %T to %map[%c0] : !tile -> !map
+      nvvm.cp.async.bulk.commit.group
+      nvvm.cp.async.bulk.wait_group 0 {read}
+    }
+    gpu.barrier
+    memref.store %x, %S[%c0, %t] : !S
+    gpu.return
+  }
+
+  // The same, waited for by all: the others have nothing to wait for.
+  gpu.func @wait_of_all(%map: !map, %x: f32, %n: index) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %elected = arith.cmpi eq, %t, %c0 : index
+    memref.store %x, %S[%c0, %t] : !S
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    gpu.barrier
+    scf.if %elected {
+      %T = memref.subview %S[%c0, 0] [1, 128] [1, 1] : !S to !tile
+      nvgpu.tma.async.store %T to %map[%c0] : !tile -> !map
+    }
+    nvvm.cp.async.bulk.commit.group
+    nvvm.cp.async.bulk.wait_group 0 {read}
+    gpu.barrier
+    memref.store %x, %S[%c0, %t] : !S
+    gpu.return
+  }
+
+  // Two slots: before an iteration begins to write, the store of the iteration before the last has been read.
+  gpu.func @ring(%map: !map, %x: f32, %n: index) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %elected = arith.cmpi eq, %t, %c0 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %slot = arith.remui %i, %c2 : index
+      memref.store %x, %S[%slot, %t] : !S
+      nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+      nvvm.cp.async.bulk.wait_group 0 {read}
+      gpu.barrier
+      %at = arith.muli %i, %c128 : index
+      scf.if %elected {
+        %T = memref.subview %S[%slot, 0] [1, 128] [1, 1] : !S to !tile
+        // Where in global memory that is, is not known.
+        // expected-warning @+2 {{possible data race on global memory}}
+        // expected-note @+1 {{the other access}}
+        nvgpu.tma.async.store %T to %map[%at] : !tile -> !map
+      }
+      nvvm.cp.async.bulk.commit.group
+    }
+    gpu.return
+  }
+
+  // What was stored is read when all of it is done.
+  gpu.func @whole(%map: !map, %x: f32, %n: index) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %elected = arith.cmpi eq, %t, %c0 : index
+    memref.store %x, %S[%c0, %t] : !S
+    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    gpu.barrier
+    scf.if %elected {
+      %T = memref.subview %S[%c0, 0] [1, 128] [1, 1] : !S to !tile
+      nvgpu.tma.async.store %T to %map[%c0] : !tile -> !map
+      nvvm.cp.async.bulk.commit.group
+      nvvm.cp.async.bulk.wait_group 0
+    }
+    gpu.barrier
+    memref.store %x, %S[%c0, %t] : !S
+    gpu.return
+  }
+}

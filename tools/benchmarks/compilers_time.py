@@ -1,0 +1,222 @@
+"""Compare compile time, from linalg to PTX for sm_80, with that of IREE and Triton.
+
+Each contender runs in a process and environment of its own; IREE and Triton are installed from PyPI
+below build/compilers first (0.4 GB and 1 GB on disk). One that cannot be installed, or fails, is
+told and left out. They take turns, so that a drift of the machine hits all of them. The first
+compilation of a process, which loads what is needed, is not counted; processes are counted whole.
+Time of processors, of all threads, says less than that which passes, but holds on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pipeline
+from benchmarks.compiler_programs import OPERATIONS, PROGRAMS
+from setup.environment import ROOT, SetupError, run, step
+
+VENVS = ROOT / "build" / "compilers"
+TOOLS = Path(__file__).resolve().parent
+CHIP = "sm_80"
+PATIENCE = 300.0  # seconds for a process
+COLUMNS = {
+    "matmul": "matmul 1024^3, warm",
+    "process": "matmul, whole process",
+    "network": f"network of {OPERATIONS} operations, warm",
+}
+# What we want to be below, in milliseconds, and how many times faster than each peer.
+LIMITS = {"matmul": 80.0, "process": 200.0, "network": 1000.0}
+WANTED_RATIO = 3.0
+
+
+@dataclass
+class Contender:
+    """A compiler, what has to be installed for it, and what it took."""
+
+    name: str
+    requirements: tuple[str, ...] = ()
+    samples: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    failure: str = ""
+
+    @property
+    def python(self) -> str:
+        """The interpreter of its environment."""
+        if not self.requirements:
+            return sys.executable
+        return str(VENVS / self.name.lower() / "bin" / "python")
+
+    def install(self) -> None:
+        """Make its environment, unless it is there."""
+        folder = VENVS / self.name.lower()
+        done, wanted = folder / "requirements.txt", "\n".join(self.requirements) + "\n"
+        if not wanted.strip() or (done.exists() and done.read_text(encoding="utf-8") == wanted):
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            with step(f"installing {self.requirements[0]} (PyPI)"):
+                run([sys.executable, "-m", "venv", str(folder)], "cannot create a venv")
+                command = [self.python, "-m", "pip", "install", *self.requirements]
+                run(command, "pip install failed")
+        except SetupError as error:
+            self.failure = f"not installed: {error}"
+        else:
+            done.write_text(wanted, encoding="utf-8")
+
+    def measure(self, folder: Path, rounds: int) -> None:
+        """Run its processes once: one that compiles a few times, one that does so once."""
+        if self.failure:
+            return
+        try:
+            for program in PROGRAMS:
+                # The first one is warming up.
+                self._note(program, self._warm(folder, program, rounds + 1)[1:])
+            start, processor = time.perf_counter(), _children_seconds()
+            _run(self._once(folder))
+            spent = time.perf_counter() - start, _children_seconds() - processor
+            self._note("process", [spent])
+        except subprocess.CalledProcessError as error:
+            lines = (error.stderr or error.stdout or "").strip().splitlines() or ["no message"]
+            self.failure = f"fails: {lines[-1]}"
+        except subprocess.TimeoutExpired:
+            self.failure = f"fails: more than {PATIENCE:.0f} s"
+
+    def _note(self, column: str, spent: Sequence[tuple[float, float]]) -> None:
+        self.samples.setdefault(column, []).extend(spent)
+
+    def median(self, column: str) -> tuple[float, float] | None:
+        """Return the milliseconds that passed, and those of processors."""
+        values = self.samples.get(column)
+        if not values:
+            return None
+        wall, processor = zip(*values, strict=True)
+        return statistics.median(wall) * 1e3, statistics.median(processor) * 1e3
+
+    def _warm(self, folder: Path, program: str, rounds: int) -> list[tuple[float, float]]:
+        if not self.requirements:
+            command = [self.python, __file__, "--own", str(folder / f"{program}.mlir")]
+            command += ["--rounds", str(rounds)]
+        else:
+            inputs = program if self.name == "Triton" else str(folder / f"{program}.mlir")
+            script = TOOLS / f"compilers_{self.name.lower()}.py"
+            command = [self.python, str(script), str(rounds), inputs]
+        lines = [line for line in _run(command).splitlines() if line.startswith("{")]
+        return [(wall, processor) for wall, processor in (json.loads(x)["seconds"] for x in lines)]
+
+    def _once(self, folder: Path) -> list[str]:
+        """Return what a user would run."""
+        source, target = str(folder / "matmul.mlir"), str(folder / "out")
+        if self.name == "IREE":
+            program = str(Path(self.python).with_name("iree-compile"))
+            flags = ["--iree-hal-target-device=cuda", f"--iree-cuda-target={CHIP}"]
+            return [program, source, *flags, "-o", target]
+        if self.name == "Triton":
+            return [self.python, str(TOOLS / "compilers_triton.py"), "1", "matmul"]
+        command = [self.python, "-m", "pipeline", "compile", source]
+        return [*command, "--chip", CHIP, "-o", target]
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _run(command: Sequence[str]) -> str:
+    variables = {**os.environ, "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(TOOLS.parent)}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=PATIENCE, env=variables
+    ).stdout
+
+
+def measure_own(path: Path, rounds: int) -> None:
+    """Print the seconds of compilations in this process."""
+    text = path.read_text(encoding="utf-8")
+    for _ in range(rounds):
+        start, processor = time.perf_counter(), time.process_time()
+        module = pipeline.compile(text, chip=CHIP)
+        spent = time.perf_counter() - start, time.process_time() - processor
+        if not module.ptx:
+            sys.exit("there is no PTX")
+        print(json.dumps({"program": path.stem, "seconds": spent}), flush=True)
+
+
+def show(contenders: Sequence[Contender]) -> None:
+    """Print medians, and how many times as long as ours they are."""
+    own = contenders[0]
+    print(f"linalg to PTX for {CHIP}: medians, and how many times as long as ours")
+    for column, title in COLUMNS.items():
+        ours = own.median(column)
+        print(f"\n{title} (wanted: {LIMITS[column]:.0f} ms)")
+        print(f"{'':12}{'passed, ms':>12}{'':10}{'of processors, ms':>20}")
+        for contender in contenders:
+            middle = contender.median(column)
+            if not middle:
+                print(f"  {contender.name:<10}{'-':>12}")
+                continue
+            cells = [
+                f"{value:12.1f}" + (f"{value / base:8.1f} x" if ours else "")
+                for value, base in zip(middle, ours or middle, strict=True)
+            ]
+            print(f"  {contender.name:<10}{''.join(cells)}")
+    for contender in contenders:
+        if contender.failure:
+            print(f"\n{contender.name} {contender.failure}")
+
+
+def is_met(contenders: Sequence[Contender]) -> bool:
+    """Return whether we are as fast as wanted."""
+    own, *peers = contenders
+    for column, limit in LIMITS.items():
+        ours = own.median(column)
+        if not ours or ours[0] > limit:
+            return False
+        for peer in peers:
+            theirs = peer.median(column)
+            if theirs and theirs[0] < WANTED_RATIO * ours[0]:
+                return False
+    return True
+
+
+def main() -> int:
+    """Measure, and print a table; 1 if we fail, or with --strict if we are slower than wanted."""
+    parser = argparse.ArgumentParser(prog="./tools/bench compilers", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="processes of each contender")
+    parser.add_argument("--strict", action="store_true", help="fail if targets are missed")
+    parser.add_argument("--own", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.own:
+        measure_own(options.own, options.rounds)
+        return 0
+    contenders = [
+        Contender("ours"),
+        Contender("IREE", ("iree-base-compiler==3.13.0",)),
+        Contender("Triton", ("triton==3.9.0",)),
+    ]
+    for contender in contenders:
+        contender.install()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for program, text in PROGRAMS.items():
+            (folder / f"{program}.mlir").write_text(text, encoding="utf-8")
+        for _ in range(options.rounds):
+            for contender in contenders:
+                contender.measure(folder, rounds=3)
+    show(contenders)
+    if contenders[0].failure:
+        return 1
+    return 0 if not options.strict or is_met(contenders) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

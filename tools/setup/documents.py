@@ -1,0 +1,90 @@
+"""Write the documents that are made from the sources, or check that they are up to date.
+
+docs/passes.md: the reference of all passes, by mlir-tblgen from Passes.td and what it includes.
+docs/how-it-works.md: its table of folders, from layers.toml.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYERS = ROOT / "tools" / "setup" / "layers.toml"
+PASSES = ROOT / "docs" / "passes.md"
+OVERVIEW = ROOT / "docs" / "how-it-works.md"
+FOLDERS = re.compile(r"(<!-- folders: .* -->\n).*?(<!-- /folders -->\n)", re.S)
+TITLE = """# Passes
+
+This page is made from `include/workgroup/Passes.td` by `tools/setup/documents.py`. Every pass works
+before outlining (`gpu.launch`) and after (`gpu.func`), runs on any operation that holds kernels
+unless its anchor is named, touches nothing outside of it, and changes nothing when it runs again.
+
+"""
+
+
+def make_passes() -> str:
+    """Return the pass reference."""
+    tblgen = shutil.which("mlir-tblgen-22")
+    config = shutil.which("llvm-config-22")
+    if not tblgen or not config:
+        sys.exit("error: mlir-tblgen-22 and llvm-config-22 are needed")
+    folder = subprocess.check_output([config, "--includedir"], text=True).strip()
+    source = ROOT / "include" / "workgroup" / "Passes.td"
+    command = [tblgen, "-gen-pass-doc", str(source), "-I", folder, "-I", str(ROOT / "include")]
+    text = subprocess.check_output(command, text=True)
+    text = re.sub(r"<!--.*?-->\n", "", text, flags=re.S)
+    return TITLE + re.sub(r"[ \t]+$", "", text, flags=re.M).strip() + "\n"
+
+
+def make_overview() -> str:
+    """Return the page with the table of folders between its marks."""
+    rows = tomllib.loads(LAYERS.read_text(encoding="utf-8"))
+    rows.pop("exceptions", None)
+    lines = ["| folder | what is in it | which it may use |", "|---|---|---|"]
+    for name, row in rows.items():
+        lines.append(f"| `{name}` | {row['rule']} | {name_folders(name, row['uses'])} |")
+    text = OVERVIEW.read_text(encoding="utf-8")
+    return FOLDERS.sub(lambda marks: marks[1] + "\n".join(lines) + "\n" + marks[2], text)
+
+
+def name_folders(user: str, names: Iterable[str]) -> str:
+    """Return names, without what they share with the folder that uses them: `lib`."""
+    start = f"{user.partition('/')[0]}/"
+    return ", ".join(name.removeprefix(start).replace("*", "\\*") for name in names)
+
+
+def check(page: Path, text: str) -> bool:
+    """Print how a page differs from what it should be; tell whether it does."""
+    old = page.read_text(encoding="utf-8") if page.exists() else ""
+    name = page.relative_to(ROOT).as_posix()
+    lines = difflib.unified_diff(
+        old.splitlines(), text.splitlines(), name, f"{name}, new", lineterm=""
+    )
+    difference = "\n".join(lines)
+    if difference:
+        print(f"{difference}\n{name} is out of date: run tools/setup/documents.py")
+    return bool(difference)
+
+
+def main() -> int:
+    """Write or check."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only tell what has changed")
+    pages = {PASSES: make_passes(), OVERVIEW: make_overview()}
+    if parser.parse_args().check:
+        return 1 if any([check(page, text) for page, text in pages.items()]) else 0
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
