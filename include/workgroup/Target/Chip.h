@@ -53,6 +53,12 @@ struct Chip {
   /// at mbarriers.
   bool hasTensorCopies() const;
 
+  /// The workgroup memory in bytes that a block may have where an option gives
+  /// `maxBytes`; 0 for all of the chip's.
+  int64_t getCapacity(int64_t maxBytes) const {
+    return maxBytes > 0 ? maxBytes : maxWorkgroupBytes;
+  }
+
   /// How many blocks of `numThreads` threads that take `bytes` bytes of
   /// workgroup memory are resident on a multiprocessor, registers aside.
   int64_t getResidentBlocks(int64_t bytes, int64_t numThreads) const;

@@ -400,8 +400,7 @@ LogicalResult stageOperands(Operation *scope,
   const Chip *chip = resolveChip(scope, options.chip);
   if (!chip)
     return failure();
-  int64_t maxBytes =
-      options.maxBytes ? options.maxBytes : chip->maxWorkgroupBytes;
+  int64_t maxBytes = chip->getCapacity(options.maxBytes);
   OperandStager(scope, options, maxBytes).run();
   // Two blocks are to share a processor.
   stageReads(scope, ArgumentAliases(scope, options.assumeDistinctArguments),

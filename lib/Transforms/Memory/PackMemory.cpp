@@ -371,8 +371,7 @@ LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   const Chip *chip = resolveChip(kernel.kernel, options.chip);
   if (!chip)
     return failure();
-  kernel.maxBytes =
-      options.maxBytes > 0 ? options.maxBytes : chip->maxWorkgroupBytes;
+  kernel.maxBytes = chip->getCapacity(options.maxBytes);
   dropUselessBounds(kernel);
   if (const KernelBuffer *large =
           findLargerThan(kernel.memory, kernel.maxBytes))

@@ -264,7 +264,7 @@ std::optional<int64_t> Budget::getRoom(Operation *scope) {
     return std::nullopt;
   KernelBuffers buffers = collectKernelBuffers(scope);
   int64_t used = buffers.getStaticBytes() + buffers.dynamicBytes;
-  return (options.maxBytes ? options.maxBytes : chip->maxWorkgroupBytes) - used;
+  return chip->getCapacity(options.maxBytes) - used;
 }
 
 std::optional<int64_t> Budget::take(ArrayRef<TileCopy> copies, int64_t limit) {
