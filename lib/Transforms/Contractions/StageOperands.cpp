@@ -120,15 +120,30 @@ SmallVector<linalg::LinalgOp> OperandStager::collect() {
 // Decide
 //===----------------------------------------------------------------------===//
 
+/// True if `value` is defined outside of `loop`, or is what pure operations in
+/// it compute from such values alone.
+static bool isLoopInvariant(Value value, scf::ForOp loop) {
+  llvm::SmallSetVector<Value, 8> values;
+  values.insert(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (loop.isDefinedOutsideOfLoop(values[i]))
+      continue;
+    Operation *op = values[i].getDefiningOp();
+    if (!op || op->getNumRegions() != 0 || !isPure(op))
+      return false;
+    values.insert_range(op->getOperands());
+  }
+  return true;
+}
+
 /// The outermost loop around `op` that does nothing but go on adding to the
 /// result; `op` if there is none.
 static Operation *findRoot(linalg::LinalgOp op) {
   Operation *root = op;
   while (auto loop = dyn_cast<scf::ForOp>(root->getParentOp())) {
-    moveLoopInvariantCode(loop);
     bool isSum =
         loop.getNumResults() == 0 &&
-        loop.isDefinedOutsideOfLoop(op.getDpsInits()[0]) &&
+        isLoopInvariant(op.getDpsInits()[0], loop) &&
         llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &in) {
           return &in == root || isMemoryEffectFree(&in);
         });
@@ -350,8 +365,18 @@ Value OperandStager::keepWhole(Staging &staging, MemRefType type) {
                        staging.root);
 }
 
+/// Moves what is the same in all iterations of the loops from `op` up to `root`
+/// before them: the result is to be known there.
+static void hoistInvariants(Operation *op, Operation *root) {
+  while (op != root) {
+    op = op->getParentOp();
+    moveLoopInvariantCode(cast<LoopLikeOpInterface>(op));
+  }
+}
+
 void OperandStager::apply(Staging &staging) {
   linalg::LinalgOp op = staging.contraction.op;
+  hoistInvariants(op, staging.root);
   Contraction &contraction = staging.contraction;
   MemRefType type =
       getTileType(staging, contraction.getResult(), gpu::AddressSpace::Private);
