@@ -1,4 +1,4 @@
-//===- PassOptions.h - Options of passes and pipelines ---------*- C++ -*-===//
+//===- PassOptions.h - Options of passes and pipelines ----------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

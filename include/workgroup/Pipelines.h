@@ -74,7 +74,7 @@ struct MemoryPipelineOptions
                      "order nothing are removed"))};
   PassOptions::Option<bool> namedBarriers{
       *this, "named-barriers",
-      llvm::cl::desc("Let warps that take an arm of a branch on their own meet "
+      llvm::cl::desc("Let warps that take a branch region on their own meet "
                      "at a barrier of their own"),
       llvm::cl::init(false)};
   PassOptions::Option<int64_t> assumeAlignment{

@@ -22,7 +22,7 @@
 
 namespace mlir::workgroup {
 
-/// What a value is on one way to it.
+/// What a value is on one path to it.
 struct IncomingValue {
   /// The operation that hands it on, and by which of its successors.
   Operation *op;
@@ -31,19 +31,19 @@ struct IncomingValue {
   Value value;
 };
 
-/// What `argument` of a block is on all ways from the blocks of which `isFrom`
-/// holds; null if they do not hand on the same, or do not tell. Of all ways:
+/// What `argument` of a block is on all paths from the blocks of which `isFrom`
+/// holds; null if they do not hand on the same, or do not tell. Of all paths:
 /// the argument is that value, wherever it is used.
 Value getCommonIncoming(
     BlockArgument argument,
     llvm::function_ref<bool(Block *)> isFrom = [](Block *) { return true; });
 
-/// Looks up what values are on the ways to them. Each operation with regions is
-/// asked once, so the IR must not change in between.
+/// Looks up what values are on the paths to them. Each operation with regions
+/// is asked once, so the IR must not change in between.
 class IncomingValues {
 public:
-  /// What `value` is on each way to it; empty if it is no join of ways, or is
-  /// handed on by what does not tell its ways.
+  /// What `value` is on each path to it; empty if it is no join of paths, or is
+  /// handed on by what does not tell its paths.
   SmallVector<IncomingValue, 2> get(Value value);
 
 private:

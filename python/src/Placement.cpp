@@ -24,7 +24,7 @@ using namespace nb::literals;
 using namespace mlir::workgroup;
 
 using Hazard = std::tuple<unsigned, unsigned, std::optional<unsigned>, bool>;
-using Gap = std::pair<unsigned, unsigned>;
+using Point = std::pair<unsigned, unsigned>;
 
 static void check(bool isRight, const char *what) {
   if (!isRight)
@@ -54,12 +54,12 @@ static unsigned addPart(SyncProgram &program, unsigned node) {
   return program.addPart(node);
 }
 
-static bool isCutBy(const SyncProgram &program, const Hazard &hazard,
-                    const std::vector<Gap> &gaps) {
-  llvm::SmallVector<SyncGap> places;
-  for (auto [sequence, index] : gaps)
+static bool isCoveredBy(const SyncProgram &program, const Hazard &hazard,
+                        const std::vector<Point> &points) {
+  llvm::SmallVector<SyncPoint> places;
+  for (auto [sequence, index] : points)
     places.push_back({sequence, index});
-  return isCut(program, makeHazard(program, hazard), places);
+  return isCovered(program, makeHazard(program, hazard), places);
 }
 
 static llvm::SmallVector<SyncHazard>
@@ -80,7 +80,7 @@ static SyncPlacement placeWithWarps(const SyncProgram &program,
                                     const std::vector<Hazard> &hazards,
                                     const std::vector<Hazard> &ofWarps) {
   auto orders = makeHazards(program, ofWarps);
-  auto getSame = [](SyncGap gap) { return std::optional(gap); };
+  auto getSame = [](SyncPoint point) { return std::optional(point); };
   return placeBarriers(program, makeHazards(program, hazards),
                        WarpOrders{program, orders, getSame});
 }
@@ -102,25 +102,25 @@ void bindPlacement(nb::module_ &m) {
            "has_iteration"_a = false, "call"_a = nb::none())
       .def("add_part", addPart, "node"_a);
   nb::class_<SyncPlacement>(m, "SyncPlacement")
-      .def_prop_ro("gaps",
+      .def_prop_ro("points",
                    [](const SyncPlacement &placement) {
-                     std::vector<Gap> gaps;
-                     for (SyncGap gap : placement.gaps)
-                       gaps.emplace_back(gap.sequence, gap.index);
-                     return gaps;
+                     std::vector<Point> points;
+                     for (SyncPoint point : placement.points)
+                       points.emplace_back(point.sequence, point.index);
+                     return points;
                    })
       .def_prop_ro("certificate",
                    [](const SyncPlacement &placement) {
                      return std::vector<unsigned>(placement.certificate.begin(),
                                                   placement.certificate.end());
                    })
-      .def_prop_ro("uncut",
+      .def_prop_ro("uncovered",
                    [](const SyncPlacement &placement) {
-                     return std::vector<unsigned>(placement.uncut.begin(),
-                                                  placement.uncut.end());
+                     return std::vector<unsigned>(placement.uncovered.begin(),
+                                                  placement.uncovered.end());
                    })
       .def_ro("is_optimal", &SyncPlacement::isOptimal);
-  m.def("is_cut", isCutBy, "program"_a, "hazard"_a, "gaps"_a);
+  m.def("is_covered", isCoveredBy, "program"_a, "hazard"_a, "points"_a);
   m.def("place_barriers", place, "program"_a, "hazards"_a,
         "replace_existing"_a = false);
   m.def("place_barriers_with_warps", placeWithWarps, "program"_a, "hazards"_a,

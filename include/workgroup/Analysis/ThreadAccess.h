@@ -30,7 +30,7 @@ namespace mlir::workgroup {
 enum class AccessKind { Read, Write, Atomic };
 
 /// Who does an access.
-enum class AccessAgent {
+enum class AccessScope {
   /// Each thread that executes the operation, for itself. Of `ldmatrix` it is
   /// the lane that has the address of a row.
   Thread,
@@ -46,7 +46,7 @@ struct ThreadAccess {
   /// The operand that is the memref; null of unknown effects.
   OpOperand *operand = nullptr;
   AccessKind kind = AccessKind::Read;
-  AccessAgent agent = AccessAgent::Thread;
+  AccessScope accessScope = AccessScope::Thread;
   /// It may happen at any time after the operation, until it is waited for.
   bool isAsync = false;
   /// Of what is atomic, the threads for which it is; and how wide it is, in

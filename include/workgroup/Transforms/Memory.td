@@ -130,7 +130,7 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
     barrier stands there already, or where it brings the kernel under the chip's
     limit or lets one more block be resident on a multiprocessor. With
     `insert-barriers`, a `gpu.barrier` is put where a life begins in bytes that
-    another one may have used, unless one stands on every way there. Where no bytes
+    another one may have used, unless one stands on every path there. Where no bytes
     are shared there is no arena: less padding alone is not worth that the compiler
     cannot tell the buffers apart any more.
 

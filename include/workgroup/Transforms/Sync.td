@@ -51,7 +51,7 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
     no others are between which have to be ordered, too.
 
     Control flow may be branches between blocks: loops with one way out, which may
-    have several ways back, and branches that meet again. A barrier on edges, such
+    have several paths back, and branches that meet again. A barrier on edges, such
     as those into the first block of a loop, stands in a new block.
 
     Collective operations (copies, fills and other linalg operations that all
@@ -76,9 +76,9 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
     inserted behind it, as it could hold those others up; what it would order is
     reported.
 
-    With `named-barriers`, what threads do to each other in an arm of an `scf.if` is
+    With `named-barriers`, what threads do to each other in a branch region of an `scf.if` is
     ordered there by an `nvvm.barrier` with a number of its own (1 to 15), if always
-    the same warps take that arm, and all of their lanes.
+    the same warps take that branch region, and all of their lanes.
 
     Fails, and changes nothing in that kernel, if a barrier stands where not all
     threads get to (`barrier in divergent control flow`), and if two accesses race
@@ -98,7 +98,7 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
     Option<"refuses", "refuse", "bool", /*default=*/"true",
            "Fail where no barrier can order; otherwise only warn">,
     Option<"namedBarriers", "named-barriers", "bool", /*default=*/"false",
-           "Let warps that take an arm of a branch on their own meet at a "
+           "Let warps that take a branch region on their own meet at a "
            "barrier of their own">];
 }
 
@@ -137,7 +137,7 @@ def VerifySyncPass : Pass<"workgroup-verify-sync"> {
   let summary = "Prove that threads do not race";
   let description = [{
     Changes nothing. Reports accesses of two threads of a block to the same byte,
-    one of which writes, that no barrier on every way from the one to the other
+    one of which writes, that no barrier on every path from the one to the other
     separates; and those of threads of two blocks:
 
     - `data race on`: an error. The two threads and what they do are named.

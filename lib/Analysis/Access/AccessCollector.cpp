@@ -325,7 +325,7 @@ void AccessCollector::addMatrix(AccessKind kind, OpOperand &operand,
                                 ValueRange indices, gpu::MMAMatrixType matrix,
                                 const APInt &lead, bool isTransposed) {
   ThreadAccess access = make(operand.getOwner(), kind);
-  access.agent = AccessAgent::Warp;
+  access.accessScope = AccessScope::Warp;
   size_t before = result.accesses.size();
   bool isOfElements =
       cast<MemRefType>(operand.get().getType()).getElementType() ==
@@ -382,7 +382,7 @@ bool AccessCollector::visitWarp(Operation *op) {
         for (OpOperand *operand :
              {&mma.getDescriptorAMutable(), &mma.getDescriptorBMutable()}) {
           ThreadAccess access = make(op, AccessKind::Read);
-          access.agent = AccessAgent::Warp;
+          access.accessScope = AccessScope::Warp;
           access.isAsync = true;
           addAll(access, *operand);
         }
@@ -406,7 +406,7 @@ void AccessCollector::addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store) {
   if (target.place)
     shape = AccessShape::ofAll(*target.place);
   if (getBlockShape(scope).getNumThreads() == kNumThreads)
-    access.agent = AccessAgent::Block;
+    access.accessScope = AccessScope::Block;
   else if (shape)
     shape->isPartial = true;
   add(std::move(access), operand, shape);

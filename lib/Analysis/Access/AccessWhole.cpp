@@ -50,7 +50,7 @@ bool AccessCollector::visitWhole(Operation *op) {
     ThreadAccess read = make(op, AccessKind::Read);
     ThreadAccess write = make(op, AccessKind::Write);
     if (isCollective(op))
-      read.agent = write.agent = AccessAgent::Block;
+      read.accessScope = write.accessScope = AccessScope::Block;
     addAll(read, copy.getSourceMutable());
     addAll(write, copy.getTargetMutable());
     return true;
@@ -59,7 +59,7 @@ bool AccessCollector::visitWhole(Operation *op) {
     ThreadAccess read = make(op, AccessKind::Read);
     ThreadAccess write = make(op, AccessKind::Write);
     if (!getBlockShape(scope).isSingleThread())
-      read.agent = write.agent = AccessAgent::Block;
+      read.accessScope = write.accessScope = AccessScope::Block;
     read.isAsync = write.isAsync = true; // until the slot is got
     addAll(read, copy.getSourceMutable());
     addAll(write, copy.getTileMutable());
@@ -99,7 +99,7 @@ void AccessCollector::visitLinalg(linalg::LinalgOp op) {
   });
   if (!isInPlace && isCollective(op))
     for (ThreadAccess &access : own)
-      access.agent = AccessAgent::Block;
+      access.accessScope = AccessScope::Block;
 }
 
 } // namespace mlir::workgroup

@@ -44,7 +44,7 @@ bool PairEquations::isOfEqualQuotient(const Atom *atom) {
 /// True if `atom` is the unsigned quotient by a number that conditions say
 /// to be positive, and the rest of that division is equal.
 bool PairEquations::hasEqualRest(const Atom *atom) const {
-  auto isPositive = [&](const AtomBounds &ofSide) {
+  auto isPositive = [&](const GuardedRanges &ofSide) {
     Interval range = ofSide.get(atom->operands[1]);
     return range.min && *range.min > 0;
   };
@@ -59,7 +59,7 @@ bool PairEquations::hasEqualRest(const Atom *atom) const {
 
 /// What conditions say `form` to be.
 static std::optional<int64_t> getSaid(const Form &form,
-                                      const AtomBounds &bounds) {
+                                      const GuardedRanges &bounds) {
   std::optional<int64_t> least, most;
   for (const Form &fact : bounds.getFacts()) { // is not negative
     std::optional<Form> rest = form.plus(fact, -1), sum = form.plus(fact, 1);

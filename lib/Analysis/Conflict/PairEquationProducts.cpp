@@ -1,4 +1,4 @@
-//===- PairEquationProducts.cpp - Digits by numbers that are not known ----===//
+//===- PairEquationProducts.cpp - Components by unknown numbers -----------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -55,14 +55,14 @@ static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
 }
 
 namespace {
-/// A digit of a number x in the sum: x / d, but for the multiples of the next
-/// larger divisor, which is `ratio` times d. With what it is multiplied.
-struct Digit {
+/// A component of a number x in the sum: x / d, but for the multiples of the
+/// next larger divisor, which is `ratio` times d. With what it is multiplied.
+struct Component {
   Form number;
   int64_t ratio = 1, factor = 0;
 };
-/// The digits of one number, the lowest one first.
-using DigitChain = SmallVector<Digit, 4>;
+/// The components of one number, the lowest one first.
+using ComponentChain = SmallVector<Component, 4>;
 } // namespace
 
 /// How often `part` is in `form`; it is taken away.
@@ -97,7 +97,8 @@ static std::optional<Form> getRemainder(const Atom *product) {
 }
 
 /// Takes multiples of remainders by numbers that are not known out of `form`.
-static void takeRemainders(Form &form, SmallVectorImpl<DigitChain> &numbers) {
+static void takeRemainders(Form &form,
+                           SmallVectorImpl<ComponentChain> &numbers) {
   SmallVector<Form, 2> remainders;
   for (auto [atom, factor] : form.terms)
     if (std::optional<Form> remainder = getRemainder(atom))
@@ -108,8 +109,8 @@ static void takeRemainders(Form &form, SmallVectorImpl<DigitChain> &numbers) {
 }
 
 /// Takes multiples of quotients of one number by divisors that divide each
-/// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two digits.
-static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
+/// other out of `form`: r * (x mod m) + s * (x / m) is a sum of two components.
+static SmallVector<ComponentChain, 2> takeNumbers(Form &form) {
   using Quotients = SmallVector<const Atom *, 4>;
   SmallVector<std::pair<Form, Quotients>, 2> found;
   for (auto term : form.terms) {
@@ -124,13 +125,13 @@ static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
       known = found.insert(known, {atom->operands[0], {}});
     known->second.push_back(atom);
   }
-  SmallVector<DigitChain, 2> numbers;
+  SmallVector<ComponentChain, 2> numbers;
   takeRemainders(form, numbers);
   for (auto &[dividend, quotients] : found) {
     llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
       return lhs->operands[1].constant < rhs->operands[1].constant;
     });
-    DigitChain &number = numbers.emplace_back();
+    ComponentChain &number = numbers.emplace_back();
     number.push_back({dividend, 1, takeMultiple(form, dividend)});
     int64_t last = 1;
     for (const Atom *quotient : quotients) {
@@ -148,15 +149,15 @@ static SmallVector<DigitChain, 2> takeNumbers(Form &form) {
   return numbers;
 }
 
-/// `form` as `base` times one and another, of which digits and other terms are
-/// multiples as far as they can be.
-PairEquations::Digits PairEquations::divide(const Form &form,
-                                            const Base &base) const {
+/// `form` as `base` times one and another, of which components and other terms
+/// are multiples as far as they can be.
+PairEquations::Components PairEquations::divide(const Form &form,
+                                                const Base &base) const {
   auto [atom, size] = base;
-  Digits digits;
+  Components components;
   auto add = [&](Form &sum, const Form &part, int64_t factor) {
     std::optional<Form> changed = sum.plus(part, factor);
-    digits.isKnown &= changed.has_value();
+    components.isKnown &= changed.has_value();
     if (changed)
       sum = std::move(*changed);
   };
@@ -164,25 +165,25 @@ PairEquations::Digits PairEquations::divide(const Form &form,
     return llvm::divideFloorSigned(factor + size / 2, size);
   };
   Form rest = form;
-  SmallVector<DigitChain, 2> numbers;
+  SmallVector<ComponentChain, 2> numbers;
   if (!atom)
     numbers = takeNumbers(rest);
-  for (const DigitChain &number : numbers) {
+  for (const ComponentChain &number : numbers) {
     int64_t above = 0, below = 0;
-    for (const Digit &digit : number) {
-      // What is left of a digit of more is a multiple of this one. What is
+    for (const Component &component : number) {
+      // What is left of a component of more is a multiple of this one. What is
       // taken away is less than the base as well.
-      int64_t times = digit.factor / size;
-      int64_t left = digit.factor - times * size;
-      add(digits.upper, digit.number, times - above * digit.ratio);
-      add(digits.lower, digit.number, left - below * digit.ratio);
+      int64_t times = component.factor / size;
+      int64_t left = component.factor - times * size;
+      add(components.upper, component.number, times - above * component.ratio);
+      add(components.lower, component.number, left - below * component.ratio);
       above = times;
       below = left;
     }
   }
   int64_t constant = atom ? 0 : llvm::divideFloorSigned(rest.constant, size);
-  add(digits.upper, Form(constant), 1);
-  add(digits.lower, Form(rest.constant - constant * size), 1);
+  add(components.upper, Form(constant), 1);
+  add(components.lower, Form(rest.constant - constant * size), 1);
   for (auto [part, factor] : rest.terms) {
     std::optional<Form> quotient =
         atom ? workgroup::divide(index, part, atom) : makeForm(part);
@@ -190,11 +191,11 @@ PairEquations::Digits PairEquations::divide(const Form &form,
     if (atom && times * size != factor)
       times = 0; // what is left would be a product
     if (times != 0)
-      add(digits.upper, *quotient, times);
+      add(components.upper, *quotient, times);
     if (int64_t left = factor - times * size)
-      add(digits.lower, makeForm(part), left);
+      add(components.lower, makeForm(part), left);
   }
-  return digits;
+  return components;
 }
 
 /// The least that `form` may be for one of the two threads; nothing if there is
@@ -298,9 +299,9 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
       bases.push_back({atom, std::abs(factor)});
   };
   Form rest = form;
-  for (const DigitChain &number : takeNumbers(rest))
-    for (const Digit &digit : number)
-      add(nullptr, digit.factor);
+  for (const ComponentChain &number : takeNumbers(rest))
+    for (const Component &component : number)
+      add(nullptr, component.factor);
   for (auto [atom, factor] : form.terms) {
     add(nullptr, factor);
     SmallVector<const Atom *, 4> factors;
@@ -323,8 +324,9 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
 std::optional<std::array<PairEquations::Place, 2>>
 PairEquations::findRow(const Place &place, const Base &base,
                        unsigned side) const {
-  Digits digits = divide(place.first, base);
-  Place row{std::move(digits.upper), {}}, column{std::move(digits.lower), {}};
+  Components components = divide(place.first, base);
+  Place row{std::move(components.upper), {}},
+      column{std::move(components.lower), {}};
   std::optional<Form> reach = Form(0);
   for (const Place::Step &step : place.steps) {
     if (!base.first && step.stride % base.second == 0) {
@@ -337,7 +339,7 @@ PairEquations::findRow(const Place &place, const Base &base,
     if (reach)
       reach = reach->plus(Form(-step.stride));
   }
-  if (!digits.isKnown || row.first.terms.empty() || !reach ||
+  if (!components.isKnown || row.first.terms.empty() || !reach ||
       !isBelow(column.first, *reach, base, side))
     return std::nullopt;
   return std::array{std::move(row), std::move(column)};
@@ -360,7 +362,7 @@ void PairEquations::add(const Place &first, const Place &second) {
   unsigned numKinds = 0;
   bounds[0].add(first.first);
   bounds[1].add(second.first);
-  for (AtomBounds &ofSide : bounds)
+  for (GuardedRanges &ofSide : bounds)
     ofSide.propagate(); // what columns are made of
   for (const Base &base : findBases(first.first)) {
     auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
@@ -391,14 +393,14 @@ bool PairEquations::splitByProduct(Equation &equation) {
   if (!equation.isZero() || !equation.first.empty())
     return false;
   for (const Base &base : findBases(form)) {
-    Digits digits = divide(form, base);
-    if (!base.first || !digits.isKnown || digits.upper.terms.empty() ||
-        digits.lower.terms.empty() ||
-        !isBelow(digits.lower, Form(0), base, 0) ||
-        !isBelow(digits.lower, Form(0), base, 1))
+    Components components = divide(form, base);
+    if (!base.first || !components.isKnown || components.upper.terms.empty() ||
+        components.lower.terms.empty() ||
+        !isBelow(components.lower, Form(0), base, 0) ||
+        !isBelow(components.lower, Form(0), base, 1))
       continue;
-    equation = makeEquation(digits.lower, digits.lower);
-    equations.push_back(makeEquation(digits.upper, digits.upper));
+    equation = makeEquation(components.lower, components.lower);
+    equations.push_back(makeEquation(components.upper, components.upper));
     return true; // `equation` is not valid any more
   }
   return false;

@@ -373,7 +373,7 @@ bool PairEquations::hasNoSolution(const Equation &equation) const {
 }
 
 /// Leaves out equations that hold anyway, or that others are the same as:
-/// coordinates that are taken apart in several ways have digits in common.
+/// coordinates that are taken apart in several ways have components in common.
 void PairEquations::removeRedundant() {
   llvm::erase_if(equations, [](const Equation &equation) {
     return equation.terms.empty() && equation.first.empty() &&
@@ -442,7 +442,7 @@ bool PairEquations::isExcluded() {
 bool PairEquations::isContradiction() {
   if (equations.empty())
     return false;
-  for (AtomBounds &ofSide : bounds) {
+  for (GuardedRanges &ofSide : bounds) {
     ofSide.combine();
     ofSide.propagate();
   }
@@ -455,7 +455,7 @@ bool PairEquations::isContradiction() {
     removeRedundant();
     size_t numEqual = equal.size(), numEquations = equations.size();
     looked.clear();
-    for (AtomBounds &ofSide : bounds)
+    for (GuardedRanges &ofSide : bounds)
       ofSide.propagate(); // to what is in new equations
     for (size_t i = 0; i < equations.size() && i < kMaxEquations; ++i) {
       hasChanged |= simplify(equations[i]);

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Two threads touch the same place only if its coordinates are the same for
-// both. Mostly these are numbers of several digits, as tiles of tiles make
-// them, and then each digit is the same:
+// both. Mostly these are numbers of several mixed-radix components, as tiles of
+// tiles make them, and then each component is the same:
 //
 //   128 * block + row = 128 * block' + row', 0 <= row, row' < 128
 //     -> block = block', row = row'
@@ -28,7 +28,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIREQUATIONS_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_PAIREQUATIONS_H
 
-#include "Analysis/Index/AtomBounds.h"
+#include "Analysis/Index/GuardedRanges.h"
 #include "ThreadTables.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -104,7 +104,7 @@ private:
   /// A constant, or that times an atom which both threads have the same of.
   using Base = std::pair<const SymbolicAtom *, int64_t>;
   /// What a base times `upper` and `lower` is the sum of.
-  struct Digits {
+  struct Components {
     Form upper, lower;
     bool isKnown = true;
   };
@@ -144,7 +144,7 @@ private:
   bool split(Equation &equation, int64_t base);
   bool finish(Equation &equation, Split &parts, int64_t base);
   SmallVector<Base> findBases(const Form &form);
-  Digits divide(const Form &form, const Base &base) const;
+  Components divide(const Form &form, const Base &base) const;
   std::optional<std::array<Place, 2>>
   findRow(const Place &place, const Base &base, unsigned side) const;
   std::optional<int64_t> getLeast(const Form &form, unsigned side) const;
@@ -160,7 +160,7 @@ private:
   const PairRelation &relation;
   IsPair isPair;
   bool isOfOther;
-  AtomBounds bounds[2];
+  GuardedRanges bounds[2];
   std::vector<bool> mayBe[2];
   std::vector<Equation> equations;
   SmallVector<Remainder, 0> remainders;

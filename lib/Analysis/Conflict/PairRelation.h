@@ -54,23 +54,23 @@ struct PairRelation {
     }
   };
   SmallVector<Iterations, 1> iterations;
-  /// Arms of branches, by number, that are not taken, in the iterations of the
-  /// first thread or of the second one; but for `loop`, if that is given, of
-  /// which it is that many iterations `later`.
-  struct Arm {
+  /// Regions of branches, by number, that are not taken, in the iterations of
+  /// the first thread or of the second one; but for `loop`, if that is given,
+  /// of which it is that many iterations `later`.
+  struct BranchRegion {
     Operation *branch = nullptr;
     unsigned number = 0;
     bool isOfSecond = false;
     const KernelLoop *loop = nullptr;
     int64_t later = 0;
 
-    bool operator<(const Arm &other) const {
+    bool operator<(const BranchRegion &other) const {
       return std::tie(branch, number, isOfSecond, loop, later) <
              std::tie(other.branch, other.number, other.isOfSecond, other.loop,
                       other.later);
     }
   };
-  SmallVector<Arm, 1> avoided;
+  SmallVector<BranchRegion, 1> avoided;
   /// It may be the same thread: one of them happens at any time.
   bool mayBeSame = false;
 

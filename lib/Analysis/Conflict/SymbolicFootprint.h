@@ -38,7 +38,7 @@ struct SymbolicFootprint {
   SmallVector<Extent, 1> box;
   int64_t run = 1;
   SymbolicCondition condition;
-  AccessAgent agent = AccessAgent::Thread;
+  AccessScope accessScope = AccessScope::Thread;
 
   bool operator==(const SymbolicFootprint &other) const;
 };

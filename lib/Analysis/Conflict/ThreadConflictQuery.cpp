@@ -34,11 +34,11 @@ ThreadConflictQuery::ThreadConflictQuery(ThreadConflicts &conflicts,
                                          const PairRelation &relation)
     : conflicts(conflicts), index(conflicts.index), first(first),
       second(second), relation(relation) {
-  auto isOf = [&](AccessAgent agent) {
-    return first.agent == agent || second.agent == agent;
+  auto isOf = [&](AccessScope scope) {
+    return first.accessScope == scope || second.accessScope == scope;
   };
-  mayBeSame = isOf(AccessAgent::Warp);
-  isAnybody = isOf(AccessAgent::Block) || relation.mayBeSame ||
+  mayBeSame = isOf(AccessScope::Warp);
+  isAnybody = isOf(AccessScope::Block) || relation.mayBeSame ||
               (mayBeSame && !index.getShape().getNumThreads());
   for (auto [lhs, rhs] : llvm::zip_equal(first.place, second.place)) {
     Form left = lhs.constant, right = rhs.constant;
@@ -174,7 +174,7 @@ static PairEquations::Place getPlace(const Footprint &footprint,
   return place;
 }
 
-/// True if the digits of the coordinates cannot all be the same.
+/// True if the components of the coordinates cannot all be the same.
 bool ThreadConflictQuery::cannotBeEqual() {
   // Then tables tell as much.
   if (conflicts.tables && !isOfTwoBlocks() && areOfThread(firstOwn) &&

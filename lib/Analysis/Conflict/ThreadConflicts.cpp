@@ -199,8 +199,8 @@ bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
     if (iterations.max && *iterations.max < relation.least)
       return true;
   }
-  bool isBlock =
-      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
+  bool isBlock = lhs.accessScope == AccessScope::Block ||
+                 rhs.accessScope == AccessScope::Block;
   std::optional<int64_t> threads = index.getShape().getNumThreads();
   return relation.threads == PairRelation::OfTwoWarps && !isBlock &&
          !relation.mayBeSame && threads && *threads <= kWarpSize;
@@ -275,8 +275,8 @@ bool ThreadConflicts::isDead(Operation *op) {
          !llvm::is_contained(tables->getPossible(index.getGuard(op)), true);
 }
 
-bool ThreadConflicts::isNeverTaken(Operation *branch, unsigned arm) {
-  std::optional<SymbolicCondition> decision = index.getDecision(branch, arm);
+bool ThreadConflicts::isNeverTaken(Operation *branch, unsigned region) {
+  std::optional<SymbolicCondition> decision = index.getDecision(branch, region);
   if (!tables || !decision)
     return false;
   auto taken = SymbolicCondition::join(SymbolicCondition::All,
@@ -313,13 +313,13 @@ bool ThreadConflicts::mayReach(Operation *op,
 }
 
 std::optional<std::vector<bool>> ThreadConflicts::getTakers(scf::IfOp branch,
-                                                            Region &arm) {
+                                                            Region &region) {
   if (!tables)
     return std::nullopt;
   SymbolicCondition condition = index.getCondition(branch.getCondition());
   std::vector<bool> may = tables->getPossible(condition);
   std::vector<bool> mayNot = tables->getPossible(condition.negate());
-  if (&arm != &branch.getThenRegion())
+  if (&region != &branch.getThenRegion())
     std::swap(may, mayNot);
   int64_t count = 0;
   for (size_t thread = 0; thread < may.size(); ++thread) {
@@ -414,7 +414,7 @@ bool ThreadConflicts::isUniform(const SymbolicCondition &condition,
          });
 }
 
-bool ThreadConflicts::takesOneWay(Operation *op, UniformityUnit unit) {
+bool ThreadConflicts::takesOnePath(Operation *op, UniformityUnit unit) {
   // Numbers tell of iterations, but not in which one a loop was left.
   const UniformityAnalysis &uniformity = index.getUniformity(unit);
   auto isUniformValue = [&](Value value) {

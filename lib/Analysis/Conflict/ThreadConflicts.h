@@ -61,7 +61,7 @@ public:
 
   /// True if all threads of the block or warp that get to `op`, a loop or a
   /// branch, together go the same way from there.
-  bool takesOneWay(Operation *op, UniformityUnit unit);
+  bool takesOnePath(Operation *op, UniformityUnit unit);
 
   /// Which threads get to `op`, by linear ids; nothing if their ids alone do
   /// not tell.
@@ -77,13 +77,13 @@ public:
   /// True if no thread gets to `op`, as far as their ids tell.
   bool isDead(Operation *op);
 
-  /// The same of an arm of a branch.
-  bool isNeverTaken(Operation *branch, unsigned arm);
+  /// The same of a branch region.
+  bool isNeverTaken(Operation *branch, unsigned region);
 
-  /// The threads, by linear ids, that take `arm` of `branch` whenever the block
-  /// gets there, if they are always the same, whole warps, and not all; nothing
-  /// otherwise.
-  std::optional<std::vector<bool>> getTakers(scf::IfOp branch, Region &arm);
+  /// The threads, by linear ids, that take `region` of `branch` whenever the
+  /// block gets there, if they are always the same, whole warps, and not all;
+  /// nothing otherwise.
+  std::optional<std::vector<bool>> getTakers(scf::IfOp branch, Region &region);
 
   /// Two threads of the block, or of one warp, by their ids, of which the first
   /// may execute `op` and the second does not; nothing if none are known.

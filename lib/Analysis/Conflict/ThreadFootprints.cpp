@@ -19,8 +19,9 @@ using Form = SymbolicForm;
 using Footprint = SymbolicFootprint;
 
 bool Footprint::operator==(const Footprint &other) const {
-  return place == other.place && run == other.run && agent == other.agent &&
-         condition == other.condition && box.size() == other.box.size() &&
+  return place == other.place && run == other.run &&
+         accessScope == other.accessScope && condition == other.condition &&
+         box.size() == other.box.size() &&
          llvm::all_of(llvm::zip_equal(box, other.box), [](auto pair) {
            auto &[lhs, rhs] = pair;
            return lhs.count == rhs.count && lhs.stride == rhs.stride &&
@@ -144,10 +145,10 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   iterationAround(made);
   mergeRuns(made);
   // Every lane of a warp may read the row at the address of one.
-  made.agent = access.agent;
+  made.accessScope = access.accessScope;
   std::vector<Condition> conditions = {index.getGuard(access.op)};
   if (auto load = dyn_cast<nvgpu::LdMatrixOp>(access.op)) {
-    made.agent = AccessAgent::Warp;
+    made.accessScope = AccessScope::Warp;
     // Eight lanes give the rows of a tile; of others no address is used.
     if (load.getNumTiles() < 4 && index.getShape().hasLanes())
       conditions.push_back(isBelow(index, index.getLane(),
@@ -179,7 +180,7 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
     made.condition = Condition();
 
   size_t hash = llvm::hash_combine(
-      made.run, made.agent,
+      made.run, made.accessScope,
       llvm::hash_combine_range(made.place.begin(), made.place.end()));
   auto [begin, end] = footprintsByHash.equal_range(hash);
   for (auto it = begin; it != end; ++it)
@@ -238,7 +239,7 @@ unsigned ThreadConflicts::getFamily(Footprint footprint) {
   for (SymbolicForm &coordinate : footprint.place)
     coordinate.constant = 0;
   size_t hash = llvm::hash_combine(
-      footprint.run, footprint.agent,
+      footprint.run, footprint.accessScope,
       llvm::hash_combine_range(footprint.place.begin(), footprint.place.end()));
   auto [begin, end] = familiesByHash.equal_range(hash);
   for (auto it = begin; it != end; ++it)

@@ -387,10 +387,10 @@ void ThreadPairSystem::addIterations() {
     if (iterations.most)
       addNonNegative(subtract(makeConstant(*iterations.most), iteration));
   }
-  for (const PairRelation::Arm &arm : relation.avoided)
-    if (auto condition =
-            index.getDecision(arm.branch, arm.number, arm.loop, arm.later))
-      add(condition->negate(), arm.isOfSecond ? Second : First);
+  for (const PairRelation::BranchRegion &region : relation.avoided)
+    if (auto condition = index.getDecision(region.branch, region.number,
+                                           region.loop, region.later))
+      add(condition->negate(), region.isOfSecond ? Second : First);
     else
       setInexact("it is not known which way a branch goes");
 }

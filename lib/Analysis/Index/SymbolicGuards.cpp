@@ -259,13 +259,13 @@ SymbolicCondition SymbolicIndex::getEdgesCondition(Block *block,
     return getEdgeCondition(dominator, block);
   if (postDominance.postDominates(block, dominator))
     return {};
-  std::vector<Condition> ways;
+  std::vector<Condition> paths;
   for (Block *from : llvm::SmallSetVector<Block *, 4>(block->pred_begin(),
                                                       block->pred_end())) {
     if (dominance.dominates(block, from) ||
         !dominance.isReachableFromEntry(from))
       continue;
-    if (ways.size() == kMaxEdges || depth == kMaxDepth)
+    if (paths.size() == kMaxEdges || depth == kMaxDepth)
       return getUnknown();
     Condition edge = getEdgeCondition(from, block);
     if (from != dominator) {
@@ -273,19 +273,19 @@ SymbolicCondition SymbolicIndex::getEdgesCondition(Block *block,
       edge = Condition::join(Condition::All, {getGuard(from), edge});
       --depth;
     }
-    ways.push_back(std::move(edge));
+    paths.push_back(std::move(edge));
   }
-  return Condition::join(Condition::Any, std::move(ways));
+  return Condition::join(Condition::Any, std::move(paths));
 }
 
 std::optional<SymbolicCondition> SymbolicIndex::getDecision(Operation *branch,
-                                                            unsigned arm) {
+                                                            unsigned region) {
   if (isa<affine::AffineIfOp>(branch)) {
     Condition condition = getSet(branch);
-    return arm == 0 ? condition : condition.negate();
+    return region == 0 ? condition : condition.negate();
   }
   if (auto choice = dyn_cast<scf::IndexSwitchOp>(branch))
-    return getCase(*this, choice, &choice->getRegion(arm));
+    return getCase(*this, choice, &choice->getRegion(region));
   Value test;
   if (auto structured = dyn_cast<scf::IfOp>(branch))
     test = structured.getCondition();
@@ -295,7 +295,7 @@ std::optional<SymbolicCondition> SymbolicIndex::getDecision(Operation *branch,
   if (!test)
     return std::nullopt;
   SymbolicCondition condition = getCondition(test);
-  return arm == 0 ? condition : condition.negate();
+  return region == 0 ? condition : condition.negate();
 }
 
 SymbolicCondition SymbolicIndex::computeGuard(Block *block) {

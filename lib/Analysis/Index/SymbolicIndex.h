@@ -184,11 +184,13 @@ public:
   /// True if `form` is not negative wherever control gets to `op`.
   bool isNonNegativeAt(const SymbolicForm &form, Operation *op);
 
-  /// When control that gets to `branch` goes on with its arm, a region or a
-  /// successor, of that number; nothing if that is not known.
-  std::optional<SymbolicCondition> getDecision(Operation *branch, unsigned arm);
+  /// When control that gets to `branch` goes on with its branch region, a
+  /// region or a successor, of that number; nothing if that is not known.
+  std::optional<SymbolicCondition> getDecision(Operation *branch,
+                                               unsigned region);
   /// The same, `later` iterations of `loop` later.
-  std::optional<SymbolicCondition> getDecision(Operation *branch, unsigned arm,
+  std::optional<SymbolicCondition> getDecision(Operation *branch,
+                                               unsigned region,
                                                const KernelLoop *loop,
                                                int64_t later);
 

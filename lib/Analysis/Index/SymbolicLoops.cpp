@@ -275,9 +275,9 @@ SymbolicIndex::getFailure(const KernelLoop *loop, const SymbolicForm &first,
 }
 
 std::optional<SymbolicCondition>
-SymbolicIndex::getDecision(Operation *branch, unsigned arm,
+SymbolicIndex::getDecision(Operation *branch, unsigned region,
                            const KernelLoop *loop, int64_t later) {
-  std::optional<SymbolicCondition> condition = getDecision(branch, arm);
+  std::optional<SymbolicCondition> condition = getDecision(branch, region);
   if (!condition || !loop)
     return condition;
   return SymbolicTranslator(*this).substitute(

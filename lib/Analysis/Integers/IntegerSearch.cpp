@@ -34,7 +34,7 @@ Answer IntegerSearch::check(ArrayRef<Constraint> rows,
 }
 
 /// Takes the constraints one after the other until they tell nothing new.
-bool IntegerSearch::propagate(RowBounds &bounds) {
+bool IntegerSearch::propagate(BoundPropagation &bounds) {
   constexpr unsigned kMaxRounds = 8;
   for (unsigned round = 0; round < kMaxRounds; ++round) {
     for (const Constraint &constraint : rows)
@@ -47,14 +47,14 @@ bool IntegerSearch::propagate(RowBounds &bounds) {
 }
 
 /// Every variable has one value: whether these are a solution.
-Answer IntegerSearch::take(const RowBounds &bounds) {
+Answer IntegerSearch::take(const BoundPropagation &bounds) {
   sample.clear();
   for (const Interval &range : bounds.getRanges())
     sample.push_back(*range.min);
   return check(rows, sample);
 }
 
-Answer IntegerSearch::searchPart(RowBounds bounds, unsigned variable,
+Answer IntegerSearch::searchPart(BoundPropagation bounds, unsigned variable,
                                  Interval part) {
   if (++numSteps > kMaxSteps)
     return Answer::Unknown;
@@ -77,7 +77,7 @@ static Interval getWindow(const Interval &range) {
   return {least, least + kWindow};
 }
 
-Answer IntegerSearch::search(const RowBounds &bounds) {
+Answer IntegerSearch::search(const BoundPropagation &bounds) {
   std::optional<unsigned> shortest, endless;
   for (auto [variable, range] : llvm::enumerate(bounds.getRanges())) {
     std::optional<uint64_t> length = getLength(range);
@@ -108,7 +108,7 @@ Answer IntegerSearch::run() {
   for (const Constraint &constraint : rows)
     for (auto [variable, factor] : constraint.row.terms)
       isUsed.set(variable);
-  RowBounds used = bounds;
+  BoundPropagation used = bounds;
   for (unsigned variable = 0; variable < isUsed.size(); ++variable)
     if (!isUsed[variable])
       used.setRange(variable, {0, 0});

@@ -17,7 +17,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERSEARCH_H
 #define WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERSEARCH_H
 
-#include "RowBounds.h"
+#include "BoundPropagation.h"
 
 namespace mlir::workgroup {
 
@@ -41,18 +41,18 @@ public:
   /// The values of all variables, if there is a solution.
   ArrayRef<int64_t> getSample() const { return sample; }
   /// What is known of the variables.
-  const RowBounds &getBounds() const { return bounds; }
+  const BoundPropagation &getBounds() const { return bounds; }
   /// How many ranges were narrowed so far.
   unsigned getNumSteps() const { return numSteps; }
 
 private:
-  bool propagate(RowBounds &bounds);
-  Answer search(const RowBounds &bounds);
-  Answer searchPart(RowBounds bounds, unsigned variable, Interval part);
-  Answer take(const RowBounds &bounds);
+  bool propagate(BoundPropagation &bounds);
+  Answer search(const BoundPropagation &bounds);
+  Answer searchPart(BoundPropagation bounds, unsigned variable, Interval part);
+  Answer take(const BoundPropagation &bounds);
 
   ArrayRef<Constraint> rows;
-  RowBounds bounds;
+  BoundPropagation bounds;
   SmallVector<int64_t> sample;
   unsigned numSteps = 0;
 };

@@ -9,7 +9,7 @@
 #include "IntegerSolver.h"
 #include "BranchAndBound.h"
 #include "IntegerSearch.h"
-#include "RowReduction.h"
+#include "VariableElimination.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -26,7 +26,8 @@ static constexpr unsigned kManyTries = 16;
 
 /// About how long it takes to solve a system: by the entries of the matrix,
 /// more often by far for integers, and if numbers soon outgrow 64 bits.
-static uint64_t estimate(const RowReduction &reduction, bool isRational) {
+static uint64_t estimate(const VariableElimination &reduction,
+                         bool isRational) {
   constexpr int64_t kLarge = 1 << 16;
   ArrayRef<LinearConstraint> rows = reduction.getRows();
   uint64_t numVariables = reduction.getVariables().size();
@@ -51,7 +52,7 @@ static bool isBelow(const LinearConstraint &constraint, int64_t limit) {
 /// Without constraints that have a number of `limit` or more: what is computed
 /// with them soon outgrows 64 bits. There may be more solutions then.
 static presburger::IntegerPolyhedron
-makePolyhedron(const RowReduction &reduction, int64_t limit) {
+makePolyhedron(const VariableElimination &reduction, int64_t limit) {
   ArrayRef<unsigned> variables = reduction.getVariables();
   DenseMap<unsigned, unsigned> columns;
   for (auto [column, variable] : llvm::enumerate(variables))
@@ -76,7 +77,7 @@ makePolyhedron(const RowReduction &reduction, int64_t limit) {
 
 /// Whether MLIR's search, which knows no limit, soon comes to an end: of many
 /// variables with large factors it takes seconds.
-static bool isSmall(const RowReduction &reduction) {
+static bool isSmall(const VariableElimination &reduction) {
   constexpr unsigned kMaxVariables = 20, kMaxBits = 129;
   constexpr int64_t kLimit = int64_t(1) << 32;
   int64_t largest = 1;
@@ -92,7 +93,7 @@ static bool isSmall(const RowReduction &reduction) {
 }
 
 /// Solves what is left, in integers only if it `isLast`.
-Answer IntegerSolver::solveByLibrary(const RowReduction &reduction,
+Answer IntegerSolver::solveByLibrary(const VariableElimination &reduction,
                                      bool isLast) {
   effort += estimate(reduction, !isLast);
   constexpr int64_t kLimit = int64_t(1) << 31;
@@ -122,14 +123,15 @@ Answer IntegerSolver::solveByLibrary(const RowReduction &reduction,
   return Answer::Solved;
 }
 
-void IntegerSolver::setSample(const RowReduction &reduction,
+void IntegerSolver::setSample(const VariableElimination &reduction,
                               ArrayRef<int64_t> values) {
   sample = reduction.expand(values);
   sample.truncate(numVariables);
 }
 
 /// Solves a system without choices, in integers only if it `isLast`.
-Answer IntegerSolver::solveRows(const Rows &rows, const RowReduction &reduction,
+Answer IntegerSolver::solveRows(const Rows &rows,
+                                const VariableElimination &reduction,
                                 bool isLast) {
   Answer answer = Answer::Unknown;
   if (isLast) {
@@ -148,14 +150,16 @@ Answer IntegerSolver::solveRows(const Rows &rows, const RowReduction &reduction,
   // What is implied makes integer programming slow.
   if (isLast && numImplied > 0)
     return solveByLibrary(
-        RowReduction(ArrayRef(rows).drop_front(numImplied), numVariables),
+        VariableElimination(ArrayRef(rows).drop_front(numImplied),
+                            numVariables),
         isLast);
   return solveByLibrary(reduction, isLast);
 }
 
 /// Whether `part` can hold, as far as bounds tell.
 static bool isPossible(const LinearConjunction &part,
-                       const RowReduction &reduction, RowBounds bounds) {
+                       const VariableElimination &reduction,
+                       BoundPropagation bounds) {
   return llvm::all_of(part, [&](const LinearConstraint &constraint) {
     std::optional<LinearRow> row = reduction.reduce(constraint.row);
     return !row || bounds.add(*row, constraint.isEquality);
@@ -165,7 +169,7 @@ static bool isPossible(const LinearConjunction &part,
 /// Whether `part` can hold together with `rows`, in rationals.
 bool IntegerSolver::isConsistent(Rows rows, const LinearConjunction &part) {
   llvm::append_range(rows, part);
-  RowReduction reduction(rows, numVariables);
+  VariableElimination reduction(rows, numVariables);
   return !reduction.isEmpty() &&
          solveByLibrary(reduction, /*isLast=*/false) != Answer::Empty;
 }
@@ -176,7 +180,7 @@ Answer IntegerSolver::search(Rows rows, Choices choices) {
   while (true) {
     if (!IntegerSearch(rows, numVariables).propagate())
       return Answer::Empty;
-    RowReduction reduction(rows, numVariables);
+    VariableElimination reduction(rows, numVariables);
     IntegerSearch bounds(reduction.getRows(), reduction.getNumVariables());
     if (reduction.isEmpty() || !bounds.propagate())
       return Answer::Empty;

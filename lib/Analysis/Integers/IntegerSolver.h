@@ -21,7 +21,7 @@
 
 namespace mlir::workgroup {
 
-class RowReduction;
+class VariableElimination;
 
 class IntegerSolver {
 public:
@@ -54,10 +54,11 @@ private:
   Answer searchCases(const Rows &rows, const Choices &choices,
                      ArrayRef<const LinearConjunction *> cases);
   bool isConsistent(Rows rows, const LinearConjunction &part);
-  Answer solveRows(const Rows &rows, const RowReduction &reduction,
+  Answer solveRows(const Rows &rows, const VariableElimination &reduction,
                    bool isLast);
-  Answer solveByLibrary(const RowReduction &reduction, bool isLast);
-  void setSample(const RowReduction &reduction, ArrayRef<int64_t> values);
+  Answer solveByLibrary(const VariableElimination &reduction, bool isLast);
+  void setSample(const VariableElimination &reduction,
+                 ArrayRef<int64_t> values);
 
   unsigned numVariables, numImplied = 0;
   bool isRational, isForEmptiness;

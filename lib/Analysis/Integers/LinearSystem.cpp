@@ -1,4 +1,4 @@
-//===- LinearSystem.cpp - Linear constraints ----------------------------===//
+//===- LinearSystem.cpp - Linear constraints ------------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

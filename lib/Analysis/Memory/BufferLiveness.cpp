@@ -23,14 +23,14 @@ BufferLiveness::BufferLiveness(Operation *kernel,
 void BufferLiveness::collectBarriers() {
   // What an operation holds comes before the operation itself.
   getBody(kernel)->walk([&](Operation *op) {
-    if ((isBlockBarrier(op) && isUniform(op)) || isBarrierOnEveryWay(op))
+    if ((isBlockBarrier(op) && isUniform(op)) || isBarrierOnEveryPath(op))
       barriers[op->getBlock()].push_back(order.getRange(op));
   });
 }
 
 /// True if `op` branches to regions each of which holds a barrier, as a whole
-/// block does that takes either arm of an `scf.if`.
-bool BufferLiveness::isBarrierOnEveryWay(Operation *op) const {
+/// block does that takes either branch region of an `scf.if`.
+bool BufferLiveness::isBarrierOnEveryPath(Operation *op) const {
   auto branch = dyn_cast<RegionBranchOpInterface>(op);
   if (!branch)
     return false;

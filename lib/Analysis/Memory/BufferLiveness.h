@@ -59,7 +59,7 @@ struct BufferLife {
   /// The operation before which the life begins, at a point that dominates all
   /// uses; null if it begins with the kernel.
   Operation *begin = nullptr;
-  /// The operation after which it ends on every way; null if there is none.
+  /// The operation after which it ends on every path; null if there is none.
   Operation *end = nullptr;
   /// False if there is no use.
   bool isUsed = true;
@@ -85,7 +85,7 @@ public:
   /// same.
   bool mayFollow(const BufferLife &life, const BufferLife &next) const;
 
-  /// True if a barrier stands on every way from the end of `life` to the
+  /// True if a barrier stands on every path from the end of `life` to the
   /// beginning of `next`.
   bool isSeparated(const BufferLife &life, const BufferLife &next) const;
 
@@ -104,7 +104,7 @@ private:
   bool isUniform(Operation *op) const;
   bool isLoop(Operation *op) const;
   bool comesAfter(const BufferLife &life, const BufferLife &next) const;
-  bool isBarrierOnEveryWay(Operation *op) const;
+  bool isBarrierOnEveryPath(Operation *op) const;
   void collectBarriers();
 
   Operation *kernel;
@@ -114,7 +114,7 @@ private:
   /// The blocks of the same region that control gets to from a block.
   mutable DenseMap<Block *, llvm::df_iterator_default_set<Block *>> reachable;
   /// Barriers that all threads reach, in ascending order: of one that has not
-  /// been put yet, the place; of a branch with a barrier on every way, all of
+  /// been put yet, the place; of a branch with a barrier on every path, all of
   /// it.
   DenseMap<Block *, SmallVector<ProgramOrder::Range>> barriers;
 };

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BarrierPlacement.h"
+#include "HazardPaths.h"
 #include "LazyPlacement.h"
 #include "PlacementProblem.h"
-#include "SyncWays.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -22,30 +22,31 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// Tells whether barriers at some of the gaps, beside those among the nodes,
-/// cut, with as little work for long ways as for short ones.
-class CountedGaps {
+/// Tells whether barriers at some of the points, beside those among the nodes,
+/// cover, with as little work for long paths as for short ones.
+class CountedPoints {
 public:
-  CountedGaps(const SyncProgram &program, function_ref<bool(SyncGap)> isOfThem);
+  CountedPoints(const SyncProgram &program,
+                function_ref<bool(SyncPoint)> isOfThem);
 
-  bool isCut(const SyncHazard &hazard) {
-    return isMet([&](const SyncWays &ways) { ways.walk(hazard); });
+  bool isCovered(const SyncHazard &hazard) {
+    return isMet([&](const HazardPaths &paths) { paths.walk(hazard); });
   }
 
 private:
-  bool isMet(function_ref<void(const SyncWays &)> walk);
-  bool cuts(unsigned node);
+  bool isMet(function_ref<void(const HazardPaths &)> walk);
+  bool covers(unsigned node);
 
   const SyncProgram &program;
-  /// Of each sequence, how many of them are before a gap.
+  /// Of each sequence, how many of them are before a point.
   SmallVector<SmallVector<unsigned, 0>, 0> before;
-  DenseMap<unsigned, bool> cutting;
+  DenseMap<unsigned, bool> covering;
 };
 
 } // namespace
 
-CountedGaps::CountedGaps(const SyncProgram &program,
-                         function_ref<bool(SyncGap)> isOfThem)
+CountedPoints::CountedPoints(const SyncProgram &program,
+                             function_ref<bool(SyncPoint)> isOfThem)
     : program(program) {
   for (auto [number, sequence] : enumerate(program.sequences)) {
     SmallVector<unsigned, 0> &counts = before.emplace_back();
@@ -55,55 +56,55 @@ CountedGaps::CountedGaps(const SyncProgram &program,
   }
 }
 
-bool CountedGaps::isMet(function_ref<void(const SyncWays &)> walk) {
+bool CountedPoints::isMet(function_ref<void(const HazardPaths &)> walk) {
   bool result = false;
-  auto ignore = [](SyncGap) {};
+  auto ignore = [](SyncPoint) {};
   auto addNode = [&](unsigned node, const SyncIteration &) {
-    result = result || cuts(node);
+    result = result || covers(node);
   };
   auto addRange = [&](unsigned sequence, unsigned first, unsigned last) {
     result |= before[sequence][first] != before[sequence][last + 1];
     return result;
   };
-  walk(SyncWays(program, {ignore, addNode, nullptr, addRange}));
+  walk(HazardPaths(program, {ignore, addNode, nullptr, addRange}));
   return result;
 }
 
-bool CountedGaps::cuts(unsigned number) {
+bool CountedPoints::covers(unsigned number) {
   const SyncNode &node = program.nodes[number];
   if (node.kind == SyncNode::Barrier)
     return true;
-  if (auto it = cutting.find(number); it != cutting.end())
+  if (auto it = covering.find(number); it != covering.end())
     return it->second;
-  bool result = isMetInArms(program, node, [&](unsigned arm) {
-    return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
+  bool result = isMetInRegions(program, node, [&](unsigned region) {
+    return isMet([&](const HazardPaths &paths) { paths.walkRegion(region); });
   });
-  return cutting[number] = result;
+  return covering[number] = result;
 }
 
-SmallVector<unsigned> findUncut(const SyncProgram &program,
-                                ArrayRef<SyncHazard> hazards) {
+SmallVector<unsigned> findUncovered(const SyncProgram &program,
+                                    ArrayRef<SyncHazard> hazards) {
   PlacementCandidates candidates(program, hazards, Existing::Keep);
-  CountedGaps possible(program,
-                       [&](SyncGap gap) { return candidates.contains(gap); });
-  SmallVector<unsigned> uncut;
+  CountedPoints possible(
+      program, [&](SyncPoint point) { return candidates.contains(point); });
+  SmallVector<unsigned> uncovered;
   for (auto [number, hazard] : enumerate(hazards))
-    if (!possible.isCut(hazard))
-      uncut.push_back(number);
-  return uncut;
+    if (!possible.isCovered(hazard))
+      uncovered.push_back(number);
+  return uncovered;
 }
 
 SmallVector<unsigned> findOpen(const SyncProgram &program,
                                ArrayRef<SyncHazard> hazards,
-                               ArrayRef<SyncGap> gaps) {
-  SmallVector<SyncGap> sorted(gaps);
+                               ArrayRef<SyncPoint> points) {
+  SmallVector<SyncPoint> sorted(points);
   sort(sorted);
-  CountedGaps given(program, [&](SyncGap gap) {
-    return std::binary_search(sorted.begin(), sorted.end(), gap);
+  CountedPoints given(program, [&](SyncPoint point) {
+    return std::binary_search(sorted.begin(), sorted.end(), point);
   });
   SmallVector<unsigned> open;
   for (auto [number, hazard] : enumerate(hazards))
-    if (!given.isCut(hazard))
+    if (!given.isCovered(hazard))
       open.push_back(number);
   return open;
 }

@@ -8,11 +8,11 @@
 //
 // A kernel as barriers see it: steps in sequences, loops and branches that all
 // threads take together, and hazards, pairs of steps that a barrier has to
-// separate on every way from the one to the other. This decides which hazards
-// are cut, and finds the fewest places for barriers that cut all: fewest in the
-// deepest loops first, then in those around them (lexicographic, as in Darte
-// and Schreiber, "A linear-time algorithm for optimal barrier placement", PPoPP
-// 2005). It knows nothing of the IR.
+// separate on every path from the one to the other. This decides which hazards
+// are covered, and finds the fewest places for barriers that cover all: fewest
+// in the deepest loops first, then in those around them (lexicographic, as in
+// Darte and Schreiber, "A linear-time algorithm for optimal barrier placement",
+// PPoPP 2005). It knows nothing of the IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,21 +24,21 @@
 
 namespace mlir::workgroup {
 
-/// The fewest barriers that cut `hazards`. Those among the nodes are taken as
+/// The fewest barriers that cover `hazards`. Those among the nodes are taken as
 /// they are; or, with `replaceExisting`, count as if they were not there. Among
-/// the best placements one is found that has most of its gaps right behind a
-/// barrier: such a gap says that this barrier stays. Otherwise a gap is as late
-/// as it can be. Takes a limited time; only if that is used up, which takes
-/// some hundreds of entangled branches and loops, the result may not be
+/// the best placements one is found that has most of its points right behind a
+/// barrier: such a point says that this barrier stays. Otherwise a point is as
+/// late as it can be. Takes a limited time; only if that is used up, which
+/// takes some hundreds of entangled branches and loops, the result may not be
 /// optimal.
 SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
 
-/// Of `hazards`, by number, those that no barrier can cut, beside those among
-/// the nodes: what is `uncut` in their placement.
-llvm::SmallVector<unsigned> findUncut(const SyncProgram &program,
-                                      llvm::ArrayRef<SyncHazard> hazards);
+/// Of `hazards`, by number, those that no barrier can cover, beside those among
+/// the nodes: what is `uncovered` in their placement.
+llvm::SmallVector<unsigned> findUncovered(const SyncProgram &program,
+                                          llvm::ArrayRef<SyncHazard> hazards);
 
 /// The same, where barriers of warps come on top: the fewest of both, those of
 /// the block before those of warps at each level.
@@ -46,8 +46,8 @@ SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             const WarpOrders &warps);
 
-/// The fewest of the barriers among the nodes that cut `hazards`; the others
-/// could go. Each gap is the one right behind a barrier that stays.
+/// The fewest of the barriers among the nodes that cover `hazards`; the others
+/// could go. Each point is the one right behind a barrier that stays.
 SyncPlacement chooseBarriers(const SyncProgram &program,
                              llvm::ArrayRef<SyncHazard> hazards);
 /// The same, where those of the block may become those of warps.

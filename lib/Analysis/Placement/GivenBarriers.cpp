@@ -1,4 +1,4 @@
-//===- GivenBarriers.cpp - What given barriers cut ------------------------===//
+//===- GivenBarriers.cpp - What given barriers cover ----------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GivenBarriers.h"
-#include "SyncWays.h"
+#include "HazardPaths.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,53 +17,54 @@ using namespace llvm;
 namespace mlir::workgroup {
 
 //===----------------------------------------------------------------------===//
-// At given gaps
+// At given points
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Tells whether barriers at given gaps stand on ways.
-class GivenGaps {
+/// Tells whether barriers at given points stand on paths.
+class GivenPoints {
 public:
-  GivenGaps(const SyncProgram &program, ArrayRef<SyncGap> gaps)
-      : program(program), gaps(gaps.begin(), gaps.end()) {
-    sort(this->gaps);
+  GivenPoints(const SyncProgram &program, ArrayRef<SyncPoint> points)
+      : program(program), points(points.begin(), points.end()) {
+    sort(this->points);
   }
 
-  bool isCut(const SyncHazard &hazard) const {
-    return isMet([&](const SyncWays &ways) { ways.walk(hazard); });
+  bool isCovered(const SyncHazard &hazard) const {
+    return isMet([&](const HazardPaths &paths) { paths.walk(hazard); });
   }
   /// The same for who passes a barrier, or a branch from its start to its end.
-  bool cuts(unsigned number) const {
+  bool covers(unsigned number) const {
     const SyncNode &node = program.nodes[number];
     return node.kind == SyncNode::Barrier ||
-           isMetInArms(program, node, [&](unsigned arm) {
-             return isMet([&](const SyncWays &ways) { ways.walkArm(arm); });
+           isMetInRegions(program, node, [&](unsigned region) {
+             return isMet(
+                 [&](const HazardPaths &paths) { paths.walkRegion(region); });
            });
   }
 
 private:
-  bool isMet(function_ref<void(const SyncWays &)> walk) const {
+  bool isMet(function_ref<void(const HazardPaths &)> walk) const {
     bool result = false;
-    walk(SyncWays(program, {[&](SyncGap gap) {
-                              result |= std::binary_search(gaps.begin(),
-                                                           gaps.end(), gap);
-                            },
-                            [&](unsigned node, const SyncIteration &) {
-                              result |= result || cuts(node);
-                            }}));
+    walk(HazardPaths(program, {[&](SyncPoint point) {
+                                 result |= std::binary_search(
+                                     points.begin(), points.end(), point);
+                               },
+                               [&](unsigned node, const SyncIteration &) {
+                                 result |= result || covers(node);
+                               }}));
     return result;
   }
 
   const SyncProgram &program;
-  SmallVector<SyncGap> gaps;
+  SmallVector<SyncPoint> points;
 };
 
 } // namespace
 
-bool isCut(const SyncProgram &program, const SyncHazard &hazard,
-           ArrayRef<SyncGap> gaps) {
-  return GivenGaps(program, gaps).isCut(hazard);
+bool isCovered(const SyncProgram &program, const SyncHazard &hazard,
+               ArrayRef<SyncPoint> points) {
+  return GivenPoints(program, points).isCovered(hazard);
 }
 
 SmallVector<unsigned> findOpen(const SyncProgram &program,
@@ -71,42 +72,42 @@ SmallVector<unsigned> findOpen(const SyncProgram &program,
   BarrierCounts counts(program);
   SmallVector<unsigned> open;
   for (auto [number, hazard] : enumerate(hazards))
-    if (!counts.isCut(hazard))
+    if (!counts.isCovered(hazard))
       open.push_back(number);
   return open;
 }
 
-std::vector<SmallVector<unsigned, 0>> findCut(const SyncProgram &program,
-                                              ArrayRef<SyncHazard> hazards,
-                                              ArrayRef<SyncGap> gaps) {
+std::vector<SmallVector<unsigned, 0>> findCovered(const SyncProgram &program,
+                                                  ArrayRef<SyncHazard> hazards,
+                                                  ArrayRef<SyncPoint> points) {
   DenseMap<std::pair<unsigned, unsigned>, unsigned> numbers;
-  // The branches that a gap cuts by itself: other arms have barriers.
+  // The branches that a point covers by itself: other regions have barriers.
   DenseMap<unsigned, SmallVector<unsigned>> inside;
-  for (auto [number, gap] : enumerate(gaps)) {
-    numbers[{gap.sequence, gap.index}] = number;
-    GivenGaps given(program, gap);
-    for (auto node = program.sequences[gap.sequence].parent; node;
+  for (auto [number, point] : enumerate(points)) {
+    numbers[{point.sequence, point.index}] = number;
+    GivenPoints given(program, point);
+    for (auto node = program.sequences[point.sequence].parent; node;
          node = program.sequences[program.nodes[*node].sequence].parent)
-      if (program.nodes[*node].kind == SyncNode::Branch && given.cuts(*node))
+      if (program.nodes[*node].kind == SyncNode::Branch && given.covers(*node))
         inside[*node].push_back(number);
   }
-  std::vector<SmallVector<unsigned, 0>> cut(gaps.size());
+  std::vector<SmallVector<unsigned, 0>> cover(points.size());
   for (unsigned number : findOpen(program, hazards)) {
-    SmallDenseSet<unsigned> cutting;
-    auto addGap = [&](SyncGap gap) {
-      auto it = numbers.find({gap.sequence, gap.index});
+    SmallDenseSet<unsigned> covering;
+    auto addPoint = [&](SyncPoint point) {
+      auto it = numbers.find({point.sequence, point.index});
       if (it != numbers.end())
-        cutting.insert(it->second);
+        covering.insert(it->second);
     };
     auto addNode = [&](unsigned node, const SyncIteration &) {
       if (auto it = inside.find(node); it != inside.end())
-        cutting.insert_range(it->second);
+        covering.insert_range(it->second);
     };
-    SyncWays(program, {addGap, addNode}).walk(hazards[number]);
-    for (unsigned gap : cutting)
-      cut[gap].push_back(number);
+    HazardPaths(program, {addPoint, addNode}).walk(hazards[number]);
+    for (unsigned point : covering)
+      cover[point].push_back(number);
   }
-  return cut;
+  return cover;
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,26 +138,26 @@ bool BarrierCounts::isMetIn(unsigned number) const {
            (node.hasIteration && isPassed(body, node.exit, getEnd(body)));
   }
   case SyncNode::Branch:
-    return isMetInArms(program, node, [&](unsigned arm) {
-      return isPassed(arm, 0, getEnd(arm));
+    return isMetInRegions(program, node, [&](unsigned region) {
+      return isPassed(region, 0, getEnd(region));
     });
   }
   llvm_unreachable("a node of no kind");
 }
 
-bool BarrierCounts::isCut(const SyncHazard &hazard) const {
+bool BarrierCounts::isCovered(const SyncHazard &hazard) const {
   // What a hazard knows of items is not in the numbers.
   bool isPlain = hazard.wholeIterations.empty() && hazard.taken.empty();
   if (!isPlain)
-    return mlir::workgroup::isCut(program, hazard, {});
+    return mlir::workgroup::isCovered(program, hazard, {});
   bool isMet = false;
   auto add = [&](unsigned sequence, unsigned first, unsigned last) {
     isMet |= isPassed(sequence, first, last);
     return true;
   };
-  auto ignoreGap = [](SyncGap) {};
+  auto ignorePoint = [](SyncPoint) {};
   auto ignoreNode = [](unsigned, const SyncIteration &) {};
-  SyncWays(program, {ignoreGap, ignoreNode, nullptr, add}).walk(hazard);
+  HazardPaths(program, {ignorePoint, ignoreNode, nullptr, add}).walk(hazard);
   return isMet;
 }
 

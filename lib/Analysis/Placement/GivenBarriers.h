@@ -1,4 +1,4 @@
-//===- GivenBarriers.h - What given barriers cut ----------------*- C++ -*-===//
+//===- GivenBarriers.h - What given barriers cover --------------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Whether barriers that are among the nodes of a program, or would be put into
-// it, stand on every way between two steps.
+// it, stand on every path between two steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,30 +20,31 @@
 
 namespace mlir::workgroup {
 
-/// True if barriers at `gaps`, and those that are among the nodes, stand on
-/// every way from `hazard.from` to `hazard.to`. False if there is no way: steps
-/// of different arms exclude each other, and none comes before itself.
-bool isCut(const SyncProgram &program, const SyncHazard &hazard,
-           llvm::ArrayRef<SyncGap> gaps);
+/// True if barriers at `points`, and those that are among the nodes, stand on
+/// every path from `hazard.from` to `hazard.to`. False if there is no path:
+/// steps of different branch regions exclude each other, and none comes before
+/// itself.
+bool isCovered(const SyncProgram &program, const SyncHazard &hazard,
+               llvm::ArrayRef<SyncPoint> points);
 
-/// Of `hazards`, by number, those that barriers among the nodes do not cut.
+/// Of `hazards`, by number, those that barriers among the nodes do not cover.
 llvm::SmallVector<unsigned> findOpen(const SyncProgram &program,
                                      llvm::ArrayRef<SyncHazard> hazards);
 
-/// Of each of `gaps`, by number, the `hazards` that a barrier there cuts,
-/// beside those among the nodes, and that these do not cut.
+/// Of each of `points`, by number, the `hazards` that a barrier there covers,
+/// beside those among the nodes, and that these do not cover.
 std::vector<llvm::SmallVector<unsigned, 0>>
-findCut(const SyncProgram &program, llvm::ArrayRef<SyncHazard> hazards,
-        llvm::ArrayRef<SyncGap> gaps);
+findCovered(const SyncProgram &program, llvm::ArrayRef<SyncHazard> hazards,
+            llvm::ArrayRef<SyncPoint> points);
 
-/// What barriers among the nodes cut, with as little work for long ways as for
-/// short ones.
+/// What barriers among the nodes cover, with as little work for long paths as
+/// for short ones.
 class BarrierCounts {
 public:
   explicit BarrierCounts(const SyncProgram &program);
 
-  /// The same as `mlir::workgroup::isCut`, without further gaps.
-  bool isCut(const SyncHazard &hazard) const;
+  /// The same as `mlir::workgroup::isCovered`, without further points.
+  bool isCovered(const SyncHazard &hazard) const;
 
 private:
   bool isPassed(unsigned sequence, unsigned first, unsigned last) const {
@@ -52,8 +53,8 @@ private:
   bool isMetIn(unsigned node) const;
 
   const SyncProgram &program;
-  /// Of each sequence, how many of the items before a gap meet a barrier on all
-  /// ways through them.
+  /// Of each sequence, how many of the items before a point meet a barrier on
+  /// all paths through them.
   llvm::SmallVector<llvm::SmallVector<unsigned, 0>, 0> before;
 };
 

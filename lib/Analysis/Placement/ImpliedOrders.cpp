@@ -1,4 +1,4 @@
-//===- ImpliedOrders.cpp - What barriers cut that cut others --------------===//
+//===- ImpliedOrders.cpp - What barriers cover that cover others ----------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,7 +10,7 @@
 // first of them, or from before it, and get to the second one, or behind it:
 //   - from somewhere in the region, on their way to its end, or
 //   - to somewhere in the region, on their way from its start.
-// (Who passes the region from outside to outside may pass another arm, or no
+// (Who passes the region from outside to outside may pass another region, or no
 // iteration.) But a loop that tests later may be left before its end.
 //
 //===----------------------------------------------------------------------===//

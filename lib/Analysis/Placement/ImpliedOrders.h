@@ -1,4 +1,4 @@
-//===- ImpliedOrders.h - What barriers cut that cut others ------*- C++ -*-===//
+//===- ImpliedOrders.h - What barriers cover that cover others --*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What cuts an order cuts all others that pass what lies between its steps.
-// Such an order leads: who has it cut need not look at those around it. So of
-// accesses in straight-line code only those next to each other matter.
+// What covers an order covers all others that pass what lies between its steps.
+// Such an order leads: who has it covered need not look at those around it. So
+// of accesses in straight-line code only those next to each other matter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,17 +27,17 @@ class ImpliedOrders {
 public:
   explicit ImpliedOrders(const SyncProgram &program);
 
-  /// Takes in that barriers among the nodes cut what passes them.
+  /// Takes in that barriers among the nodes cover what passes them.
   void addBarriers();
   /// Takes in a leading order: between steps for which `canLead` holds, about
-  /// the ways of which no more is known.
+  /// the paths of which no more is known.
   void add(const SyncHazard &order);
   /// True if all that lies between two steps is passed by whoever passes both:
   /// they are of one region. If `loop` is given, so is its body.
   bool canLead(unsigned from, unsigned to, std::optional<unsigned> loop) const;
 
-  /// True if whatever cuts all leading orders cuts `order`. False may also say
-  /// that this is not seen.
+  /// True if whatever covers all leading orders covers `order`. False may also
+  /// say that this is not seen.
   bool isImplied(const SyncHazard &order) const;
   /// The same for all orders between two steps, in any iterations.
   bool areImplied(unsigned lhs, unsigned rhs) const;

@@ -76,7 +76,7 @@ SyncPlacement LazyPlacement::placeTaken() const {
   }
   SyncPlacement placement =
       PlacementProblem({program, taken}, Existing::Keep).place();
-  for (auto *of : {&placement.uncut, &placement.certificate})
+  for (auto *of : {&placement.uncovered, &placement.certificate})
     for (unsigned &number : *of)
       number = numbers[number];
   return placement;
@@ -85,21 +85,21 @@ SyncPlacement LazyPlacement::placeTaken() const {
 SyncPlacement LazyPlacement::place() {
   // Each round takes some for most steps.
   constexpr unsigned kMaxRounds = 32;
-  SmallVector<unsigned> uncut = findUncut(program, hazards);
-  BitVector isUncut(hazards.size());
-  for (unsigned number : uncut)
-    isUncut.set(number);
+  SmallVector<unsigned> uncovered = findUncovered(program, hazards);
+  BitVector isUncovered(hazards.size());
+  for (unsigned number : uncovered)
+    isUncovered.set(number);
   SmallVector<unsigned> open = findOpen(program, hazards);
   SyncPlacement placement;
   for (unsigned round = 0; round < kMaxRounds; ++round) {
-    erase_if(open, [&](unsigned number) { return isUncut[number]; });
+    erase_if(open, [&](unsigned number) { return isUncovered[number]; });
     if (round > 0 && open.empty()) {
-      placement.uncut = uncut;
+      placement.uncovered = uncovered;
       return placement;
     }
     takeNearest(open);
     placement = placeTaken();
-    open = findOpen(program, hazards, placement.gaps);
+    open = findOpen(program, hazards, placement.points);
   }
   return PlacementProblem({program, hazards}, Existing::Keep).place();
 }

@@ -10,7 +10,7 @@
 // implies another for certain, each by one of n places. But what orders the
 // nearest mostly orders all. So barriers are placed for the nearest only, then
 // for those besides that are left open, until none is. What is best for a part
-// of the hazards, and cuts all, is best for all.
+// of the hazards, and covers all, is best for all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,15 +24,15 @@ namespace mlir::workgroup {
 /// True if there are so many hazards that it pays not to look at all at once.
 bool isWorthLaziness(llvm::ArrayRef<SyncHazard> hazards);
 
-/// The fewest barriers, beside those among the nodes, that cut `hazards`.
+/// The fewest barriers, beside those among the nodes, that cover `hazards`.
 SyncPlacement placeLazily(const SyncProgram &program,
                           llvm::ArrayRef<SyncHazard> hazards);
 
 /// Of `hazards`, by number, those that neither barriers among the nodes nor
-/// such at `gaps` cut.
+/// such at `points` cover.
 llvm::SmallVector<unsigned> findOpen(const SyncProgram &program,
                                      llvm::ArrayRef<SyncHazard> hazards,
-                                     llvm::ArrayRef<SyncGap> gaps);
+                                     llvm::ArrayRef<SyncPoint> points);
 
 } // namespace mlir::workgroup
 

@@ -1,4 +1,4 @@
-//===- PlacementCandidates.cpp - Gaps worth a barrier ---------------------===//
+//===- PlacementCandidates.cpp - Points worth a barrier -------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,26 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Only some gaps are worth a barrier. Let one stand in a gap before an item
+// Only some points are worth a barrier. Let one stand in a point before an item
 // that no hazard ends in, and that is not the first one behind the exit of a
-// loop (unless the loop tests first, and the gap is behind the test). Then
-// every way that passes the gap goes on through the whole item to the gap
+// loop (unless the loop tests first, and the point is behind the test). Then
+// every path that passes the point goes on through the whole item to the point
 // behind it: the barrier can as well stand there, at the same level. Likewise a
-// barrier at the end of an arm can stand behind the branch, and one at the end
-// of a body at its start, if the loop does not test there. Repeated, this moves
-// every barrier to
-//   - a gap right before an item that contains the end of a hazard,
-//   - the gap at the exit of a loop, or
+// barrier at the end of a branch region can stand behind the branch, and one at
+// the end of a body at its start, if the loop does not test there. Repeated,
+// this moves every barrier to
+//   - a point right before an item that contains the end of a hazard,
+//   - the point at the exit of a loop, or
 //   - the end of the body of a loop that tests first.
-// Of a call that the end of a hazard is in, the first gap is right before it:
+// Of a call that the end of a hazard is in, the first point is right before it:
 // further on, none is allowed.
-// What was cut stays cut, and no level gets more barriers. For the same reason
-// two hazards that share a gap share one of these.
+// What was covered stays covered, and no level gets more barriers. For the same
+// reason two hazards that share a point share one of these.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PlacementCandidates.h"
-#include "SyncWays.h"
+#include "HazardPaths.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -39,10 +39,10 @@ bool isReplaceable(const SyncNode &node) {
 PlacementCandidates::PlacementCandidates(const SyncProgram &program,
                                          ArrayRef<SyncHazard> hazards,
                                          Existing existing,
-                                         function_ref<bool(SyncGap)> isUseful)
+                                         function_ref<bool(SyncPoint)> isUseful)
     : program(program), ranks(program.sequences.size()) {
-  for (auto [sequence, ranksOfGaps] : zip_equal(program.sequences, ranks))
-    ranksOfGaps.assign(sequence.items.size() + 1, kNone);
+  for (auto [sequence, ranksOfPoints] : zip_equal(program.sequences, ranks))
+    ranksOfPoints.assign(sequence.items.size() + 1, kNone);
   bool hasNew = existing != Existing::Choose;
   for (const SyncHazard &hazard : hazards)
     if (hasNew)
@@ -72,37 +72,37 @@ void PlacementCandidates::addEnd(unsigned node) {
 
 void PlacementCandidates::addTest(const SyncNode &loop) {
   unsigned body = loop.parts.front(), end = ranks[body].size() - 1;
-  SyncGap gap{body, loop.exit == 0 ? end : loop.exit};
-  unsigned &rank = ranks[gap.sequence][gap.index];
+  SyncPoint point{body, loop.exit == 0 ? end : loop.exit};
+  unsigned &rank = ranks[point.sequence][point.index];
   rank = std::max<unsigned>(rank, kTest);
 }
 
-void PlacementCandidates::addUseful(function_ref<bool(SyncGap)> isUseful) {
-  for (auto [sequence, ranksOfGaps] : enumerate(ranks)) {
-    for (auto [index, rank] : enumerate(ranksOfGaps)) {
-      SyncGap gap{static_cast<unsigned>(sequence),
-                  static_cast<unsigned>(index)};
-      if (rank == kNone && !isInCall(gap) && isUseful(gap))
+void PlacementCandidates::addUseful(function_ref<bool(SyncPoint)> isUseful) {
+  for (auto [sequence, ranksOfPoints] : enumerate(ranks)) {
+    for (auto [index, rank] : enumerate(ranksOfPoints)) {
+      SyncPoint point{static_cast<unsigned>(sequence),
+                      static_cast<unsigned>(index)};
+      if (rank == kNone && !isInCall(point) && isUseful(point))
         rank = kEnd;
     }
   }
 }
 
-/// True if both what stands before `gap` and what stands behind it are of the
+/// True if both what stands before `point` and what stands behind it are of the
 /// same call.
-bool PlacementCandidates::isInCall(SyncGap gap) const {
-  ArrayRef<unsigned> items = program.sequences[gap.sequence].items;
-  if (gap.index == 0 || gap.index == items.size())
+bool PlacementCandidates::isInCall(SyncPoint point) const {
+  ArrayRef<unsigned> items = program.sequences[point.sequence].items;
+  if (point.index == 0 || point.index == items.size())
     return false;
-  std::optional<unsigned> call = program.nodes[items[gap.index]].call;
-  return call && program.nodes[items[gap.index - 1]].call == call;
+  std::optional<unsigned> call = program.nodes[items[point.index]].call;
+  return call && program.nodes[items[point.index - 1]].call == call;
 }
 
 void PlacementCandidates::collect(unsigned sequence) {
   ArrayRef<unsigned> items = program.sequences[sequence].items;
   for (unsigned place = 0; place <= items.size(); ++place) {
     if (ranks[sequence][place] != kNone)
-      gaps.push_back({sequence, place});
+      points.push_back({sequence, place});
     if (place != items.size() && !program.nodes[items[place]].call)
       for (unsigned part : program.nodes[items[place]].parts)
         collect(part);

@@ -1,4 +1,4 @@
-//===- PlacementCandidates.h - Gaps worth a barrier -------------*- C++ -*-===//
+//===- PlacementCandidates.h - Points worth a barrier -----------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,33 +21,35 @@ enum class Existing { Keep, Replace, Choose };
 /// True for a barrier that may go. What is called needs its own elsewhere, too.
 bool isReplaceable(const SyncNode &node);
 
-/// The gaps that are worth a barrier, in the order of the program.
+/// The points that are worth a barrier, in the order of the program.
 class PlacementCandidates {
 public:
   /// Those for `hazards`, and those for which `isUseful` holds.
   PlacementCandidates(const SyncProgram &program,
                       llvm::ArrayRef<SyncHazard> hazards, Existing existing,
-                      llvm::function_ref<bool(SyncGap)> isUseful = nullptr);
+                      llvm::function_ref<bool(SyncPoint)> isUseful = nullptr);
 
-  llvm::ArrayRef<SyncGap> getGaps() const { return gaps; }
-  bool contains(SyncGap gap) const { return getRank(gap) != kNone; }
-  unsigned getRank(SyncGap gap) const { return ranks[gap.sequence][gap.index]; }
-  bool isExisting(SyncGap gap) const { return getRank(gap) == kExisting; }
+  llvm::ArrayRef<SyncPoint> getPoints() const { return points; }
+  bool contains(SyncPoint point) const { return getRank(point) != kNone; }
+  unsigned getRank(SyncPoint point) const {
+    return ranks[point.sequence][point.index];
+  }
+  bool isExisting(SyncPoint point) const { return getRank(point) == kExisting; }
 
 private:
-  /// Preference among gaps that do the same; none are no candidates. Right
+  /// Preference among points that do the same; none are no candidates. Right
   /// before the end of a hazard is as late as can be.
   enum Rank : unsigned { kNone, kTest, kEnd, kExisting };
 
   void addEnd(unsigned node);
   void addTest(const SyncNode &loop);
-  void addUseful(llvm::function_ref<bool(SyncGap)> isUseful);
-  bool isInCall(SyncGap gap) const;
+  void addUseful(llvm::function_ref<bool(SyncPoint)> isUseful);
+  bool isInCall(SyncPoint point) const;
   void collect(unsigned sequence);
 
   const SyncProgram &program;
   llvm::SmallVector<llvm::SmallVector<unsigned>, 0> ranks;
-  llvm::SmallVector<SyncGap, 0> gaps;
+  llvm::SmallVector<SyncPoint, 0> points;
 };
 
 } // namespace mlir::workgroup

@@ -32,8 +32,8 @@ static PlacementCandidates getCandidates(const PlacementProblem::Orders &block,
                                          const PlacementCandidates &ofWarps,
                                          const WarpOrders &warps,
                                          Existing existing) {
-  auto isUseful = [&](SyncGap gap) {
-    std::optional<SyncGap> same = warps.getGap(gap);
+  auto isUseful = [&](SyncPoint point) {
+    std::optional<SyncPoint> same = warps.getPoint(point);
     return existing != Existing::Choose && same && ofWarps.contains(*same);
   };
   return {block.program, block.hazards, existing, isUseful};
@@ -48,8 +48,8 @@ PlacementProblem::PlacementProblem(Orders orders, const WarpOrders &warps,
   deepest = std::max(getDeepest(block), getDeepest(*warp));
   problem.priceSize = 2 * (deepest + 1) + replaceExisting;
   addChoices(block);
-  for (auto [choice, gap] : enumerate(gaps))
-    if (std::optional<SyncGap> same = warps.getGap(gap))
+  for (auto [choice, point] : enumerate(points))
+    if (std::optional<SyncPoint> same = warps.getPoint(point))
       warp->choicesAt[{same->sequence, same->index}].push_back(choice);
   addChoices(*warp);
   addDemands(block);
@@ -58,26 +58,27 @@ PlacementProblem::PlacementProblem(Orders orders, const WarpOrders &warps,
 
 unsigned PlacementProblem::getDeepest(const Layer &layer) {
   unsigned deepest = 0;
-  for (SyncGap gap : layer.candidates.getGaps())
+  for (SyncPoint point : layer.candidates.getPoints())
     deepest =
-        std::max(deepest, getSyncLevel(layer.orders.program, gap.sequence));
+        std::max(deepest, getSyncLevel(layer.orders.program, point.sequence));
   return deepest;
 }
 
 /// The deepest level comes first, at each level barriers of the block before
 /// those of warps. Last of all, barriers count that are new.
 void PlacementProblem::addChoices(Layer &layer) {
-  for (SyncGap gap : layer.candidates.getGaps()) {
-    layer.choicesAt[{gap.sequence, gap.index}].push_back(gaps.size());
-    gaps.push_back(gap);
+  for (SyncPoint point : layer.candidates.getPoints()) {
+    layer.choicesAt[{point.sequence, point.index}].push_back(points.size());
+    points.push_back(point);
     numOfBlock += &layer == &block;
-    unsigned level = deepest - getSyncLevel(layer.orders.program, gap.sequence);
+    unsigned level =
+        deepest - getSyncLevel(layer.orders.program, point.sequence);
     HittingSetProblem::Choice &choice = problem.choices.emplace_back();
     choice.price = Price(problem.priceSize);
     choice.price[warp ? 2 * level + (&layer != &block) : level] = 1;
-    choice.rank = layer.candidates.getRank(gap);
+    choice.rank = layer.candidates.getRank(point);
     if (replaceExisting)
-      choice.price[problem.priceSize - 1] = !layer.candidates.isExisting(gap);
+      choice.price[problem.priceSize - 1] = !layer.candidates.isExisting(point);
   }
 }
 
@@ -91,103 +92,107 @@ void PlacementProblem::addDemands(Layer &layer) {
   addBranches(layer);
 }
 
-unsigned PlacementProblem::addDemand(Layer &layer, const Cut &cut) {
-  SmallVector<unsigned, 0> &demand = problem.demands.emplace_back(cut.choices);
-  for (unsigned branch : cut.branches)
-    demand.push_back(getArms(layer, branch).choice);
+unsigned PlacementProblem::addDemand(Layer &layer, const Cover &cover) {
+  SmallVector<unsigned, 0> &demand =
+      problem.demands.emplace_back(cover.choices);
+  for (unsigned branch : cover.branches)
+    demand.push_back(getRegions(layer, branch).choice);
   sort(demand);
   demand.erase(llvm::unique(demand), demand.end());
   return problem.demands.size() - 1;
 }
 
-/// What no barrier of warps can cut is not this problem's.
+/// What no barrier of warps can cover is not this problem's.
 void PlacementProblem::addHazard(Layer &layer, unsigned number) {
   bool isOfBlock = &layer == &block;
   const SyncHazard &hazard = layer.orders.hazards[number];
-  Cut cut = getCut(layer, [&](const SyncWays &ways) { ways.walk(hazard); });
-  if (cut.isCertain)
+  Cover cover =
+      getCover(layer, [&](const HazardPaths &paths) { paths.walk(hazard); });
+  if (cover.isCertain)
     return;
-  if (!cut.isPossible()) {
+  if (!cover.isPossible()) {
     if (isOfBlock)
-      uncut.push_back(number);
+      uncovered.push_back(number);
     return;
   }
-  unsigned demand = addDemand(layer, cut);
+  unsigned demand = addDemand(layer, cover);
   problem.required.push_back(demand);
   if (isOfBlock)
     demandsOfBlock.push_back({demand, number});
 }
 
-/// Asking an arm may bring in further branches, inside of it.
+/// Asking a branch region may bring in further branches, inside of it.
 void PlacementProblem::addBranches(Layer &layer) {
   for (unsigned next = 0; next != layer.branches.size(); ++next) {
-    const Arms &arms = getArms(layer, layer.branches[next]);
-    for (const Cut &cut : arms.open) {
-      unsigned demand = addDemand(layer, cut);
-      problem.choices[arms.choice].demands.push_back(demand);
+    const Regions &regions = getRegions(layer, layer.branches[next]);
+    for (const Cover &cover : regions.open) {
+      unsigned demand = addDemand(layer, cover);
+      problem.choices[regions.choice].demands.push_back(demand);
     }
   }
 }
 
-PlacementProblem::Cut
-PlacementProblem::getCut(Layer &layer,
-                         function_ref<void(const SyncWays &)> walk) {
-  Cut cut;
-  walk(SyncWays(layer.orders.program,
-                {[&](SyncGap gap) {
-                   append_range(cut.choices, layer.choicesAt.lookup(
-                                                 {gap.sequence, gap.index}));
-                 },
-                 [&](unsigned node, const SyncIteration &) {
-                   addNode(layer, cut, node);
-                 }}));
-  return cut;
+PlacementProblem::Cover
+PlacementProblem::getCover(Layer &layer,
+                           function_ref<void(const HazardPaths &)> walk) {
+  Cover cover;
+  walk(HazardPaths(layer.orders.program,
+                   {[&](SyncPoint point) {
+                      append_range(cover.choices,
+                                   layer.choicesAt.lookup(
+                                       {point.sequence, point.index}));
+                    },
+                    [&](unsigned node, const SyncIteration &) {
+                      addNode(layer, cover, node);
+                    }}));
+  return cover;
 }
 
-void PlacementProblem::addNode(Layer &layer, Cut &cut, unsigned number) {
+void PlacementProblem::addNode(Layer &layer, Cover &cover, unsigned number) {
   const SyncNode &node = layer.orders.program.nodes[number];
   if (node.kind == SyncNode::Barrier) {
-    cut.isCertain |= !replaceExisting || !isReplaceable(node);
+    cover.isCertain |= !replaceExisting || !isReplaceable(node);
     return;
   }
-  const Arms &arms = getArms(layer, number);
-  cut.isCertain |= arms.kind == Arms::Always;
-  if (arms.kind == Arms::Demands)
-    cut.branches.push_back(number);
+  const Regions &regions = getRegions(layer, number);
+  cover.isCertain |= regions.kind == Regions::Always;
+  if (regions.kind == Regions::Demands)
+    cover.branches.push_back(number);
 }
 
-const PlacementProblem::Arms &PlacementProblem::getArms(Layer &layer,
-                                                        unsigned branch) {
-  if (auto it = layer.armsOf.find(branch); it != layer.armsOf.end())
+const PlacementProblem::Regions &PlacementProblem::getRegions(Layer &layer,
+                                                              unsigned branch) {
+  if (auto it = layer.regionsOf.find(branch); it != layer.regionsOf.end())
     return *it->second;
-  auto arms = std::make_unique<Arms>();
+  auto regions = std::make_unique<Regions>();
   const SyncNode &node = layer.orders.program.nodes[branch];
   bool isPossible = !node.parts.empty();
-  for (unsigned arm : node.parts) {
-    if (layer.orders.program.sequences[arm].isNeverTaken)
+  for (unsigned region : node.parts) {
+    if (layer.orders.program.sequences[region].isNeverTaken)
       continue;
-    Cut cut = getCut(layer, [&](const SyncWays &ways) { ways.walkArm(arm); });
-    isPossible &= cut.isPossible();
-    if (!cut.isCertain)
-      arms->open.push_back(std::move(cut));
+    Cover cover = getCover(
+        layer, [&](const HazardPaths &paths) { paths.walkRegion(region); });
+    isPossible &= cover.isPossible();
+    if (!cover.isCertain)
+      regions->open.push_back(std::move(cover));
   }
   if (isPossible)
-    arms->kind = arms->open.empty() ? Arms::Always : Arms::Demands;
-  if (arms->kind == Arms::Demands) {
-    arms->choice = problem.choices.size();
+    regions->kind = regions->open.empty() ? Regions::Always : Regions::Demands;
+  if (regions->kind == Regions::Demands) {
+    regions->choice = problem.choices.size();
     problem.choices.emplace_back().price = Price(problem.priceSize);
     layer.branches.push_back(branch);
   }
-  return *(layer.armsOf[branch] = std::move(arms));
+  return *(layer.regionsOf[branch] = std::move(regions));
 }
 
 //===----------------------------------------------------------------------===//
 // Certificates
 //===----------------------------------------------------------------------===//
 
-/// The gaps that can contribute to meeting a demand.
+/// The points that can contribute to meeting a demand.
 BitVector PlacementProblem::getSupport(unsigned demand) const {
-  BitVector support(gaps.size());
+  BitVector support(points.size());
   SmallVector<unsigned> worklist{demand};
   while (!worklist.empty()) {
     for (unsigned choice : problem.demands[worklist.pop_back_val()]) {
@@ -200,24 +205,25 @@ BitVector PlacementProblem::getSupport(unsigned demand) const {
   return support;
 }
 
-/// Takes hazards that share no gap with those taken before, in three orders: by
-/// their last gap, which is best where hazards are intervals, by their first
-/// one, and by how many they have. Returns most that one of these finds.
+/// Takes hazards that share no point with those taken before, in three orders:
+/// by their last point, which is best where hazards are intervals, by their
+/// first one, and by how many they have. Returns most that one of these finds.
 SmallVector<unsigned> PlacementProblem::getCertificate() const {
   SmallVector<BitVector, 0> supports;
   for (auto [demand, _] : demandsOfBlock)
     supports.push_back(getSupport(demand));
-  auto keys = {
-      +[](const BitVector &gaps) { return gaps.find_last(); },
-      +[](const BitVector &gaps) { return -gaps.find_first(); },
-      +[](const BitVector &gaps) { return static_cast<int>(gaps.count()); }};
+  auto keys = {+[](const BitVector &points) { return points.find_last(); },
+               +[](const BitVector &points) { return -points.find_first(); },
+               +[](const BitVector &points) {
+                 return static_cast<int>(points.count());
+               }};
   SmallVector<unsigned> best;
   for (auto *key : keys) {
     SmallVector<std::pair<int, unsigned>, 0> order;
     for (auto [number, support] : enumerate(supports))
       order.push_back({key(support), number});
     sort(order);
-    BitVector taken(gaps.size());
+    BitVector taken(points.size());
     SmallVector<unsigned> certificate;
     for (auto [_, number] : order) {
       if (taken.anyCommon(supports[number]))
@@ -240,12 +246,12 @@ SyncPlacement PlacementProblem::place() {
   HittingSet set = solve(problem);
   SyncPlacement placement;
   placement.isOptimal = set.isOptimal;
-  placement.uncut = uncut;
+  placement.uncovered = uncovered;
   placement.certificate = getCertificate();
   for (unsigned choice : set.chosen)
-    (choice < numOfBlock ? placement.gaps : placement.ofWarps)
-        .push_back(gaps[choice]);
-  sort(placement.gaps);
+    (choice < numOfBlock ? placement.points : placement.ofWarps)
+        .push_back(points[choice]);
+  sort(placement.points);
   sort(placement.ofWarps);
   return placement;
 }

@@ -9,20 +9,20 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTPROBLEM_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTPROBLEM_H
 
+#include "HazardPaths.h"
 #include "HittingSet.h"
 #include "PlacementCandidates.h"
-#include "SyncWays.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 
 namespace mlir::workgroup {
 
-/// Says which gaps cut which hazards. A branch that is passed cuts if all of
-/// its arms do, so it is a choice that asks for a cut in each arm.
+/// Says which points cover which hazards. A branch that is passed covers if all
+/// of its regions do, so it is a choice that asks for a cover in each region.
 class PlacementProblem {
 public:
-  /// What barriers of one kind have to cut.
+  /// What barriers of one kind have to cover.
   struct Orders {
     const SyncProgram &program;
     llvm::ArrayRef<SyncHazard> hazards;
@@ -35,8 +35,8 @@ public:
   SyncPlacement place();
 
 private:
-  /// What cuts a way.
-  struct Cut {
+  /// What covers a path.
+  struct Cover {
     llvm::SmallVector<unsigned, 0> choices, branches;
     bool isCertain = false;
 
@@ -44,21 +44,21 @@ private:
       return isCertain || !choices.empty() || !branches.empty();
     }
   };
-  /// What a passed branch asks for, or whether it cuts anyway or cannot.
-  struct Arms {
+  /// What a passed branch asks for, or whether it covers anyway or cannot.
+  struct Regions {
     enum { Never, Always, Demands } kind = Never;
-    llvm::SmallVector<Cut, 2> open;
+    llvm::SmallVector<Cover, 2> open;
     unsigned choice = 0;
   };
   /// The program as barriers of the block, or of warps, see it.
   struct Layer {
     Orders orders;
     PlacementCandidates candidates;
-    /// The choices that are barriers in a gap.
+    /// The choices that are barriers in a point.
     llvm::DenseMap<std::pair<unsigned, unsigned>,
                    llvm::SmallVector<unsigned, 2>>
         choicesAt;
-    llvm::DenseMap<unsigned, std::unique_ptr<Arms>> armsOf;
+    llvm::DenseMap<unsigned, std::unique_ptr<Regions>> regionsOf;
     /// Branches that are choices, in order of their numbers.
     llvm::SmallVector<unsigned> branches;
 
@@ -69,27 +69,28 @@ private:
   static unsigned getDeepest(const Layer &layer);
   void addChoices(Layer &layer);
   void addDemands(Layer &layer);
-  unsigned addDemand(Layer &layer, const Cut &cut);
+  unsigned addDemand(Layer &layer, const Cover &cover);
   void addHazard(Layer &layer, unsigned number);
   void addBranches(Layer &layer);
-  Cut getCut(Layer &layer, llvm::function_ref<void(const SyncWays &)> walk);
-  void addNode(Layer &layer, Cut &cut, unsigned node);
-  const Arms &getArms(Layer &layer, unsigned branch);
+  Cover getCover(Layer &layer,
+                 llvm::function_ref<void(const HazardPaths &)> walk);
+  void addNode(Layer &layer, Cover &cover, unsigned node);
+  const Regions &getRegions(Layer &layer, unsigned branch);
   llvm::SmallVector<unsigned> getCertificate() const;
   llvm::BitVector getSupport(unsigned demand) const;
 
   bool replaceExisting = false;
   std::optional<Layer> warp;
   Layer block;
-  /// The depth of the deepest gap.
+  /// The depth of the deepest point.
   unsigned deepest = 0;
   HittingSetProblem problem;
-  /// The gap of each choice that has a price; those of the block come first.
-  llvm::SmallVector<SyncGap, 0> gaps;
+  /// The point of each choice that has a price; those of the block come first.
+  llvm::SmallVector<SyncPoint, 0> points;
   unsigned numOfBlock = 0;
   /// What hazards of the block require, with their numbers.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 0> demandsOfBlock;
-  llvm::SmallVector<unsigned> uncut;
+  llvm::SmallVector<unsigned> uncovered;
 };
 
 } // namespace mlir::workgroup

@@ -1,4 +1,4 @@
-//===- SyncProgram.cpp - A kernel as barriers see it --------------------===//
+//===- SyncProgram.cpp - A kernel as barriers see it ----------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

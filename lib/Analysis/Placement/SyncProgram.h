@@ -27,8 +27,8 @@ struct SyncNode {
   enum Kind { Step, Barrier, Loop, Branch } kind = Step;
   /// The sequence that the node stands in, and its place there.
   unsigned sequence = 0, index = 0;
-  /// Of a loop, its body; of a branch, its arms, an empty one for none. One of
-  /// the arms is taken.
+  /// Of a loop, its body; of a branch, its regions, an empty one for none. One
+  /// of the branch regions is taken.
   llvm::SmallVector<unsigned, 2> parts;
   /// Of a loop: it is left, or gone on with, before item number `exit` of its
   /// body. 0 for a loop that tests first; what stands before is executed once
@@ -48,7 +48,7 @@ struct SyncSequence {
   llvm::SmallVector<unsigned, 8> items;
   /// The node that it is a part of; none for the outermost one, number 0.
   std::optional<unsigned> parent;
-  /// Of an arm: no thread ever takes it, so that it needs no barrier.
+  /// Of a branch region: no thread ever takes it, so that it needs no barrier.
   bool isNeverTaken = false;
 };
 
@@ -64,9 +64,9 @@ struct SyncProgram {
   unsigned addPart(unsigned node);
 };
 
-/// In which iteration of the loops around it a way passes something: in that of
-/// the first step, or of the second one; in the whole iteration of a loop that
-/// is next to it; or in another one.
+/// In which iteration of the loops around it a path passes something: in that
+/// of the first step, or of the second one; in the whole iteration of a loop
+/// that is next to it; or in another one.
 struct SyncIteration {
   bool isSecond = false, isOther = false;
   std::optional<unsigned> whole;
@@ -96,8 +96,8 @@ struct SyncHazard {
       {};
   /// How many whole iterations of `loop` lie between at least, if it `isFar`.
   unsigned numWhole = 1;
-  /// Arms, by their sequences, that are taken where a way passes their branch
-  /// in such an iteration.
+  /// Branch regions, by their sequences, that are taken where a path passes
+  /// their branch in such an iteration.
   llvm::SmallVector<std::pair<unsigned, SyncIteration>, 0> taken = {};
 };
 
@@ -105,38 +105,38 @@ struct SyncHazard {
 /// there are no more. The one at the `exit` of a loop is before the test, so
 /// that all pass it who leave or go on; only in a loop that tests first, where
 /// `exit` is 0, it is in the body, behind the test.
-struct SyncGap {
+struct SyncPoint {
   unsigned sequence = 0, index = 0;
 
-  bool operator==(const SyncGap &other) const {
+  bool operator==(const SyncPoint &other) const {
     return sequence == other.sequence && index == other.index;
   }
-  bool operator<(const SyncGap &other) const {
+  bool operator<(const SyncPoint &other) const {
     return std::tie(sequence, index) < std::tie(other.sequence, other.index);
   }
 };
 
-/// Barriers that cut hazards.
+/// Barriers that cover hazards.
 struct SyncPlacement {
   /// In ascending order; those of warps, if they are asked for, apart.
-  llvm::SmallVector<SyncGap> gaps, ofWarps;
-  /// Hazards, by number, no two of which one barrier could help to cut: at
-  /// least as many barriers are needed. It may be fewer than `gaps` although
+  llvm::SmallVector<SyncPoint> points, ofWarps;
+  /// Hazards, by number, no two of which one barrier could help to cover: at
+  /// least as many barriers are needed. It may be fewer than `points` although
   /// those are the best: around a loop, or to have fewer in deeper loops.
   llvm::SmallVector<unsigned> certificate;
   /// No placement is better. Otherwise none of the barriers can be left out.
   bool isOptimal = false;
-  /// Hazards, by number, that no barrier can cut: nothing lies between.
-  llvm::SmallVector<unsigned> uncut;
+  /// Hazards, by number, that no barrier can cover: nothing lies between.
+  llvm::SmallVector<unsigned> uncovered;
 };
 
-/// What barriers of warps, or of the block, have to cut, in a program that
+/// What barriers of warps, or of the block, have to cover, in a program that
 /// takes branches apart which warps take on their own.
 struct WarpOrders {
   const SyncProgram &program;
   llvm::ArrayRef<SyncHazard> hazards;
-  /// Where in it a gap of the block's program is; none if that is not known.
-  llvm::function_ref<std::optional<SyncGap>(SyncGap)> getGap;
+  /// Where in it a point of the block's program is; none if that is not known.
+  llvm::function_ref<std::optional<SyncPoint>(SyncPoint)> getPoint;
 };
 
 } // namespace mlir::workgroup

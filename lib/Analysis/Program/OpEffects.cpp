@@ -1,4 +1,4 @@
-//===- OpEffects.cpp - What operations do to memory ---------------------===//
+//===- OpEffects.cpp - What operations do to memory -----------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -405,7 +405,7 @@ static bool isSameFrom(BlockArgument argument,
 
 void UniformityAnalysis::markUnstructuredDivergent(Operation *branch,
                                                    Value cause) {
-  // Threads part at the branch and meet where all ways from it lead. Every
+  // Threads part at the branch and meet where all paths from it lead. Every
   // block between counts as divergent, and so does every value that it defines,
   // for threads may leave a loop there in different iterations.
   auto *node = postDominance.getNode(branch->getBlock());

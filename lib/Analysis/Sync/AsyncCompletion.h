@@ -38,7 +38,7 @@ struct AsyncCompletion {
     std::optional<unsigned> before = std::nullopt;
   };
   std::optional<InLoop> inLoop;
-  /// False if it may be done before that, by ways that are not followed.
+  /// False if it may be done before that, by paths that are not followed.
   bool isExact = true;
   /// Every thread that gets to that step sees it; otherwise only the thread
   /// that started it does.

@@ -66,7 +66,7 @@ AsyncGroups::AsyncGroups(
     hide(node);
 }
 
-/// The operation that commits the group of `copy` at the latest, on all ways
+/// The operation that commits the group of `copy` at the latest, on all paths
 /// from it through regions of one block; null if there may be none.
 Operation *AsyncGroups::findCommitInRegions(Operation *copy,
                                             Operation *scope) const {

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardFinder.h"
-#include "HazardWays.h"
+#include "PathRefinement.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "workgroup/IR/Workgroup.h"
 
@@ -208,7 +208,7 @@ bool HazardFinder::visitMissed(unsigned first, unsigned second) {
     relation.carrier = loop;
   relation.least = std::max<int64_t>(1, missed->distance);
   relation.most = relation.least;
-  return addUncuttable(first, second, relation, missed);
+  return addUncoverable(first, second, relation, missed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,7 +237,7 @@ bool HazardFinder::visitUnwaited(unsigned copy, unsigned other) {
   relation.mayBeSame = true;
   for (unsigned loop : getCommonLoops(from, to))
     relation.sameIteration.push_back(tree.getLoop(loop));
-  return addUncuttable(copy, other, relation, nullptr);
+  return addUncoverable(copy, other, relation, nullptr);
 }
 
 /// True if it is not known when one of the accesses is done, so that nothing is

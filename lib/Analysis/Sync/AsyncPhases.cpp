@@ -208,7 +208,7 @@ bool AsyncPhases::isBeforeUses(nvgpu::MBarrierInitOp init,
          llvm::all_of(group.loads, isBehind);
 }
 
-/// True if on all ways from `init` a fence comes before any of `users`, or of
+/// True if on all paths from `init` a fence comes before any of `users`, or of
 /// what they are in.
 bool AsyncPhases::isFenced(Operation *init,
                            const DenseSet<Operation *> &users) const {
@@ -273,7 +273,7 @@ getAnnounced(nvgpu::MBarrierArriveExpectTxOp arrival,
 //===----------------------------------------------------------------------===//
 
 /// Whether `op` comes before `wait` in the iteration of the loop that both are
-/// in; nothing if it may be in one of several ways only, or a test comes
+/// in; nothing if it may be in one of several paths only, or a test comes
 /// between.
 std::optional<bool>
 AsyncPhases::isBefore(Operation *op,

@@ -34,10 +34,10 @@ struct Hazard {
   /// The first one is asynchronous and may not be done when the second one
   /// comes: a wait has to come between.
   bool isUndone = false;
-  /// A thread does the first one, TMA the second one, and some way between has
+  /// A thread does the first one, TMA the second one, and some path between has
   /// no proxy fence.
   bool isUnfenced = false;
-  /// What barriers cut of the others cuts this one, too.
+  /// What barriers cover of the others covers this one, too.
   bool isImplied = false;
 };
 

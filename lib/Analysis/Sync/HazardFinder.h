@@ -10,9 +10,9 @@
 #define WORKGROUP_LIB_ANALYSIS_SYNC_HAZARDFINDER_H
 
 #include "Analysis/Placement/GivenBarriers.h"
+#include "Analysis/Placement/HazardPaths.h"
 #include "Analysis/Placement/ImpliedOrders.h"
-#include "Analysis/Placement/SyncWays.h"
-#include "ArmDecisions.h"
+#include "BranchRelevance.h"
 #include "Hazards.h"
 
 namespace mlir::workgroup {
@@ -97,8 +97,8 @@ private:
   bool visitUnknown(unsigned first, unsigned second);
   void visitUndone(unsigned copy, unsigned other);
   bool visitUnwaited(unsigned copy, unsigned other);
-  bool addUncuttable(unsigned first, unsigned second,
-                     const PairRelation &relation, const MissedPhase *missed);
+  bool addUncoverable(unsigned first, unsigned second,
+                      const PairRelation &relation, const MissedPhase *missed);
   void visitRepeated(unsigned first, unsigned second,
                      ArrayRef<unsigned> around);
   bool visitMissed(unsigned first, unsigned second);
@@ -122,10 +122,10 @@ private:
   const SyncProgram &program;
   BarrierCounts counts;
   ThreadConflicts &conflicts;
-  ArmDecisions decisions;
+  BranchRelevance decisions;
   PairRelation::Threads threads;
-  /// What barriers cut that are there is not asked for: it costs most. More is
-  /// asked for of what they do not cut.
+  /// What barriers cover that are there is not asked for: it costs most. More
+  /// is asked for of what they do not cover.
   HazardUse use;
   bool isOpenOnly, hasBarriers;
   llvm::function_ref<bool(unsigned, unsigned)> isElsewhere;
@@ -142,7 +142,7 @@ private:
 
   /// Whether what leading hazards imply is left out; otherwise it is marked.
   bool isLeadingOnly;
-  /// What barriers cut that are there, if that is not asked for; and what
+  /// What barriers cover that are there, if that is not asked for; and what
   /// leading hazards imply.
   ImpliedOrders implied;
   /// Which accesses are done when their threads go on; and those of each step.

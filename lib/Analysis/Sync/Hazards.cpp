@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardFinder.h"
-#include "HazardWays.h"
+#include "PathRefinement.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
@@ -80,8 +80,8 @@ bool HazardFinder::canRace(unsigned first, unsigned second) const {
     return false;
   // What the block does together is spread over its threads in whatever way;
   // that warps meet is no help.
-  bool isBlock =
-      lhs.agent == AccessAgent::Block || rhs.agent == AccessAgent::Block;
+  bool isBlock = lhs.accessScope == AccessScope::Block ||
+                 rhs.accessScope == AccessScope::Block;
   return !(isBlock && threads == PairRelation::OfOneWarp);
 }
 
@@ -99,9 +99,9 @@ PairRelation HazardFinder::getAnyTime(unsigned first, unsigned second) const {
 
 /// True if, within one iteration of the loops around both, `first` comes before
 /// `second`: steps have numbers in the order of the program, but those in
-/// different arms of a branch exclude each other.
+/// different regions of a branch exclude each other.
 bool HazardFinder::isBefore(unsigned first, unsigned second) const {
-  // The ways up to the sequence that both are in.
+  // The paths up to the sequence that both are in.
   auto getPath = [&](unsigned node) {
     SmallVector<std::pair<unsigned, unsigned>, 8> path;
     for (std::optional<unsigned> at = node; at;
@@ -113,7 +113,7 @@ bool HazardFinder::isBefore(unsigned first, unsigned second) const {
   auto lhs = getPath(first), rhs = getPath(second);
   for (auto [left, right] : llvm::zip(lhs, rhs)) {
     if (left.first != right.first)
-      return false; // arms of one branch
+      return false; // regions of one branch
     if (left.second != right.second)
       return left.second < right.second;
   }
@@ -152,11 +152,11 @@ bool HazardFinder::isStraight(const SyncHazard &order) const {
 }
 
 /// Adds a hazard, but for what barriers order. True if what has no fewer places
-/// needs no asking: whatever comes to cut this one cuts that, too.
+/// needs no asking: whatever comes to cover this one covers that, too.
 bool HazardFinder::addHazard(Hazard hazard) {
   constexpr unsigned kMaxNarrowed = 1 << 10;
   bool isSettled = hazard.conflict.kind == Conflict::Certain &&
-                   (isOpenOnly || counts.isCut(hazard.order));
+                   (isOpenOnly || counts.isCovered(hazard.order));
   bool isNarrowing = !isStraight(hazard.order) && ++numNarrowed <= kMaxNarrowed;
   auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
   std::vector<Hazard> parts{hazard};
@@ -187,8 +187,8 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
     hazards.push_back(known->hazard);
     return known->kind;
   }
-  // Then what contains no fewer places is cut, too.
-  if (isOpenOnly && hasBarriers && counts.isCut(order))
+  // Then what contains no fewer places is covered, too.
+  if (isOpenOnly && hasBarriers && counts.isCovered(order))
     return Conflict::Certain;
   bool isImplied = implied.isImplied(order);
   if (isLeadingOnly && isImplied)
@@ -196,7 +196,7 @@ Conflict::Kind HazardFinder::add(unsigned first, unsigned second,
   // At the second of two operations of a warp, all its lanes have what they
   // have read by the first (PTX ISA, wmma: `.sync`).
   auto isOfWarp = [&](unsigned access) {
-    return accesses[access].agent == AccessAgent::Warp;
+    return accesses[access].accessScope == AccessScope::Warp;
   };
   if (threads == PairRelation::OfOneWarp && !accesses[first].isWrite() &&
       !accesses[first].isAsync && isOfWarp(first) && isOfWarp(second))
@@ -313,9 +313,9 @@ void HazardFinder::visitDirection(unsigned first, unsigned second,
 
 /// Adds what no barrier helps against, if it happens for certain; false if it
 /// may not.
-bool HazardFinder::addUncuttable(unsigned first, unsigned second,
-                                 const PairRelation &relation,
-                                 const MissedPhase *missed) {
+bool HazardFinder::addUncoverable(unsigned first, unsigned second,
+                                  const PairRelation &relation,
+                                  const MissedPhase *missed) {
   Conflict conflict = conflicts.find(first, second, relation);
   if (conflict.kind != Conflict::Certain)
     return false;
@@ -337,9 +337,10 @@ void HazardFinder::visit(unsigned first, unsigned second) {
   // In one step nothing is in an order, unless it is the same operation that
   // threads do together.
   bool isSame = accesses[first].op == accesses[second].op;
-  bool isTogether = isSame && (accesses[first].agent == AccessAgent::Block ||
-                               (accesses[first].agent == AccessAgent::Warp &&
-                                threads == PairRelation::OfOneWarp));
+  bool isTogether =
+      isSame && (accesses[first].accessScope == AccessScope::Block ||
+                 (accesses[first].accessScope == AccessScope::Warp &&
+                  threads == PairRelation::OfOneWarp));
   SmallVector<unsigned, 3> around = getCommonLoops(from, to);
   // Started again in a later iteration, an operation meets itself.
   bool isCarried = !getCarriers(first, second, around).empty();
@@ -382,12 +383,12 @@ std::vector<Hazard> HazardFinder::find() {
     implied.addBarriers();
   if (choosesBarriers())
     findLeading();
-  // Of a kernel with so many that nothing cuts, it is enough to tell some. Of
+  // Of a kernel with so many that nothing covers, it is enough to tell some. Of
   // those that are only possible none is enough: a certain one may follow.
   constexpr size_t kMaxOpen = 1 << 10;
   auto isOpen = [&](const Hazard &hazard) {
     return hazard.conflict.kind == Conflict::Certain &&
-           !counts.isCut(hazard.order);
+           !counts.isCovered(hazard.order);
   };
   auto isTold = [&] {
     return use == HazardUse::Verification && hazards.size() > kMaxOpen &&

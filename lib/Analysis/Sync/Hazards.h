@@ -30,8 +30,8 @@ enum class HazardUse { Elimination, Insertion, Verification, Waits };
 /// `isElsewhere` holds. Of hazards that every barrier separates that separates
 /// others, some are left out; all that is certain has a certain one among those
 /// that remain. Unless it is for elimination, without what those of `tree`
-/// order, and each with all that is known of its ways; otherwise as if branches
-/// could go any way.
+/// order, and each with all that is known of its paths; otherwise as if
+/// branches could lead anywhere.
 std::vector<Hazard>
 findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
             ThreadConflicts &conflicts, PairRelation::Threads threads,
@@ -43,15 +43,15 @@ findHazards(const ThreadAccesses &accesses, const SyncTree &tree,
 /// hazards that others imply.
 constexpr size_t kMaxComplete = 64;
 
-/// True if the barriers of `tree`, and those at `gaps`, order `hazard`: also if
-/// some way from the one access to the other has none. A barrier in each
+/// True if the barriers of `tree`, and those at `points`, order `hazard`: also
+/// if some path from the one access to the other has none. A barrier in each
 /// iteration of a loop orders all but its last, or first, iteration with what
-/// is outside; one in a branch, those who take it. Whether the ways without one
-/// are taken may not be known: then the hazard becomes possible.
+/// is outside; one in a branch, those who take it. Whether the paths without
+/// one are taken may not be known: then the hazard becomes possible.
 bool isOrdered(Hazard &hazard, const SyncTree &tree, ThreadConflicts &conflicts,
-               ArrayRef<SyncGap> gaps = {});
+               ArrayRef<SyncPoint> points = {});
 
-/// The barriers that only some ways between accesses of `hazards` meet: in
+/// The barriers that only some paths between accesses of `hazards` meet: in
 /// branches, and in loops that may have no iteration. They may be what orders
 /// them.
 DenseSet<unsigned> findConditional(ArrayRef<Hazard> hazards,

@@ -8,7 +8,7 @@
 //
 // Proves that values count how often an operation has been executed. What is
 // claimed of values at one place is followed back along all ways to it, through
-// loops and branches of any kind, until each way begins where the kernel does,
+// loops and branches of any kind, until each path begins where the kernel does,
 // comes from the operation, or is one that the same has been claimed of: so it
 // holds by induction over what a thread executes.
 //

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HazardFinder.h"
-#include "HazardWays.h"
+#include "PathRefinement.h"
 
 namespace mlir::workgroup {
 
@@ -45,7 +45,7 @@ void HazardFinder::visitProxies(unsigned first, unsigned second,
 namespace {
 
 /// Finds the proxy fences between what a thread does and what TMA does.
-class FencedWays {
+class FencedPaths {
 public:
   struct Fence {
     unsigned node;
@@ -53,19 +53,19 @@ public:
     SyncIteration iteration;
   };
 
-  FencedWays(const SyncProgram &program, const SyncProgram &fenced,
-             const SyncHazard &order)
+  FencedPaths(const SyncProgram &program, const SyncProgram &fenced,
+              const SyncHazard &order)
       : program(program), fenced(fenced), order(order) {}
 
-  /// On every way the first one; none if there is a way without.
+  /// On every path the first one; none if there is a path without.
   SmallVector<Fence, 1> findFirst() const {
     return find([](const Fence &) { return true; });
   }
-  /// True if on every way comes one, and then a barrier: so the thread that
+  /// True if on every path comes one, and then a barrier: so the thread that
   /// starts the copy knows of what others have fenced.
   bool isMet() const {
     return !find([&](const Fence &fence) {
-              return isCut(program, getOrderBehind(fence), {});
+              return isCovered(program, getOrderBehind(fence), {});
             }).empty();
   }
   SyncHazard getOrderBehind(const Fence &fence) const;
@@ -74,15 +74,15 @@ private:
   using Condition = llvm::function_ref<bool(const Fence &)>;
 
   SmallVector<Fence, 1> find(Condition condition) const {
-    auto walk = [&](const SyncWays &ways) { ways.walk(order); };
+    auto walk = [&](const HazardPaths &paths) { paths.walk(order); };
     return find(std::nullopt, walk, condition);
   }
-  SmallVector<Fence, 1> find(std::optional<SyncIteration> arm,
-                             llvm::function_ref<void(const SyncWays &)> walk,
+  SmallVector<Fence, 1> find(std::optional<SyncIteration> region,
+                             llvm::function_ref<void(const HazardPaths &)> walk,
                              Condition condition) const;
-  SmallVector<Fence, 1> findInArms(unsigned branch,
-                                   const SyncIteration &iteration,
-                                   Condition condition) const;
+  SmallVector<Fence, 1> findInRegions(unsigned branch,
+                                      const SyncIteration &iteration,
+                                      Condition condition) const;
 
   /// As barriers see the kernel, and as fences do.
   const SyncProgram &program, &fenced;
@@ -91,36 +91,36 @@ private:
 
 } // namespace
 
-/// On every way that is walked the first fence for which the condition holds;
-/// none if there is a way without. What is walked may be an arm that is passed
-/// in the iteration `arm`.
-SmallVector<FencedWays::Fence, 1>
-FencedWays::find(std::optional<SyncIteration> arm,
-                 llvm::function_ref<void(const SyncWays &)> walk,
-                 Condition condition) const {
+/// On every path that is walked the first fence for which the condition holds;
+/// none if there is a path without. What is walked may be a branch region that
+/// is passed in the iteration `region`.
+SmallVector<FencedPaths::Fence, 1>
+FencedPaths::find(std::optional<SyncIteration> region,
+                  llvm::function_ref<void(const HazardPaths &)> walk,
+                  Condition condition) const {
   SmallVector<Fence, 1> found;
-  auto ignore = [](SyncGap) {};
+  auto ignore = [](SyncPoint) {};
   auto visit = [&](unsigned node, const SyncIteration &passed) {
     if (!found.empty())
       return;
-    Fence fence{node, arm.value_or(passed)};
+    Fence fence{node, region.value_or(passed)};
     if (fenced.nodes[node].kind != SyncNode::Barrier)
-      found = findInArms(node, fence.iteration, condition);
+      found = findInRegions(node, fence.iteration, condition);
     else if (condition(fence))
       found.push_back(fence);
   };
-  walk(SyncWays(fenced, {ignore, visit}));
+  walk(HazardPaths(fenced, {ignore, visit}));
   return found;
 }
 
-SmallVector<FencedWays::Fence, 1>
-FencedWays::findInArms(unsigned branch, const SyncIteration &iteration,
-                       Condition condition) const {
+SmallVector<FencedPaths::Fence, 1>
+FencedPaths::findInRegions(unsigned branch, const SyncIteration &iteration,
+                           Condition condition) const {
   SmallVector<Fence, 1> all;
   for (unsigned part : fenced.nodes[branch].parts) {
     if (fenced.sequences[part].isNeverTaken)
       continue;
-    auto walk = [&](const SyncWays &ways) { ways.walkArm(part); };
+    auto walk = [&](const HazardPaths &paths) { paths.walkRegion(part); };
     SmallVector<Fence, 1> found = find(iteration, walk, condition);
     if (found.empty())
       return found;
@@ -129,9 +129,9 @@ FencedWays::findInArms(unsigned branch, const SyncIteration &iteration,
   return all;
 }
 
-/// The order from a fence to what TMA does. What is known of arms is known of
-/// those that are passed in the iteration of one of the accesses.
-SyncHazard FencedWays::getOrderBehind(const Fence &fence) const {
+/// The order from a fence to what TMA does. What is known of branch regions is
+/// known of those that are passed in the iteration of one of the accesses.
+SyncHazard FencedPaths::getOrderBehind(const Fence &fence) const {
   SyncHazard behind{fence.node, order.to, order.loop, order.isFar};
   bool isSecond = fence.iteration.isSecond;
   if (isSecond) {
@@ -142,19 +142,19 @@ SyncHazard FencedWays::getOrderBehind(const Fence &fence) const {
     behind.isFar = false;
     return behind;
   }
-  for (auto [arm, passed] : order.taken) {
+  for (auto [region, passed] : order.taken) {
     if (isSecond && !passed.isSecond)
       continue; // of another iteration than both
-    behind.taken.push_back({arm, passed});
+    behind.taken.push_back({region, passed});
     passed.isSecond = false;
     if (isSecond && passed == SyncIteration())
-      behind.taken.push_back({arm, passed});
+      behind.taken.push_back({region, passed});
   }
   return behind;
 }
 
 /// Adds what a thread does by the first access, and TMA by the second, with no
-/// proxy fence on some way between: also if one thread does both.
+/// proxy fence on some path between: also if one thread does both.
 void HazardFinder::addUnfenced(unsigned first, unsigned second,
                                ArrayRef<unsigned> around, bool isOrdered) {
   PairRelation relation;
@@ -194,7 +194,7 @@ bool HazardFinder::isFencedInStep(unsigned first, unsigned second) const {
 void HazardFinder::addUnfenced(Hazard hazard) {
   const SyncProgram &fenced = getFenced(accesses[hazard.second].space);
   SyncHazard order = hazard.order;
-  bool isMet = FencedWays(program, fenced, order).isMet();
+  bool isMet = FencedPaths(program, fenced, order).isMet();
   if (isMet && isOpenOnly)
     return;
   auto isConflict = [&](bool isFenced) {
@@ -205,24 +205,24 @@ void HazardFinder::addUnfenced(Hazard hazard) {
   };
   bool isInStep = order.from == order.to && !order.loop;
   bool isFenced = isInStep ? isFencedInStep(hazard.first, hazard.second)
-                           : isCut(fenced, order, {});
+                           : isCovered(fenced, order, {});
   if (!isConflict(isFenced))
     return;
   if (!isMet && !isInStep) {
     auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
     order = narrow(hazard, tree, conflicts, decisions, isOfUse);
-    if (isOpenOnly && FencedWays(program, fenced, order).isMet())
+    if (isOpenOnly && FencedPaths(program, fenced, order).isMet())
       return;
-    bool isFencedOnAll = isCut(fenced, order, {});
+    bool isFencedOnAll = isCovered(fenced, order, {});
     if (isFencedOnAll && !isFenced && !isConflict(true))
       return;
     isFenced = isFencedOnAll;
   }
   if (isFenced && choosesBarriers()) {
     // A barrier has to come behind the fence.
-    FencedWays ways(program, fenced, order);
-    for (const FencedWays::Fence &fence : ways.findFirst()) {
-      hazard.order = ways.getOrderBehind(fence);
+    FencedPaths paths(program, fenced, order);
+    for (const FencedPaths::Fence &fence : paths.findFirst()) {
+      hazard.order = paths.getOrderBehind(fence);
       hazards.push_back(hazard);
     }
     return;

@@ -177,7 +177,7 @@ bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
   const KernelLoop *loop = sync.loops.getLoopOf(&op);
   auto general = dyn_cast<scf::WhileOp>(op);
   if (!loop || !isa<scf::ForOp, scf::WhileOp, affine::AffineForOp>(op) ||
-      !sync.takesOneWay(&op))
+      !sync.takesOnePath(&op))
     return false;
   unsigned node = append(sequence, SyncNode::Loop, &op);
   unsigned body = addPart(node);
@@ -194,11 +194,12 @@ bool SyncTree::visitLoop(unsigned sequence, Operation &op) {
   return true;
 }
 
-unsigned SyncTree::addArm(unsigned branch) {
-  unsigned number = program.nodes[branch].parts.size(), arm = addPart(branch);
-  program.sequences[arm].isNeverTaken =
+unsigned SyncTree::addRegion(unsigned branch) {
+  unsigned number = program.nodes[branch].parts.size(),
+           region = addPart(branch);
+  program.sequences[region].isNeverTaken =
       sync.isNeverTaken(branches[branch], number);
-  return arm;
+  return region;
 }
 
 /// Adds a branch that all threads take together; false if it is none.
@@ -208,12 +209,13 @@ bool SyncTree::visitBranch(unsigned sequence, Operation &op) {
     return true;
   }
   if (!isa<scf::IfOp, scf::IndexSwitchOp, affine::AffineIfOp>(op) ||
-      !sync.takesOneWay(&op))
+      !sync.takesOnePath(&op))
     return false;
   unsigned node = append(sequence, SyncNode::Branch, &op);
   branches[node] = &op;
-  for (Region &region : op.getRegions()) // an empty arm for one that is empty
-    visitRegion(addArm(node), region);
+  for (Region &region :
+       op.getRegions()) // an empty region for one that is empty
+    visitRegion(addRegion(node), region);
   return true;
 }
 
@@ -231,8 +233,8 @@ void SyncTree::visitOp(unsigned sequence, Operation &op) {
     addStep(sequence, &op);
 }
 
-/// Several arms may share what is behind them, but not all arms do: then an
-/// operation has no place of its own.
+/// Several branch regions may share what is behind them, but not all regions
+/// do: then an operation has no place of its own.
 void SyncTree::enter(Block *block) {
   if (entered.insert(block).second)
     return;
@@ -268,7 +270,7 @@ bool SyncTree::hasRelevant(Block *block) const {
   return llvm::any_of(*block, [&](Operation &op) { return isRelevant(&op); });
 }
 
-/// Where the ways from `block` on meet again; null if they do not.
+/// Where the paths from `block` on meet again; null if they do not.
 Block *SyncTree::findJoin(Block *block) {
   auto *node = postDominance.getNode(block);
   return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
@@ -311,7 +313,7 @@ void SyncTree::visitDivergentBlocks(unsigned sequence, ArrayRef<Block *> first,
   }
 }
 
-/// True if every way from `block` on passes `other`.
+/// True if every path from `block` on passes `other`.
 bool SyncTree::mustPass(Block *block, Block *other) {
   while (block && block != other)
     block = findJoin(block);
@@ -375,7 +377,7 @@ bool SyncTree::goesOnTogether(const KernelLoop *loop,
       return !loop->contains(sync.loops.getLoop(next));
     });
     return !loop->contains(sync.loops.getLoop(block)) || !isExiting ||
-           sync.takesOneWay(block->getTerminator());
+           sync.takesOnePath(block->getTerminator());
   });
 }
 
@@ -400,21 +402,21 @@ Block *SyncTree::visitLoopAt(unsigned sequence, Block *block,
   return nullptr;
 }
 
-/// Adds the branch that ends `block`. Returns where all its ways meet.
+/// Adds the branch that ends `block`. Returns where all its paths meet.
 Block *SyncTree::visitBranches(unsigned sequence, Block *block, Block *stop) {
   Block *join = findJoin(block);
-  SmallVector<Block *> arms = llvm::to_vector(block->getSuccessors());
-  if (!sync.takesOneWay(block->getTerminator())) {
-    visitDivergentBlocks(sequence, arms, join, block->getTerminator());
+  SmallVector<Block *> successors = llvm::to_vector(block->getSuccessors());
+  if (!sync.takesOnePath(block->getTerminator())) {
+    visitDivergentBlocks(sequence, successors, join, block->getTerminator());
     return join;
   }
-  SmallVector<Block *> between = findBetween(arms, join ? join : stop);
+  SmallVector<Block *> between = findBetween(successors, join ? join : stop);
   if (enterIrrelevant(between))
     return join;
   unsigned node = append(sequence, SyncNode::Branch, block->getTerminator());
   branches[node] = block->getTerminator();
-  for (Block *arm : arms)
-    visitBlocks(addArm(node), arm, join ? join : stop);
+  for (Block *successor : successors)
+    visitBlocks(addRegion(node), successor, join ? join : stop);
   return join;
 }
 

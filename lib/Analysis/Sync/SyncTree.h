@@ -44,8 +44,8 @@ struct SyncScope {
   const UniformityAnalysis &block;
   const KernelLoops &loops;
   /// True if all threads that get to a branch or a loop together go the same
-  /// way.
-  llvm::function_ref<bool(Operation *)> takesOneWay;
+  /// path.
+  llvm::function_ref<bool(Operation *)> takesOnePath;
   /// True if the loop has an iteration whenever it is reached.
   llvm::function_ref<bool(const KernelLoop *)> hasIteration;
   /// How many iterations the loop has, if that is always the same.
@@ -53,7 +53,7 @@ struct SyncScope {
       getNumIterations;
   /// True if no thread ever gets to an operation.
   llvm::function_ref<bool(Operation *)> isDead;
-  /// True if no thread ever takes the arm of that number of a branch.
+  /// True if no thread ever takes the branch region of that number of a branch.
   llvm::function_ref<bool(Operation *, unsigned)> isNeverTaken;
   /// True if some thread gets to an operation, as its ids alone tell, in the
   /// first iteration of the loops around.
@@ -65,8 +65,8 @@ struct SyncScope {
   llvm::function_ref<Operation *(Operation *)> getStartOfCall;
   /// True for a barrier of the part of the block that gets to it.
   llvm::function_ref<bool(Operation *)> isPartBarrier;
-  /// The arm of a branch that the threads are those of which take it, and all
-  /// that the tree is about; null for all of the kernel, by all threads.
+  /// The region of a branch that the threads are those of which take it, and
+  /// all that the tree is about; null for all of the kernel, by all threads.
   Region *part = nullptr;
 };
 
@@ -107,17 +107,17 @@ public:
   /// True if `node` stands before the test of the loop that is the node `loop`.
   bool isBeforeTest(unsigned node, unsigned loop) const;
 
-  /// The operation before which a barrier at `gap` is to stand; null if there
+  /// The operation before which a barrier at `point` is to stand; null if there
   /// is no such place.
-  Operation *getInsertionPoint(SyncGap gap) const;
-  /// What the gaps are that have no such place: of an empty arm, nothing.
+  Operation *getInsertionPoint(SyncPoint point) const;
+  /// What the points are that have no such place: of an empty region, nothing.
   SmallVector<SyncEdges> getEdges() const;
   /// The operation that a node is, or starts with.
   Operation *getStart(unsigned node) const { return before[node]; }
-  /// The gaps in which barriers of the block can stand, and where they are in
+  /// The points in which barriers of the block can stand, and where they are in
   /// the tree of the same kernel for warps, which takes more apart.
-  using GapMap = DenseMap<std::pair<unsigned, unsigned>, SyncGap>;
-  GapMap matchGaps(const SyncTree &finer) const;
+  using PointMap = DenseMap<std::pair<unsigned, unsigned>, SyncPoint>;
+  PointMap matchPoints(const SyncTree &finer) const;
   /// The operation that decides which part of `node`, a branch, is taken:
   /// one that has them as its regions, or goes to them as its successors.
   Operation *getBranch(unsigned node) const { return branches.lookup(node); }
@@ -132,7 +132,7 @@ public:
     return llvm::to_vector(llvm::make_first_range(fences));
   }
 
-  /// True if the tree is of one arm only.
+  /// True if the tree is of one branch region only.
   bool isOfPart() const { return part; }
   /// True if the tree is about the access.
   bool contains(const ThreadAccess &access) const {
@@ -164,7 +164,7 @@ private:
   bool isMeeting(Operation *op) const;
   unsigned append(unsigned sequence, SyncNode::Kind kind, Operation *before);
   unsigned addPart(unsigned node) { return program.addPart(node); }
-  unsigned addArm(unsigned branch);
+  unsigned addRegion(unsigned branch);
 
   void visitRegion(unsigned sequence, Region &region);
   void enter(Block *block);

@@ -104,7 +104,7 @@ static bool reaches(const Instruction &from, const Instruction &to,
   return false;
 }
 
-/// A block is uniform if it is on no way from a branch that threads take
+/// A block is uniform if it is on no path from a branch that threads take
 /// differently to where all of them come together again.
 bool BarrierPlaces::isUniform(const BasicBlock &block) const {
   for (BasicBlock &other : *kernel.function) {
@@ -156,7 +156,7 @@ const Instruction &BarrierPlaces::moveToUniform(const Instruction &from,
     const BasicBlock &block = *node->getBlock();
     const Instruction &place =
         &block == at.getParent() ? at : *block.getTerminator();
-    // What comes before `from` on all ways is not between the two.
+    // What comes before `from` on all paths is not between the two.
     if (!dominators.dominates(&from, &place) &&
         dominators.dominates(&block, from.getParent()))
       break;
@@ -167,7 +167,8 @@ const Instruction &BarrierPlaces::moveToUniform(const Instruction &from,
 }
 
 std::optional<BarrierPlace>
-BarrierPlaces::findOnWay(const Instruction &from, const Instruction &to) const {
+BarrierPlaces::findOnPath(const Instruction &from,
+                          const Instruction &to) const {
   const LoopInfo &loops = *analyses->loops;
   if (reaches(from, to, /*inLaterIterations=*/false, loops)) {
     // Not inside of loops that `from` is not in: once is enough.
@@ -203,7 +204,7 @@ std::vector<BarrierPlace> BarrierPlaces::find(uint32_t ordinal,
     return places;
   const Instruction &a = *kernel.instructions[ordinal];
   const Instruction &b = *kernel.instructions[otherOrdinal];
-  for (auto place : {findOnWay(a, b), findOnWay(b, a)})
+  for (auto place : {findOnPath(a, b), findOnPath(b, a)})
     if (place && none_of(places, [&](const BarrierPlace &other) {
           return other.ordinal == place->ordinal;
         }))

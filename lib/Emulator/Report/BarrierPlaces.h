@@ -30,14 +30,14 @@ public:
   BarrierPlaces(const std::string &bitcode, const std::string &name);
   ~BarrierPlaces();
 
-  /// The places that cut the ways without a barrier between two instructions,
+  /// The places that cut the paths without a barrier between two instructions,
   /// in either direction.
   std::vector<BarrierPlace> find(uint32_t ordinal, uint32_t otherOrdinal) const;
 
 private:
   struct Analyses;
-  std::optional<BarrierPlace> findOnWay(const llvm::Instruction &from,
-                                        const llvm::Instruction &to) const;
+  std::optional<BarrierPlace> findOnPath(const llvm::Instruction &from,
+                                         const llvm::Instruction &to) const;
   const llvm::Instruction &moveToUniform(const llvm::Instruction &from,
                                          const llvm::Instruction &at) const;
   BarrierPlace makePlace(const llvm::Instruction &at,

@@ -48,7 +48,7 @@ std::optional<ThreadTouches> ThreadElements::find(const ThreadAccess &asked,
                                                   const BufferUnits &buffer) {
   access = &asked;
   units = buffer;
-  bool isOfThread = asked.agent != AccessAgent::Warp && !asked.isAsync;
+  bool isOfThread = asked.accessScope != AccessScope::Warp && !asked.isAsync;
   if (!asked.footprint || asked.footprint->basis || !isOfThread ||
       asked.footprint->place.size() != 1)
     return std::nullopt;

@@ -1,4 +1,4 @@
-//===- KeptBuffers.cpp - Tiles that a block keeps ------------------------===//
+//===- KeptBuffers.cpp - Tiles that a block keeps -------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

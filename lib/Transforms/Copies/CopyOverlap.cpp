@@ -134,7 +134,7 @@ static OverlapFinder::Side getRoot(OverlapFinder::Side side) {
   return side;
 }
 
-/// What `value` is on each way to it; empty if it is no join of ways, or not
+/// What `value` is on each path to it; empty if it is no join of paths, or not
 /// known on one of them.
 SmallVector<IncomingValue, 2> OverlapFinder::getIncoming(Value value) {
   SmallVector<IncomingValue, 2> values = incoming.get(value);

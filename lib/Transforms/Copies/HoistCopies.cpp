@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Memory/BufferAliases.h"
+#include "Analysis/Memory/BufferFlow.h"
 #include "CopyShape.h"
 #include "LoopCopies.h"
 #include "Support/Remarks.h"

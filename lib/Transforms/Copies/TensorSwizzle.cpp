@@ -1,4 +1,4 @@
-//===- TensorSwizzle.cpp - How TMA swizzles rows ------------------------===//
+//===- TensorSwizzle.cpp - How TMA swizzles rows --------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelOutliner.h"
+#include "KernelFunctionBuilder.h"
 #include "Support/Remarks.h"
 #include "Transforms/Linalg/TensorEncodings.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -84,7 +84,7 @@ static void formKernels(func::FuncOp function, Block &block,
     std::string name = llvm::formatv("{0}_{1}_{2}", function.getName(),
                                      --number, getClassName(group.getClass()));
     remarkOn(group, name);
-    KernelOutliner(group).outline(function, name);
+    KernelFunctionBuilder(group).outline(function, name);
   }
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))

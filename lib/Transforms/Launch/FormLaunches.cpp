@@ -14,7 +14,7 @@
 #include "LaunchGrid.h"
 #include "Support/Remarks.h"
 #include "Transforms/Checks/NestedLaunches.h"
-#include "Transforms/Loops/LoopBarriers.h"
+#include "Transforms/Loops/UniformLoops.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -85,7 +85,7 @@ void WantedThreads::add(const ParallelLoop &loop) {
   hasAny = true;
   int64_t product = 1;
   // Threads that no iteration is for do no harm, but would miss a barrier.
-  bool hasBarrier = LoopBarriers::findMeeting(loop.op) != nullptr;
+  bool hasBarrier = UniformLoops::findMeeting(loop.op) != nullptr;
   for (auto [range, target] : llvm::zip_equal(loop.ranges, loop.targets)) {
     if (!target)
       continue;

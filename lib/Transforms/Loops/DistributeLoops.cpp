@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopBarriers.h"
 #include "LoopReach.h"
 #include "ParallelLoops.h"
 #include "ProcessorIds.h"
 #include "Support/Remarks.h"
+#include "UniformLoops.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -35,7 +35,7 @@ public:
       : loop(std::move(loop)), options(options), reach(options),
         grid(getExecutionScope(this->loop.op)) {}
 
-  LogicalResult decide(LoopBarriers &barriers);
+  LogicalResult decide(UniformLoops &barriers);
   void apply(RewriterBase &rewriter);
 
 private:
@@ -51,11 +51,11 @@ private:
   LogicalResult checkArguments();
   LogicalResult checkReach() const;
   LogicalResult checkIndices(const Share &share) const;
-  LogicalResult checkBarriers(LoopBarriers &barriers);
+  LogicalResult checkBarriers(UniformLoops &barriers);
   LogicalResult checkPartingBarriers() const;
   std::optional<int64_t> getNumIterations(const Share &share) const;
   std::optional<int64_t> getCount(const ProcessorTarget &target) const;
-  bool isTogether(const Share &share, LoopBarriers &barriers) const;
+  bool isTogether(const Share &share, UniformLoops &barriers) const;
   Processor getProcessor(OpBuilder &builder, const Share &share) const;
   LoopRange getRange(OpBuilder &builder, const Share &share) const;
   SmallVector<std::pair<ProcessorLevel, unsigned>> findOthers() const;
@@ -246,7 +246,7 @@ LogicalResult LoopDistributor::checkIndices(const Share &share) const {
 
 /// True if all threads that get to the loop execute as many iterations.
 bool LoopDistributor::isTogether(const Share &share,
-                                 LoopBarriers &barriers) const {
+                                 UniformLoops &barriers) const {
   std::optional<int64_t> number = getNumIterations(share);
   if (number == 0 || share.strategy == DistributionStrategy::Exact)
     return true;
@@ -303,8 +303,8 @@ LogicalResult LoopDistributor::checkPartingBarriers() const {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult LoopDistributor::checkBarriers(LoopBarriers &barriers) {
-  Operation *meeting = LoopBarriers::findMeeting(loop.op);
+LogicalResult LoopDistributor::checkBarriers(UniformLoops &barriers) {
+  Operation *meeting = UniformLoops::findMeeting(loop.op);
   if (!meeting)
     return success();
   bool isGuarded = isInFirstWarp || !findOtherArguments().empty() ||
@@ -325,7 +325,7 @@ LogicalResult LoopDistributor::checkBarriers(LoopBarriers &barriers) {
   return error;
 }
 
-LogicalResult LoopDistributor::decide(LoopBarriers &barriers) {
+LogicalResult LoopDistributor::decide(UniformLoops &barriers) {
   if (std::string obstacle = loop.getObstacle(); !obstacle.empty())
     return loop.op->emitOpError(obstacle);
   makeShares();
@@ -460,7 +460,7 @@ LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options) {
   std::vector<LoopDistributor> distributors;
   llvm::MapVector<Operation *, ParallelLoop> loops;
-  LoopBarriers barriers(root);
+  UniformLoops barriers(root);
   DenseSet<Operation *> hostFunctions = findHostFunctions(root);
   bool isFailed = false;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {

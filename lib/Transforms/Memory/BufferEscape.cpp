@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferEscape.h"
-#include "Analysis/Memory/BufferAliases.h"
+#include "Analysis/Memory/BufferFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"

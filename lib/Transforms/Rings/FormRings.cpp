@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Memory/BufferAliases.h"
+#include "Analysis/Memory/BufferFlow.h"
 #include "Support/Remarks.h"
 #include "Transforms/Copies/CopyShape.h"
 #include "Transforms/Copies/LoopCopies.h"

@@ -87,39 +87,39 @@ static unsigned getDepth(const SyncProgram &program, unsigned sequence) {
   return parent ? getDepth(program, program.nodes[*parent].sequence) + 1 : 0;
 }
 
-AsyncGap findAsyncGap(const KernelSync &kernel, const SyncTree &tree,
-                      const Hazard &hazard, bool isForOthers) {
-  AsyncGap gap;
-  gap.first = hazard.first;
-  gap.second = hazard.second;
-  gap.carrier = hazard.relation.carrier;
-  unsigned from = tree.getStep(gap.first), to = tree.getStep(gap.second);
-  std::optional<Span> span = gap.carrier
-                                 ? findSpanInIteration(tree, to, gap.carrier)
+AsyncPoint findAsyncPoint(const KernelSync &kernel, const SyncTree &tree,
+                          const Hazard &hazard, bool isForOthers) {
+  AsyncPoint point;
+  point.first = hazard.first;
+  point.second = hazard.second;
+  point.carrier = hazard.relation.carrier;
+  unsigned from = tree.getStep(point.first), to = tree.getStep(point.second);
+  std::optional<Span> span = point.carrier
+                                 ? findSpanInIteration(tree, to, point.carrier)
                                  : findSpan(tree, from, to);
   const SyncProgram &program = tree.getProgram();
   if (!span) {
-    gap.depth = ~0u;
-    gap.point = findPointInStep(kernel.getAccess(gap.first).op,
-                                kernel.getAccess(gap.second).op,
-                                gap.carrier != nullptr);
-    return gap;
+    point.depth = ~0u;
+    point.next = findPointInStep(kernel.getAccess(point.first).op,
+                                 kernel.getAccess(point.second).op,
+                                 point.carrier != nullptr);
+    return point;
   }
-  gap.sequence = span->sequence;
-  gap.depth = getDepth(program, span->sequence);
-  gap.index = span->second;
+  point.sequence = span->sequence;
+  point.depth = getDepth(program, span->sequence);
+  point.index = span->second;
   unsigned first = span->first ? *span->first + 1 : 0;
   if (isForOthers)
     for (unsigned index = span->second; index-- > first;) {
       unsigned node = program.sequences[span->sequence].items[index];
       if (program.nodes[node].kind != SyncNode::Barrier)
         continue;
-      gap.index = index;
-      gap.isAtBarrier = true;
+      point.index = index;
+      point.isAtBarrier = true;
       break;
     }
-  gap.point = tree.getInsertionPoint({span->sequence, gap.index});
-  return gap;
+  point.next = tree.getInsertionPoint({span->sequence, point.index});
+  return point;
 }
 
 InsertedOps

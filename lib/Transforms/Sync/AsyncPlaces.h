@@ -21,7 +21,7 @@
 namespace mlir::workgroup {
 
 /// Two accesses, by number, between which something is missing.
-struct AsyncGap {
+struct AsyncPoint {
   unsigned first = 0, second = 0;
   /// The second one comes in a later iteration of that loop; null for none.
   const KernelLoop *carrier = nullptr;
@@ -32,7 +32,7 @@ struct AsyncGap {
   /// Where in the sequence.
   unsigned index = 0;
   /// What it stands before; null if there is no place.
-  Operation *point = nullptr;
+  Operation *next = nullptr;
   /// That is a barrier that is there.
   bool isAtBarrier = false;
 
@@ -42,8 +42,8 @@ struct AsyncGap {
 
 /// Finds where something has to stand that is missing for `hazard`, of `tree`.
 /// `isForOthers` says that other threads have to know of it, too.
-AsyncGap findAsyncGap(const KernelSync &kernel, const SyncTree &tree,
-                      const Hazard &hazard, bool isForOthers);
+AsyncPoint findAsyncPoint(const KernelSync &kernel, const SyncTree &tree,
+                          const Hazard &hazard, bool isForOthers);
 
 /// Operations that were put into a program and, if that is not what is looked
 /// at, into its copy.

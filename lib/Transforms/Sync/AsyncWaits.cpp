@@ -50,8 +50,8 @@ std::vector<AsyncWaits::Use> AsyncWaits::findUses(UniformityUnit unit) {
       continue;
     Use use;
     use.isShared = isShared(hazard, unit);
-    static_cast<AsyncGap &>(use) =
-        findAsyncGap(kernel, tree, hazard, use.isShared);
+    static_cast<AsyncPoint &>(use) =
+        findAsyncPoint(kernel, tree, hazard, use.isShared);
     if (known.insert(use.getKey()).second)
       uses.push_back(use);
   }
@@ -121,7 +121,7 @@ static SmallVector<Value> findTokens(Operation *end) {
 InsertedOps AsyncWaits::insertGroup(const Use &use) {
   Operation *copy = kernel.getAccess(use.first).op;
   bool isOfCall = program.getStartOfCall(copy) != nullptr;
-  Operation *end = isOfCall ? use.point : findEndOfGroup(copy, use.point);
+  Operation *end = isOfCall ? use.next : findEndOfGroup(copy, use.next);
   Location loc = copy->getLoc();
   auto make = [&](OriginalOf getOriginal) -> Operation * {
     if (isOfCall || !isa<nvgpu::DeviceAsyncCopyOp>(copy))
@@ -152,17 +152,16 @@ Operation *AsyncWaits::findGroup(Operation *copy, Operation *point) {
 
 InsertedOps AsyncWaits::insertWait(const Use &use) {
   Operation *copy = kernel.getAccess(use.first).op;
-  Operation *group = findGroup(copy, use.point);
+  Operation *group = findGroup(copy, use.next);
   auto make = [&](OriginalOf getOriginal) -> Operation * {
-    Location loc = use.point->getLoc();
+    Location loc = use.next->getLoc();
     if (!group)
       return NVVM::CpAsyncWaitGroupOp::create(rewriter, loc, 0);
     return nvgpu::DeviceAsyncWaitOp::create(rewriter, loc,
                                             getOriginal(group)->getResult(0),
                                             rewriter.getI32IntegerAttr(0));
   };
-  return insertInProgram(rewriter, program, use.point, /*isBehind=*/false,
-                         make);
+  return insertInProgram(rewriter, program, use.next, /*isBehind=*/false, make);
 }
 
 static void setNumLeft(const InsertedOps &waits, int64_t count) {
@@ -206,8 +205,8 @@ void AsyncWaits::loosen(const InsertedOps &wait, const Keys &settled,
 /// that does not help.
 bool AsyncWaits::repair(const Use &use, ArrayRef<Use> open,
                         UniformityUnit unit) {
-  if (!use.point || (program.getStartOfCall(use.point) &&
-                     program.getStartOfCall(use.point) != use.point))
+  if (!use.next || (program.getStartOfCall(use.next) &&
+                    program.getStartOfCall(use.next) != use.next))
     return false;
   InsertedOps group, wait = insertWait(use);
   if (isLeft({use.getKey()}, unit)) {

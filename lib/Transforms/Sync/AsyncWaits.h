@@ -33,11 +33,11 @@ public:
 
 private:
   /// A place where a copy has to be done.
-  struct Use : AsyncGap {
+  struct Use : AsyncPoint {
     /// Other threads than that of the copy come.
     bool isShared = false;
   };
-  using Keys = std::set<AsyncGap::Key>;
+  using Keys = std::set<AsyncPoint::Key>;
 
   void insert(UniformityUnit unit);
   std::vector<Use> findUses(UniformityUnit unit);

@@ -113,25 +113,26 @@ void PairPrinter::write(llvm::json::OStream &json, const Hazard &hazard) const {
   });
 }
 
-/// Which hazards, by number, the barrier at a gap of the placement orders: by
-/// itself or, if there are none of these, with a barrier in each other arm,
+/// Which hazards, by number, the barrier at a point of the placement orders: by
+/// itself or, if there are none of these, with a barrier in each other region,
 /// say.
-SmallVector<unsigned, 0> BarrierExplainer::findOrdered(unsigned gap) {
+SmallVector<unsigned, 0> BarrierExplainer::findOrdered(unsigned point) {
   if (orderedBy.empty())
-    orderedBy = findCut(tree.getProgram(), getOrders(hazards), placement.gaps);
-  SmallVector<unsigned, 0> found = orderedBy[gap];
+    orderedBy =
+        findCovered(tree.getProgram(), getOrders(hazards), placement.points);
+  SmallVector<unsigned, 0> found = orderedBy[point];
   if (!found.empty())
     return found;
-  SmallVector<SyncGap> others = placement.gaps;
-  others.erase(others.begin() + gap);
+  SmallVector<SyncPoint> others = placement.points;
+  others.erase(others.begin() + point);
   for (auto [number, hazard] : llvm::enumerate(hazards))
-    if (isCut(tree.getProgram(), hazard.order, placement.gaps) &&
-        !isCut(tree.getProgram(), hazard.order, others))
+    if (isCovered(tree.getProgram(), hazard.order, placement.points) &&
+        !isCovered(tree.getProgram(), hazard.order, others))
       found.push_back(number);
   return found;
 }
 
-void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
+void BarrierExplainer::explain(Operation *barrier, unsigned point) {
   auto told =
       passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier);
   auto explained =
@@ -140,7 +141,7 @@ void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
     return;
   PairPrinter printer(kernel);
   constexpr size_t kMaxTold = 4, kMaxPairs = 256;
-  SmallVector<unsigned, 0> ordered = findOrdered(gap);
+  SmallVector<unsigned, 0> ordered = findOrdered(point);
   SmallVector<std::string> texts;
   for (unsigned number : ArrayRef(ordered).take_front(kMaxTold))
     texts.push_back(printer.print(hazards[number]));
@@ -155,7 +156,7 @@ void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
     message +=
         " and " + std::to_string(ordered.size() - texts.size()) + " more";
   told << message << remark::metric("Hazards", ordered.size())
-       << remark::metric("Barriers", placement.gaps.size())
+       << remark::metric("Barriers", placement.points.size())
        << remark::metric("Needed", placement.certificate.size())
        << remark::metric("Optimal", placement.isOptimal);
   if (needed != ordered.end())
@@ -165,7 +166,7 @@ void BarrierExplainer::explain(Operation *barrier, unsigned gap) {
   // Values that are made first take as long as a pass.
   llvm::json::OStream json(stream);
   json.object([&] {
-    json.attribute("barriers", int64_t(placement.gaps.size()));
+    json.attribute("barriers", int64_t(placement.points.size()));
     if (needed != ordered.end()) {
       json.attributeBegin("certificate");
       printer.write(json, hazards[*needed]);

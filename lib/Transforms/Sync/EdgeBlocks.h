@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where ways between blocks meet in the first block of a loop, or several go
+// Where paths between blocks meet in the first block of a loop, or several go
 // back to it, nothing can stand before the loop, or at the end of an iteration:
 // there is no block for it. Canonicalization leaves such edges.
 //

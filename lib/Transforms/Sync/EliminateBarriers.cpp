@@ -50,15 +50,15 @@ private:
 } // namespace
 
 static void addBarriers(DenseSet<Operation *> &barriers, const SyncTree &tree,
-                        ArrayRef<SyncGap> gaps) {
-  for (SyncGap gap : gaps) {
-    const SyncSequence &sequence = tree.getProgram().sequences[gap.sequence];
-    barriers.insert(tree.getBarrier(sequence.items[gap.index - 1]));
+                        ArrayRef<SyncPoint> points) {
+  for (SyncPoint point : points) {
+    const SyncSequence &sequence = tree.getProgram().sequences[point.sequence];
+    barriers.insert(tree.getBarrier(sequence.items[point.index - 1]));
   }
 }
 
 /// The program of `tree`, in which barriers stay that are `fixed`; to those
-/// what may order some of `hazards` on some ways is added, and what has a
+/// what may order some of `hazards` on some paths is added, and what has a
 /// result that is used.
 SyncProgram BarrierEliminator::fix(const SyncTree &tree,
                                    ArrayRef<Hazard> hazards,
@@ -82,7 +82,8 @@ BarrierEliminator::Needed BarrierEliminator::choose(const SyncTree &block,
   SyncProgram program = fix(block, hazards, needed.asTheyAre);
   SmallVector<SyncHazard> orders = getOrdered(hazards, block);
   if (!kernel.hasWarps()) {
-    addBarriers(needed.asTheyAre, block, chooseBarriers(program, orders).gaps);
+    addBarriers(needed.asTheyAre, block,
+                chooseBarriers(program, orders).points);
     return needed;
   }
   std::vector<Hazard> hazardsOfWarps =
@@ -91,21 +92,21 @@ BarrierEliminator::Needed BarrierEliminator::choose(const SyncTree &block,
   SyncProgram programOfWarps = fix(warp, hazardsOfWarps, fixed);
   SmallVector<SyncHazard> ordersOfWarps = getOrdered(hazardsOfWarps, warp);
   // Right behind a barrier, here and there.
-  DenseMap<Operation *, SyncGap> gapsOfWarps;
+  DenseMap<Operation *, SyncPoint> pointsOfWarps;
   for (unsigned number : warp.getBarriers()) {
     const SyncNode &node = programOfWarps.nodes[number];
-    gapsOfWarps[warp.getBarrier(number)] = {node.sequence, node.index + 1};
+    pointsOfWarps[warp.getBarrier(number)] = {node.sequence, node.index + 1};
   }
-  auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
-    ArrayRef<unsigned> items = program.sequences[gap.sequence].items;
+  auto getPoint = [&](SyncPoint point) -> std::optional<SyncPoint> {
+    ArrayRef<unsigned> items = program.sequences[point.sequence].items;
     Operation *barrier =
-        gap.index == 0 ? nullptr : block.getBarrier(items[gap.index - 1]);
-    auto it = gapsOfWarps.find(barrier);
-    return it == gapsOfWarps.end() ? std::nullopt : std::optional(it->second);
+        point.index == 0 ? nullptr : block.getBarrier(items[point.index - 1]);
+    auto it = pointsOfWarps.find(barrier);
+    return it == pointsOfWarps.end() ? std::nullopt : std::optional(it->second);
   };
-  SyncPlacement placement =
-      chooseBarriers(program, orders, {programOfWarps, ordersOfWarps, getGap});
-  addBarriers(needed.asTheyAre, block, placement.gaps);
+  SyncPlacement placement = chooseBarriers(
+      program, orders, {programOfWarps, ordersOfWarps, getPoint});
+  addBarriers(needed.asTheyAre, block, placement.points);
   addBarriers(needed.asOfWarps, warp, placement.ofWarps);
   needed.asOfWarps.insert_range(fixed);
   return needed;

@@ -1,4 +1,4 @@
-//===- HazardsAtCalls.h - What functions have to order --------*- C++ -*-===//
+//===- HazardsAtCalls.h - What functions have to order ----------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -71,14 +71,14 @@ private:
 // Insertion
 //===----------------------------------------------------------------------===//
 
-/// Puts a barrier before `point`, in the program itself and, if that is not
-/// what is looked at, in its copy.
+/// Puts a barrier before `next`, in the program itself and, if that is not what
+/// is looked at, in its copy.
 Operation *BarrierEditor::insertBarrier(UniformityUnit unit,
                                         const ThreadPart *part,
-                                        Operation *point) {
-  Operation *barrier = createBarrier(rewriter, unit, part, point);
-  Operation *original = program.getOriginal(point);
-  if (original == point)
+                                        Operation *next) {
+  Operation *barrier = createBarrier(rewriter, unit, part, next);
+  Operation *original = program.getOriginal(next);
+  if (original == next)
     return barrier;
   Operation *inserted = createBarrier(rewriter, unit, part, original);
   program.addCopy(barrier, inserted);
@@ -110,31 +110,31 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
   LeadingOrders leading(hazards);
   ArrayRef<SyncHazard> orders = leading.orders;
   SyncPlacement best = placeAll(tree, hazards);
-  if (!kernel.hasWarps() || best.gaps.empty() || orders.size() > kMaxHazards)
+  if (!kernel.hasWarps() || best.points.empty() || orders.size() > kMaxHazards)
     return best;
   SyncTree warps = kernel.makeTree(UniformityUnit::Warp);
   if (warps.getUnstructured())
     return best;
   LeadingOrders leadingOfWarps(findHazards(warps, UniformityUnit::Warp));
   ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
-  SyncTree::GapMap gaps = tree.matchGaps(warps);
-  auto getGap = [&](SyncGap gap) -> std::optional<SyncGap> {
-    auto it = gaps.find({gap.sequence, gap.index});
-    if (it == gaps.end() || !tree.getInsertionPoint(gap))
+  SyncTree::PointMap points = tree.matchPoints(warps);
+  auto getPoint = [&](SyncPoint point) -> std::optional<SyncPoint> {
+    auto it = points.find({point.sequence, point.index});
+    if (it == points.end() || !tree.getInsertionPoint(point))
       return std::nullopt;
     return it->second;
   };
-  SmallVector<SyncGap> found;
-  for (SyncGap gap : best.gaps)
-    if (std::optional<SyncGap> same = getGap(gap))
+  SmallVector<SyncPoint> found;
+  for (SyncPoint point : best.points)
+    if (std::optional<SyncPoint> same = getPoint(point))
       found.push_back(*same);
   areWarpsOrdered = llvm::all_of(ofWarps, [&](const SyncHazard &order) {
-    return isCut(warps.getProgram(), order, found);
+    return isCovered(warps.getProgram(), order, found);
   });
   if (areWarpsOrdered || ofWarps.size() > kMaxHazards)
     return best;
   SyncPlacement both =
-      placeBarriers(program, orders, {warps.getProgram(), ofWarps, getGap});
+      placeBarriers(program, orders, {warps.getProgram(), ofWarps, getPoint});
   return both.isOptimal ? leading.restore(std::move(both)) : best;
 }
 
@@ -144,9 +144,9 @@ void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
                               SyncPlacement &placement, UniformityUnit unit) {
   ThreadWaits waits = kernel.findWaits();
   Operation *wait = nullptr;
-  llvm::erase_if(placement.gaps, [&](SyncGap gap) {
-    Operation *point = tree.getInsertionPoint(gap);
-    Operation *before = point ? waits.findBefore(point) : nullptr;
+  llvm::erase_if(placement.points, [&](SyncPoint point) {
+    Operation *next = tree.getInsertionPoint(point);
+    Operation *before = next ? waits.findBefore(next) : nullptr;
     wait = before ? before : wait;
     return before != nullptr;
   });
@@ -154,10 +154,10 @@ void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
     return;
   std::vector<Hazard> open;
   for (auto [number, hazard] : llvm::enumerate(hazards)) {
-    if (llvm::is_contained(placement.uncut, number))
+    if (llvm::is_contained(placement.uncovered, number))
       continue;
     Hazard left = hazard;
-    if (!isOrdered(left, tree, kernel.getConflicts(), placement.gaps))
+    if (!isOrdered(left, tree, kernel.getConflicts(), placement.points))
       open.push_back(std::move(left));
   }
   findings.addRaces(tree, open, unit, wait);
@@ -191,13 +191,13 @@ LogicalResult BarrierEditor::insert(UniformityUnit unit) {
   SyncPlacement placement = unit == UniformityUnit::Block
                                 ? place(tree, hazards)
                                 : placeAll(tree, hazards);
-  size_t numGaps = placement.gaps.size();
-  std::vector<Hazard> uncut;
-  for (unsigned number : placement.uncut)
-    uncut.push_back(hazards[number]);
-  findings.addRaces(tree, uncut, unit);
+  size_t numPoints = placement.points.size();
+  std::vector<Hazard> uncovered;
+  for (unsigned number : placement.uncovered)
+    uncovered.push_back(hazards[number]);
+  findings.addRaces(tree, uncovered, unit);
   keepWaits(tree, hazards, placement, unit);
-  areWarpsOrdered &= placement.gaps.size() == numGaps;
+  areWarpsOrdered &= placement.points.size() == numPoints;
   if (failed(emitFindings(findings.take(), options)))
     return failure();
   return insertAt(tree, placement, hazards, unit);
@@ -209,36 +209,36 @@ LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
                                       ArrayRef<Hazard> hazards,
                                       UniformityUnit unit,
                                       const ThreadPart *part) {
-  SmallVector<Operation *> points;
-  for (SyncGap gap : placement.gaps) {
-    points.push_back(tree.getInsertionPoint(gap));
-    if (!points.back())
+  SmallVector<Operation *> nexts;
+  for (SyncPoint point : placement.points) {
+    nexts.push_back(tree.getInsertionPoint(point));
+    if (!nexts.back())
       return report(kernel.getScope(),
                     "where blocks are joined by an edge that a barrier would "
                     "have to stand on; split it, or use structured control "
                     "flow");
   }
   BarrierExplainer explainer(kernel, tree, hazards, placement);
-  for (auto [gap, point] : llvm::enumerate(points))
-    explainer.explain(insertBarrier(unit, part, point), gap);
+  for (auto [number, next] : llvm::enumerate(nexts))
+    explainer.explain(insertBarrier(unit, part, next), number);
   return success();
 }
 
-/// Inserts barriers of `part` in its arm, if there may be some.
+/// Inserts barriers of `part` in its branch region, if there may be some.
 LogicalResult BarrierEditor::insert(const ThreadPart &part) {
   SyncTree tree = kernel.makeTree(UniformityUnit::Block, &part);
   findings.addDivergent(tree, UniformityUnit::Block);
   std::vector<Hazard> hazards = findHazards(tree, UniformityUnit::Block);
   SyncPlacement placement;
   for (unsigned number = 0; number < hazards.size(); ++number)
-    placement.uncut.push_back(number);
+    placement.uncovered.push_back(number);
   if (options.hasNamedBarriers && !hazards.empty() &&
       kernel.allocateBarrier(part))
     placement = placeAll(tree, hazards);
-  std::vector<Hazard> uncut;
-  for (unsigned number : placement.uncut)
-    uncut.push_back(hazards[number]);
-  findings.addRaces(tree, uncut, UniformityUnit::Block);
+  std::vector<Hazard> uncovered;
+  for (unsigned number : placement.uncovered)
+    uncovered.push_back(hazards[number]);
+  findings.addRaces(tree, uncovered, UniformityUnit::Block);
   keepWaits(tree, hazards, placement, UniformityUnit::Block);
   if (failed(emitFindings(findings.take(), options)))
     return failure();

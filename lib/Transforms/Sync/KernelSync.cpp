@@ -99,7 +99,7 @@ KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
 }
 
 void KernelSync::addParts(const SyncTree &block) {
-  parts = ThreadParts(scope, block, conflicts);
+  parts = WarpRegions(scope, block, conflicts);
   parts.eraseIf([&](const ThreadPart &part) {
     return makeTree(UniformityUnit::Block, &part).getUnstructured() != nullptr;
   });
@@ -111,7 +111,7 @@ bool KernelSync::isReachedTogether(Operation *op, UniformityUnit unit) const {
   for (; op != scope; op = op->getParentOp()) {
     bool isTaken = op->getParentOp() == scope
                        ? isEnteredTogether(unit)
-                       : conflicts.takesOneWay(op->getParentOp(), unit);
+                       : conflicts.takesOnePath(op->getParentOp(), unit);
     if (!isTaken || !op->getParentRegion()->hasOneBlock())
       return false;
   }
@@ -137,12 +137,12 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
   auto getNumIterations = [&](const KernelLoop *loop) {
     return conflicts.getIndex().getNumIterations(loop);
   };
-  auto takesOneWay = [&](Operation *op) {
-    return conflicts.takesOneWay(op, unit);
+  auto takesOnePath = [&](Operation *op) {
+    return conflicts.takesOnePath(op, unit);
   };
   auto isDead = [&](Operation *op) { return conflicts.isDead(op); };
-  auto isNeverTaken = [&](Operation *branch, unsigned arm) {
-    return conflicts.isNeverTaken(branch, arm);
+  auto isNeverTaken = [&](Operation *branch, unsigned region) {
+    return conflicts.isNeverTaken(branch, region);
   };
   auto isReachedBySome = [&](Operation *op) {
     return conflicts.isReachedBySome(op);
@@ -158,7 +158,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
                  unit == UniformityUnit::Block ? analyses.block : analyses.warp,
                  analyses.block,
                  loops,
-                 takesOneWay,
+                 takesOnePath,
                  hasIteration,
                  getNumIterations,
                  isDead,
@@ -167,7 +167,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
                  partsWarps,
                  getStartOfCall,
                  isPartBarrier,
-                 part ? part->arm : nullptr};
+                 part ? part->region : nullptr};
   return SyncTree(scope, accesses, sync);
 }
 
@@ -191,8 +191,8 @@ bool KernelSync::mayOrderByPhases(const Hazard &hazard,
   const ThreadAccess &first = getAccess(hazard.first);
   if (!hasPhaseWaits || hazard.missed)
     return false;
-  if (first.isAsync || first.agent != AccessAgent::Thread ||
-      getAccess(hazard.second).agent != AccessAgent::Thread ||
+  if (first.isAsync || first.accessScope != AccessScope::Thread ||
+      getAccess(hazard.second).accessScope != AccessScope::Thread ||
       !hazard.conflict.witness)
     return true;
   const std::array<int64_t, 3> *threads = hazard.conflict.witness->threads;
@@ -223,7 +223,7 @@ void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
   else if (hasOpenBarriers)
     hazard.conflict.reason =
         "barriers where threads of a warp or of a part of the block go "
-        "different ways are not followed";
+        "different paths are not followed";
   else if (hasOtherOrders || hasParts)
     hazard.conflict.reason =
         "barriers of a part of the block, fences and rings are not followed";
@@ -301,7 +301,7 @@ LeadingOrders::LeadingOrders(ArrayRef<Hazard> hazards) {
 }
 
 SyncPlacement LeadingOrders::restore(SyncPlacement placement) const {
-  for (unsigned &number : placement.uncut)
+  for (unsigned &number : placement.uncovered)
     number = numbers[number];
   for (unsigned &number : placement.certificate)
     number = numbers[number];

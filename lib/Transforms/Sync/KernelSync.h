@@ -11,7 +11,7 @@
 
 #include "Analysis/Conflict/BlockRaces.h"
 #include "Analysis/Sync/Hazards.h"
-#include "Analysis/Sync/ThreadParts.h"
+#include "Analysis/Sync/WarpRegions.h"
 #include "InlinedProgram.h"
 #include "ThreadWaits.h"
 #include "mlir/IR/AsmState.h"
@@ -43,7 +43,7 @@ public:
   KernelSync(Operation *scope, const SyncAnalyses &analyses);
 
   /// A kernel as barriers of the block, or of warps, see it, as it is now; or
-  /// the arm of `part`, as barriers of the block's part see it.
+  /// the region of `part`, as barriers of the block's part see it.
   SyncTree makeTree(UniformityUnit unit,
                     const ThreadPart *part = nullptr) const;
   /// Parts of the block that have a barrier of their own.
@@ -106,7 +106,7 @@ private:
   KernelLoops loops;
   ThreadAccesses accesses;
   mutable ThreadConflicts conflicts;
-  ThreadParts parts;
+  WarpRegions parts;
   bool hasOtherBarriers = false, hasPhaseWaits = false;
   /// Some of the other barriers, and of those between blocks, order something:
   /// relaxed atomic operations do not.
@@ -133,17 +133,17 @@ public:
                    ArrayRef<Hazard> hazards, const SyncPlacement &placement)
       : kernel(kernel), tree(tree), hazards(hazards), placement(placement) {}
 
-  /// Explains a `barrier` at a gap of the placement, by number.
-  void explain(Operation *barrier, unsigned gap);
+  /// Explains a `barrier` at a point of the placement, by number.
+  void explain(Operation *barrier, unsigned point);
 
 private:
-  SmallVector<unsigned, 0> findOrdered(unsigned gap);
+  SmallVector<unsigned, 0> findOrdered(unsigned point);
 
   const KernelSync &kernel;
   const SyncTree &tree;
   ArrayRef<Hazard> hazards;
   const SyncPlacement &placement;
-  /// What each gap orders by itself; empty until somebody asks.
+  /// What each point orders by itself; empty until somebody asks.
   std::vector<SmallVector<unsigned, 0>> orderedBy;
 };
 
@@ -175,11 +175,11 @@ public:
   /// Adds barriers of warps that not all lanes may reach, where nothing is
   /// known of the warps.
   void addUnknownWarps();
-  /// Adds hazards that are not cut; because of `wait`, if that is given, behind
-  /// which no barrier is put.
+  /// Adds hazards that are not cover; because of `wait`, if that is given,
+  /// behind which no barrier is put.
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
                 UniformityUnit unit, Operation *wait = nullptr);
-  /// Adds what is wrong in the arms of parts of the block.
+  /// Adds what is wrong in the branch regions of parts of the block.
   void addParts();
 
   /// Adds what threads of different blocks do to each other.

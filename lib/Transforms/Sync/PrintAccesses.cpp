@@ -117,11 +117,11 @@ void AccessPrinter::printRoot(unsigned number) {
 
 std::string AccessPrinter::print(const ThreadAccess &access) {
   constexpr StringRef kinds[] = {"reads", "writes", "updates"};
-  constexpr StringRef agents[] = {"thread", "warp", "block"};
+  constexpr StringRef scopes[] = {"thread", "warp", "block"};
   constexpr StringRef spaces[] = {"global", "workgroup", "private", "any"};
-  os << agents[unsigned(access.agent)] << ' ' << kinds[unsigned(access.kind)]
-     << (access.isAsync ? " async " : " ") << spaces[unsigned(access.space)]
-     << " memory of ";
+  os << scopes[unsigned(access.accessScope)] << ' '
+     << kinds[unsigned(access.kind)] << (access.isAsync ? " async " : " ")
+     << spaces[unsigned(access.space)] << " memory of ";
   llvm::interleave(
       access.roots, os, [&](unsigned root) { printRoot(root); }, " or ");
   if (access.footprint)

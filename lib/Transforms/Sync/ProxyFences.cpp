@@ -13,20 +13,21 @@
 namespace mlir::workgroup {
 
 /// What has no fence, in the order in which fences are to be put.
-std::vector<AsyncGap> ProxyFences::findGaps() {
-  std::vector<AsyncGap> gaps;
+std::vector<AsyncPoint> ProxyFences::findPoints() {
+  std::vector<AsyncPoint> points;
   SyncTree tree = kernel.makeTree(UniformityUnit::Block);
   if (tree.getUnstructured())
-    return gaps;
-  std::set<AsyncGap::Key> known;
+    return points;
+  std::set<AsyncPoint::Key> known;
   auto add = [&](const SyncTree &seen, UniformityUnit unit) {
     for (const Hazard &hazard :
          kernel.findHazards(seen, unit, HazardUse::Waits)) {
       if (!hazard.isUnfenced)
         continue;
-      AsyncGap gap = findAsyncGap(kernel, tree, hazard, /*isForOthers=*/true);
-      if (known.insert(gap.getKey()).second)
-        gaps.push_back(gap);
+      AsyncPoint point =
+          findAsyncPoint(kernel, tree, hazard, /*isForOthers=*/true);
+      if (known.insert(point.getKey()).second)
+        points.push_back(point);
     }
   };
   add(tree, UniformityUnit::Block);
@@ -35,11 +36,11 @@ std::vector<AsyncGap> ProxyFences::findGaps() {
     if (!warps.getUnstructured())
       add(warps, UniformityUnit::Warp);
   }
-  llvm::stable_sort(gaps, [](const AsyncGap &lhs, const AsyncGap &rhs) {
+  llvm::stable_sort(points, [](const AsyncPoint &lhs, const AsyncPoint &rhs) {
     return std::tuple(-int64_t(lhs.depth), lhs.sequence, lhs.index) <
            std::tuple(-int64_t(rhs.depth), rhs.sequence, rhs.index);
   });
-  return gaps;
+  return points;
 }
 
 /// Makes a fence for what threads have done to `space`.
@@ -57,24 +58,24 @@ static Operation *createFence(RewriterBase &rewriter, Location loc,
       rewriter, loc, NVVM::ProxyKindAttr::get(context, kind), shared);
 }
 
-bool ProxyFences::repair(const AsyncGap &gap) {
-  if (!gap.point || (program.getStartOfCall(gap.point) &&
-                     program.getStartOfCall(gap.point) != gap.point))
+bool ProxyFences::repair(const AsyncPoint &point) {
+  if (!point.next || (program.getStartOfCall(point.next) &&
+                      program.getStartOfCall(point.next) != point.next))
     return false;
-  const ThreadAccess &issue = kernel.getAccess(gap.second);
+  const ThreadAccess &issue = kernel.getAccess(point.second);
   auto make = [&](OriginalOf) {
-    return createFence(rewriter, gap.point->getLoc(), issue.space);
+    return createFence(rewriter, point.next->getLoc(), issue.space);
   };
   InsertedOps fence =
-      insertInProgram(rewriter, program, gap.point, /*isBehind=*/false, make);
-  bool isLeft = llvm::any_of(findGaps(), [&](const AsyncGap &other) {
-    return other.getKey() == gap.getKey();
+      insertInProgram(rewriter, program, point.next, /*isBehind=*/false, make);
+  bool isLeft = llvm::any_of(findPoints(), [&](const AsyncPoint &other) {
+    return other.getKey() == point.getKey();
   });
   if (isLeft) {
     fence.erase(rewriter);
     return false;
   }
-  std::string first = getPlace(kernel.getAccess(gap.first).op).op;
+  std::string first = getPlace(kernel.getAccess(point.first).op).op;
   passedRemark(RemarkSource::InsertBarriers, "InsertedFence", fence.ops.back())
       << "proxy fence inserted: nothing tells TMA of '" + first + "' before '" +
              getPlace(issue.op).op + "' has it touch the same bytes";
@@ -86,9 +87,9 @@ void ProxyFences::insert() {
   if (!kernel.hasBulkCopies())
     return;
   for (unsigned count = 0; count < kMaxFences; ++count) {
-    std::vector<AsyncGap> open = findGaps();
-    llvm::erase_if(open, [&](const AsyncGap &gap) {
-      return givenUp.count(gap.getKey()) != 0;
+    std::vector<AsyncPoint> open = findPoints();
+    llvm::erase_if(open, [&](const AsyncPoint &point) {
+      return givenUp.count(point.getKey()) != 0;
     });
     if (open.empty())
       return;

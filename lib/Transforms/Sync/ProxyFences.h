@@ -32,13 +32,13 @@ public:
   void insert();
 
 private:
-  std::vector<AsyncGap> findGaps();
-  bool repair(const AsyncGap &gap);
+  std::vector<AsyncPoint> findPoints();
+  bool repair(const AsyncPoint &point);
 
   KernelSync &kernel;
   InlinedProgram &program;
   IRRewriter rewriter;
-  std::set<AsyncGap::Key> givenUp;
+  std::set<AsyncPoint::Key> givenUp;
 };
 
 } // namespace mlir::workgroup

@@ -32,7 +32,8 @@ static std::string printThread(const std::array<int64_t, 3> &ids) {
 /// Who does `access`. What the block does together is no thread's.
 static std::string printAgent(const ThreadAccess &access,
                               const std::array<int64_t, 3> &ids) {
-  return access.agent == AccessAgent::Block ? "the block" : printThread(ids);
+  return access.accessScope == AccessScope::Block ? "the block"
+                                                  : printThread(ids);
 }
 
 static StringRef getVerb(AccessKind kind) {
@@ -205,7 +206,7 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   std::string note = "the other access: '" +
                      first.op->getName().getStringRef().str() + "' " +
                      getVerb(first.kind).str();
-  if (!finding.threads.empty() && first.agent != AccessAgent::Block)
+  if (!finding.threads.empty() && first.accessScope != AccessScope::Block)
     note += " in " + printThread(finding.threads[0]);
   if (hazard.order.loop)
     note += hazard.order.isFar ? ", two iterations of the loop or more before"
@@ -245,8 +246,8 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
   SmallVector<SyncHazard> openOrders = llvm::map_to_vector(
       open, [&](unsigned number) { return orders[number]; });
   llvm::BitVector isFixable(hazards.size(), true);
-  for (unsigned uncut : findUncut(tree.getProgram(), openOrders))
-    isFixable.reset(open[uncut]);
+  for (unsigned uncovered : findUncovered(tree.getProgram(), openOrders))
+    isFixable.reset(open[uncovered]);
   if (tree.isOfPart()) // not without leave
     isFixable.reset();
   for (Conflict::Kind kind : {Conflict::Certain, Conflict::Possible})

@@ -1,4 +1,4 @@
-//===- AssumedAlignment.h - The option assume-alignment --------*- C++ -*-===//
+//===- AssumedAlignment.h - The option assume-alignment ---------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

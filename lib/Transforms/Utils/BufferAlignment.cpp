@@ -1,4 +1,4 @@
-//===- BufferAlignment.cpp - Raising the alignment of buffers -----------===//
+//===- BufferAlignment.cpp - Raising the alignment of buffers -------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

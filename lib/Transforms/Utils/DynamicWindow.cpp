@@ -1,4 +1,4 @@
-//===- DynamicWindow.cpp - The symbol of dynamic memory -----------------===//
+//===- DynamicWindow.cpp - The symbol of dynamic memory -------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

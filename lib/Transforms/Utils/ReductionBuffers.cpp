@@ -1,4 +1,4 @@
-//===- ReductionBuffers.cpp - Memory that reductions take ---------------===//
+//===- ReductionBuffers.cpp - Memory that reductions take -----------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -90,7 +90,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What computes an operand by 2^32 ways is moved once.
+  // What computes an operand by 2^32 paths is moved once.
   // CHECK-LABEL: gpu.func @many_ways
   // CHECK-COUNT-32: arith.addi
   // CHECK:         memref.subview

@@ -158,7 +158,7 @@ gpu.module @apart {
     memref.store %v, %b[%i] : memref<64xf32, 3>
     gpu.return
   }
-  // Not every way has the wait, or the group.
+  // Not every path has the wait, or the group.
   gpu.func @wait_in_branch(%g: memref<64xf32>, %i: index, %v: f32, %c: i1)
       workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel {
     %copy = nvgpu.device_async_copy %g[%i], %a[%i], 1 : memref<64xf32> to memref<64xf32, 3>

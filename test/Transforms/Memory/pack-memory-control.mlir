@@ -223,7 +223,7 @@ gpu.module @loops {
 }
 
 gpu.module @branches {
-  // The block takes one arm or the other: they share, and no barrier is due.
+  // The block takes one region or the other: they share, and no barrier is due.
   // CHECK-LABEL: gpu.func @uniform_arms(
   // CHECK-SAME:    workgroup(%{{.+}} : memref<256xi8
   // CHECK-NOT:     gpu.barrier
@@ -255,7 +255,7 @@ gpu.module @branches {
     gpu.return
   }
 
-  // In a loop the next iteration may take the other arm.
+  // In a loop the next iteration may take the other region.
   // CHECK-LABEL: gpu.func @arms_in_loop(
   // CHECK-SAME:    workgroup(%{{.+}} : memref<256xi8
   // CHECK:         scf.if
@@ -281,7 +281,7 @@ gpu.module @branches {
     gpu.return
   }
 
-  // Threads part: both arms are in use at the same time.
+  // Threads part: both regions are in use at the same time.
   // CHECK-LABEL: gpu.func @divergent_arms_apart(
   // CHECK-SAME:    workgroup(%{{.+}} : memref<64xf32, 3>, %{{.+}} : memref<64xf32, 3>)
   gpu.func @divergent_arms_apart(%v: f32, %n: index)
@@ -296,7 +296,7 @@ gpu.module @branches {
     gpu.return
   }
 
-  // One after the other in one divergent arm: no barrier can stand between them,
+  // One after the other in one divergent branch region: no barrier can stand between them,
   // and those that do separate nothing.
   // CHECK-LABEL: gpu.func @in_divergent_arm_apart(
   // CHECK-SAME:    workgroup(%{{.+}} : memref<64xf32, 3>, %{{.+}} : memref<64xf32, 3>)
@@ -333,7 +333,7 @@ gpu.module @branches {
     gpu.return
   }
 
-  // A barrier in one arm separates nothing; one in each way of getting there would
+  // A barrier in one branch region separates nothing; one in each path there would
   // not be seen either.
   // CHECK-LABEL: gpu.func @barrier_in_arm(
   // CHECK:         scf.if

@@ -142,7 +142,7 @@ gpu.module @m {
     %v = memref.load %S[%u] : memref<128xf32, 3>
     gpu.return
   }
-  // The one in the arm does not help those who pass by.
+  // The one in the branch region does not help those who pass by.
   // CHECK-LABEL: gpu.func @one_arm(
   // CHECK:         scf.if
   // CHECK-NOT:       gpu.barrier
@@ -235,7 +235,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Lanes of another warp go different ways before they get there.
+  // Lanes of another warp go different paths before they get there.
   // CHECK-LABEL: gpu.func @warp_in_parted_branch(
   // CHECK:         memref.store
   // CHECK-NEXT:    nvvm.bar.warp.sync
@@ -261,7 +261,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The arm's barrier is for what happens in the first iteration, that at the end of
+  // The branch region's barrier is for what happens in the first iteration, that at the end of
   // the iteration for what the third one reads of the second.
   // CHECK-LABEL: gpu.func @of_the_iteration_before(
   // CHECK:         scf.if

@@ -269,7 +269,7 @@ gpu.module @loops {
 !shared = memref<128xf32, #wg>
 
 gpu.module @branches {
-  // The group is committed on both ways, and waited for behind.
+  // The group is committed on both paths, and waited for behind.
   // CHECK-LABEL: gpu.func @some
   gpu.func @some(%in: memref<128xf32>, %is: i1) workgroup(%S: !shared)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -290,7 +290,7 @@ gpu.module @branches {
     gpu.return
   }
 
-  // Within an arm.
+  // Within a branch region.
   // CHECK-LABEL: gpu.func @in_arm
   gpu.func @in_arm(%in: memref<128xf32>, %is: i1) workgroup(%S: !shared)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -355,7 +355,7 @@ gpu.module @branches {
     gpu.return
   }
 
-  // The other arm has nothing to wait for, but the wait stands before both.
+  // The other region has nothing to wait for, but the wait stands before both.
   // CHECK-LABEL: gpu.func @read_in_arm
   gpu.func @read_in_arm(%in: memref<128xf32>, %is: i1) workgroup(%S: !shared)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

@@ -144,7 +144,7 @@ gpu.module @m {
     }
     gpu.return
   }
-  // One barrier in front of all arms, not one in each that needs it.
+  // One barrier in front of all regions, not one in each that needs it.
   // CHECK-LABEL: gpu.func @switch(
   // CHECK:         memref.store
   // CHECK-NEXT:    gpu.barrier
@@ -166,11 +166,11 @@ gpu.module @m {
     }
     gpu.return
   }
-  // A block takes the one arm or the other.
-  // CHECK-LABEL: gpu.func @arms(
+  // A block takes one region or the other.
+  // CHECK-LABEL: gpu.func @regions(
   // CHECK-NOT:     barrier
   // CHECK:         gpu.return
-  gpu.func @arms(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  gpu.func @regions(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %b = gpu.block_id x
     %c127 = arith.constant 127 : index
@@ -184,7 +184,7 @@ gpu.module @m {
     }
     gpu.return
   }
-  // Threads of the two arms never meet; those of the second arm and the store
+  // Threads of the two regions never meet; those of the second branch region and the store
   // behind do.
   // CHECK-LABEL: gpu.func @divergent_arms(
   // CHECK:         scf.if

@@ -48,7 +48,7 @@ gpu.module @between {
 
 // -----
 
-// An iteration ends with a branch, of which both ways go back.
+// An iteration ends with a branch, of which both paths go back.
 // CHECK-LABEL: gpu.func @two_ways_back
 // CHECK:         cf.cond_br %{{.*}}, ^bb2, ^bb4
 // CHECK-NEXT:  ^bb2:
@@ -90,7 +90,7 @@ gpu.module @back {
 
 // -----
 
-// Threads iterate a loop on their own that starts where their ways meet: the
+// Threads iterate a loop on their own that starts where their paths meet: the
 // barrier is before it, not in it.
 // CHECK-LABEL: gpu.func @before_own_loop
 // CHECK:       cf.cond_br %{{.*}}, ^bb1, ^[[MET:bb[0-9]+]]

@@ -40,8 +40,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // A fence in each of two arms that all threads take alike.
-  // CHECK-LABEL: gpu.func @arms(
+  // A fence in each of two regions that all threads take alike.
+  // CHECK-LABEL: gpu.func @regions(
   // CHECK-COUNT-2: memref.store
   // CHECK:         gpu.barrier
   // CHECK-NEXT:    memref.load
@@ -54,7 +54,7 @@ gpu.module @m {
   // CHECK:         nvgpu.tma.async.store
   // CHECK-NOT:     gpu.barrier
   // CHECK:         gpu.return
-  gpu.func @arms(%d: !desc, %x: f32, %c: i1, %out: memref<64xf32> {llvm.noalias}) workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel
+  gpu.func @regions(%d: !desc, %x: f32, %c: i1, %out: memref<64xf32> {llvm.noalias}) workgroup(%a: memref<64xf32, 3>, %b: memref<64xf32, 3>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c63 = arith.constant 63 : index

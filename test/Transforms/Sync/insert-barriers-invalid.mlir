@@ -25,9 +25,9 @@ gpu.module @m {
 
 // -----
 
-// Between the two arms of a branch nothing can stand, although other threads take them.
+// Between the two regions of a branch nothing can stand, although other threads take them.
 gpu.module @m {
-  gpu.func @arms(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  gpu.func @regions(%f: f32) workgroup(%S: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c64 = arith.constant 64 : index
     %t = gpu.thread_id x
     %u = arith.subi %t, %c64 : index

@@ -1,4 +1,4 @@
-// What barriers in one loop order says nothing of the ways around it.
+// What barriers in one loop order says nothing of the paths around it.
 
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-insert-barriers)' | FileCheck %s
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-insert-barriers,workgroup-eliminate-barriers)' | FileCheck %s

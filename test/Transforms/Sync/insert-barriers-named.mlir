@@ -5,7 +5,7 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-eliminate-barriers)' -o %t.least
 // RUN: diff %t.once %t.least
 
-// Warps that go a way of their own meet at a barrier of their own, if that is allowed.
+// Warps that take a path of their own meet at a barrier of their own, if that is allowed.
 
 !S = memref<128xf32, #gpu.address_space<workgroup>>
 !S8 = memref<8x128xf32, #gpu.address_space<workgroup>>
@@ -36,8 +36,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // Each arm has its own number. What lanes of a warp do to each other is ordered by it, too. A
-  // loop iterates in an arm; what is read of it in the next iteration is one hazard more.
+  // Each branch region has its own number. What lanes of a warp do to each other is ordered by it, too. A
+  // loop iterates in a branch region; what is read of it in the next iteration is one hazard more.
   // CHECK-LABEL: gpu.func @both_arms(
   // CHECK:         scf.if
   // CHECK:           scf.for

@@ -229,7 +229,7 @@ gpu.module @m {
 
 // -----
 
-// What was seen takes its way through a branch, and the loop goes by branches.
+// What was seen takes its path through a branch, and the loop goes by branches.
 // CHECK-LABEL: gpu.func @indirect(
 // CHECK-NOT:     gpu.barrier
 // CHECK:         gpu.return

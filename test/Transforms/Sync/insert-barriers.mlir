@@ -217,7 +217,7 @@ gpu.module @loops {
 }
 
 gpu.module @branches {
-  // A barrier in one arm does not help those who take the other.
+  // A barrier in one branch region does not help those who take the other.
   // CHECK-LABEL: gpu.func @uniform(
   // CHECK:         scf.if
   // CHECK:           gpu.barrier

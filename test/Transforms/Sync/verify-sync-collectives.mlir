@@ -276,7 +276,7 @@ gpu.module @m {
         nvvm.barrier id = %one number_of_threads = %all
       }
       %u = arith.subi %c63, %t : index
-      // expected-warning @+1 {{go different ways are not followed}}
+      // expected-warning @+1 {{go different paths are not followed}}
       %y = memref.load %S[%u] : !S
       memref.store %y, %out[%t] : memref<64xi32>
     }

@@ -1,7 +1,7 @@
 // RUN: mlir-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(workgroup-verify-sync)' -o /dev/null
 
 // Edges between blocks that go to places of their own: the header of a loop, a block that several
-// ways lead to, a case.
+// paths lead to, a case.
 
 // Lanes of one warp race in a loop that the other warp does not enter.
 gpu.module @m {

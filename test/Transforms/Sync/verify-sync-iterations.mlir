@@ -71,7 +71,7 @@ gpu.module @m {
 
 // -----
 
-// The branch in the other arm is passed in another iteration than that of the store.
+// The branch in the other region is passed in another iteration than that of the store.
 gpu.module @m {
   gpu.func @other_arm(%y: f32, %n: index, %out: memref<64xf32> {llvm.noalias}) workgroup(%S: memref<64xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -187,7 +187,7 @@ gpu.module @m {
 
 // -----
 
-// The branch in the arm of the store is passed in its iteration only.
+// The branch in the branch region of the store is passed in its iteration only.
 gpu.module @m {
   gpu.func @arm_of_own_iteration(%y: f32, %n: index, %out: memref<64xf32> {llvm.noalias}) workgroup(%S: memref<64xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
     %c0 = arith.constant 0 : index

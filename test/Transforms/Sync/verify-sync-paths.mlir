@@ -1,6 +1,6 @@
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-verify-sync)' --verify-diagnostics -o /dev/null
 
-// Ways with a barrier and without: whether one without is taken is not always known, or depends on
+// Paths with a barrier and without: whether one without is taken is not always known, or depends on
 // another iteration than it seems.
 
 // The copy of iteration i is waited for in iteration i + 1: whether there is a barrier in that iteration counts.

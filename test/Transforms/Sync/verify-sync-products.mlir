@@ -22,7 +22,7 @@ gpu.module @m {
 
 // -----
 
-// The same number, written another way.
+// The same number, written another path.
 !S = memref<?xf32, #gpu.address_space<workgroup>>
 gpu.module @m {
   gpu.func @layers(%S: !S, %x: f32) kernel {

@@ -37,7 +37,7 @@ gpu.module @m {
 
 // -----
 
-// An arm that two branches share: neither access excludes the other.
+// A branch region that two branches share: neither access excludes the other.
 gpu.module @m {
   gpu.func @shared_arm(%out: memref<4096xf32> {llvm.noalias}, %in: memref<64xindex> {llvm.noalias}, %n: index) workgroup(%S: memref<4096xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
     %t = gpu.thread_id x

@@ -251,12 +251,12 @@ class Generator:
     def branch(self, scope: Scope) -> list[Step]:
         """Return a branch of the block."""
         form: Literal["scf", "cf"] = "cf" if scope.is_flat and self.flip() else "scf"
-        arms = []
+        regions = []
         for is_there in (True, self.flip(0.7)):
             inside = scope.inside(is_flat=form == "cf")
             count = self.chance.randint(1, 2) if is_there else 0
-            arms.append(tuple(self.steps(inside, count)))
-        return [Branch(form, self.condition(scope), arms[0], arms[1])]
+            regions.append(tuple(self.steps(inside, count)))
+        return [Branch(form, self.condition(scope), regions[0], regions[1])]
 
     def divergent(self, scope: Scope) -> list[Step]:
         """Return a branch or a loop in which threads go their own ways, without barriers."""

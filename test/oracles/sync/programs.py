@@ -137,7 +137,7 @@ def _block(steps: Sequence[Step]) -> str:
 
 
 def parts(step: Step) -> tuple[tuple[Step, ...], ...]:
-    """Return the sequences inside of a step: head and body, or both arms."""
+    """Return the sequences inside of a step: head and body, or both regions."""
     match step:
         case Loop():
             return step.head, step.body

@@ -341,8 +341,8 @@ class Printer:
         self.lines.append(f"{test}({carried}: i32, {iteration}: {self.integer}):")
         self.values[step.iteration] = iteration
         last = self.steps(step.head, carried)
-        ways = f"{body}, {after}({last} : i32)"
-        self.line(f"cf.cond_br {self.test(step)}, {ways}", step.number, Part.TEST)
+        paths = f"{body}, {after}({last} : i32)"
+        self.line(f"cf.cond_br {self.test(step)}, {paths}", step.number, Part.TEST)
         self.lines.append(f"{body}:")
         last = self.steps(step.body, last)
         again = f"{test}({last}, {self.next(step)} : {kinds})"
@@ -355,8 +355,8 @@ class Printer:
         result = self.name()
         if self.form.is_flat:
             then, other, after = (f"^{part}{step.number}" for part in ("then", "other", "join"))
-            ways = f"{self.condition(step.condition)}, {then}, {other}"
-            self.line(f"cf.cond_br {ways}", step.number, Part.TEST)
+            paths = f"{self.condition(step.condition)}, {then}, {other}"
+            self.line(f"cf.cond_br {paths}", step.number, Part.TEST)
             for label, steps, part in (
                 (then, step.then, Part.THEN),
                 (other, step.other, Part.OTHER),

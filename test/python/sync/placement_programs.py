@@ -1,9 +1,9 @@
 """Programs of steps, loops and branches, and what all of their executions say about barriers.
 
-An execution is a list of events: gaps that a barrier could stand in, barriers, and steps with the
-iterations of the loops around them. A hazard is cut if there is a barrier between its two steps in
-every execution, wherever they come with the iterations that the hazard is about. Nothing here knows
-how `BarrierPlacement.cpp` decides that.
+An execution is a list of events: points that a barrier could stand in, barriers, and steps with
+the iterations of the loops around them. A hazard is covered if there is a barrier between its two
+steps in every execution, wherever they come with the iterations that the hazard is about. Nothing
+here knows how `BarrierPlacement.cpp` decides that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline import _native
 
-Gap = tuple[int, int]
+Point = tuple[int, int]
 Hazard = tuple[int, int, int | None, bool]
 
 
@@ -33,7 +33,7 @@ class Node:
 
 
 class Event(NamedTuple):
-    """A gap or a barrier (`bit`), or a step in certain iterations of the loops around it."""
+    """A point or a barrier (`bit`), or a step in certain iterations of the loops around it."""
 
     bit: int
     node: int | None
@@ -69,7 +69,7 @@ class Program:
         self.nodes[node].parts.append(part)
         return part
 
-    def gaps(self) -> list[Gap]:
+    def points(self) -> list[Point]:
         """Where barriers may stand: not in calls."""
         return [
             (sequence, place)
@@ -92,8 +92,8 @@ class Program:
             loop.call is None and self._is_in_call(loop.parts[0], loop.exit) for loop in loops
         )
 
-    def existing(self) -> set[Gap]:
-        """The gaps right behind barriers that may go."""
+    def existing(self) -> set[Point]:
+        """The points right behind barriers that may go."""
         return {
             (node.sequence, self.sequences[node.sequence].index(number) + 1)
             for number, node in enumerate(self.nodes)
@@ -138,11 +138,11 @@ def parse(text: str) -> tuple[Program, dict[str, int]]:
                 assert next(words) == "{"
                 node = program.append(sequence, _native.SyncKind.BRANCH, call=call)
                 items(program.add_part(node), call)
-                arm = program.add_part(node)
+                region = program.add_part(node)
                 if (word := next(words, "}")) != "else":
                     continue
                 assert next(words) == "{"
-                items(arm, call)
+                items(region, call)
             elif word == "call":
                 assert next(words) == "{"
                 items(sequence, next(calls))
@@ -173,7 +173,7 @@ class Executions:
     def __init__(self, program: Program, most: int) -> None:
         self.program = program
         self.most = most
-        self.bits = {gap: 1 << number for number, gap in enumerate(program.gaps())}
+        self.bits = {point: 1 << number for number, point in enumerate(program.points())}
         # Barriers of the program have a bit in common, and so do those in calls.
         self.barrier = 1 << len(self.bits)
         self.called = self.barrier << 1
@@ -185,7 +185,7 @@ class Executions:
     def _items(
         self, sequence: int, first: int, last: int, iterations: dict[int, int], skip: bool = False
     ) -> list[tuple[Event, ...]]:
-        """Return the ways from gap `first`, or from behind it with `skip`, to gap `last`."""
+        """Return the paths from point `first`, or from behind it with `skip`, to point `last`."""
         items = self.program.sequences[sequence]
         pieces: list[list[tuple[Event, ...]]] = []
         for place in range(first, last + 1):
@@ -204,9 +204,9 @@ class Executions:
             bit = self.barrier if node.call is None else self.called
             return [(Event(bit, None, iterations),)]
         if node.kind == _native.SyncKind.BRANCH:
-            return [way for arm in node.parts for way in self._sequence(arm, iterations)]
+            return [path for region in node.parts for path in self._sequence(region, iterations)]
         (body,) = node.parts
-        ways = []
+        paths = []
         for count in range(node.has_iteration, self.most + 1):
             pieces = []
             for iteration in range(count + 1):
@@ -216,8 +216,8 @@ class Executions:
                 if iteration < count:
                     size = len(self.program.sequences[body])
                     pieces.append(self._items(body, node.exit, size, here, node.exit > 0))
-            ways += _concatenate(pieces)
-        return ways
+            paths += _concatenate(pieces)
+        return paths
 
     def between(self, hazard: Hazard) -> list[int]:
         """Return the sets of bits that lie between the steps, without those that hold others."""
@@ -256,7 +256,7 @@ def count_executions(program: Program, most: int, sequence: int = 0) -> int:
         for number in items:
             node = program.nodes[number]
             if node.kind == _native.SyncKind.BRANCH:
-                product *= sum(count(program.sequences[arm]) for arm in node.parts)
+                product *= sum(count(program.sequences[region]) for region in node.parts)
             elif node.kind == _native.SyncKind.LOOP:
                 body = program.sequences[node.parts[0]]
                 before, iteration = count(body[: node.exit]), count(body)
@@ -269,12 +269,12 @@ def count_executions(program: Program, most: int, sequence: int = 0) -> int:
 # Random programs
 
 
-def random_program(rng: Random, most_gaps: int, barriers: bool = True) -> Program:
-    """Return a program with at most that many gaps."""
+def random_program(rng: Random, most_points: int, barriers: bool = True) -> Program:
+    """Return a program with at most that many points."""
     while True:
         program = Program()
         _fill(rng, program, 0, 0, barriers)
-        if 4 <= len(program.gaps()) <= most_gaps and not program.tests_in_calls():
+        if 4 <= len(program.points()) <= most_points and not program.tests_in_calls():
             return program
 
 

@@ -11,8 +11,8 @@ import pytest
 from pipeline import _native
 from sync.placement_programs import (
     Executions,
-    Gap,
     Hazard,
+    Point,
     Program,
     count_executions,
     parse,
@@ -23,15 +23,15 @@ from sync.placement_programs import (
 )
 
 
-def vector(program: Program, gaps: list[Gap]) -> tuple[int, ...]:
+def vector(program: Program, points: list[Point]) -> tuple[int, ...]:
     """Return the number of barriers per level, the deepest first."""
-    levels = [len(program.loops_around(sequence)) for sequence, _ in gaps]
+    levels = [len(program.loops_around(sequence)) for sequence, _ in points]
     return tuple(levels.count(level) for level in range(4, -1, -1))
 
 
-def show(program: Program, gaps: list[Gap]) -> list[str]:
-    """Return gaps as paths: `L.1` is before item 1 of the body of the first loop."""
-    return [f"{sequence}.{place}" for sequence, place in gaps]
+def show(program: Program, points: list[Point]) -> list[str]:
+    """Return points as paths: `L.1` is before item 1 of the body of the first loop."""
+    return [f"{sequence}.{place}" for sequence, place in points]
 
 
 # Sequence 0 is the outermost one; others are numbered as they open.
@@ -70,7 +70,7 @@ SITUATIONS = {
         ["Wa Ra", "Wb Rb"],
         ["0.2", "1.1"],
     ),
-    "both arms": (
+    "both regions": (
         "Wa if { Wb Rb } else { Wc Rc } Ra",
         ["Wa Ra", "Wb Rb", "Wc Rc"],
         ["1.1", "2.1"],
@@ -110,32 +110,32 @@ def test_situations(name: str) -> None:
     placement = _native.place_barriers(
         program.native, [parse_hazard(hazard, names) for hazard in hazards]
     )
-    assert show(program, placement.gaps) == places
+    assert show(program, placement.points) == places
     assert placement.is_optimal
-    assert not placement.uncut
+    assert not placement.uncovered
 
 
 def test_existing_barriers() -> None:
     program, names = parse("Wa barrier Ra barrier Wb Qb barrier Rb")
     hazards = [parse_hazard("Wa Ra", names), parse_hazard("Wb Rb", names)]
-    assert _native.place_barriers(program.native, hazards).gaps == []
+    assert _native.place_barriers(program.native, hazards).points == []
     kept = _native.place_barriers(program.native, hazards, replace_existing=True)
     # Behind the first and the last one.
-    assert kept.gaps == [(0, 2), (0, 7)]
+    assert kept.points == [(0, 2), (0, 7)]
     assert kept.certificate == [0, 1]
 
 
 def test_places_of_existing_barriers_are_preferred() -> None:
     program, names = parse("Wa barrier Qa Ra")
     placement = _native.place_barriers(program.native, [parse_hazard("Wa Ra", names)], True)
-    assert placement.gaps == [(0, 2)]
+    assert placement.points == [(0, 2)]
 
 
 def test_barriers_that_stay() -> None:
     program, names = parse("Wa barrier Qa barrier Ra barrier Wb call { barrier Rb }")
     hazards = [parse_hazard(text, names) for text in ("Wa Ra", "Qa Ra", "Wb Rb")]
     chosen = _native.choose_barriers(program.native, hazards)
-    assert chosen.gaps == [(0, 4)]
+    assert chosen.points == [(0, 4)]
     assert chosen.is_optimal
 
 
@@ -143,28 +143,28 @@ def test_nothing_between() -> None:
     program, names = parse("if { Wa } else { Ra } call { Wb Rb }")
     hazards = [parse_hazard(text, names) for text in ("Wa Ra", "Wb Rb")]
     placement = _native.place_barriers(program.native, hazards)
-    assert placement.uncut == [0, 1]
-    assert placement.gaps == []
+    assert placement.uncovered == [0, 1]
+    assert placement.points == []
 
 
 # All executions
 
 
-def is_cut(masks: list[int], places: int) -> bool:
+def is_covered(masks: list[int], places: int) -> bool:
     return all(mask & places for mask in masks)
 
 
 def check(program: Program, hazards: list[Hazard], most: int, rng: Random) -> None:
     """Compare with what the executions say: each hazard for itself, then the placement."""
     executions = Executions(program, most)
-    gaps = program.gaps()
+    points = program.points()
     masks = [executions.between(hazard) for hazard in hazards]
     for hazard, between in zip(hazards, masks, strict=True):
-        some = [gap for gap in gaps if rng.random() < 0.4]
-        bits = sum(executions.bits[gap] for gap in some)
+        some = [point for point in points if rng.random() < 0.4]
+        bits = sum(executions.bits[point] for point in some)
         given = executions.barrier | executions.called
-        expected = bool(between) and is_cut(between, bits | given)
-        assert _native.is_cut(program.native, hazard, some) == expected, (hazard, some)
+        expected = bool(between) and is_covered(between, bits | given)
+        assert _native.is_covered(program.native, hazard, some) == expected, (hazard, some)
     for replace_existing in (False, True):
         check_placement(program, hazards, masks, executions, replace_existing)
     check_choice(program, hazards, masks, executions)
@@ -180,24 +180,26 @@ def check_placement(
     placement = _native.place_barriers(program.native, hazards, replace_existing)
     given = executions.called | (0 if replace_existing else executions.barrier)
     everything = sum(executions.bits.values()) | given
-    uncut = [n for n, between in enumerate(masks) if not between or not is_cut(between, everything)]
-    assert placement.uncut == uncut
-    wanted = [mask for n, between in enumerate(masks) if n not in uncut for mask in between]
-    places = sum(executions.bits[gap] for gap in placement.gaps)
-    assert is_cut(wanted, places | given), placement.gaps
-    existing = program.existing() if replace_existing else set(placement.gaps)
+    uncovered = [
+        n for n, between in enumerate(masks) if not between or not is_covered(between, everything)
+    ]
+    assert placement.uncovered == uncovered
+    wanted = [mask for n, between in enumerate(masks) if n not in uncovered for mask in between]
+    places = sum(executions.bits[point] for point in placement.points)
+    assert is_covered(wanted, places | given), placement.points
+    existing = program.existing() if replace_existing else set(placement.points)
     best, fewest = brute_force(program, wanted, executions, given, existing)
-    found = (*vector(program, placement.gaps), len(set(placement.gaps) - existing))
+    found = (*vector(program, placement.points), len(set(placement.points) - existing))
     if replace_existing:
-        assert found == best, placement.gaps
+        assert found == best, placement.points
     else:
-        assert found[:-1] == best[:-1], placement.gaps
+        assert found[:-1] == best[:-1], placement.points
     assert placement.is_optimal
     assert len(placement.certificate) <= fewest
     for first in placement.certificate:
         for second in placement.certificate:
             assert first == second or not any(
-                is_cut(masks[first] + masks[second], bit | given)
+                is_covered(masks[first] + masks[second], bit | given)
                 for bit in executions.bits.values()
             )
 
@@ -205,19 +207,19 @@ def check_placement(
 def check_choice(
     program: Program, hazards: list[Hazard], masks: list[list[int]], executions: Executions
 ) -> None:
-    """Of barriers that are there, the fewest stay that cut what all of them cut."""
+    """Of barriers that are there, the fewest stay that cover what all of them cover."""
     given = executions.called | executions.barrier
-    cut = [n for n, between in enumerate(masks) if between and is_cut(between, given)]
-    chosen = _native.choose_barriers(program.native, [hazards[n] for n in cut])
+    cover = [n for n, between in enumerate(masks) if between and is_covered(between, given)]
+    chosen = _native.choose_barriers(program.native, [hazards[n] for n in cover])
     existing = sorted(program.existing())
-    assert set(chosen.gaps) <= set(existing)
-    assert not chosen.uncut
+    assert set(chosen.points) <= set(existing)
+    assert not chosen.uncovered
     assert chosen.is_optimal
-    wanted = [mask for n in cut for mask in masks[n]]
-    places = sum(executions.bits[gap] for gap in chosen.gaps)
-    assert is_cut(wanted, places | executions.called)
+    wanted = [mask for n in cover for mask in masks[n]]
+    places = sum(executions.bits[point] for point in chosen.points)
+    assert is_covered(wanted, places | executions.called)
     best, _ = brute_force(program, wanted, executions, executions.called, set(existing), existing)
-    assert (*vector(program, chosen.gaps), 0) == best
+    assert (*vector(program, chosen.points), 0) == best
 
 
 def brute_force(
@@ -225,19 +227,19 @@ def brute_force(
     wanted: list[int],
     executions: Executions,
     given: int,
-    existing: set[Gap],
-    gaps: list[Gap] | None = None,
+    existing: set[Point],
+    points: list[Point] | None = None,
 ) -> tuple[tuple[int, ...], int]:
     """Return the least vector, with the number of new places, and the least number of all."""
     wanted = [mask for mask in set(wanted) if not mask & given]
-    gaps = list(executions.bits) if gaps is None else gaps
-    bits = [executions.bits[gap] for gap in gaps]
-    units = [(*vector(program, [gap]), int(gap not in existing)) for gap in gaps]
-    best, fewest = None, len(gaps)
-    for places in range(1 << len(gaps)):
-        numbers = [n for n in range(len(gaps)) if places >> n & 1]
-        cutting = sum(bits[n] for n in numbers)
-        if all(mask & cutting for mask in wanted):
+    points = list(executions.bits) if points is None else points
+    bits = [executions.bits[point] for point in points]
+    units = [(*vector(program, [point]), int(point not in existing)) for point in points]
+    best, fewest = None, len(points)
+    for places in range(1 << len(points)):
+        numbers = [n for n in range(len(points)) if places >> n & 1]
+        covering = sum(bits[n] for n in numbers)
+        if all(mask & covering for mask in wanted):
             chosen = [units[n] for n in numbers]
             total = tuple(map(sum, zip(*chosen, strict=True))) if chosen else (0,) * 6
             best = total if best is None else min(best, total)
@@ -284,9 +286,11 @@ def least_of_both(
     of_warps = {places: spent(places, 1) for places in sets}
     least: dict[int, tuple[int, ...]] = {}
     for places in sets:
-        if not is_cut(block, places | given):
+        if not is_covered(block, places | given):
             continue
-        rest = min(cost for more, cost in of_warps.items() if is_cut(warp, places | more | given))
+        rest = min(
+            cost for more, cost in of_warps.items() if is_covered(warp, places | more | given)
+        )
         least[places] = tuple(map(sum, zip(spent(places, 0), rest, strict=True)))
     return least
 
@@ -297,28 +301,30 @@ def test_with_barriers_of_warps() -> None:
     done = differs = 0
     while done < 150:
         program = random_program(rng, 6)
-        if count_executions(program, 2) > 100 or len(program.gaps()) > 7:
+        if count_executions(program, 2) > 100 or len(program.points()) > 7:
             continue
         executions = Executions(program, 2)
         everything = sum(executions.bits.values())
         hazards, masks = [], []
         for hazard in random_hazards(rng, program, False):
             between = executions.between(hazard)
-            if between and is_cut(between, everything):
+            if between and is_covered(between, everything):
                 hazards.append(hazard)
                 masks.append(between)
         half = len(hazards) // 2
         block, warp = (list(chain(*part)) for part in (masks[:half], masks[half:]))
-        unit = {executions.bits[gap]: vector(program, [gap]) for gap in executions.bits}
+        unit = {executions.bits[point]: vector(program, [point]) for point in executions.bits}
         least = least_of_both(executions, block, warp, unit)
         placement = _native.place_barriers_with_warps(
             program.native, hazards[:half], hazards[half:]
         )
-        found = sum(executions.bits[gap] for gap in placement.gaps)
-        assert least[found] == min(least.values()), placement.gaps
+        found = sum(executions.bits[point] for point in placement.points)
+        assert least[found] == min(least.values()), placement.points
         assert placement.is_optimal
         alone = _native.place_barriers(program.native, hazards[:half])
-        differs += least[sum(executions.bits[gap] for gap in alone.gaps)] > min(least.values())
+        differs += least[sum(executions.bits[point] for point in alone.points)] > min(
+            least.values()
+        )
         done += 1
     assert differs > 0
 
@@ -341,7 +347,7 @@ def test_long_programs(length: int) -> None:
     placement = _native.place_barriers(program.native, hazards)
     assert time.perf_counter() - start < 2
     assert placement.is_optimal
-    assert len(placement.gaps) == len(placement.certificate) == 4095 // length
+    assert len(placement.points) == len(placement.certificate) == 4095 // length
 
 
 def test_nested_loops() -> None:
@@ -367,13 +373,13 @@ def random_nest_with_hazards(rng: Random, depth: int, count: int) -> tuple[Progr
 def check_minimal(
     program: Program, hazards: list[Hazard], placement: _native.SyncPlacement
 ) -> None:
-    """Every hazard is cut, and none of the barriers can be left out."""
-    cuttable = [hazard for n, hazard in enumerate(hazards) if n not in placement.uncut]
-    gaps = placement.gaps
-    assert all(_native.is_cut(program.native, hazard, gaps) for hazard in cuttable)
-    for gap in gaps:
-        others = [other for other in gaps if other != gap]
-        assert not all(_native.is_cut(program.native, hazard, others) for hazard in cuttable)
+    """Every hazard is covered, and none of the barriers can be left out."""
+    coverable = [hazard for n, hazard in enumerate(hazards) if n not in placement.uncovered]
+    points = placement.points
+    assert all(_native.is_covered(program.native, hazard, points) for hazard in coverable)
+    for point in points:
+        others = [other for other in points if other != point]
+        assert not all(_native.is_covered(program.native, hazard, others) for hazard in coverable)
 
 
 def test_limited_time() -> None:

@@ -61,7 +61,7 @@ def test_situation_is_put_right(situation: Situation) -> None:
     ],
 )
 def test_lowering_does_not_matter(spelling: Spelling, lowering: str) -> None:
-    """Canonical blocks have loops with several ways back, and such that start where ways meet."""
+    """Canonical blocks have loops with several paths back, and such that start where paths meet."""
     form = Form(spelling=spelling)
     programs = [
         fuzz_sync.make_case(seed, form).program for seed in (*range(1, 31), *range(101, 151))

@@ -59,8 +59,10 @@ CONTROLS = (
         "scf.if %live {\nCOPY(%next, %to)\n}\nREAD(%i, %from)\n}",
         4,
     ),
-    Control("in an arm", "scf.if %is {\nCOPY(%c0, %c0)\nREAD(%c0, %c0)\n}", 1),
-    Control("in two arms", "scf.if %is {\nCOPY(%c0, %c0)\n}\nscf.if %is {\nREAD(%c0, %c0)\n}", 1),
+    Control("in a branch region", "scf.if %is {\nCOPY(%c0, %c0)\nREAD(%c0, %c0)\n}", 1),
+    Control(
+        "in two regions", "scf.if %is {\nCOPY(%c0, %c0)\n}\nscf.if %is {\nREAD(%c0, %c0)\n}", 1
+    ),
     Control(
         "by some threads",
         "scf.if %few {\nCOPY(%c0, %c0)\nREAD(%c0, %c0)\n}",

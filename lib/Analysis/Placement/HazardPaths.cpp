@@ -1,0 +1,243 @@
+//===- HazardPaths.cpp - What lies between two steps ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HazardPaths.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace llvm;
+
+namespace mlir::workgroup {
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+bool isMetInRegions(const SyncProgram &program, const SyncNode &branch,
+                    function_ref<bool(unsigned)> isMet) {
+  return !branch.parts.empty() && all_of(branch.parts, [&](unsigned region) {
+    return program.sequences[region].isNeverTaken || isMet(region);
+  });
+}
+
+SmallVector<unsigned> getSyncParents(const SyncProgram &program,
+                                     unsigned node) {
+  SmallVector<unsigned> parents;
+  while (std::optional<unsigned> parent =
+             program.sequences[program.nodes[node].sequence].parent) {
+    node = *parent;
+    parents.push_back(node);
+  }
+  return parents;
+}
+
+unsigned getSyncLevel(const SyncProgram &program, unsigned sequence) {
+  unsigned level = 0;
+  while (std::optional<unsigned> parent = program.sequences[sequence].parent) {
+    const SyncNode &node = program.nodes[*parent];
+    level += node.kind == SyncNode::Loop;
+    sequence = node.sequence;
+  }
+  return level;
+}
+
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+void HazardPaths::walkPoints(unsigned sequence, unsigned first,
+                             unsigned last) const {
+  if (client.onRange && client.onRange(sequence, first, last))
+    return;
+  for (unsigned place = first; place <= last; ++place) {
+    client.onPoint({sequence, place});
+    if (place == last)
+      return;
+    unsigned item = program.sequences[sequence].items[place];
+    const SyncNode &node = program.nodes[item];
+    if (node.kind == SyncNode::Loop)
+      walkLoop(item);
+    else if (node.kind == SyncNode::Branch)
+      walkBranch(item);
+    else if (node.kind == SyncNode::Barrier)
+      client.onNode(item, iteration);
+  }
+}
+
+void HazardPaths::walkRegion(unsigned sequence) const {
+  walkPoints(sequence, 0, program.sequences[sequence].items.size());
+}
+
+unsigned
+HazardPaths::countWholeIterations(unsigned loop,
+                                  SyncHazard::WholeIteration which) const {
+  return hazard ? count(hazard->wholeIterations, std::pair(loop, which)) : 0;
+}
+
+void HazardPaths::walkLoop(unsigned loop) const {
+  const SyncNode &node = program.nodes[loop];
+  unsigned body = node.parts.front();
+  if (node.exit != 0)
+    walkPoints(body, 0, node.exit);
+  if (node.hasIteration || countWholeIterations(loop, SyncHazard::Passed) != 0)
+    walkPoints(body, node.exit, program.sequences[body].items.size());
+  else if (client.onLoop)
+    client.onLoop(loop, iteration);
+}
+
+void HazardPaths::walkBranch(unsigned branch) const {
+  const auto *region = find_if(program.nodes[branch].parts, [&](unsigned part) {
+    return hazard &&
+           is_contained(hazard->taken, std::pair(unsigned(part), iteration));
+  });
+  if (region != program.nodes[branch].parts.end())
+    walkRegion(*region);
+  else
+    client.onNode(branch, iteration);
+}
+
+/// What is passed is in other iterations of `loop` than the step.
+void HazardPaths::walkWholeIterations(unsigned loop, unsigned count) const {
+  SyncIteration own = iteration;
+  iteration.whole = loop;
+  for (iteration.number = 0; iteration.number != count; ++iteration.number)
+    walkRegion(program.nodes[loop].parts.front());
+  iteration = own;
+}
+
+/// A whole iteration of `loop` behind that of the first step, which is in the
+/// item at `place` of its body.
+void HazardPaths::walkIterationAfter(unsigned loop, unsigned place) const {
+  unsigned after = countWholeIterations(loop, SyncHazard::AfterFirst);
+  // What stands behind the test is still of the iteration of what stands before
+  // it.
+  if (after != 0 && place >= program.nodes[loop].exit)
+    walkWholeIterations(loop, after);
+  else if (after != 0 || countWholeIterations(loop, SyncHazard::Either) != 0)
+    walkSomeIteration(loop);
+}
+
+void HazardPaths::walkIterationBefore(unsigned loop) const {
+  if (unsigned before = countWholeIterations(loop, SyncHazard::BeforeSecond))
+    walkWholeIterations(loop, before);
+  else if (countWholeIterations(loop, SyncHazard::Either) != 0)
+    walkSomeIteration(loop);
+}
+
+/// What is passed in an iteration of `loop` of which no more is known.
+void HazardPaths::walkSomeIteration(unsigned loop) const {
+  SyncIteration own = iteration;
+  iteration.isOther = true;
+  walkRegion(program.nodes[loop].parts.front());
+  iteration = own;
+}
+
+unsigned HazardPaths::leave(unsigned node, unsigned sequence) const {
+  while (program.nodes[node].sequence != sequence) {
+    unsigned current = program.nodes[node].sequence;
+    unsigned place = program.nodes[node].index;
+    unsigned end = program.sequences[current].items.size();
+    node = *program.sequences[current].parent;
+    const SyncNode &parent = program.nodes[node];
+    walkIterationAfter(node, place);
+    if (parent.kind == SyncNode::Branch) {
+      walkPoints(current, place + 1, end);
+    } else if (place < parent.exit) {
+      walkPoints(current, place + 1, parent.exit);
+    } else {
+      walkPoints(current, place + 1, end);
+      iteration.isOther = true; // the test comes in some later iteration
+      if (parent.exit != 0)
+        walkPoints(current, 0, parent.exit);
+      iteration.isOther = false;
+    }
+  }
+  return program.nodes[node].index;
+}
+
+unsigned HazardPaths::enter(unsigned sequence, unsigned node) const {
+  while (program.nodes[node].sequence != sequence) {
+    unsigned current = program.nodes[node].sequence;
+    walkPoints(current, 0, program.nodes[node].index);
+    node = *program.sequences[current].parent;
+    walkIterationBefore(node);
+  }
+  return program.nodes[node].index;
+}
+
+/// The sequences around a node, innermost first.
+static SmallVector<unsigned> getSequences(const SyncProgram &program,
+                                          unsigned node) {
+  SmallVector<unsigned> sequences{program.nodes[node].sequence};
+  for (unsigned parent : getSyncParents(program, node))
+    sequences.push_back(program.nodes[parent].sequence);
+  return sequences;
+}
+
+/// The place of the item of `sequence` that is `node` or contains it.
+static unsigned getPlace(const SyncProgram &program, unsigned sequence,
+                         unsigned node) {
+  while (program.nodes[node].sequence != sequence)
+    node = *program.sequences[program.nodes[node].sequence].parent;
+  return program.nodes[node].index;
+}
+
+unsigned HazardPaths::getCommonSequence() const {
+  SmallVector<unsigned> around = getSequences(program, hazard->to);
+  SmallDenseSet<unsigned> others(around.begin(), around.end());
+  SmallVector<unsigned> sequences = getSequences(program, hazard->from);
+  return *find_if(sequences,
+                  [&](unsigned sequence) { return others.contains(sequence); });
+}
+
+bool HazardPaths::hasPath() const {
+  if (hazard->loop)
+    return is_contained(getSyncParents(program, hazard->from), *hazard->loop) &&
+           is_contained(getSyncParents(program, hazard->to), *hazard->loop);
+  // Branch regions exclude each other, and nothing comes before itself.
+  unsigned common = getCommonSequence();
+  return getPlace(program, common, hazard->from) <
+         getPlace(program, common, hazard->to);
+}
+
+void HazardPaths::walkFirstIteration() const {
+  if (!hazard->loop) {
+    unsigned common = getCommonSequence();
+    unsigned last = getPlace(program, common, hazard->to);
+    walkPoints(common, leave(hazard->from, common) + 1, last);
+    return;
+  }
+  unsigned body = program.nodes[*hazard->loop].parts.front();
+  unsigned end = program.sequences[body].items.size();
+  walkPoints(body, leave(hazard->from, body) + 1, end);
+  if (hazard->isFar)
+    walkWholeIterations(*hazard->loop, hazard->numWhole);
+}
+
+void HazardPaths::walkSecondIteration() const {
+  if (!hazard->loop) {
+    enter(getCommonSequence(), hazard->to);
+    return;
+  }
+  unsigned body = program.nodes[*hazard->loop].parts.front();
+  walkPoints(body, 0, enter(body, hazard->to));
+}
+
+void HazardPaths::walkFrom(const SyncHazard &hazard) const {
+  HazardPaths paths(*this, hazard);
+  if (paths.hasPath())
+    paths.walkFirstIteration();
+}
+
+void HazardPaths::walkTo(const SyncHazard &hazard) const {
+  HazardPaths paths(*this, hazard);
+  paths.iteration.isSecond = true;
+  if (paths.hasPath())
+    paths.walkSecondIteration();
+}
+
+} // namespace mlir::workgroup

@@ -1,0 +1,229 @@
+//===- DominatingHazards.cpp - Hazards that imply others ------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Of straight-line code with n accesses to a buffer, n^2 pairs may have to be
+// separated, but what separates those next to each other separates the others,
+// too. So steps are visited from the last one to the first, and each is
+// compared with those behind it, from the next one on, until that is implied by
+// what was found before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HazardFinder.h"
+
+namespace mlir::workgroup {
+
+/// True if it does not cost much to ask for all pairs, in the iterations of all
+/// loops around.
+bool HazardFinder::isSmall() const {
+  constexpr size_t kMaxQuestions = 2 * kMaxComplete * kMaxComplete;
+  size_t depth = 1;
+  for (unsigned access = 0; access < accesses.size(); ++access)
+    if (tree.contains(accesses[access]))
+      depth =
+          std::max(depth, 1 + tree.getLoopsAround(tree.getStep(access)).size());
+  return accesses.size() <= kMaxComplete &&
+         accesses.size() * accesses.size() * depth <= kMaxQuestions;
+}
+
+/// True if the access is done when its thread goes on.
+bool HazardFinder::isPlain(unsigned access) const {
+  return !accesses[access].isAsync && !tree.getCompletion(access) &&
+         !tree.getMissed(access);
+}
+
+/// Tells how an access is atomic; 0 if it is not.
+static unsigned getScopeNumber(const ThreadAccess &access) {
+  constexpr unsigned kNumScopes = unsigned(AtomicScope::System) + 1;
+  return access.scope
+             ? 1 + access.atomicBits * kNumScopes + unsigned(*access.scope)
+             : 0;
+}
+
+/// Accesses of an unrolled loop are of few kinds, for all that is asked of
+/// plain ones whenever they are done.
+void HazardFinder::findKinds() {
+  constexpr size_t kMaxKinds = 1 << 11;
+  using Kind = std::tuple<std::pair<unsigned, unsigned>, bool, AccessKind,
+                          unsigned, unsigned, AccessScope, MemorySpace,
+                          std::vector<unsigned>, const void *, const void *>;
+  std::map<Kind, unsigned> numbers;
+  for (auto [number, access] : llvm::enumerate(accesses)) {
+    const void *basis = access.footprint && access.footprint->basis
+                            ? access.footprint->basis.getAsOpaquePointer()
+                            : nullptr;
+    const void *type =
+        access.operand ? access.operand->get().getType().getAsOpaquePointer()
+                       : nullptr;
+    // What may be anywhere has the number of what is at the beginning.
+    Kind kind{conflicts.getFootprintNumbers(number),
+              access.footprint.has_value(),
+              access.kind,
+              access.scope ? getUpdateClass(access) : 0,
+              getScopeNumber(access),
+              access.accessScope,
+              access.space,
+              std::vector<unsigned>(access.roots.begin(), access.roots.end()),
+              basis,
+              type};
+    kinds.push_back(
+        numbers.try_emplace(std::move(kind), numbers.size()).first->second);
+  }
+  numKinds = numbers.size();
+  if (numKinds <= kMaxKinds)
+    meetings.assign(size_t(numKinds) * numKinds, Meeting::Unknown);
+}
+
+/// True if two plain accesses are no hazard in whatever iterations.
+bool HazardFinder::areApart(unsigned first, unsigned second) {
+  if (conflicts.areApart(first, second))
+    return true;
+  if (meetings.empty() || first == second)
+    return false;
+  Meeting &meeting = meetings[kinds[first] * numKinds + kinds[second]];
+  if (meeting == Meeting::Unknown) {
+    PairRelation anyTime = getAnyTime(first, second);
+    bool isNever = !canRace(first, second) ||
+                   (!conflicts.mayFind(first, second, anyTime) &&
+                    !conflicts.mayFind(second, first, anyTime));
+    meeting = isNever ? Meeting::Never : Meeting::Asked;
+  }
+  return meeting == Meeting::Never;
+}
+
+/// True if nothing is to be asked of two accesses: it costs next to nothing to
+/// see that, as there are many pairs.
+bool HazardFinder::isSettled(unsigned first, unsigned second) {
+  if (!plain[first] || !plain[second])
+    return conflicts.areApart(first, second);
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  bool isAsked = use == HazardUse::Verification || isLeadingOnly;
+  return (isAsked && from != to && implied.areImplied(from, to)) ||
+         areApart(first, second);
+}
+
+/// The hazard that was found to lead before; null if there is none.
+HazardFinder::Leading *HazardFinder::getLeading(unsigned first, unsigned second,
+                                                const SyncHazard &order) {
+  auto [begin, end] =
+      leading.equal_range({std::max(first, second), std::min(first, second)});
+  for (auto it = begin; it != end; ++it) {
+    const Hazard &hazard = it->second.hazard;
+    bool isSame = hazard.first == first && hazard.second == second &&
+                  hazard.order.from == order.from &&
+                  hazard.order.to == order.to &&
+                  hazard.order.loop == order.loop && !order.isFar;
+    if (isSame && !it->second.isAdded)
+      return &it->second;
+  }
+  return nullptr;
+}
+
+/// Asks for a hazard, and remembers it if it is one of which all paths are
+/// followed, and that barriers can cover: or do, if that is what is asked for.
+bool HazardFinder::addLeading(unsigned first, unsigned second,
+                              std::optional<unsigned> loop) {
+  // Of what has several paths, much may be asked in vain.
+  constexpr unsigned kMaxTried = 1 << 10;
+  if (areApart(first, second) || !canRace(first, second))
+    return false;
+  unsigned from = tree.getStep(first), to = tree.getStep(second);
+  SyncHazard order{from, to, loop, false};
+  if (isOpenOnly ? program.nodes[to].call.has_value()
+                 : !counts.isCovered(order))
+    return false;
+  if (numTried == kMaxTried && !isStraight(order))
+    return false;
+  SmallVector<unsigned, 3> around = getCommonLoops(from, to);
+  PairRelation relation;
+  relation.threads = threads;
+  if (loop) {
+    if (!llvm::is_contained(getCarriers(first, second, around), *loop))
+      return false;
+    around.truncate(llvm::find(around, *loop) - around.begin());
+    relation.carrier = tree.getLoop(*loop);
+  }
+  for (unsigned outer : around)
+    relation.sameIteration.push_back(tree.getLoop(outer));
+  size_t size = hazards.size();
+  unsigned narrowed = numNarrowed;
+  Conflict::Kind kind = add(first, second, order, relation);
+  bool isLeading = hazards.size() == size + 1 &&
+                   hazards.back().order.wholeIterations.empty() &&
+                   hazards.back().order.taken.empty();
+  if (isLeading) {
+    leading.insert({{std::max(first, second), std::min(first, second)},
+                    {std::move(hazards.back()), kind}});
+    implied.add(order);
+  } else {
+    numNarrowed = narrowed;
+    numTried += !isStraight(order) && numTried != kMaxTried;
+  }
+  hazards.resize(size);
+  return isLeading;
+}
+
+void HazardFinder::findLeading(unsigned from, unsigned to,
+                               std::optional<unsigned> loop) {
+  for (unsigned first : plainAt[from])
+    for (unsigned second : plainAt[to])
+      if (addLeading(first, second, loop))
+        return;
+}
+
+/// What leads between `steps` of a region, in one iteration.
+void HazardFinder::findLeading(ArrayRef<unsigned> steps) {
+  auto isImplied = [&](unsigned from, unsigned to) {
+    return implied.isImplied({from, to, std::nullopt, false});
+  };
+  for (size_t from = steps.size(); from-- > 0;)
+    for (unsigned to : steps.drop_front(from + 1)) {
+      if (isImplied(steps[from], to))
+        break; // and so is what is further away
+      findLeading(steps[from], to, std::nullopt);
+    }
+}
+
+/// What leads from one iteration of `loop` into the next one.
+void HazardFinder::findLeading(unsigned loop, ArrayRef<unsigned> steps) {
+  SmallVector<unsigned, 0> inside;
+  for (unsigned step : steps)
+    if (llvm::is_contained(getLoopsAround(step), loop))
+      inside.push_back(step);
+  for (unsigned from : llvm::reverse(inside))
+    for (unsigned to : inside) {
+      if (implied.isImplied({from, to, loop, false}))
+        break;
+      findLeading(from, to, loop);
+    }
+}
+
+void HazardFinder::findLeading() {
+  std::map<unsigned, SmallVector<unsigned, 0>> regions;
+  for (unsigned access = 0; access < accesses.size(); ++access) {
+    if (!plain[access] || !tree.contains(accesses[access]))
+      continue;
+    unsigned step = tree.getStep(access);
+    SmallVector<unsigned, 2> &others = plainAt[step];
+    if (others.empty())
+      regions[implied.getRegion(step)].push_back(step);
+    others.push_back(access);
+  }
+  for (auto &[_, steps] : regions) {
+    llvm::sort(steps, [&](unsigned lhs, unsigned rhs) {
+      return implied.isBefore(lhs, rhs);
+    });
+    findLeading(steps);
+  }
+  // Inner loops first: what leads in them implies what is around.
+  for (unsigned node = program.nodes.size(); node-- > 0;)
+    if (program.nodes[node].kind == SyncNode::Loop)
+      findLeading(node, regions[implied.getRegionOfBody(node)]);
+}
+
+} // namespace mlir::workgroup

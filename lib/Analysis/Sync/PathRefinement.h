@@ -1,0 +1,51 @@
+//===- PathRefinement.h - What lies between for certain ---------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
+#define WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
+
+#include "BranchRelevance.h"
+#include "Hazards.h"
+
+namespace mlir::workgroup {
+
+/// The loops around `step`, but not around `other` in the same iteration,
+/// outermost first; of an order between the two.
+SmallVector<unsigned, 3> getLoopsApart(const SyncTree &tree, unsigned step,
+                                       unsigned other, const SyncHazard &order);
+
+/// That the first access, or the wait for it, is executed for the last time in
+/// `loop`; nothing if some iterations do without it.
+std::optional<LoopEnd> getLastIteration(const SyncTree &tree,
+                                        const Hazard &hazard, unsigned loop);
+
+/// That a loop has no iteration.
+LoopEnd getNoIteration(const KernelLoop *loop);
+
+/// True if which region of `branch` is taken follows from the iterations of
+/// `loops`, and so from what an access in them knows.
+bool dependsOnly(ThreadConflicts &conflicts, Operation *branch, unsigned region,
+                 ArrayRef<const KernelLoop *> loops);
+
+/// `hazard`, or what it consists of: where its threads do not meet if the first
+/// access is in the last iteration of its loops and the second one in the first
+/// iteration of others, the one is true of some of them, and the other of the
+/// rest.
+std::vector<Hazard> split(const Hazard &hazard, const SyncTree &tree,
+                          ThreadConflicts &conflicts);
+
+/// The order of `hazard` with what the paths have in common because its threads
+/// meet on no others: whole iterations of loops, and regions of branches. Only
+/// those nodes are asked for that are worth it by `isOfUse`.
+SyncHazard narrow(const Hazard &hazard, const SyncTree &tree,
+                  ThreadConflicts &conflicts, BranchRelevance &decisions,
+                  llvm::function_ref<bool(unsigned node)> isOfUse = nullptr);
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
