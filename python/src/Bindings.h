@@ -13,7 +13,5 @@
 
 void bindEmulator(nanobind::module_ &m);
 void bindKernelFunctions(nanobind::module_ &m);
-void bindPlacement(nanobind::module_ &m);
-void bindSolver(nanobind::module_ &m);
 
 #endif // PIPELINE_BINDINGS_H

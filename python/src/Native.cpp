@@ -244,6 +244,4 @@ NB_MODULE(_native, m) {
   bindSync(m);
   bindCompile(m);
   bindKernelFunctions(m);
-  bindPlacement(m);
-  bindSolver(m);
 }

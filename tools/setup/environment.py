@@ -31,6 +31,8 @@ LOG = ROOT / "build" / "setup.log"
 WHEELS = ROOT / "build" / "wheels"
 PATHS = os.pathsep.join(str(ROOT / name) for name in ("test/python", "test", "tools", "tools/gpu"))
 """Where tools and tests find the modules of each other."""
+TEST_EXTENSION = ("_native_test", "_native_test_stub")
+"""What CMake builds for tests alone, from what the package is made of."""
 PLUGIN_LIBRARIES = ("libMLIR.so.*", "libLLVM.so.*")
 """What the plugin is linked to: it is loaded by an `mlir-opt`, which has loaded them before."""
 
@@ -282,6 +284,11 @@ class Venv:
             run(command, "pip install failed")
         self._note(requirements=sorted(installed | set(requirements)))
 
+    def add_path(self, folder: Path) -> None:
+        """Let its Python find modules in a folder."""
+        for packages in self.folder.glob("lib/python*/site-packages"):
+            (packages / "mlir-workgroup-tests.pth").write_text(f"{folder}\n", encoding="utf-8")
+
     def install_package(self, wheel: Path, fingerprint: str) -> None:
         """Install the package as a user does, with what it declares to need, and ptxas."""
         with step(f"installing mlir-workgroup into {self.folder.name}"):
@@ -329,6 +336,17 @@ def _build(fingerprint: str) -> Path:
             run(command, "the build failed", **environment)
         unfinished.rename(folder)
     return next(iter(folder.glob("*.whl")))
+
+
+def _build_for_tests(wheel: Path) -> Path:
+    """Build the extension of the tests where a wheel was built; return its folder."""
+    tag = wheel.stem.split("-", 2)[2]
+    tree = ROOT / "build" / tag
+    environment = {"PATH": f"{DEVELOPER.bin}{os.pathsep}{os.environ['PATH']}"}
+    command = [str(DEVELOPER.bin / "cmake"), "--build", str(tree), "--target", *TEST_EXTENSION]
+    with step("building the extension of the tests"):
+        run(command, "the build failed", **environment)
+    return tree / "test" / "native"
 
 
 def _repair(wheel: Path, folder: Path) -> Path:
@@ -385,6 +403,8 @@ def prepare_developer(*groups: str) -> Path:
         DEVELOPER.ensure()
         DEVELOPER.install(_group("build", *groups))
         _install(DEVELOPER)
+        if "test" in groups:
+            DEVELOPER.add_path(_build_for_tests(_build(_fingerprint())))
     return DEVELOPER.python
 
 

@@ -6,9 +6,11 @@ hidden. Every question is then answered with no, without a message, so each answ
 
 from __future__ import annotations
 
+import _native_test
 import pytest
 
 import pipeline
+from pipeline import _native
 from support.command_line import run
 
 # A terminator that hands a buffer to the next iteration of the loop: only its trait tells.
@@ -71,3 +73,10 @@ def test_both_doors_lead_to_one_compiler() -> None:
     )
     assert outside.code == 0
     assert outside.text.strip() == inside.strip()
+
+
+def test_what_is_for_tests_alone() -> None:
+    """Bindings of analyses are in an extension that is not installed."""
+    names = {name for name in dir(_native_test) if not name.startswith("_")}
+    assert {"SyncProgram", "place_barriers", "solve_integers"} <= names
+    assert not names & set(dir(_native))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from pipeline import _native
+from _native_test import SyncKind, SyncProgram
 
 Point = tuple[int, int]
 Hazard = tuple[int, int, int | None, bool]
@@ -24,7 +24,7 @@ Hazard = tuple[int, int, int | None, bool]
 class Node:
     """An item of a sequence, numbered as in the native program."""
 
-    kind: _native.SyncKind
+    kind: SyncKind
     sequence: int
     parts: list[int] = field(default_factory=list)
     exit: int = 0
@@ -47,12 +47,12 @@ class Program:
     nodes: list[Node] = field(default_factory=list)
     sequences: list[list[int]] = field(default_factory=lambda: [[]])
     parents: list[int | None] = field(default_factory=lambda: [None])
-    native: _native.SyncProgram = field(default_factory=_native.SyncProgram)
+    native: SyncProgram = field(default_factory=SyncProgram)
 
     def append(
         self,
         sequence: int,
-        kind: _native.SyncKind,
+        kind: SyncKind,
         exit: int = 0,
         has_iteration: bool = False,
         call: int | None = None,
@@ -87,7 +87,7 @@ class Program:
 
     def tests_in_calls(self) -> bool:
         """Whether a call goes on behind the test of a loop that it is in, which none does."""
-        loops = [node for node in self.nodes if node.kind == _native.SyncKind.LOOP]
+        loops = [node for node in self.nodes if node.kind == SyncKind.LOOP]
         return any(
             loop.call is None and self._is_in_call(loop.parts[0], loop.exit) for loop in loops
         )
@@ -97,14 +97,14 @@ class Program:
         return {
             (node.sequence, self.sequences[node.sequence].index(number) + 1)
             for number, node in enumerate(self.nodes)
-            if node.kind == _native.SyncKind.BARRIER and node.call is None
+            if node.kind == SyncKind.BARRIER and node.call is None
         }
 
     def loops_around(self, sequence: int) -> list[int]:
         """The loops around a sequence, the innermost first."""
         loops = []
         while (parent := self.parents[sequence]) is not None:
-            if self.nodes[parent].kind == _native.SyncKind.LOOP:
+            if self.nodes[parent].kind == SyncKind.LOOP:
                 loops.append(parent)
             sequence = self.nodes[parent].sequence
         return loops
@@ -132,11 +132,11 @@ def parse(text: str) -> tuple[Program, dict[str, int]]:
                     if option == "exit":
                         exit = int(next(words))
                     has_iteration |= option == "iteration"
-                node = program.append(sequence, _native.SyncKind.LOOP, exit, has_iteration, call)
+                node = program.append(sequence, SyncKind.LOOP, exit, has_iteration, call)
                 items(program.add_part(node), call)
             elif word == "if":
                 assert next(words) == "{"
-                node = program.append(sequence, _native.SyncKind.BRANCH, call=call)
+                node = program.append(sequence, SyncKind.BRANCH, call=call)
                 items(program.add_part(node), call)
                 region = program.add_part(node)
                 if (word := next(words, "}")) != "else":
@@ -147,9 +147,9 @@ def parse(text: str) -> tuple[Program, dict[str, int]]:
                 assert next(words) == "{"
                 items(sequence, next(calls))
             elif word == "barrier":
-                program.append(sequence, _native.SyncKind.BARRIER, call=call)
+                program.append(sequence, SyncKind.BARRIER, call=call)
             else:
-                names[word] = program.append(sequence, _native.SyncKind.STEP, call=call)
+                names[word] = program.append(sequence, SyncKind.STEP, call=call)
             word = next(words, "}")
         return word
 
@@ -198,12 +198,12 @@ class Executions:
 
     def _node(self, number: int, iterations: dict[int, int]) -> list[tuple[Event, ...]]:
         node = self.program.nodes[number]
-        if node.kind == _native.SyncKind.STEP:
+        if node.kind == SyncKind.STEP:
             return [(Event(0, number, iterations),)]
-        if node.kind == _native.SyncKind.BARRIER:
+        if node.kind == SyncKind.BARRIER:
             bit = self.barrier if node.call is None else self.called
             return [(Event(bit, None, iterations),)]
-        if node.kind == _native.SyncKind.BRANCH:
+        if node.kind == SyncKind.BRANCH:
             return [path for region in node.parts for path in self._sequence(region, iterations)]
         (body,) = node.parts
         paths = []
@@ -255,9 +255,9 @@ def count_executions(program: Program, most: int, sequence: int = 0) -> int:
         product = 1
         for number in items:
             node = program.nodes[number]
-            if node.kind == _native.SyncKind.BRANCH:
+            if node.kind == SyncKind.BRANCH:
                 product *= sum(count(program.sequences[region]) for region in node.parts)
-            elif node.kind == _native.SyncKind.LOOP:
+            elif node.kind == SyncKind.LOOP:
                 body = program.sequences[node.parts[0]]
                 before, iteration = count(body[: node.exit]), count(body)
                 product *= sum(iteration**n * before for n in range(node.has_iteration, most + 1))
@@ -291,12 +291,12 @@ def _fill(
         if around is None and barriers:  # one call after the other, or goes on
             call = rng.choices([call, None, 100 * sequence + number], [3, 5, 2])[0]
         kind = rng.choices(
-            [_native.SyncKind.STEP, _native.SyncKind.LOOP, _native.SyncKind.BRANCH],
+            [SyncKind.STEP, SyncKind.LOOP, SyncKind.BRANCH],
             [5, 2 * (depth < 3), 2 * (depth < 2)],
         )[0]
-        if barriers and kind == _native.SyncKind.STEP and rng.random() < 0.15:
-            kind = _native.SyncKind.BARRIER
-        if kind == _native.SyncKind.LOOP:
+        if barriers and kind == SyncKind.STEP and rng.random() < 0.15:
+            kind = SyncKind.BARRIER
+        if kind == SyncKind.LOOP:
             # How long the body gets is only known afterwards: try the same again.
             state = rng.getstate()
             trial = Program()
@@ -310,14 +310,14 @@ def _fill(
             rng.setstate(after)
             continue
         node = program.append(sequence, kind, call=call)
-        if kind == _native.SyncKind.BRANCH:
+        if kind == SyncKind.BRANCH:
             for _ in range(rng.choice([2, 2, 3])):
                 _fill(rng, program, program.add_part(node), depth + 1, barriers, call)
 
 
 def random_hazards(rng: Random, program: Program, far: bool) -> list[Hazard]:
     """Return hazards between any steps; some may be between steps that exclude each other."""
-    steps = [n for n, node in enumerate(program.nodes) if node.kind == _native.SyncKind.STEP]
+    steps = [n for n, node in enumerate(program.nodes) if node.kind == SyncKind.STEP]
     hazards: list[Hazard] = []
     for _ in range(rng.randint(1, 6) if steps else 0):
         source, target = rng.choice(steps), rng.choice(steps)
@@ -336,9 +336,9 @@ def random_nest(rng: Random, depth: int, program: Program, sequence: int = 0) ->
     """Add loops and branches, with steps before and behind them."""
     for _ in range(rng.randint(2, 5)):
         kind = rng.choices(
-            [_native.SyncKind.STEP, _native.SyncKind.LOOP, _native.SyncKind.BRANCH],
+            [SyncKind.STEP, SyncKind.LOOP, SyncKind.BRANCH],
             [5, 2 * (depth > 0), 2 * (depth > 0)],
         )[0]
         node = program.append(sequence, kind, 0, rng.random() < 0.5)
-        for _ in range({_native.SyncKind.LOOP: 1, _native.SyncKind.BRANCH: 2}.get(kind, 0)):
+        for _ in range({SyncKind.LOOP: 1, SyncKind.BRANCH: 2}.get(kind, 0)):
             random_nest(rng, depth - 1, program, program.add_part(node))

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from pipeline._native import IntegerAnswer, solve_integers
+from _native_test import IntegerAnswer, solve_integers
 
 Constraint = tuple[list[int], int, bool]
 

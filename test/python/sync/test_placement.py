@@ -6,9 +6,9 @@ import time
 from itertools import chain
 from random import Random
 
+import _native_test
 import pytest
 
-from pipeline import _native
 from sync.placement_programs import (
     Executions,
     Hazard,
@@ -107,7 +107,7 @@ SITUATIONS = {
 def test_situations(name: str) -> None:
     text, hazards, places = SITUATIONS[name]
     program, names = parse(text)
-    placement = _native.place_barriers(
+    placement = _native_test.place_barriers(
         program.native, [parse_hazard(hazard, names) for hazard in hazards]
     )
     assert show(program, placement.points) == places
@@ -118,8 +118,8 @@ def test_situations(name: str) -> None:
 def test_existing_barriers() -> None:
     program, names = parse("Wa barrier Ra barrier Wb Qb barrier Rb")
     hazards = [parse_hazard("Wa Ra", names), parse_hazard("Wb Rb", names)]
-    assert _native.place_barriers(program.native, hazards).points == []
-    kept = _native.place_barriers(program.native, hazards, replace_existing=True)
+    assert _native_test.place_barriers(program.native, hazards).points == []
+    kept = _native_test.place_barriers(program.native, hazards, replace_existing=True)
     # Behind the first and the last one.
     assert kept.points == [(0, 2), (0, 7)]
     assert kept.certificate == [0, 1]
@@ -127,14 +127,14 @@ def test_existing_barriers() -> None:
 
 def test_places_of_existing_barriers_are_preferred() -> None:
     program, names = parse("Wa barrier Qa Ra")
-    placement = _native.place_barriers(program.native, [parse_hazard("Wa Ra", names)], True)
+    placement = _native_test.place_barriers(program.native, [parse_hazard("Wa Ra", names)], True)
     assert placement.points == [(0, 2)]
 
 
 def test_barriers_that_stay() -> None:
     program, names = parse("Wa barrier Qa barrier Ra barrier Wb call { barrier Rb }")
     hazards = [parse_hazard(text, names) for text in ("Wa Ra", "Qa Ra", "Wb Rb")]
-    chosen = _native.choose_barriers(program.native, hazards)
+    chosen = _native_test.choose_barriers(program.native, hazards)
     assert chosen.points == [(0, 4)]
     assert chosen.is_optimal
 
@@ -142,7 +142,7 @@ def test_barriers_that_stay() -> None:
 def test_nothing_between() -> None:
     program, names = parse("if { Wa } else { Ra } call { Wb Rb }")
     hazards = [parse_hazard(text, names) for text in ("Wa Ra", "Wb Rb")]
-    placement = _native.place_barriers(program.native, hazards)
+    placement = _native_test.place_barriers(program.native, hazards)
     assert placement.uncovered == [0, 1]
     assert placement.points == []
 
@@ -164,7 +164,7 @@ def check(program: Program, hazards: list[Hazard], most: int, rng: Random) -> No
         bits = sum(executions.bits[point] for point in some)
         given = executions.barrier | executions.called
         expected = bool(between) and is_covered(between, bits | given)
-        assert _native.is_covered(program.native, hazard, some) == expected, (hazard, some)
+        assert _native_test.is_covered(program.native, hazard, some) == expected, (hazard, some)
     for replace_existing in (False, True):
         check_placement(program, hazards, masks, executions, replace_existing)
     check_choice(program, hazards, masks, executions)
@@ -177,7 +177,7 @@ def check_placement(
     executions: Executions,
     replace_existing: bool,
 ) -> None:
-    placement = _native.place_barriers(program.native, hazards, replace_existing)
+    placement = _native_test.place_barriers(program.native, hazards, replace_existing)
     given = executions.called | (0 if replace_existing else executions.barrier)
     everything = sum(executions.bits.values()) | given
     uncovered = [
@@ -210,7 +210,7 @@ def check_choice(
     """Of barriers that are there, the fewest stay that cover what all of them cover."""
     given = executions.called | executions.barrier
     cover = [n for n, between in enumerate(masks) if between and is_covered(between, given)]
-    chosen = _native.choose_barriers(program.native, [hazards[n] for n in cover])
+    chosen = _native_test.choose_barriers(program.native, [hazards[n] for n in cover])
     existing = sorted(program.existing())
     assert set(chosen.points) <= set(existing)
     assert not chosen.uncovered
@@ -315,13 +315,13 @@ def test_with_barriers_of_warps() -> None:
         block, warp = (list(chain(*part)) for part in (masks[:half], masks[half:]))
         unit = {executions.bits[point]: vector(program, [point]) for point in executions.bits}
         least = least_of_both(executions, block, warp, unit)
-        placement = _native.place_barriers_with_warps(
+        placement = _native_test.place_barriers_with_warps(
             program.native, hazards[:half], hazards[half:]
         )
         found = sum(executions.bits[point] for point in placement.points)
         assert least[found] == min(least.values()), placement.points
         assert placement.is_optimal
-        alone = _native.place_barriers(program.native, hazards[:half])
+        alone = _native_test.place_barriers(program.native, hazards[:half])
         differs += least[sum(executions.bits[point] for point in alone.points)] > min(
             least.values()
         )
@@ -334,7 +334,7 @@ def test_with_barriers_of_warps() -> None:
 
 def straight(size: int) -> tuple[Program, list[int]]:
     program = Program()
-    return program, [program.append(0, _native.SyncKind.STEP) for _ in range(size)]
+    return program, [program.append(0, _native_test.SyncKind.STEP) for _ in range(size)]
 
 
 @pytest.mark.parametrize("length", [1, 7, 40, 2048])
@@ -344,7 +344,7 @@ def test_long_programs(length: int) -> None:
         (source, target, None, False) for source, target in zip(steps, steps[length:], strict=False)
     ]
     start = time.perf_counter()
-    placement = _native.place_barriers(program.native, hazards)
+    placement = _native_test.place_barriers(program.native, hazards)
     assert time.perf_counter() - start < 2
     assert placement.is_optimal
     assert len(placement.points) == len(placement.certificate) == 4095 // length
@@ -355,7 +355,7 @@ def test_nested_loops() -> None:
         rng = Random(seed)
         program, hazards = random_nest_with_hazards(rng, 3, 100)
         start = time.perf_counter()
-        placement = _native.place_barriers(program.native, hazards)
+        placement = _native_test.place_barriers(program.native, hazards)
         assert time.perf_counter() - start < 0.5
         assert placement.is_optimal
         check_minimal(program, hazards, placement)
@@ -371,15 +371,17 @@ def random_nest_with_hazards(rng: Random, depth: int, count: int) -> tuple[Progr
 
 
 def check_minimal(
-    program: Program, hazards: list[Hazard], placement: _native.SyncPlacement
+    program: Program, hazards: list[Hazard], placement: _native_test.SyncPlacement
 ) -> None:
     """Every hazard is covered, and none of the barriers can be left out."""
     coverable = [hazard for n, hazard in enumerate(hazards) if n not in placement.uncovered]
     points = placement.points
-    assert all(_native.is_covered(program.native, hazard, points) for hazard in coverable)
+    assert all(_native_test.is_covered(program.native, hazard, points) for hazard in coverable)
     for point in points:
         others = [other for other in points if other != point]
-        assert not all(_native.is_covered(program.native, hazard, others) for hazard in coverable)
+        assert not all(
+            _native_test.is_covered(program.native, hazard, others) for hazard in coverable
+        )
 
 
 def test_limited_time() -> None:
@@ -388,7 +390,7 @@ def test_limited_time() -> None:
     for seed in range(12):
         program, hazards = random_nest_with_hazards(Random(seed), 6, 1000)
         start = time.perf_counter()
-        placement = _native.place_barriers(program.native, hazards)
+        placement = _native_test.place_barriers(program.native, hazards)
         assert time.perf_counter() - start < 10
         if not placement.is_optimal:
             limited += 1

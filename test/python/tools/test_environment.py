@@ -110,12 +110,16 @@ class FakeCommands:
         self.builds: list[list[str]] = []
         self.installs: list[list[str]] = []
         self.repairs: list[list[str]] = []
+        self.targets: list[list[str]] = []
 
     def __call__(self, command: list[str], *_: str, **__: str) -> None:
         if command[1:3] == ["-m", "venv"]:
             python = Path(command[3]) / "bin" / "python"
             python.parent.mkdir(parents=True)
             python.touch()
+            (python.parents[1] / "lib" / "python3" / "site-packages").mkdir(parents=True)
+        elif "--build" in command:
+            self.targets.append(command)
         elif "repair" in command:
             folder = Path(command[command.index("--wheel-dir") + 1])
             (folder / "mlir_workgroup-1-manylinux.whl").touch()
@@ -151,6 +155,22 @@ def test_package_is_built_once_for_both(environment: ModuleType, commands: FakeC
     (environment.ROOT / "lib" / "Pass.cpp").write_text("int g();")
     environment.prepare_user()
     assert len(commands.builds) == 2
+
+
+def test_extension_of_tests_is_for_developers(
+    environment: ModuleType, commands: FakeCommands
+) -> None:
+    """It is built where the package was built, and found by a path."""
+    environment.prepare_user()
+    environment.prepare_developer("wheel")
+    assert commands.targets == []
+    environment.prepare_developer("test")
+    tree = environment.ROOT / "build" / "py3-none-any"
+    [words] = commands.targets
+    assert words[1:] == ["--build", str(tree), "--target", "_native_test", "_native_test_stub"]
+    [path] = environment.DEVELOPER.folder.rglob("*.pth")
+    assert path.read_text() == f"{tree / 'test' / 'native'}\n"
+    assert not list(environment.USER.folder.rglob("*.pth"))
 
 
 def test_user_gets_what_the_package_declares(

@@ -97,6 +97,11 @@ def test_tag_and_size(wheel: Path) -> None:
     assert wheel.stat().st_size < 30e6
     with zipfile.ZipFile(wheel) as archive:
         assert sum(entry.file_size for entry in archive.infolist()) < 80e6
+        libraries = {entry for entry in archive.namelist() if entry.endswith(".so")}
+    assert {Path(name).name.partition(".")[0] for name in libraries} == {
+        "_native",
+        "WorkgroupPlugin",
+    }
 
 
 @pytest.mark.parametrize("needed", ["numpy", "tqdm"])

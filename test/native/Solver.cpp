@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// workgroup/Analysis/IntegerSolver.h, which no IR is needed for. Nothing of the
-// package uses it: it lets the tests compare answers with an enumeration.
+// lib/Analysis/Integers, which no IR is needed for: the tests compare answers
+// with an enumeration.
 //
 //===----------------------------------------------------------------------===//
 

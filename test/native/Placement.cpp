@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The programs of workgroup/Analysis/BarrierPlacement.h, which no IR is needed
-// for. Nothing of the package uses them: they let the tests compare placements
-// with what an enumeration of all executions says.
+// lib/Analysis/Placement, which no IR is needed for: the tests compare
+// placements with what an enumeration of all executions says.
 //
 //===----------------------------------------------------------------------===//
 

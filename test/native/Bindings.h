@@ -1,0 +1,17 @@
+//===- Bindings.h - Parts of the tests' extension ------------- -*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_TEST_BINDINGS_H
+#define WORKGROUP_TEST_BINDINGS_H
+
+#include <nanobind/nanobind.h>
+
+void bindPlacement(nanobind::module_ &m);
+void bindSolver(nanobind::module_ &m);
+
+#endif // WORKGROUP_TEST_BINDINGS_H
