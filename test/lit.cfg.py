@@ -63,6 +63,6 @@ try:
     config.available_features.add("ptxas")
 except subprocess.CalledProcessError:
     lit_config.note("ptxas was not found: tests that assemble PTX are skipped")
-for variable in ("CUDA_HOME", "LD_LIBRARY_PATH"):
+for variable in ("CUDA_HOME", "LD_LIBRARY_PATH", "PYTHONPATH"):
     if value := os.environ.get(variable):
         config.environment[variable] = value
