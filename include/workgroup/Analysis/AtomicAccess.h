@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Atomic operations and fences of the LLVM dialect as orders between threads:
+// the scope that they reach (PTX ISA: `.cta`, `.cluster`, `.gpu`, `.sys`), and
+// whether they order other accesses of their thread. Relaxed operations order
+// nothing but themselves. Volatile accesses count as relaxed ones of the whole
+// system.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_ANALYSIS_ATOMICACCESS_H
 #define WORKGROUP_ANALYSIS_ATOMICACCESS_H

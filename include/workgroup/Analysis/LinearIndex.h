@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An index as a constant and multiples of SSA values, as views and accesses
+// state it: `base + 128 * row + col`. Nothing is known of the values; what they
+// are per thread and iteration, SymbolicIndex tells. Results of affine maps
+// that are no such sum, as `d0 floordiv 4`, are terms of their own.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_ANALYSIS_LINEARINDEX_H
 #define WORKGROUP_ANALYSIS_LINEARINDEX_H

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The collector walks a kernel and describes what each operation does to
+// memory: kind of access, root, footprint, and access scope (one thread, the
+// warp, the block). It tries the forms of operations one after the other:
+// elements, vectors, matrices of a warp, whole memrefs, asynchronous copies,
+// pointers, effects. An operation that is none of these is taken to access any
+// memory that it can reach.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSCOLLECTOR_H
 #define WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSCOLLECTOR_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The shape of an access is a box of elements of its memref: a first index and
+// a count in each dimension. With the place of the memref in its root it
+// becomes the footprint, which counts in bytes, or in the dimensions of a
+// memref where strides are not constants. A masked or partial access has the
+// box that holds all that it may touch.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSFOOTPRINT_H
 #define WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSFOOTPRINT_H

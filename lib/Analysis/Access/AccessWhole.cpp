@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `memref.copy`, `workgroup.copy` and linalg operations access whole memrefs.
+// If all threads of the block reach the operation together, with the same
+// operands, the access is the block's: the operation is to be spread over the
+// threads, each doing a part of it. Otherwise each thread does all of it by
+// itself.
+//
+//===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Buffers in no memory space, or in private memory, are allocated by each
+// thread for itself, so that their accesses cannot race. They are collected by
+// the same collector as those to memory that threads share, but apart from
+// them: verification asks of these whether a thread reads what only other
+// threads have written.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_ACCESS_OWNACCESSES_H
 #define WORKGROUP_LIB_ANALYSIS_ACCESS_OWNACCESSES_H

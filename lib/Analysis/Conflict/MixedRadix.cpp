@@ -5,6 +5,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An equation of threads that meet is split at a base, one of its factors:
+// terms that the base divides make the upper part, all others the lower one. If
+// the range of the lower part leaves the upper part a single value, the
+// equation becomes two:
+//
+//   128 * (block - block') + (row - row') = 0, -127 <= row - row' <= 127
+//     -> block - block' = 0, row - row' = 0
+//
+// Equations that only speak of threads are then looked up in tables, for all
+// pairs of threads of the block.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Analysis/Integers/CheckedArithmetic.h"
 #include "PairEquations.h"

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A query takes two footprints and the relation of two threads (same block or
+// two blocks, same or later iteration) and says whether the threads may touch
+// one byte. It asks from cheap to dear: ranges; tables of all threads of the
+// block; a system of integer constraints for two threads given as numbers;
+// mixed-radix equations; the system for any two threads. The answer is none,
+// possible with a reason, or certain with a witness: two threads and a place.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H

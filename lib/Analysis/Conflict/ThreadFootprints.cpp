@@ -5,6 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An access becomes a symbolic footprint: its place as forms, one for each
+// coordinate, its box of extents, the contiguous length at the end (the run),
+// and the condition under which it is executed. Footprints are brought to one
+// form first: boxes that go down go up from their last place, and boxes that
+// lie one behind the other become a longer run. Footprints that differ by
+// constants only are a family, and a pair that is as far apart as an earlier
+// pair has its answer (twins).
+//
+//===----------------------------------------------------------------------===//
 
 #include "Analysis/Index/SymbolicTranslator.h"
 #include "ThreadConflictQuery.h"

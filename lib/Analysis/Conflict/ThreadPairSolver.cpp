@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Products of two unknowns and exclusive ors are not linear. Each is a variable
+// of its own, and what is known of two of them is added as a choice before the
+// system is solved:
+//
+//   x * n and y * n, n >= 0: equal, or at least n apart, as x and y are
+//   a xor k = b xor k'  ->  k != k' or a = b
+//
+//===----------------------------------------------------------------------===//
 
 #include "ThreadPairSystem.h"
 #include "llvm/ADT/SetVector.h"

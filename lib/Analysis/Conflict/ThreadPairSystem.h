@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The atoms of two symbolic threads are variables of one system of linear
+// constraints: one variable if both threads hold the same (an argument, say),
+// two otherwise (ids, iterations). Quotients, remainders, minima and conditions
+// are exact; products are bounded by the planes through the corners of their
+// ranges. A solution is two threads that meet, unless something in the system
+// was inexact.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADPAIRSYSTEM_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADPAIRSYSTEM_H

@@ -6,6 +6,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A value that a loop carries follows from its initial value by constants in
+// many loops, as a slot or a parity does. It is computed iteration by
+// iteration: the arguments of the loop in iteration n are what the body has
+// handed on in iteration n - 1. One evaluator for each iteration keeps what was
+// computed.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_INDEX_TURNVALUES_H
 #define WORKGROUP_LIB_ANALYSIS_INDEX_TURNVALUES_H

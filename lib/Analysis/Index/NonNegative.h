@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A value is never negative if what it is computed from is not, and the
+// operation keeps the sign. For a value that a loop carries this is an
+// induction: it is assumed of the value itself, and shown of its initial value
+// and of what the loop hands on. A proof that takes too many values is given
+// up.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_INDEX_NONNEGATIVE_H
 #define WORKGROUP_LIB_ANALYSIS_INDEX_NONNEGATIVE_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Sums of multiples of 64-bit integers, which have no result where they would
+// overflow. Factors of systems grow when variables are eliminated, so that each
+// step has to be checked; who gets no result takes what he asks for as unknown.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_INTEGERS_CHECKEDARITHMETIC_H
 #define WORKGROUP_LIB_ANALYSIS_INTEGERS_CHECKEDARITHMETIC_H

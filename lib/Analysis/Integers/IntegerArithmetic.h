@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What `arith` operations compute on integers of a width, for those who
+// evaluate IR with numbers: by thread, by iteration, or as a constant. A number
+// is a signed 64-bit one whose low `width` bits count; `index` has 64 bits. An
+// operation has no result where MLIR leaves it undefined: a division by zero, a
+// shift by the width or more.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERARITHMETIC_H
 #define WORKGROUP_LIB_ANALYSIS_INTEGERS_INTEGERARITHMETIC_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A worklist holds pairs of an alias of the buffer and the operation of the
+// kernel that its uses count at: the user itself, or the call by which a callee
+// gets the buffer. Each use makes further aliases, is a use of the contents, or
+// lets the buffer get out of sight. An asynchronous copy is in use up to the
+// first wait that is known to cover its group.
+//
+//===----------------------------------------------------------------------===//
 
 #include "BufferFlow.h"
 #include "BufferLiveness.h"

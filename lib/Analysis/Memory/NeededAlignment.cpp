@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The alignment of a buffer is the largest that one of its accesses asks for: a
+// vector, a fragment of `wmma`, a row of `ldmatrix`, the tile of a TMA copy
+// (PTX ISA, alignment of operands of these instructions). The uses of a buffer
+// are followed through views and into callees. A promise of an operation counts
+// only if the constant place of the access, where it is known, can keep it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "BufferFlow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

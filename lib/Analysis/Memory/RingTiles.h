@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A tile that a ring gives out may be used up to the commit (a slot that is
+// written) or the release (a slot that is read) that ends its use. If every
+// tile of a ring is, the ring keeps its tiles apart, and they need not be taken
+// for one memory. The check finds, for each `put` and `get`, the last use of
+// its tiles in the same block, views of them included.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_RINGTILES_H
 #define WORKGROUP_LIB_ANALYSIS_MEMORY_RINGTILES_H

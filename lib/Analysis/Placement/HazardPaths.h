@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What every path from the first step of a hazard to the second one passes:
+// points, barriers, branches and loops. A walk has three parts: from the first
+// step to the end of its iteration, whole iterations between, and from the
+// start of an iteration to the second step. A barrier covers the hazard if it
+// is met on this walk.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_HAZARDPATHS_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_HAZARDPATHS_H

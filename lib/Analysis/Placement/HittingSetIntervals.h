@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// If the choices can be numbered such that each demand is an interval of them,
+// the cheapest hitting set takes dynamic programming from the back: the best
+// choice from a place on is the cheapest one before the end of the first
+// interval that starts there, with all that it takes behind it. Demands of a
+// loop are arcs of a circle, which is opened at a place that no arc passes (the
+// seam). Straight-line code and plain loops are of this kind.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_HITTINGSETINTERVALS_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_HITTINGSETINTERVALS_H

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The matrix of a hitting set problem, choices by demands in bits, and the
+// state of a search in it: which demands are open and which choices are left.
+// `reduce` shrinks a state without loss, as for set covers: a demand that
+// another one implies is dropped, a choice that another one replaces at no
+// higher price is dropped, and a choice that is the only one for a demand is
+// taken. What is left is solved by intervals or branch and bound.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_HITTINGSETSTATE_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_HITTINGSETSTATE_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A barrier can stand in any point of a program, but few points are worth one:
+// right before the end of a hazard, at the test of a loop, and where a barrier
+// is already. A barrier in any other point can be moved to one of these without
+// loss (the argument is in PlacementCandidates.cpp). So the hitting set has a
+// choice for each candidate, not for each point.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTCANDIDATES_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTCANDIDATES_H

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The fewest barriers are a hitting set: a hazard is a demand, and the points
+// on its paths are the choices that meet it. A branch on a path is a choice
+// without a price, which makes a demand in each of its regions. Prices are
+// counts by loop depth, compared from the deepest on, so that a barrier in an
+// inner loop is never traded for any number of barriers around it. The
+// certificate is a set of hazards that have no point in common.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTPROBLEM_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_PLACEMENTPROBLEM_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Rules by which a value is the same for all lanes of a warp though it is not
+// for the block: results of `gpu.subgroup_reduce` and of shuffles from one
+// lane, and numbers of warps, such as `threadIdx.x / 32` where rows of the
+// block are whole warps. Uniformity asks for them at operations whose operands
+// differ.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_PROGRAM_WARPRULES_H
 #define WORKGROUP_LIB_ANALYSIS_PROGRAM_WARPRULES_H

@@ -6,6 +6,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// To avoid a region of a branch matters to a hazard only if the condition of
+// the branch has an atom in common with the footprints or the iterations of the
+// hazard, or depends on which threads there are. The closure of a form holds
+// its atoms and all that these are made of. Where both closures are disjoint,
+// threads that meet can avoid the region as well, and no query of two threads
+// is needed.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H
 #define WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Paths of the program that no two threads of a hazard take do not count: the
+// hazard may require an iteration of a loop between its accesses, or a region
+// of a branch. For each loop and branch on a path the conflict is asked for
+// again, with the loop left out or the region avoided. If the threads do not
+// meet then, all paths pass that node, and a barrier in it covers the hazard.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
 #define WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H

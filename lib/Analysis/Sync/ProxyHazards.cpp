@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// TMA accesses memory by the asynchronous proxy, threads by the generic one.
+// What a thread has done before TMA reads or writes the same bytes needs a
+// proxy fence between, and then a barrier unless one thread does both (PTX ISA,
+// memory consistency model, proxies). The first fence is found on every path
+// between the two; a barrier has to cover the order from there to the copy.
+//
+//===----------------------------------------------------------------------===//
 
 #include "HazardFinder.h"
 #include "PathRefinement.h"

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For each asynchronous access, the step behind which it is done: a wait for a
+// phase of an mbarrier, or a wait that leaves too few groups pending for that
+// of the access (PTX ISA, `cp.async.wait_group` and
+// `cp.async.bulk.wait_group`). Phases are asked first, then groups of copies,
+// of bulk stores, and of what these read. An access for which nothing is found
+// is never done, or not known to be.
+//
+//===----------------------------------------------------------------------===//
 
 #include "AsyncCopies.h"
 #include "AsyncPhases.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A point of a tree as an operation before which a barrier can be inserted, or
+// as the edges of the control-flow graph that have to be split for it; and
+// points of a tree as points of a finer tree of the same kernel. The tree of
+// warps, say, has loops and branches where that of the block has one step: both
+// are walked side by side, and items match that start at the same operation.
+//
+//===----------------------------------------------------------------------===//
 
 #include "SyncTree.h"
 
