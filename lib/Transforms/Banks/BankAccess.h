@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An access of a warp to a workgroup buffer, as far as bank conflicts depend on
+// it: the first element of each lane as a linear index, the consecutive
+// elements that a lane accesses, the lanes whose address is used, and whether
+// the operation may be split into narrower ones. A wide access is done in
+// pieces, instructions of at most 16 bytes for a lane. Operations that are not
+// described here keep the layout of their buffer as it is.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_BANKS_BANKACCESS_H
 #define WORKGROUP_LIB_TRANSFORMS_BANKS_BANKACCESS_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The rewriter applies a chosen layout to a buffer. Each access is first
+// resolved through its views to indices into the buffer itself; the column then
+// becomes the swizzled one. An access that is wider than a chunk becomes
+// several, and alignments that operations promise shrink to what the new layout
+// keeps.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_BANKS_BANKREWRITER_H
 #define WORKGROUP_LIB_TRANSFORMS_BANKS_BANKREWRITER_H

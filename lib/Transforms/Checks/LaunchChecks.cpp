@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Sizes of launches against the limits of the hardware (CUDA C++ programming
+// guide, technical specifications per compute capability), and against what
+// attributes of the kernel promise: grids, blocks, clusters, and bytes of
+// dynamic memory. Only constants are compared; what is not known is taken to
+// fit.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Transforms/Utils/KernelBuffers.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

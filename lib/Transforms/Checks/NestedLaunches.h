@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A kernel cannot launch kernels in this compiler, neither directly nor in a
+// function that it calls. The search goes through regions and callees, each
+// function once, and reports the first launch that it meets.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_CHECKS_NESTEDLAUNCHES_H
 #define WORKGROUP_LIB_TRANSFORMS_CHECKS_NESTEDLAUNCHES_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A block reads some tiles of global memory more than once, as a softmax does
+// (maximum, sum, quotient), or across the order in which they lie, as a
+// transposition does. Such a tile is copied to workgroup memory once, by the
+// whole block, and its readers read the copy. A tile is staged if nothing in
+// the block may write to it and the copies fit into the given bytes.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEREADS_H
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEREADS_H

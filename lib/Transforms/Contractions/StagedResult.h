@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A contraction that keeps its sums in registers needs to know what its result
+// buffer starts from and who reads it. `analyze` finds the fill before, the
+// reads behind, and an operation that overwrites the result in place; these can
+// work on registers, too. `redirect` then makes all of them use another buffer.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_STAGEDRESULT_H

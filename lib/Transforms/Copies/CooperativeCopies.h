@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A copy is done by the whole block together, or by each thread for itself. The
+// block does it if all threads reach it with the same operands (uniformity);
+// each thread does it if the operands differ by thread ids or private memory.
+// Where a copy of workgroup memory is neither for certain, there is no right
+// place for barriers, and it is refused.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_COPIES_COOPERATIVECOPIES_H
 #define WORKGROUP_LIB_TRANSFORMS_COPIES_COOPERATIVECOPIES_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Whether the source and the target of a copy may be one memory in part, so
+// that the order of its elements would matter. Both operands are followed back
+// through views and joins of paths to their roots; two views of one root are
+// compared by their offsets. Arguments of kernels are taken to be different
+// memory.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_COPIES_COPYOVERLAP_H
 #define WORKGROUP_LIB_TRANSFORMS_COPIES_COPYOVERLAP_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A ragged tile is made by two operations: a fill with zeros, then a copy of
+// the part that there is. Copies can pad by themselves, `cp.async` by its
+// source size (PTX ISA: bytes beyond it are zeros), so that the fill is merged
+// into the copy. A fill that the copy overwrites as a whole is dropped.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_COPIES_COPYPADDING_H
 #define WORKGROUP_LIB_TRANSFORMS_COPIES_COPYPADDING_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The loops of an operation are cut into tiles, and each block of the grid does
+// one: an `scf.forall` over the numbers of tiles, mapped to blocks, the last
+// dimension fastest. A loop that is not tiled (size 0) is in each tile as a
+// whole. Tiles at the end of a loop may be smaller, except where sizes divide.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELS_BLOCKTILES_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_BLOCKTILES_H

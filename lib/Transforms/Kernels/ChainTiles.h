@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Two contractions in a chain, such as the two products of attention, share a
+// block: the first makes a tile of rows by some columns at a time, and the
+// second multiplies it. What lies between them, a softmax say, writes to the
+// buffer that the second one reads.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELS_CHAINTILES_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_CHAINTILES_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass groups the operations of each block of a host function, moves each
+// group into a private function of its own, and leaves a call. Users come
+// first, so that each makes for itself what operations without inputs make. The
+// function is in destination-passing style: results are put into tensors that
+// are arguments.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelFunctionBuilder.h"
 #include "Support/Remarks.h"

@@ -6,6 +6,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The arguments of a kernel's function are collected first: what the group
+// reads, then a destination for each result that updates nothing that is read.
+// Cheap operations and views that the host would have to copy are cloned into
+// the function instead. The group is then moved into it, and values that turn
+// out to be unused are erased.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELS_KERNELFUNCTIONBUILDER_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_KERNELFUNCTIONBUILDER_H

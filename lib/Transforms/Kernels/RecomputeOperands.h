@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A tensor that is cheap to make, or that no tile can hold, is not kept: each
+// operation that reads it computes the elements again. The producer is fused
+// into the body of each reader, which takes more arithmetic and no memory. A
+// reader that found the extents of its loops by the tensor gets an input that
+// tells them and is not read.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_KERNELS_RECOMPUTEOPERANDS_H
 #define WORKGROUP_LIB_TRANSFORMS_KERNELS_RECOMPUTEOPERANDS_H

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass works on the function of one kernel, step by step: recompute what no
+// tile can hold, split sums that blocks are to share, tile the loops of the
+// root (its last operation) and map the tiles to blocks, with the operations
+// before it fused into the tile; then tile chained contractions by columns, and
+// sums of contractions into steps. Upstream's tiling
+// (`scf::tileConsumerAndFuseProducersUsingSCF`) does each rewriting.
+//
+//===----------------------------------------------------------------------===//
 
 #include "BlockTiles.h"
 #include "ChainTiles.h"

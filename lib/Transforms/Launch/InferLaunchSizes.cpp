@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// If all launches of a kernel have the same constant sizes of block or grid,
+// the kernel states them by attributes, as `gpu.known_block_size`. A function
+// states what all its callers state. Analyses then know the sizes from the
+// kernel alone, wherever it is launched.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Transforms/Utils/KernelBuffers.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The grid of a launch has a block for each iteration of the dimensions of a
+// loop that are mapped to blocks. Up to three dimensions are x, y and z; if
+// there are more, or if one may be too long for y or z (65,535), all are folded
+// into x and taken apart again by division. A grid without blocks is no launch:
+// it is guarded by a condition unless it is known to have some.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LAUNCH_LAUNCHGRID_H
 #define WORKGROUP_LIB_TRANSFORMS_LAUNCH_LAUNCHGRID_H

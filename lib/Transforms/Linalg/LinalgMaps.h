@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Index maps of linalg operations that tiling cannot slice are rewritten. An
+// operand that is read by quotients, remainders, or in falling order is looked
+// up in the body (`tensor.extract`) instead; a window of one element is no
+// window. Results have to be written by maps that reach each element once.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LINALG_LINALGMAPS_H
 #define WORKGROUP_LIB_TRANSFORMS_LINALG_LINALGMAPS_H

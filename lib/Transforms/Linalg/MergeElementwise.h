@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Element-wise fusion leaves two operations where the result of the first one
+// is also wanted by itself. Both go through the same elements, so that one
+// operation with both results reads the inputs once. They are merged if nothing
+// between them may write what they read.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LINALG_MERGEELEMENTWISE_H
 #define WORKGROUP_LIB_TRANSFORMS_LINALG_MERGEELEMENTWISE_H

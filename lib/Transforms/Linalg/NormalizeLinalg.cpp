@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass brings linalg into the form that schedules match, step by step:
+// raise operations on buffers to tensors, refuse what no kernel can do,
+// decompose composite operations, turn all into `linalg.generic`, drop
+// dimensions of one element, fuse element-wise operations, merge their results.
+// Each step is a set of patterns, upstream's for the most part, run to its end.
+//
+//===----------------------------------------------------------------------===//
 
 #include "LinalgClasses.h"
 #include "LinalgMaps.h"

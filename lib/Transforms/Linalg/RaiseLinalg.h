@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Operations of linalg on buffers become operations on tensors, where it is
+// plain who reads what. A block of the host is gone through in order: what an
+// operation leaves in a buffer is a tensor from there on, and it is stored into
+// memory before anything else may read it. Operations that overlap in ways that
+// tensors cannot say stay on buffers.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LINALG_RAISELINALG_H
 #define WORKGROUP_LIB_TRANSFORMS_LINALG_RAISELINALG_H

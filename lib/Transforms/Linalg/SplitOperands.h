@@ -5,6 +5,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A sum of products whose factors are computed in its body is no contraction
+// that staging or tensor cores know. The factors become operands that are
+// computed beforehand:
+//
+//   sum (a - za) * (b - zb)  ->  a' = a - za, b' = b - zb, sum a' * b'
+//
+// That costs one pass over each operand, and saves the arithmetic each time an
+// element is read again.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LINALG_SPLITOPERANDS_H
 #define WORKGROUP_LIB_TRANSFORMS_LINALG_SPLITOPERANDS_H

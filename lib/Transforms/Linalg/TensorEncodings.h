@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A tensor type may have an encoding, as sparse tensors do, which says how its
+// elements are stored. No lowering here follows it: bufferization would make a
+// dense buffer of it, so that such tensors are refused where they enter or are
+// made.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LINALG_TENSORENCODINGS_H
 #define WORKGROUP_LIB_TRANSFORMS_LINALG_TENSORENCODINGS_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass around loop distribution: it reads strategies, levels and arguments
+// from text, refuses options that contradict each other, and hands them on. The
+// work is in DistributeLoops.cpp.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ParallelLoops.h"
 #include "mlir/Pass/Pass.h"

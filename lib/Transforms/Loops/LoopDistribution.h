@@ -5,6 +5,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The iterations of one loop for one of several processors. With 10 iterations,
+// processor 1 of 4, and chunks of 2, it executes
+//
+//   cyclic        1, 5, 9   (id, id + count, ...)
+//   block         3, 4, 5   (consecutive ones, as many for each processor)
+//   block-cyclic  2, 3      (chunks in turn; the next one would be 10, 11)
+//
+// Where there are as many processors as iterations, or more, each executes one:
+// under the condition that it has one (guarded), or without a condition
+// (exact).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LOOPS_LOOPDISTRIBUTION_H
 #define WORKGROUP_LIB_TRANSFORMS_LOOPS_LOOPDISTRIBUTION_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An `scf.forall` or `scf.parallel` with the processors that each of its
+// dimensions is mapped to: blocks, warps, lanes or threads, along x, y, z, or
+// by linear ids. Mappings are upstream's attributes (`#gpu.block<x>`,
+// `#gpu.thread<linear_dim_0>`, `#gpu.loop_dim_map`). A mapping that is not
+// understood, or loops that share processors, is an obstacle in words.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LOOPS_PARALLELLOOPS_H
 #define WORKGROUP_LIB_TRANSFORMS_LOOPS_PARALLELLOOPS_H

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Id and count of blocks, warps, lanes and threads, as values where a builder
+// stands, or as constants where the shape of the block or grid is known. Linear
+// ids count as the PTX ISA does, x fastest:
+//
+//   thread = x + size.x * (y + size.y * z)
+//   warp = thread / 32, lane = thread mod 32
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LOOPS_PROCESSORIDS_H
 #define WORKGROUP_LIB_TRANSFORMS_LOOPS_PROCESSORIDS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A loop with a barrier in its body may be distributed only if all threads of
+// the block go through the same iterations. That holds if its bounds and step
+// are uniform, and so is what its body uses. Uniformity is computed when the
+// first loop with a barrier asks.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_LOOPS_UNIFORMLOOPS_H
 #define WORKGROUP_LIB_TRANSFORMS_LOOPS_UNIFORMLOOPS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gpu.dynamic_shared_memory` becomes a reference to one external array of size
+// zero in space 3, as CUDA's `extern __shared__` is. Its size is read from the
+// register `%dynamic_smem_size` (PTX ISA, special registers). All windows of a
+// module share the symbol.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Support/Remarks.h"
 #include "Transforms/Utils/DynamicWindow.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The collector finds, for each kernel of a module: its workgroup buffers,
+// those among them that an arena may hold (members), and the life of each
+// member in the program order. A member is of this kernel alone, has a known
+// size, and can be made a view of a larger buffer; all others stay as they are.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKCOLLECTOR_H
 #define WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKCOLLECTOR_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The part of packing that dynamic memory takes. Where the arena is dynamic, or
+// a buffer has a size that only the launch knows, the launches ask for more
+// bytes, and what the kernel had of dynamic memory moves to make room. Sizes
+// are computed at the launch from its operands, and once more in the kernel.
+//
+//===----------------------------------------------------------------------===//
 
 #include "PackRewriter.h"
 #include "Transforms/Launch/LaunchSizes.h"

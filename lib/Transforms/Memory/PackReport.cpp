@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Packing as it is told to users: remarks for each kernel and buffer, and the
+// same as data. The lower bound is the most bytes that live at one time,
+// alignment included; if the arena has that size, no layout is better.
+//
+//===----------------------------------------------------------------------===//
 
 #include "PackedKernel.h"
 #include "Support/Remarks.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The rewriter makes each member a view of the arena at its offset:
+// attributions, allocations and globals are replaced, deallocations erased. The
+// arena is an attribution of the kernel, a `memref.global` if functions use it
+// as well, an allocation in a kernel that is not outlined, or dynamic memory.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKREWRITER_H
 #define WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKREWRITER_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What packing knows of one kernel and decides for it. Packing has three steps:
+// PackCollector collects the buffers and their lives, PackMemory chooses an
+// offset for each such that buffers that live at the same time share no byte,
+// and PackRewriter makes them views of one arena. This is the record that the
+// steps hand on.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKEDKERNEL_H
 #define WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKEDKERNEL_H

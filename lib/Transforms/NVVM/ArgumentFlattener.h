@@ -6,6 +6,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A memref argument is a descriptor of rank * 2 + 3 fields. A flattened
+// function takes the pointer, and only those extents, strides and offsets that
+// its body uses. Parts for which all call sites pass the same value share a
+// parameter.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_ARGUMENTFLATTENER_H
 #define WORKGROUP_LIB_TRANSFORMS_NVVM_ARGUMENTFLATTENER_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Each `gpu.module` gets an `#nvvm.target` of the chip that it is compiled for:
+// the one that it names itself, or that of the option. The PTX version is that
+// of the chip, or a newer one if an operation of the module needs it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Target/OperationNeeds.h"
 #include "workgroup/Transforms/NVVM.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Operations of the math dialect that upstream's lowering leaves become
+// arithmetic. A power of integers is a loop over the bits of the exponent
+// (square and multiply); a number is normal if its magnitude is finite and not
+// below the smallest normal one.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDMATH_H
 #define WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDMATH_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Upstream lowers a `memref.expand_shape` with one dynamic extent per group.
+// With several, the strides follow from the extents that the operation states:
+// the innermost dimension of a group has the stride of the source, each other
+// one steps over those within it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDSHAPES_H
 #define WORKGROUP_LIB_TRANSFORMS_NVVM_EXPANDSHAPES_H

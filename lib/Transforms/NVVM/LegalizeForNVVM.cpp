@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Upstream's conversion to NVVM takes vectors of rank one, scalar arithmetic
+// and shuffles. What is more than that becomes it here: structured operations
+// of one thread become loops, transfers vector loads, dynamic positions
+// selections, reductions of a warp shuffles. What is still illegal afterwards
+// is refused, each with a reason.
+//
+//===----------------------------------------------------------------------===//
 
 #include "AtomicUpdates.h"
 #include "ExpandMath.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Element-wise operations on matrices in the registers of a warp
+// (`gpu.subgroup_mma_elementwise`). Upstream lowers some kinds for some element
+// types: others are written by those where that is exact, as -a by a * -1, or
+// refused.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_MATRIXELEMENTWISE_H
 #define WORKGROUP_LIB_TRANSFORMS_NVVM_MATRIXELEMENTWISE_H

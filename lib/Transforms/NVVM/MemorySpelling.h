@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One memory space has several spellings in memref types:
+// `#gpu.address_space<workgroup>`, the number 3, and attributes of the LLVM and
+// NVVM dialects. Upstream's lowering does not know some of them, and takes
+// others for another memory. All types in a kernel get one that it knows.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_MEMORYSPELLING_H
 #define WORKGROUP_LIB_TRANSFORMS_NVVM_MEMORYSPELLING_H

@@ -5,6 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Floats of 8, 6 and 4 bits (OCP Microscaling formats, and the FP8 types of
+// PTX) differ in the bits of exponent and mantissa, in the bias, and in which
+// encodings are infinity and NaN. A conversion to f32 scales by a power of two,
+// which is exact for subnormal numbers, too; one from f32 rounds to nearest,
+// ties to even, and makes what is too large infinity, NaN or the largest
+// number, as the type has them. From f64 it goes through an f32 that is rounded
+// to odd, so that it is rounded once.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_NVVM_NARROWFLOATS_H
 #define WORKGROUP_LIB_TRANSFORMS_NVVM_NARROWFLOATS_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// After the conversion each operation of a kernel has to be of the LLVM or NVVM
+// dialect. The first one that is not is reported, and for a cast between types
+// the operation that it was left for. Operands that an instruction holds itself
+// (immediates) have to be constants in their range, which LLVM checks without
+// saying which operand it was.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Target/OperationNeeds.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

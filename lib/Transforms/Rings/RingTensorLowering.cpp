@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A ring that TMA fills: each slot has an mbarrier, one thread of the block
+// issues the copies of an iteration and states the bytes that the mbarrier is
+// to expect, and all threads wait for the phase of the slot before they read it
+// (PTX ISA, `cp.async.bulk.tensor`, `mbarrier`). The parity of the phase
+// alternates each time the ring has gone around.
+//
+//===----------------------------------------------------------------------===//
 
 #include "RingCounter.h"
 #include "RingLowering.h"

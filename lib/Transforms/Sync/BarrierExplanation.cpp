@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For each barrier that was put in: the hazards that it covers, as pairs of
+// operations with two threads that meet, and those hazards of the certificate
+// that show that no fewer barriers will do. Each barrier has two remarks, one
+// for people and one as data.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
 #include "Support/Remarks.h"

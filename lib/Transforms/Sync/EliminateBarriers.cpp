@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass keeps a subset of the barriers that are there. Hazards are found as
+// for insertion, and the placement then chooses among the existing barriers
+// only, fewest in the deepest loops. Barriers that may order in ways that are
+// not followed, or whose result is used, are fixed. A barrier of the block that
+// is needed within warps only becomes one of warps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
 #include "Support/Remarks.h"

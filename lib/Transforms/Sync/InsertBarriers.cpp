@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass puts in the fewest barriers that cover all hazards: find the
+// hazards, place, insert. Waits for asynchronous copies and proxy fences come
+// first, then barriers of the block, those of branch regions that only some
+// warps take, and those of warps, each with the ones before in place. Called
+// functions come before kernels. What no barrier can cover is reported as a
+// race.
+//
+//===----------------------------------------------------------------------===//
 
 #include "AsyncWaits.h"
 #include "EdgeBlocks.h"

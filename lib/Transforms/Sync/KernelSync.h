@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// All that synchronisation of one kernel is decided by, in one object:
+// accesses, conflicts of threads, parts of the block, and other ways in which
+// threads wait. Passes ask it for a tree and for the hazards in that tree:
+// insertion covers them, elimination keeps barriers that do, and verification
+// reports those that no barrier covers.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_SYNC_KERNELSYNC_H
 #define WORKGROUP_LIB_TRANSFORMS_SYNC_KERNELSYNC_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Each access of a kernel as a remark at its operation: kind, access scope,
+// roots and footprint. A remark at the kernel names each pair of roots that may
+// overlap. This shows what the analysis of accesses knows, for tests and for
+// users.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/SymbolTable.h"

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For each operation of a kernel a remark says whether all threads of the
+// block, or of each warp, execute it together, and whether its results are the
+// same for all of them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Analysis/Uniformity.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Findings in words: a race names both operations, both threads, the place
+// where they meet, and a remedy; a barrier in divergent control flow names a
+// thread that reaches it and one that does not. Of each pair of operations one
+// race is told, a certain one rather than a possible one, and at most a hundred
+// of either kind.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass proves that a kernel has no races, or finds them. It asks for the
+// hazards that no barrier covers, of threads of the block, of a warp, and of
+// two blocks, and for barriers that not all threads reach. The gravest finding
+// is the verdict. Nothing is changed: sizes that launches tell are put into a
+// copy.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
 #include "Support/Remarks.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Buffers that a block allocates are the compiler's own, so that their layout
+// may change if nobody asks for one. `makeRoom` makes a buffer larger, for
+// tiles without a ragged end, and sets the distance of its rows such that two
+// neighbouring rows lie in different halves of the banks.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_BLOCKBUFFERS_H
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_BLOCKBUFFERS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The pass collects the structured operations and copies in loops over blocks,
+// decides which of them threads share out, and has ThreadMapper make loops over
+// threads of them. Copies to workgroup memory, which the block does together,
+// and operations on private memory are left for other passes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ReplicatedBuffers.h"
 #include "ThreadMapper.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Allocations of a block go to workgroup memory, as all threads share them. The
+// space is part of the memref's type, so that the views of the buffer change
+// with it; a buffer that is passed through loops, branches or calls cannot
+// change. Dynamic extents become their upper bounds where these are known.
+//
+//===----------------------------------------------------------------------===//
 
 #include "BlockBuffers.h"
 #include "Support/Remarks.h"

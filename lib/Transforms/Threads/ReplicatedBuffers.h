@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A buffer of one element, as the maximum of a row, is read by all threads. If
+// each thread can compute the element itself, from what is known to all, it
+// gets a copy of its own in a register, and neither workgroup memory nor a
+// barrier is needed.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_REPLICATEDBUFFERS_H
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_REPLICATEDBUFFERS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The loops that mapping to threads creates: an `scf.forall` mapped to linear
+// thread ids, and serial nests within it. The last dimension runs fastest, so
+// that neighbouring threads access neighbouring elements and global accesses
+// coalesce.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_THREADLOOPS_H
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_THREADLOOPS_H

@@ -5,6 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One structured operation after the other becomes a loop over threads: each
+// thread computes points of the parallel loops, in vectors where memory allows,
+// and sums serially; a reduction with few results is done by threads together.
+// A fill before an operation is absorbed, as the value that sums start from.
+// Where alignment is known only at run time, the loop is made twice, behind a
+// condition.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_THREADMAPPER_H
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_THREADMAPPER_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The widest access that is aligned, contiguous along the innermost loop, and
+// leaves enough points for all threads: 16, 8, 4 bytes, and so on. An extent
+// that is not known to be a multiple of the length is a condition, which is
+// checked when the kernel runs.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_THREADVECTORS_H
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_THREADVECTORS_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A tile program is a loop over blocks (`scf.forall`, mapped to blocks) with
+// structured operations in it. These predicates tell which loop an operation is
+// in: that over blocks, or one that shares work out to threads.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_THREADS_TILELOOPS_H
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_TILELOOPS_H

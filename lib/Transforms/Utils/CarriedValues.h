@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An operation cannot get further results, so that a loop or a branch that is
+// to carry more values is replaced by a new one. That takes over the old
+// regions; values inside stay valid, and only the old results have to be
+// replaced.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_UTILS_CARRIEDVALUES_H
 #define WORKGROUP_LIB_TRANSFORMS_UTILS_CARRIEDVALUES_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Arithmetic on `index` where constants are folded as it is built, and x + 0, x
+// * 1, x / 1, x mod 1 make nothing. Sums and products have `nsw` and `nuw`:
+// offsets into memory are in its range. Divisions are unsigned.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_UTILS_INDEXBUILDER_H
 #define WORKGROUP_LIB_TRANSFORMS_UTILS_INDEXBUILDER_H

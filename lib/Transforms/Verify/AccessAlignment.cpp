@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An access that needs or promises an alignment against the alignment of its
+// buffer, which is stated, or natural for its type. Where the byte is constant,
+// it is checked as well. A buffer without a stated alignment is refused where
+// LLVM assumes more for it than its PTX declares.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelChecks.h"
 #include "workgroup/Analysis/Alignment.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Element types that upstream lowers to something else than they mean:
+// arithmetic on floats narrower than 16 bits or wider than 64, and vectors of
+// elements that memory holds apart (an i1 is a byte in memory, a bit in a
+// vector).
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Checks that need more than the operation itself, each in a file of its own:
+// MatrixOperands (values per thread), ElementTypes, AccessAlignment,
+// WorkgroupMemory (attributions, capacity). VerifyKernels.cpp calls them; each
+// emits its own errors.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_VERIFY_KERNELCHECKS_H
 #define WORKGROUP_LIB_TRANSFORMS_VERIFY_KERNELCHECKS_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For a block of known shape each index of an access that feeds a matrix
+// instruction is computed for all threads. An index outside of the memref is an
+// error with the thread and the value, and so is a row of `ldmatrix` at an
+// address that is no multiple of 16 (PTX ISA, `ldmatrix`). Code that only some
+// threads reach is left out.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Analysis/Index/ThreadEvaluator.h"
 #include "KernelChecks.h"

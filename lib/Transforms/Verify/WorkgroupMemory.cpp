@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Attributions that upstream would lower to something else than their type
+// says, and the bytes of workgroup memory of a kernel, static and dynamic,
+// against what a block of its chip can have. An error of capacity has a note at
+// each buffer.
+//
+//===----------------------------------------------------------------------===//
 
 #include "KernelChecks.h"
 #include "Support/Remarks.h"
