@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// All passes of the project and their registration, for the plugin and the
+// compiler alike. The declarations of passes are generated from the `.td` file
+// of each folder; the functions that the passes call are declared in
+// workgroup/Transforms.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_PASSES_H
 #define WORKGROUP_PASSES_H

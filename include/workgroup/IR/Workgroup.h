@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The dialect has rings: buffers in workgroup memory that the iterations of a
+// loop use in turn, so that copies run ahead of their readers. `put` and
+// `commit` fill a slot, `get` and `release` read one. An attribute is the
+// layout of tiles as tensor copies and matrix instructions of the hardware have
+// it. Workgroup.td defines all of them; this header includes what is generated.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_IR_WORKGROUP_H
 #define WORKGROUP_IR_WORKGROUP_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The scopes of the memory consistency model (PTX ISA, `.cta`, `.cluster`,
+// `.gpu`, `.sys`): an atomic access is atomic to the threads of its scope, and
+// a plain access to those of its thread only. Wider scopes compare greater.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_SUPPORT_ATOMICSCOPE_H
 #define WORKGROUP_SUPPORT_ATOMICSCOPE_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Workgroup memory has 32 banks of 4 bytes; lanes of a warp that access
+// different rows of one bank wait for each other. The pass gives each buffer
+// the layout, padded or swizzled, in which its accesses take the fewest
+// wavefronts.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_BANKS_H
 #define WORKGROUP_TRANSFORMS_BANKS_H

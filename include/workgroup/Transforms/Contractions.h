@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The two halves of how a block computes a sum of products: copying tiles of
+// the operands to workgroup memory, where many threads read them, and giving
+// each thread a tile of the result, whose sums it keeps in registers.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_CONTRACTIONS_H
 #define WORKGROUP_TRANSFORMS_CONTRACTIONS_H

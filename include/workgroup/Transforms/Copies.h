@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A copy in a kernel is an operation (`memref.copy`, `linalg.copy`,
+// `linalg.fill`) until it is lowered, so that its width, engine and place can
+// be chosen as a whole. Hoisting moves copies out of loops; lowering makes
+// loads and stores, `cp.async` or TMA of them, shared out to the threads of the
+// block.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_COPIES_H
 #define WORKGROUP_TRANSFORMS_COPIES_H

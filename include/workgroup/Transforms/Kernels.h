@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From tensors of the host to loops over blocks: operations that can share
+// their blocks become a function, the function is tiled into a loop over
+// blocks, and its tensors are made ready for bufferization.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_KERNELS_H
 #define WORKGROUP_TRANSFORMS_KERNELS_H

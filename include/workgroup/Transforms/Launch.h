@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Loops over blocks become `gpu.launch`, kernels that do the same are merged
+// into one, and sizes that all launches of a kernel have are stated on the
+// kernel, where analyses of device code find them.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_LAUNCH_H
 #define WORKGROUP_TRANSFORMS_LAUNCH_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Front ends write linalg in many forms: named operations, on buffers or
+// tensors, with dimensions of one element. Normalization makes one form of
+// them, `linalg.generic` on tensors with element-wise operations fused, which
+// schedules and kernel formation match.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_LINALG_H
 #define WORKGROUP_TRANSFORMS_LINALG_H

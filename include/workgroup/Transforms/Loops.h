@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Distribution gives each processor (block, warp, lane or thread) its
+// iterations of a parallel loop, by a strategy for each dimension: cyclic, in
+// blocks, in chunks, or one iteration for each.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_LOOPS_H
 #define WORKGROUP_TRANSFORMS_LOOPS_H

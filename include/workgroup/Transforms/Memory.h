@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From an allocation to bytes of workgroup memory: allocations are sunk into
+// the kernel that uses them, views are brought into forms that upstream lowers,
+// allocations become attributions of the kernel, and packing gives buffers that
+// do not live at the same time the same bytes. Dynamic memory is lowered last.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_MEMORY_H
 #define WORKGROUP_TRANSFORMS_MEMORY_H

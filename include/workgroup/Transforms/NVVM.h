@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From kernels on memrefs to the NVVM dialect: a target for each module,
+// arguments flattened to pointers and numbers, operations legalized that
+// upstream's conversion does not take, the conversion itself, and a check of
+// its result. What flattening made of the arguments is returned, for those who
+// launch the kernels.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_NVVM_H
 #define WORKGROUP_TRANSFORMS_NVVM_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Software pipelining of copies: the copies of a loop to workgroup memory
+// become a ring of several slots, so that those of later iterations are under
+// way while an iteration reads its slot. Forming decides which loops get a
+// ring; lowering chooses the engine of the copies (registers, `cp.async`, TMA).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_RINGS_H
 #define WORKGROUP_TRANSFORMS_RINGS_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Upstream's transform operations that map loops to blocks and threads drop
+// iterations if a loop has more of them than the launch has processors. These
+// checks make them fail there instead.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_SCHEDULECHECKS_H
 #define WORKGROUP_TRANSFORMS_SCHEDULECHECKS_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Three passes over one analysis of hazards: insertion covers all hazards (RAW,
+// WAR, WAW between threads) by the fewest barriers, elimination removes
+// barriers that cover nothing which others do not, and verification proves that
+// no hazard is left, or names two threads and a byte. docs/synchronization.md
+// explains the analysis.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_SYNC_H
 #define WORKGROUP_TRANSFORMS_SYNC_H

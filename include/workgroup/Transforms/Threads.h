@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From operations of a block to what each thread does: buffers of the block go
+// to workgroup memory, and structured operations become loops over threads.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_THREADS_H
 #define WORKGROUP_TRANSFORMS_THREADS_H

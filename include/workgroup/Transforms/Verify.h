@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The last check before kernels are lowered: what upstream's conversion, LLVM
+// or ptxas would compile to something else than the program says, or crash on,
+// is refused at the operation with a remedy. Nothing is changed.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TRANSFORMS_VERIFY_H
 #define WORKGROUP_TRANSFORMS_VERIFY_H
