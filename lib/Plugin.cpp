@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `mlir-opt --load-pass-plugin --load-dialect-plugin` looks up two functions by
+// name: one registers the passes and pipelines, the other one the dialect. Both
+// may be called, in either order.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What can be asked of the compiler, for those who ask in text: options of the
+// memory pipeline, names and properties of chips, the version of LLVM. The
+// tables themselves are in Target and Pipelines.
+//
+//===----------------------------------------------------------------------===//
 
 #include "workgroup/Compiler/Compile.h"
 #include "workgroup/Pipelines.h"

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// If a schedule that the compiler chose leaves a program without a kernel, the
+// user has written work in a form that no schedule takes to a GPU. Each
+// function gets a warning, with a note for the first operation of each reason.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_NOKERNELS_H
 #define WORKGROUP_LIB_COMPILER_NOKERNELS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The dialects that programs and schedules may use, and the interfaces that
+// upstream's passes ask their operations for: bufferization, value bounds,
+// tiling, verification at run time. Each is registered by name, so that nothing
+// else of MLIR is linked (docs/how-it-works.md, the size of the extension).
+//
+//===----------------------------------------------------------------------===//
 
 #include "Registration.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Extensions of dialects that are loaded with them: conversions to LLVM,
+// operations of the transform dialect, translations to LLVM IR. A list, as in
+// RegisterDialects.cpp.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Registration.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

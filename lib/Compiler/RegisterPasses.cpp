@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The passes of upstream that schedules may apply by name, without those for
+// other hardware and languages. A list, as in RegisterDialects.cpp;
+// docs/schedules.md says which passes there are.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Registration.h"
 #include "mlir/Conversion/Passes.h"

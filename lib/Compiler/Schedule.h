@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A schedule is a module with `transform.named_sequence @__transform_main`,
+// given apart from the program or in it. It is checked, applied by upstream's
+// interpreter, and erased; afterwards it is reported what of the program is
+// still work of the host.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_SCHEDULE_H
 #define WORKGROUP_LIB_COMPILER_SCHEDULE_H

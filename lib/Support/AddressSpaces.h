@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The memory space of a memref is spelled by attributes of the GPU, NVVM and
+// LLVM dialects or as a number; all mean one of the address spaces of NVPTX
+// (LLVM, "User Guide for NVPTX Back-end", address spaces). This is the one
+// place that translates them.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_SUPPORT_ADDRESSSPACES_H
 #define WORKGROUP_LIB_SUPPORT_ADDRESSSPACES_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An `scf.forall` whose mapping is of blocks, such as `#gpu.block<x>`, is the
+// grid of a kernel before there is a launch. A mapping is of one kind in all of
+// its dimensions, so that the first one tells.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_SUPPORT_BLOCKLOOPS_H
 #define WORKGROUP_LIB_SUPPORT_BLOCKLOOPS_H

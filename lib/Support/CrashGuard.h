@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Parts of LLVM and MLIR abort on inputs that they do not expect. A guarded
+// call runs on a thread of its own with handlers for fatal signals and for
+// LLVM's fatal errors: a crash ends that thread, and the caller gets a report.
+// Memory and locks that it held are lost.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_SUPPORT_CRASHGUARD_H
 #define WORKGROUP_LIB_SUPPORT_CRASHGUARD_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A rank-reducing `memref.subview` has fewer dimensions than its source. Which
+// ones it leaves out follows from its type: a dimension is kept if its extent
+// and stride match the next one of the result. This corrects upstream's answer
+// for views with steps.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_SUPPORT_VIEWS_H
 #define WORKGROUP_LIB_SUPPORT_VIEWS_H

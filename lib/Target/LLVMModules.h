@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The steps from an LLVM module to PTX, for whole programs and for single
+// kernels alike: the common target of all GPU modules, LLVM's machine for it,
+// linking of `libdevice`, and optimisation. Errors of LLVM are reported at the
+// MLIR location that their debug location names.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TARGET_LLVMMODULES_H
 #define WORKGROUP_LIB_TARGET_LLVMMODULES_H

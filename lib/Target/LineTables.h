@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// PTX has line tables (`.loc`), by which tools find the source of an
+// instruction. LLVM makes them from debug scopes: each function gets a
+// subprogram, and each operation one location in it. A fused location has
+// several places, which are written as a chain of inlined calls.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TARGET_LINETABLES_H
 #define WORKGROUP_LIB_TARGET_LINETABLES_H

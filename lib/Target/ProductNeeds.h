@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Architecture and PTX version that products of matrices need, by their shapes
+// and element types, as the tables of the PTX ISA have them ("Target ISA Notes"
+// and "PTX ISA Notes" of `mma`, `mma.sp`, `wmma`, `wgmma`). Other operations
+// are in OperationNeeds.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
 #define WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H

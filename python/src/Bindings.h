@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The extension `_native` is one module in several sources, so that each
+// compiles on its own; each adds its functions to the module by one of these.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PIPELINE_BINDINGS_H
 #define PIPELINE_BINDINGS_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An affine expression of a plan may divide by another one (`floordiv`,
+// `ceildiv`, `mod`), which may be zero in some call. Guards and extents have to
+// know all divisors of an expression.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_PLAN_AFFINEDIVISORS_H
 #define WORKGROUP_LIB_COMPILER_PLAN_AFFINEDIVISORS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An extent of a value in a host function, as an affine expression of the
+// extents and numbers that callers pass: `tensor.empty(%n + 1)` has the extent
+// `s0 + 1`. Values are followed backwards through views, arithmetic and calls,
+// and each is looked at once. What is not known, or too long to print, is null.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H
 #define WORKGROUP_LIB_COMPILER_PLAN_EXTENTEXPRESSIONS_H

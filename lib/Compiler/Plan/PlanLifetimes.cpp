@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A plan frees an allocation of the host behind the last step that uses it. One
+// walk over the steps of a block keeps, for each value, the allocations that it
+// may be of; what the terminator uses is not freed here, and neither is what
+// the program deallocates itself.
+//
+//===----------------------------------------------------------------------===//
 
 #include "LaunchPlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

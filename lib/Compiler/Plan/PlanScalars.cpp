@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Steps of a plan that compute numbers: an operation of `arith` or `math` on
+// scalars is a step of the same name, and an affine map is written as nested
+// lists, as `["+", ["d", 0], 1]`. The reader of a plan evaluates these names;
+// an operation that it does not know is refused when the plan is written.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Compiler/Records/Records.h"
 #include "LaunchPlan.h"

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Operations take for granted that extents agree: the sums of a matrix product
+// have as many terms on both sides, a slice is inside of its tensor. While the
+// program is on tensors, each such fact becomes a relation of two expressions
+// in the extents of the arguments; the host checks them before it launches
+// anything.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_PLAN_REQUIREMENTS_H
 #define WORKGROUP_LIB_COMPILER_PLAN_REQUIREMENTS_H

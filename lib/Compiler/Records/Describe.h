@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What was compiled as records: kernels with their parameters and launch sizes,
+// host functions with their arguments, workgroup memory with the places of its
+// buffers. Records hold strings and numbers only, so that callers need no MLIR.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_RECORDS_DESCRIBE_H
 #define WORKGROUP_LIB_COMPILER_RECORDS_DESCRIBE_H

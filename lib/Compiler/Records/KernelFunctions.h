@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The schedules of the Python package choose tiles by the structure of a
+// kernel: its operations, loops, operands, contractions and chains of them.
+// That is read from the functions that kernel formation makes, before anything
+// is tiled.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_RECORDS_KERNELFUNCTIONS_H
 #define WORKGROUP_LIB_COMPILER_RECORDS_KERNELFUNCTIONS_H

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What MLIR says while it compiles, as records: diagnostics with their notes,
+// remarks with their metrics, and the text of each operation before and after a
+// pass that changes it. The recorder registers handlers with the context and
+// takes them out again at its end.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_RECORDS_RECORDS_H
 #define WORKGROUP_LIB_COMPILER_RECORDS_RECORDS_H
