@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Mbarriers, bulk copies and tensor copies (PTX ISA, "Asynchronous operations")
+// arrive in LLVM IR as intrinsics, or as inline assembly where MLIR has no
+// intrinsic. Decoding makes both into one record of what the operation does; a
+// form that is not known is nothing, and the kernel is refused.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_ISA_ASYNCOPS_H
 #define WORKGROUP_LIB_EMULATOR_ISA_ASYNCOPS_H

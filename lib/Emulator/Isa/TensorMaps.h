@@ -5,6 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A TMA copy moves a box of a tensor: rows of the box lie in global memory by
+// the strides of the map, and one behind the other in the tile. Elements
+// outside of the tensor are filled. A swizzle permutes chunks of 16 bytes in
+// the tile by address bits (CUDA driver API, `CUtensorMapSwizzle`), for 128
+// bytes:
+//
+//   bits 4 to 6 of the offset -> bits 4 to 6 xor bits 7 to 9
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_ISA_TENSORMAPS_H
 #define WORKGROUP_LIB_EMULATOR_ISA_TENSORMAPS_H

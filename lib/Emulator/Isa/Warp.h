@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Sizes that generated code and the runtime agree on: the lanes of a warp, and
+// the registers by which a lane hands operands to an operation of the warp and
+// takes its results.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_ISA_WARP_H
 #define WORKGROUP_LIB_EMULATOR_ISA_WARP_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A table from names of `llvm.nvvm.*` intrinsics on scalars to host functions:
+// arithmetic with a rounding mode, conversions, extrema, bit fields,
+// permutations of bytes, dot products. Modifiers (`.ftz`, `.sat`) are
+// parameters of templates; results are those of the PTX ISA, bit for bit where
+// it defines them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MathInstructions.h"
 #include "MathSpecial.h"

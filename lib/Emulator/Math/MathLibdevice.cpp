@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A table from names of libdevice (`__nv_*`) to host functions. Most are those
+// of libm, which are at least as exact as the device's; rounding, conversions
+// and integers are exact. Fast variants (`__nv_fast_*`) are computed as the
+// others, as nothing relies on their larger errors.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MathFormats.h"
 #include "MathInstructions.h"

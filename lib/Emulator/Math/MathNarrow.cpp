@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Intrinsics on half, bfloat and TF32, scalar and in pairs. A value is computed
+// in double and rounded once to the narrow format; a fused multiply-add is
+// rounded to odd first, so that the second rounding does no harm. Modifiers
+// clamp, flush or cut off negative results.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MathFormats.h"
 #include "MathInstructions.h"

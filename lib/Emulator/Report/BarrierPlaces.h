@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For two accesses that race, the points where one barrier would separate them:
+// on the paths from one to the other within an iteration, or else at the back
+// edge of the innermost loop around both. A point is moved up the dominator
+// tree to one that all threads of the block pass, if there is one between. The
+// emulator then tries which of them mends the kernel.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H
 #define WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H

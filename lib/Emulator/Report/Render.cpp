@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A finding as an error message: what is wrong, a note for each access with
+// thread, block and element, and the lines of the sources that they name. The
+// output has the form of MLIR's diagnostics.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Report.h"
 #include "llvm/ADT/STLExtras.h"

@@ -5,6 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From findings, which are keys of sites and counts, to records with words and
+// places of the program: an address becomes a buffer and indices, a number a
+// thread and block. Findings that follow from another one are left out, and
+// operations that became several instructions are told once.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_REPORT_REPORT_H
 #define WORKGROUP_LIB_EMULATOR_REPORT_REPORT_H

@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The wording of each kind of finding, in one table for each question: what it
+// is, what the thread did, and what remedies it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_REPORT_SENTENCES_H
 #define WORKGROUP_LIB_EMULATOR_REPORT_SENTENCES_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// All workers share the shadow of a buffer in global memory, whose cells are
+// guarded by striped spin locks. Blocks run in any order, so that accesses of
+// two blocks conflict unless both are atomic or a publication orders them;
+// those of one block are ordered by its clocks. A cell keeps the few accesses
+// that stand for all others; what has no room is in a side table.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ShadowMemory.h"
 

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A cell of workgroup memory holds the last write and two readers, as access
+// and time. An access conflicts with those that the clock of its thread does
+// not order before it; a read with writes, a write with both. A barrier of all
+// threads makes older entries irrelevant without a visit to any cell. Where
+// only some threads are ordered, further accesses are kept beside.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ShadowMemory.h"
 #include <sys/mman.h>

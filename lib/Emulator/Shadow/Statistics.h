@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// How well accesses coalesce and use the banks. The k-th accesses of the lanes
+// of a warp at a site between two barriers count as one request, as on
+// hardware. Of a request to global memory the sectors of 32 bytes are counted,
+// of one to workgroup memory the wavefronts, each beside the fewest that its
+// bytes need.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_SHADOW_STATISTICS_H
 #define WORKGROUP_LIB_EMULATOR_SHADOW_STATISTICS_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A finding is identified by its kind and the two sites that are at odds. Of
+// each, the table keeps a count and the first instance in the order of blocks
+// and threads, so that the report does not depend on which worker was faster.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_STATE_FINDINGS_H
 #define WORKGROUP_LIB_EMULATOR_STATE_FINDINGS_H

@@ -6,6 +6,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Order between blocks (memory consistency model, release and acquire
+// patterns): a fence or releasing atomic operation keeps what its thread knows
+// under a stamp, the store that follows gives the stamp to an address, and a
+// thread that sees the store knows of it. Stamps are moments of one total
+// order.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_STATE_PUBLICATIONS_H
 #define WORKGROUP_LIB_EMULATOR_STATE_PUBLICATIONS_H

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Generated code calls the runtime by these names, each with its signature in
+// LLVM's types. Translation declares the functions, and the runtime defines
+// them under the same names.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_STATE_RUNTIMENAMES_H
 #define WORKGROUP_LIB_EMULATOR_STATE_RUNTIMENAMES_H

@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Translation fills the tables of a kernel, and generated code, runtime and
+// reports refer to their entries by number: sites (instructions that access
+// memory or wait), objects (memory that addresses point into), and operations
+// (what threads do together). Flags say what a kernel never does, so that the
+// runtime can leave out that part of its bookkeeping.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_STATE_TABLES_H
 #define WORKGROUP_LIB_EMULATOR_STATE_TABLES_H
