@@ -30,7 +30,7 @@ namespace mlir::workgroup {
 /// the host, or as the dynamic workgroup memory of a launch.
 constexpr int64_t kRuntimeAlignment = 16;
 
-/// What the client of the analysis knows or can bring about.
+/// Facts that the client of the analysis knows or can bring about.
 struct AlignmentOptions {
   /// Alignment in bytes of memref arguments of kernels and host functions,
   /// where no attribute says more; 1 if nothing is known.
@@ -63,9 +63,9 @@ public:
   static constexpr int64_t kMaxDivisor = int64_t(1) << 30;
 
 private:
-  /// Of a memref: alignment in bytes of the buffer it points into, the divisor
-  /// of its offset in elements, and the alignment in bytes of its first
-  /// element.
+  /// The address of a memref: alignment in bytes of the buffer that it points
+  /// into, the divisor of its offset in elements, and the alignment in bytes of
+  /// its first element.
   struct Pointer {
     int64_t base = 1;
     int64_t offset = 1;
@@ -116,15 +116,16 @@ std::optional<unsigned> getAttributionIndex(Value buffer,
 /// An access that is to be aligned to `alignment` bytes.
 struct AlignedAccess {
   Value memref;
-  /// Of the first element; none if that is the first one of `memref`.
+  /// The indices of the first element that is accessed; none if that is the
+  /// first one of `memref`.
   ValueRange indices;
   int64_t alignment;
   /// Whether the op says so, or the instruction asks for it.
   bool isPromised = true;
 };
 
-/// What `op` promises of the alignment of its access to workgroup memory, or
-/// needs; nothing if `op` is no access of a known kind.
+/// The access of `op` to workgroup memory with the alignment that it promises
+/// or needs; nothing if `op` is no access of a known kind.
 std::optional<AlignedAccess> getAlignedAccess(Operation *op);
 
 /// The distance in bytes of the first element of `memref` from the start of its

@@ -22,12 +22,12 @@ namespace mlir::workgroup {
 /// Memory that is told from other memory: an allocation, an attribution, a
 /// `memref.global`, an argument; or, as number 0, whatever is not known.
 struct MemoryRoot {
-  /// The value; of a global, the first `memref.get_global` of it. Null of what
-  /// is not known, and of globals that only callees know. Of tiles that a ring
-  /// has in its slots, the ring; or, if all are done with before slots are
-  /// given on, the tile: then what is done with it in one iteration of the
-  /// loops around its `put` or `get` has nothing to do with what is done in
-  /// another.
+  /// The value of the root; for a global, the first `memref.get_global` of it.
+  /// Null for memory of which nothing is known, and for globals that only
+  /// callees know. For tiles in slots of a ring it is the ring; or, if all
+  /// tiles are done with before slots are given on, the tile: then accesses to
+  /// it in one iteration of the loops around its `put` or `get` have nothing to
+  /// do with those in another one.
   Value value;
   Operation *global = nullptr;
   MemorySpace space = MemorySpace::Other;
@@ -40,11 +40,11 @@ struct MemoryRoot {
 /// `place` with a step of each of `box` added, and the `run - 1` units behind
 /// it in the last coordinate.
 struct AccessFootprint {
-  /// What coordinates are counted by: null for one coordinate, the bytes from
-  /// where the root's pointer points to; else a memref, the same for all
-  /// threads and at any time, with one coordinate per dimension, in elements.
-  /// Coordinates of different bases, or of different roots that may overlap,
-  /// cannot be compared (`ThreadAccesses::areComparable`).
+  /// The basis of the coordinates. Null: one coordinate, in bytes from where
+  /// the root's pointer points to. Else a memref, the same for all threads and
+  /// at any time: one coordinate per dimension, in elements. Coordinates of
+  /// different bases, or of different roots that may overlap, cannot be
+  /// compared (`ThreadAccesses::areComparable`).
   Value basis;
   SmallVector<LinearIndex, 1> place;
   /// `count` places, `stride` units apart in coordinate `coordinate`; `limit`
@@ -57,7 +57,8 @@ struct AccessFootprint {
   };
   SmallVector<Extent, 0> box;
   int64_t run = 1;
-  /// What the program promises if any of it is touched: 0 <= index < extent.
+  /// A bound that the program promises if any of the footprint is touched: 0 <=
+  /// index < extent.
   struct Bound {
     LinearIndex index;
     OpFoldResult extent;

@@ -26,8 +26,9 @@ namespace mlir::workgroup {
 struct LinearIndex {
   int64_t constant = 0;
   SmallVector<std::pair<Value, int64_t>, 4> terms;
-  /// What no value stands for: `factor` times the result of `map`, a quotient,
-  /// a remainder or a product, as the map of an `affine.load` may have it.
+  /// A term that no value stands for: `factor` times the result of `map`, a
+  /// quotient, a remainder or a product, as the map of an `affine.load` may
+  /// have it.
   struct AffineTerm {
     AffineMap map;
     SmallVector<Value, 2> operands;

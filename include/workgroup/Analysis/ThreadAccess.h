@@ -29,10 +29,10 @@ namespace mlir::workgroup {
 
 enum class AccessKind { Read, Write, Atomic };
 
-/// Who does an access.
+/// The threads that do an access.
 enum class AccessScope {
-  /// Each thread that executes the operation, for itself. Of `ldmatrix` it is
-  /// the lane that has the address of a row.
+  /// Each thread that executes the operation, for itself. For `ldmatrix` this
+  /// is the lane that has the address of a row.
   Thread,
   /// The threads of a warp together, each of which may touch any of it.
   Warp,
@@ -49,11 +49,12 @@ struct ThreadAccess {
   AccessScope accessScope = AccessScope::Thread;
   /// It may happen at any time after the operation, until it is waited for.
   bool isAsync = false;
-  /// Of what is atomic, the threads for which it is; and how wide it is, in
+  /// For an atomic access, the threads to which it is atomic, and its width in
   /// bits: 0 for an mbarrier.
   std::optional<AtomicScope> scope;
   unsigned atomicBits = 0;
-  /// Of a write: whether threads that do it write the same to the same place.
+  /// For a write, whether all threads that do it write the same value to the
+  /// same place.
   enum { NotSame, SameInIteration, SameAlways } sameness = NotSame;
   MemorySpace space = MemorySpace::Other;
   /// The roots it may be of, as numbers, in ascending order; number 0 stands
@@ -69,7 +70,7 @@ struct ThreadAccess {
 /// of each other.
 bool areAtomic(const ThreadAccess &lhs, const ThreadAccess &rhs);
 
-/// Of two accesses that are atomic, the threads for which both are.
+/// The threads to which both of two atomic accesses are atomic.
 AtomicScope getCommonScope(const ThreadAccess &lhs, const ThreadAccess &rhs);
 
 /// True if the access is by TMA, of the asynchronous proxy.

@@ -119,8 +119,9 @@ private:
   DenseMap<Value, Value> divergentValues;
   /// Blocks that threads do not enter together; why.
   DenseMap<Block *, Divergence> divergentBlocks;
-  /// Where a value flows besides the results of the operations that use it:
-  /// region arguments, results of region operations, callees' arguments.
+  /// The values that a value flows to besides the results of the operations
+  /// that use it: region arguments, results of region operations, callees'
+  /// arguments.
   DenseMap<OpOperand *, SmallVector<Value, 2>> flows;
   /// Calls in device code to functions inside the analysed operation.
   DenseMap<Operation *, FunctionOpInterface> callees;
@@ -128,7 +129,7 @@ private:
   DenseMap<Operation *, SmallVector<Operation *, 1>> callsOfReturns;
   /// Functions of which `callees` holds every use.
   DenseSet<Operation *> knownFunctions;
-  /// What each kernel writes and, under null, what functions write.
+  /// The writes of each kernel and, under null, those of functions.
   DenseMap<Operation *, Writes> writes;
   SmallVector<Value> worklist;
   PostDominanceInfo postDominance;

@@ -67,7 +67,8 @@ Value getRootBuffer(Value memref);
 MemorySpace getMemorySpace(Value memref);
 
 /// False if `lhs` and `rhs`, used in one kernel, are known to be views of
-/// different memory. What a selection, a loop or a call hands on may be any.
+/// different memory. The result of a selection, a loop or a call may be any
+/// memory.
 bool mayAlias(Value lhs, Value rhs);
 
 } // namespace mlir::workgroup

@@ -30,14 +30,14 @@ struct Chip {
   unsigned ptxVersion;
   /// Largest workgroup memory of a block in bytes, static and dynamic together.
   int64_t maxWorkgroupBytes;
-  /// Of a multiprocessor: workgroup memory in bytes for all resident blocks, of
-  /// which each takes some for the system; how many of them there can be, and
-  /// how many threads.
+  /// Limits of a multiprocessor: workgroup memory in bytes for all resident
+  /// blocks, of which each takes some for the system; the number of resident
+  /// blocks; the number of resident threads.
   int64_t multiprocessorBytes;
   int64_t systemBytesPerBlock;
   int64_t maxBlocks;
   int64_t maxThreads;
-  /// How many multiprocessors the usual product with this chip has.
+  /// The number of multiprocessors that the usual product with this chip has.
   int64_t multiprocessors;
 
   /// The number in the name: 90 of `sm_90a`.
@@ -59,8 +59,8 @@ struct Chip {
     return maxBytes > 0 ? maxBytes : maxWorkgroupBytes;
   }
 
-  /// How many blocks of `numThreads` threads that take `bytes` bytes of
-  /// workgroup memory are resident on a multiprocessor, registers aside.
+  /// The number of blocks of `numThreads` threads and `bytes` bytes of
+  /// workgroup memory that are resident on a multiprocessor, registers aside.
   int64_t getResidentBlocks(int64_t bytes, int64_t numThreads) const;
 };
 

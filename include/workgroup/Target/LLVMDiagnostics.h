@@ -34,16 +34,16 @@ struct LLVMError {
   std::string message;
   /// The function that it is about; empty if it is not known.
   std::string function;
-  /// Where the source text has it; line 0 if that is not known.
+  /// The place in the source text; line 0 if that is not known.
   SourceLocation location;
 };
 
 using LLVMErrors = std::vector<LLVMError>;
 
-/// Where the source text has what stands at `place`.
+/// The place in the source text that `place` tells.
 SourceLocation getLocation(const llvm::DILocation &place);
 
-/// Where the source text has `instruction`, by its debug location.
+/// The place of `instruction` in the source text, by its debug location.
 SourceLocation getLocation(const llvm::Instruction &instruction);
 
 /// The line at which the source text has `function`; column 0.
@@ -54,8 +54,8 @@ SourceLocation getLocation(const llvm::Function &function);
 /// the program's author has not written.
 std::shared_ptr<const LLVMErrors> collectErrors(llvm::LLVMContext &context);
 
-/// What LLVM's verifier has against `llvmModule`. Debug information that is not
-/// valid is removed instead.
+/// The errors that LLVM's verifier finds in `llvmModule`. Debug information
+/// that is not valid is removed instead.
 LLVMErrors verifyAndMend(llvm::Module &llvmModule);
 
 } // namespace mlir::workgroup

@@ -28,7 +28,7 @@ class TargetMachine;
 
 namespace mlir::workgroup {
 
-/// What a kernel takes of its block's memory.
+/// The memory of its block that a kernel takes.
 struct KernelMemory {
   std::string kernel;
   /// Bytes of static workgroup memory, as ptxas counts them.
@@ -67,14 +67,14 @@ FailureOr<std::string> translateToPTX(ModuleOp module, LLVMProgram &program,
                                       StringRef libdevice,
                                       const std::string &bitcode);
 
-/// What LLVM knows of the GPUs of `chip`; null if it has no such target.
+/// LLVM's target machine for the GPUs of `chip`; null if it has no such target.
 std::unique_ptr<llvm::TargetMachine> createTargetMachineForChip(StringRef chip);
 
 /// Optimises `llvmModule` as `translateToLLVM` does for `chip`. False if LLVM
 /// has no such target.
 bool optimizeForChip(llvm::Module &llvmModule, StringRef chip);
 
-/// What each kernel of `llvmModule` takes of its block's memory.
+/// The memory of its block that each kernel of `llvmModule` takes.
 SmallVector<KernelMemory> getKernelMemory(llvm::Module &llvmModule);
 
 } // namespace mlir::workgroup

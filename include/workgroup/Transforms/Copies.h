@@ -27,9 +27,8 @@ namespace mlir::workgroup {
 /// their sources. See pass `workgroup-hoist-copies`.
 void hoistCopies(Operation *root);
 
-/// How copies from global to workgroup memory are done: by loads and stores, by
-/// cp.async, by TMA, or by whichever of them chip and operands allow and is a
-/// gain.
+/// The engine of copies from global to workgroup memory: loads and stores,
+/// cp.async, TMA, or whichever of them chip and operands allow and is a gain.
 enum class CopyStrategy { Auto, Sync, CpAsync, TMA };
 
 struct LowerCopiesOptions {

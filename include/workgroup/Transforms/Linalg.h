@@ -21,7 +21,7 @@
 
 namespace mlir::workgroup {
 
-/// What is known of the program: see pass `workgroup-normalize-linalg`.
+/// Facts about the program: see pass `workgroup-normalize-linalg`.
 struct NormalizeLinalgOptions {
   bool keepAssertions = false;
   bool assumeDistinctArguments = false;

@@ -20,14 +20,15 @@
 
 namespace mlir::workgroup {
 
-/// Who does what of the iterations of a loop: processor p of n. See pass
+/// The iterations of a loop that processor p of n executes. See pass
 /// `workgroup-distribute-loops`.
 enum class DistributionStrategy { Cyclic, Guarded, Exact, Block, BlockCyclic };
 
 struct DistributeLoopsOptions {
-  /// Of each dimension, the last one of all further ones; cyclic if empty.
+  /// The strategy of each dimension; the last one is that of all further
+  /// dimensions. Cyclic if empty.
   SmallVector<DistributionStrategy> strategies;
-  /// What loops without a mapping go to, from the outermost on.
+  /// The levels that loops without a mapping go to, from the outermost loop on.
   SmallVector<std::string> levels;
   /// Numbers of function arguments, of each dimension.
   SmallVector<unsigned> ids, counts;

@@ -47,8 +47,8 @@ struct HoistAllocsOptions {
   bool insertBarriers = false;
 };
 
-/// Iterations workgroup allocations in device code inside `root` into buffers
-/// of their kernel. See pass `workgroup-hoist-allocs`.
+/// Turns workgroup allocations in device code inside `root` into buffers of
+/// their kernel. See pass `workgroup-hoist-allocs`.
 LogicalResult hoistAllocs(Operation *root,
                           const HoistAllocsOptions &options = {});
 
@@ -56,7 +56,7 @@ LogicalResult hoistAllocs(Operation *root,
 /// extern symbol. See pass `workgroup-lower-dynamic-memory`.
 void lowerDynamicMemory(Operation *root);
 
-/// Where workgroup buffers with disjoint lives share bytes.
+/// The cases in which workgroup buffers with disjoint lives share bytes.
 enum class Reuse { Always, Auto, Never };
 
 /// When workgroup memory is dynamic: sized by the launch.
@@ -78,7 +78,7 @@ struct PackMemoryOptions {
   std::string chip;
 };
 
-/// Where a workgroup buffer of a kernel has its bytes.
+/// The bytes that a workgroup buffer of a kernel is placed at.
 struct BufferPlacement {
   Location loc;
   /// The type of the buffer; null for what the lowering of an operation takes.
@@ -96,10 +96,10 @@ struct BufferPlacement {
 /// The workgroup memory of a kernel.
 struct MemoryPlacement {
   std::string kernel;
-  /// What launches have to ask for does not include buffers of sizes that only
-  /// they know.
+  /// Bytes of memory that the kernel has, and that launches have to ask for;
+  /// buffers of sizes that only launches know are not included.
   int64_t staticBytes = 0, dynamicBytes = 0;
-  /// What a block of the chip can have in all.
+  /// Bytes that a block of the chip can have in all.
   int64_t maxBytes = 0;
   /// Whether the memory that buffers are packed into is dynamic.
   bool isPackedDynamic = false;

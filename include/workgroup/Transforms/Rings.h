@@ -23,13 +23,13 @@
 
 namespace mlir::workgroup {
 
-/// What is wrong with `slots` as the number of slots of rings to be formed;
-/// empty if nothing is.
+/// The reason why `slots` cannot be the number of slots of rings to be formed;
+/// empty if it can.
 std::string getSlotsObstacle(int64_t slots);
 
 struct FormRingsOptions {
-  /// How many slots a ring is to have, if the loop has as many iterations and
-  /// the memory suffices; no ring is formed for one.
+  /// The number of slots that a ring is to have, if the loop has as many
+  /// iterations and the memory suffices; no ring is formed for one.
   int64_t slots = 2;
   /// Largest number of bytes of workgroup memory of a kernel; 0 means that of
   /// the chip.
@@ -44,13 +44,13 @@ struct FormRingsOptions {
 /// `workgroup-form-rings`.
 LogicalResult formRings(Operation *root, const FormRingsOptions &options = {});
 
-/// How the copies of a ring run ahead: by cp.async where chip and operands
-/// allow, through registers, or by TMA.
+/// The engine of the copies of a ring, by which they run ahead: cp.async where
+/// chip and operands allow, registers, or TMA.
 enum class RingEngine { Auto, Registers, CpAsync, TMA };
 
 struct LowerRingsOptions {
   RingEngine engine = RingEngine::Auto;
-  /// Of the copies; barriers are no choice here.
+  /// Options of the copies; barriers are no choice here.
   LowerCopiesOptions copies;
 };
 

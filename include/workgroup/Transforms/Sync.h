@@ -36,7 +36,7 @@ void printUniformity(Operation *root);
 struct SyncOptions {
   /// Different memref arguments of a kernel or host function do not overlap.
   bool assumeDistinctArguments = false;
-  /// What is not known to be free of races is an error.
+  /// A kernel that is not known to be free of races is an error.
   bool isStrict = false;
   /// Insertion warns of what may race and no barrier can order.
   bool warns = true;
@@ -46,7 +46,7 @@ struct SyncOptions {
   bool hasNamedBarriers = false;
 };
 
-/// What is known of the synchronisation of a kernel; the graver, the larger.
+/// The verdict on the synchronisation of a kernel; the graver, the larger.
 enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent };
 
 /// Something that is wrong with it.
@@ -57,8 +57,8 @@ struct SyncFinding {
     std::string op;
     LocationAttr location;
   };
-  /// Where it is wrong, and the other access if there is one. The operations
-  /// may be copies of those of the program, in place of calls.
+  /// The operation that is wrong, and the other access if there is one. The
+  /// operations may be copies of those of the program, in place of calls.
   Place at;
   std::optional<Place> other;
   std::string message;
@@ -68,8 +68,8 @@ struct SyncFinding {
   SmallVector<std::array<int64_t, 3>, 2> threads;
   /// The blocks that those are of, if they are of different ones.
   SmallVector<std::array<int64_t, 3>, 2> blocks;
-  /// Where they meet, in bytes from where the buffer begins or, if its strides
-  /// are not constants, as indices.
+  /// The place where they meet, in bytes from where the buffer begins or, if
+  /// its strides are not constants, as indices.
   SmallVector<int64_t, 1> place;
 };
 

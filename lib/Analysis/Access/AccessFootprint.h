@@ -36,7 +36,8 @@ struct AccessShape {
   SmallVector<Dimension, 4> dimensions;
   /// Some of the elements may be left out.
   bool isPartial = false;
-  /// Of the last dimension, only as many; null for all.
+  /// The number of elements of the last dimension that are accessed; null for
+  /// all.
   Value kept;
 
   /// One element.
@@ -45,7 +46,7 @@ struct AccessShape {
   static AccessShape ofMap(AffineMap map, ValueRange operands);
   /// All elements; nothing if an extent is not known.
   static std::optional<AccessShape> ofAll(const MemRefPlace &place);
-  /// What a transfer accesses, at most.
+  /// The elements that a transfer accesses at most.
   static AccessShape ofTransfer(VectorTransferOpInterface transfer);
 
   /// Makes it the elements of a vector of type `vector` in a memref of type

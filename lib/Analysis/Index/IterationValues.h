@@ -33,8 +33,8 @@ public:
                   Operation *scope);
 
   /// `value` in iteration number `iteration`; nothing if constants do not tell.
-  /// Takes time and depth of the stack by turns, but for those asked for
-  /// before.
+  /// Time and depth of the stack grow with the number of iterations, except
+  /// those asked for before.
   std::optional<int64_t> evaluate(Value value, int64_t iteration);
 
 private:

@@ -35,12 +35,12 @@ inline uint64_t toUnsigned(int64_t value, unsigned width) {
 }
 
 using Number = std::optional<int64_t>;
-/// What an operation on two integers of a width computes; nothing where it is
-/// undefined. The caller wraps the result.
+/// The result of an operation on two integers of a width; nothing where it is
+/// undefined. The caller wraps it.
 using BinaryFn = Number (*)(int64_t lhs, int64_t rhs, unsigned width);
 
-/// What `op` computes of its two operands; null if it is not of the arithmetic
-/// on integers.
+/// The function that computes `op` from its two operands; null if `op` is no
+/// arithmetic on integers.
 BinaryFn getBinaryFn(Operation *op);
 
 /// True if numbers `a` and `b` of `width` bits are in relation `predicate`.

@@ -40,9 +40,9 @@ public:
   Answer run();
   /// The values of all variables, if there is a solution.
   ArrayRef<int64_t> getSample() const { return sample; }
-  /// What is known of the variables.
+  /// The bounds of the variables that are known so far.
   const BoundPropagation &getBounds() const { return bounds; }
-  /// How many ranges were narrowed so far.
+  /// The number of ranges that were narrowed so far.
   unsigned getNumSteps() const { return numSteps; }
 
 private:

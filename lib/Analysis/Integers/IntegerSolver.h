@@ -35,15 +35,15 @@ public:
 
   /// Solves `rows` and one case of each of `choices` in integers; or in
   /// rationals only, which takes a small part of the time, and then there is no
-  /// sample. What all calls may take together is limited. What is `implied` by
-  /// more than linear constraints, a sample need not satisfy.
+  /// sample. The work of all calls together is limited. A sample need not
+  /// satisfy `implied`: constraints that follow from more than linear ones.
   Answer solve(ArrayRef<LinearConstraint> rows,
                ArrayRef<LinearChoice> choices = {},
                ArrayRef<LinearConstraint> implied = {});
 
   /// The values of the variables, where the last call solved in integers.
   ArrayRef<int64_t> getSample() const { return sample; }
-  /// How much all calls computed: entries of matrices.
+  /// The work of all calls: entries of matrices that were computed.
   uint64_t getEffort() const { return effort; }
 
 private:

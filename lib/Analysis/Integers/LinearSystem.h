@@ -32,7 +32,7 @@ struct LinearRow {
   }
 };
 
-/// That a row is zero, or not negative.
+/// A row that is zero, or not negative.
 struct LinearConstraint {
   LinearRow row;
   bool isEquality;

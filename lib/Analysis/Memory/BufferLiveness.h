@@ -30,7 +30,7 @@
 
 namespace mlir::workgroup {
 
-/// What becomes of the memory behind a value.
+/// The uses of the memory behind a value.
 struct BufferUses {
   /// Accesses and the waits for asynchronous ones, in the function that was
   /// asked for: for an access in a function that it calls, the call.

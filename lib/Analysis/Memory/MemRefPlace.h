@@ -20,7 +20,7 @@
 
 namespace mlir::workgroup {
 
-/// Where the elements of a memref are in its root.
+/// The places of a memref's elements in its root.
 struct MemRefPlace {
   using Bound = AccessFootprint::Bound;
   /// A step along a dimension is `stride` units along `coordinate`.
@@ -33,14 +33,14 @@ struct MemRefPlace {
 
   /// As in AccessFootprint: null if there is one coordinate, in bytes.
   Value basis;
-  /// Where the first element is.
+  /// The place of the first element.
   SmallVector<LinearIndex, 1> origin;
   SmallVector<Dimension, 4> dimensions;
-  /// Where the pointer points to that offsets count from, in bytes from the
-  /// start of the root; nothing if that is not known.
+  /// The place that the pointer points to from which offsets count, in bytes
+  /// from the start of the root; nothing if that is not known.
   std::optional<LinearIndex> base;
   int64_t elementBytes = 0;
-  /// What making the views on the way has promised of them.
+  /// Bounds that making the views between root and memref has promised.
   SmallVector<Bound, 0> bounds;
 
   /// Asks whether a memref is the same memory whenever and whoever looks:

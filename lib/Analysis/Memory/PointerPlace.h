@@ -21,8 +21,8 @@ namespace mlir::workgroup {
 /// The memref or pointer that `pointer` is made of; null if there is none.
 Value getPointerSource(Value pointer);
 
-/// Where `pointer` points to, which is made of a memref or pointer at `source`;
-/// nothing if that is not known.
+/// The place that `pointer` points to, which is made of a memref or pointer at
+/// `source`; nothing if that is not known.
 std::optional<MemRefPlace> getPlaceOfPointer(Value pointer,
                                              const MemRefPlace &source);
 
@@ -32,8 +32,8 @@ MemRefPlace getPlaceOfRootPointer();
 /// The memory that the type of `pointer` says it points to.
 MemorySpace getPointerSpace(Value pointer);
 
-/// How many bytes an access of `type` by a pointer touches; nothing if that is
-/// not known.
+/// The number of bytes that an access of `type` by a pointer touches; nothing
+/// if that is not known.
 std::optional<int64_t> getAccessBytes(Type type);
 
 } // namespace mlir::workgroup

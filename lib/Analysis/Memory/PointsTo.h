@@ -28,7 +28,7 @@ namespace mlir::workgroup {
 
 class PointsTo {
 public:
-  /// What a value may refer to.
+  /// The memory that a value may refer to.
   struct Target {
     /// In ascending order; empty if control never gets there.
     SmallVector<unsigned, 1> roots;
@@ -45,11 +45,12 @@ public:
   PointsTo(Operation *scope, const UniformityAnalysis &uniformity,
            ArrayRef<Value> values, SmallVectorImpl<MemoryRoot> &roots);
 
-  /// Of one of the values; any memory if it is none of them.
+  /// The target of `value`; any memory if it is none of the values that were
+  /// asked for.
   const Target &getTarget(Value value) const;
 
 private:
-  /// How a value comes about.
+  /// The way in which a value is made.
   enum class Origin { Root, View, Join };
   struct Node {
     Origin origin = Origin::Root;

@@ -22,10 +22,10 @@
 
 namespace mlir::workgroup {
 
-/// A ring keeps the tiles that it gives out apart: those of a slot that is
-/// written from those of a slot that is read, and what is done in one round
-/// from what is done in the next one. That is so for who is done with a tile
-/// before he commits or releases the slot.
+/// A ring keeps the tiles that it gives out apart: tiles of a slot that is
+/// written from tiles of a slot that is read, and accesses of one round from
+/// those of the next one. This holds for a thread that is done with a tile
+/// before it commits or releases the slot.
 class RingTiles {
 public:
   /// True if all tiles of `ring` are used only behind the `put` or `get` that

@@ -35,8 +35,8 @@ SyncPlacement placeBarriers(const SyncProgram &program,
                             llvm::ArrayRef<SyncHazard> hazards,
                             bool replaceExisting = false);
 
-/// Of `hazards`, by number, those that no barrier can cover, beside those among
-/// the nodes: what is `uncovered` in their placement.
+/// The numbers of the `hazards` that no barrier can cover, in addition to those
+/// among the nodes: what is `uncovered` in their placement.
 llvm::SmallVector<unsigned> findUncovered(const SyncProgram &program,
                                           llvm::ArrayRef<SyncHazard> hazards);
 

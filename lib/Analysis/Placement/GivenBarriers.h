@@ -27,18 +27,19 @@ namespace mlir::workgroup {
 bool isCovered(const SyncProgram &program, const SyncHazard &hazard,
                llvm::ArrayRef<SyncPoint> points);
 
-/// Of `hazards`, by number, those that barriers among the nodes do not cover.
+/// The numbers of the `hazards` that barriers among the nodes do not cover.
 llvm::SmallVector<unsigned> findOpen(const SyncProgram &program,
                                      llvm::ArrayRef<SyncHazard> hazards);
 
-/// Of each of `points`, by number, the `hazards` that a barrier there covers,
-/// beside those among the nodes, and that these do not cover.
+/// For each of `points`, the numbers of the `hazards` that a barrier there
+/// covers, in addition to the barriers among the nodes, and that these do not
+/// cover.
 std::vector<llvm::SmallVector<unsigned, 0>>
 findCovered(const SyncProgram &program, llvm::ArrayRef<SyncHazard> hazards,
             llvm::ArrayRef<SyncPoint> points);
 
-/// What barriers among the nodes cover, with as little work for long paths as
-/// for short ones.
+/// Tells which hazards the barriers among the nodes cover, with as little work
+/// for long paths as for short ones.
 class BarrierCounts {
 public:
   explicit BarrierCounts(const SyncProgram &program);
@@ -53,8 +54,8 @@ private:
   bool isMetIn(unsigned node) const;
 
   const SyncProgram &program;
-  /// Of each sequence, how many of the items before a point meet a barrier on
-  /// all paths through them.
+  /// For each sequence and each point of it, the number of items before the
+  /// point that meet a barrier on all paths through them.
   llvm::SmallVector<llvm::SmallVector<unsigned, 0>, 0> before;
 };
 

@@ -47,8 +47,8 @@ public:
   HazardPaths(const SyncProgram &program, Client client)
       : program(program), client(client) {}
 
-  /// What lies between the steps of a hazard; nothing if no path leads from the
-  /// one to the other.
+  /// Walks all that lies between the steps of a hazard; nothing if no path
+  /// leads from the one to the other.
   void walk(const SyncHazard &hazard) const {
     walkFrom(hazard);
     walkTo(hazard);
@@ -58,7 +58,7 @@ public:
   /// iteration of a loop.
   void walkFrom(const SyncHazard &hazard) const;
   void walkTo(const SyncHazard &hazard) const;
-  /// What a branch region consists of.
+  /// Walks the items of a branch region.
   void walkRegion(unsigned sequence) const;
 
 private:
@@ -91,7 +91,7 @@ private:
   Client client;
   /// Whose paths are walked; null for a branch region.
   const SyncHazard *hazard = nullptr;
-  /// Where the walk is.
+  /// The iteration that the walk is in.
   mutable SyncIteration iteration;
 };
 

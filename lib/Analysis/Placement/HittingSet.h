@@ -45,7 +45,7 @@ private:
   llvm::SmallVector<int, 6> digits;
 };
 
-/// What can be chosen, and what has to be.
+/// The choices, with their prices, and the demands that they have to meet.
 struct HittingSetProblem {
   struct Choice {
     Price price;

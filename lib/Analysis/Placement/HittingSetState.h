@@ -45,7 +45,7 @@ public:
   bool isPreferred(unsigned lhs, unsigned rhs) const {
     return std::pair(getRank(lhs), lhs) > std::pair(getRank(rhs), rhs);
   }
-  /// What a choice asks for further.
+  /// The further demands that a choice makes.
   llvm::ArrayRef<unsigned> getDemands(unsigned choice) const {
     return problem.choices[choice].demands;
   }
@@ -81,7 +81,7 @@ private:
   llvm::SmallVector<std::pair<Price, llvm::BitVector>, 0> layers;
 };
 
-/// Where a search is.
+/// The state of a search.
 struct HittingSetState {
   explicit HittingSetState(const HittingSetMatrix &matrix);
 

@@ -54,8 +54,8 @@ public:
 
 private:
   static constexpr unsigned kNone = ~0u;
-  /// Of each position from a first one on, the first end of what starts there
-  /// or behind it.
+  /// For each position from a first one on, the first end of the orders that
+  /// start there or behind it.
   using Ends = llvm::SmallVector<unsigned, 0>;
 
   void number(unsigned sequence, unsigned region);
@@ -67,17 +67,18 @@ private:
   bool isPassedAround(const SyncHazard &order) const;
 
   const SyncProgram &program;
-  /// Of each node, its place in the order of the program.
+  /// The position of each node in the order of the program.
   llvm::SmallVector<unsigned, 0> positions;
-  /// Of each sequence, the positions of its first node, and behind its last
-  /// one; and the region it is of, which has the number of a sequence.
+  /// For each sequence, the positions of its first node and behind its last
+  /// one; and the region that it belongs to, which has the number of a
+  /// sequence.
   llvm::SmallVector<unsigned, 0> begins, stops, regions;
   /// The region around each region; `kNone` around that of all.
   llvm::SmallVector<unsigned, 0> outers;
   /// The loops around each sequence, outermost first.
   llvm::SmallVector<llvm::SmallVector<unsigned, 3>, 0> loopsAround;
-  /// What leads in an iteration, by regions; and from one iteration of a loop
-  /// into the next one.
+  /// The leading orders within an iteration, by regions; and those from one
+  /// iteration of a loop into the next one.
   llvm::SmallVector<Ends, 0> endsOf;
   llvm::DenseMap<unsigned, Ends> endsAround;
   unsigned numPositions = 0;

@@ -28,8 +28,8 @@ bool isWorthLaziness(llvm::ArrayRef<SyncHazard> hazards);
 SyncPlacement placeLazily(const SyncProgram &program,
                           llvm::ArrayRef<SyncHazard> hazards);
 
-/// Of `hazards`, by number, those that neither barriers among the nodes nor
-/// such at `points` cover.
+/// The numbers of the `hazards` that neither barriers among the nodes nor
+/// barriers at `points` cover.
 llvm::SmallVector<unsigned> findOpen(const SyncProgram &program,
                                      llvm::ArrayRef<SyncHazard> hazards,
                                      llvm::ArrayRef<SyncPoint> points);

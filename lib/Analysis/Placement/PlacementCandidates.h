@@ -22,11 +22,12 @@
 
 namespace mlir::workgroup {
 
-/// What becomes of the barriers that are there: they are taken as given, are
-/// places like others, or the only places.
+/// The treatment of barriers that are there: they are taken as given, are
+/// candidates like other points, or are the only candidates.
 enum class Existing { Keep, Replace, Choose };
 
-/// True for a barrier that may go. What is called needs its own elsewhere, too.
+/// True for a barrier that may go. A barrier of a called function may not:
+/// other calls need it, too.
 bool isReplaceable(const SyncNode &node);
 
 /// The points that are worth a barrier, in the order of the program.

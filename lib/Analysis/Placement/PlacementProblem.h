@@ -31,7 +31,7 @@ namespace mlir::workgroup {
 /// of its regions do, so it is a choice that asks for a cover in each region.
 class PlacementProblem {
 public:
-  /// What barriers of one kind have to cover.
+  /// The hazards that barriers of one kind have to cover, and their program.
   struct Orders {
     const SyncProgram &program;
     llvm::ArrayRef<SyncHazard> hazards;
@@ -44,7 +44,7 @@ public:
   SyncPlacement place();
 
 private:
-  /// What covers a path.
+  /// The choices, and the branches on the way, that cover a path.
   struct Cover {
     llvm::SmallVector<unsigned, 0> choices, branches;
     bool isCertain = false;
@@ -53,7 +53,8 @@ private:
       return isCertain || !choices.empty() || !branches.empty();
     }
   };
-  /// What a passed branch asks for, or whether it covers anyway or cannot.
+  /// The demands of a branch that is passed; none if it covers anyway, or if it
+  /// cannot.
   struct Regions {
     enum { Never, Always, Demands } kind = Never;
     llvm::SmallVector<Cover, 2> open;
@@ -97,7 +98,7 @@ private:
   /// The point of each choice that has a price; those of the block come first.
   llvm::SmallVector<SyncPoint, 0> points;
   unsigned numOfBlock = 0;
-  /// What hazards of the block require, with their numbers.
+  /// The demands of hazards of the block, each with the number of the hazard.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 0> demandsOfBlock;
   llvm::SmallVector<unsigned> uncovered;
 };

@@ -22,24 +22,24 @@
 
 namespace mlir::workgroup {
 
-/// What stands in a sequence.
+/// An item of a sequence.
 struct SyncNode {
   enum Kind { Step, Barrier, Loop, Branch } kind = Step;
   /// The sequence that the node stands in, and its place there.
   unsigned sequence = 0, index = 0;
-  /// Of a loop, its body; of a branch, its regions, an empty one for none. One
-  /// of the branch regions is taken.
+  /// The body of a loop, or the regions of a branch, one of which is taken; an
+  /// empty sequence for a region that does not exist.
   llvm::SmallVector<unsigned, 2> parts;
-  /// Of a loop: it is left, or gone on with, before item number `exit` of its
-  /// body. 0 for a loop that tests first; what stands before is executed once
-  /// more than the rest.
+  /// For a loop: the item of its body before which it tests, and is left or
+  /// goes on. 0 for a loop that tests first; what stands before the test is
+  /// executed once more than the rest.
   unsigned exit = 0;
-  /// Of a loop: what follows `exit` is executed at least once.
+  /// For a loop: what follows `exit` is executed at least once.
   bool hasIteration = false;
-  /// Of what stands in place of a call, the number of the call: no barrier is
+  /// For what stands in place of a call, the number of the call: no barrier is
   /// put into it, nor between nodes of the same call. They follow each other.
   std::optional<unsigned> call;
-  /// Of a barrier: it stays, whatever others do.
+  /// For a barrier: it stays, whatever others do (a fixed barrier).
   bool isFixed = false;
 };
 
@@ -48,7 +48,7 @@ struct SyncSequence {
   llvm::SmallVector<unsigned, 8> items;
   /// The node that it is a part of; none for the outermost one, number 0.
   std::optional<unsigned> parent;
-  /// Of a branch region: no thread ever takes it, so that it needs no barrier.
+  /// For a branch region: no thread ever takes it, so that it needs no barrier.
   bool isNeverTaken = false;
 };
 
@@ -70,7 +70,7 @@ struct SyncProgram {
 struct SyncIteration {
   bool isSecond = false, isOther = false;
   std::optional<unsigned> whole;
-  /// Of several whole iterations, which one, counted from 0.
+  /// The number of the iteration among several whole ones, counted from 0.
   unsigned number = 0;
 
   bool operator==(const SyncIteration &other) const {
@@ -94,7 +94,8 @@ struct SyncHazard {
   enum WholeIteration { AfterFirst, BeforeSecond, Either, Passed };
   llvm::SmallVector<std::pair<unsigned, WholeIteration>, 0> wholeIterations =
       {};
-  /// How many whole iterations of `loop` lie between at least, if it `isFar`.
+  /// The least number of whole iterations of `loop` that lie between, if it
+  /// `isFar`.
   unsigned numWhole = 1;
   /// Branch regions, by their sequences, that are taken where a path passes
   /// their branch in such an iteration.
@@ -130,12 +131,13 @@ struct SyncPlacement {
   llvm::SmallVector<unsigned> uncovered;
 };
 
-/// What barriers of warps, or of the block, have to cover, in a program that
-/// takes branches apart which warps take on their own.
+/// The hazards that barriers of warps, or of the block, have to cover, in a
+/// program that takes apart those branches that warps take on their own.
 struct WarpOrders {
   const SyncProgram &program;
   llvm::ArrayRef<SyncHazard> hazards;
-  /// Where in it a point of the block's program is; none if that is not known.
+  /// The point of this program for a point of the block's program; none if that
+  /// is not known.
   llvm::function_ref<std::optional<SyncPoint>(SyncPoint)> getPoint;
 };
 

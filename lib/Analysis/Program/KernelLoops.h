@@ -31,9 +31,10 @@ struct KernelLoop {
   /// The block that each iteration starts with.
   Block *header = nullptr;
   const KernelLoop *parent = nullptr;
-  /// Of branches: the blocks that go back to the header.
+  /// For a loop of branches, the sources of its back edges: the blocks that go
+  /// back to the header.
   SmallVector<Block *, 1> latches;
-  /// Of branches: the only block that leaves the loop; null if there are
+  /// For a loop of branches, the only block that leaves it; null if there are
   /// several, or none.
   Block *exiting = nullptr;
   /// It is entered at its header only, so that its iterations can be counted.
@@ -78,9 +79,9 @@ public:
   const KernelLoop *getLoopAt(Block *block) const {
     return ofHeaders.lookup(block);
   }
-  /// What `argument`, of an operation or of the header of a natural loop, is
-  /// from iteration to iteration; nothing if no loop hands it on, or one has
-  /// several for it.
+  /// The initial and the next value of `argument`, of an operation or of the
+  /// header of a natural loop; nothing if no loop carries it, or one has
+  /// several values for it.
   std::optional<CarriedValue> getCarried(BlockArgument argument) const;
   /// The only test of a natural loop or `scf.while`; nothing if it is no
   /// comparison, or some iterations do without.

@@ -38,8 +38,8 @@ public:
   BarrierPlaces(const std::string &bitcode, const std::string &name);
   ~BarrierPlaces();
 
-  /// The places that cut the paths without a barrier between two instructions,
-  /// in either direction.
+  /// The places that cover the paths without a barrier between two
+  /// instructions, in either direction.
   std::vector<BarrierPlace> find(uint32_t ordinal, uint32_t otherOrdinal) const;
 
 private:

@@ -39,9 +39,8 @@ struct Described {
   FindingRecord record;
 };
 
-/// Iterations findings into records, the gravest first. What follows from
-/// another finding is left out: reads of memory that a race keeps from being
-/// written.
+/// Turns findings into records, the gravest first. What follows from another
+/// finding is left out: reads of memory that a race keeps from being written.
 std::vector<Described> describeFindings(const FindingTable &findings,
                                         const ReportContext &context);
 

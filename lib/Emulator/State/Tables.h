@@ -180,7 +180,7 @@ struct KernelTables {
   /// A thread may turn round until it sees what another one stores.
   bool mayWaitInLoops = false;
   /// Iterations of loops after which a thread asks whether it may go on. If it
-  /// waits for another in them, that one is to have its iteration soon.
+  /// waits for another thread in them, that one is to have its turn soon.
   uint32_t getIterationsPerPoll() const {
     return mayWaitInLoops ? 1 << 8 : 1 << 16;
   }

@@ -24,10 +24,10 @@ struct Copy {
   /// The target again if it is filled.
   Value source;
   Value target;
-  /// What becomes of an element on its way: the region of a `linalg.copy`; null
-  /// if nothing.
+  /// The computation on each element that is copied: the region of a
+  /// `linalg.copy`; null if there is none.
   Region *payload = nullptr;
-  /// What the target is filled with; null if the source is copied.
+  /// The value that the target is filled with; null if the source is copied.
   Value filling = nullptr;
   /// Done once by all threads of the block, instead of whole by each thread.
   bool isCooperative = false;
@@ -38,7 +38,7 @@ struct Copy {
   bool mayBeAsync = false;
   /// To be done by TMA if all that it asks for is proved.
   bool mayBeTensor = false;
-  /// How TMA does it; nothing if it does not.
+  /// The copy as TMA does it; nothing if it does not.
   std::optional<TensorCopy> tensor = std::nullopt;
 };
 

@@ -65,7 +65,7 @@ private:
   const CopyShape &shape;
   const LowerCopiesOptions &options;
   Location loc;
-  /// Of a padded copy, the extents of the source.
+  /// The extents of the source of a padded copy.
   SmallVector<OpFoldResult> available;
 };
 

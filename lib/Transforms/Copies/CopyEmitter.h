@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Iterations one copy into loads and stores. Filling a memref is the copy of a
+// Turns one copy into loads and stores. Filling a memref is the copy of a
 // value that needs no load. The copy is first brought into a simple form:
 // extents that are constant become static, dimensions are ordered so that
 // consecutive accesses touch consecutive memory, and dimensions that are
@@ -24,16 +24,17 @@
 
 namespace mlir::workgroup {
 
-/// What was emitted for a copy.
+/// The accesses that were emitted for a copy.
 struct EmittedCopy {
   /// Bytes per access to the wider side.
   int64_t accessBytes = 0;
-  /// Bytes per access that all but what is said next would allow.
+  /// Bytes per access that would be possible but for the reasons below.
   int64_t possibleBytes = 0;
-  /// Whose alignment is not known well enough for them; empty if it is.
+  /// The operand whose alignment is not known well enough for them; empty if
+  /// there is none.
   StringRef unaligned;
-  /// What begins where no alignment of its buffer would help; empty if there is
-  /// nothing like that, or alignment stands in the way of less.
+  /// The operand that begins where no alignment of its buffer would help; empty
+  /// if there is none, or if alignment stands in the way of less.
   StringRef misplaced;
   /// Whether it is done by cp.async, which somebody has to wait for.
   bool isAsync = false;

@@ -39,7 +39,7 @@ struct ByteStride {
   }
 };
 
-/// Where the elements of a memref are.
+/// The places of a memref's elements.
 struct Footprint {
   struct Term {
     /// Null for one.
@@ -47,11 +47,11 @@ struct Footprint {
     ByteStride stride;
   };
 
-  /// What the places are counted from, by their value the same for two
+  /// The root that places are counted from, by its value the same for two
   /// footprints that can be compared.
   Value root;
-  /// In bytes: what the offset of the layout counts from, and what is constant
-  /// of the offset.
+  /// In bytes: the place that the offset of the layout counts from, and the
+  /// constant part of the offset.
   int64_t base = 0, constant = 0;
   SmallVector<Term, 4> terms;
   SmallVector<ByteStride, 4> strides;

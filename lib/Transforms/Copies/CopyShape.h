@@ -23,7 +23,7 @@
 
 namespace mlir::workgroup {
 
-/// What is copied, and to where.
+/// The source and the target of a copy.
 struct CopyOperands {
   Value source, target;
 };

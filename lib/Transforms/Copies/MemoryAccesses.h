@@ -25,7 +25,7 @@ struct Accesses {
   SmallVector<Value> read, written;
 };
 
-/// What `op` accesses; nothing if that is not known.
+/// The memory that `op` accesses; nothing if that is not known.
 std::optional<Accesses> getAccesses(Operation *op);
 
 /// True if `op` orders what threads of one block do, be it all of them, those
@@ -35,10 +35,11 @@ bool isBarrierInBlock(Operation *op);
 /// `op` in the text of a remark about another one: its name, and its line.
 std::string nameInRemark(Operation *op);
 
-/// What the threads of a block write besides workgroup and private memory.
+/// The writes of the threads of a block to memory other than workgroup and
+/// private memory.
 class GlobalWrites {
 public:
-  /// What the operations inside `op` write.
+  /// Collects the writes of the operations inside `op`.
   explicit GlobalWrites(Operation *op);
 
   /// An atomic, fence, or unknown operation, which may write anything, or after

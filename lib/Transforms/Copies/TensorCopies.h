@@ -35,21 +35,21 @@ struct TensorCopy {
   Value tensor;
   /// The dimensions of `tensor` that the map has.
   SmallVector<unsigned> dims;
-  /// Where in the tensor the tile begins: per dimension, what adds up to it.
-  /// May be changed, say, to where the tile of another iteration of a loop
-  /// begins.
+  /// The place in the tensor where the tile begins: per dimension, the terms
+  /// that add up to it. May be changed, say, to the place of the tile of
+  /// another iteration of a loop.
   SmallVector<SmallVector<OpFoldResult, 2>> offsets;
-  /// Of the tile, and of the part of it that one load brings.
+  /// The extents of the tile, and of the part of it that one load brings.
   SmallVector<int64_t> extents, box;
-  /// Of source and target.
+  /// The shape of source and target.
   SmallVector<int64_t> shape;
-  /// Of the whole tile; what an mbarrier is to expect.
+  /// The bytes of the whole tile, which an mbarrier is to expect.
   int64_t bytes = 0;
 
   int64_t getNumLoads() const;
 };
 
-/// What is against TMA if `writer` may have written a source before.
+/// The reason against TMA if `writer` may have written a source before.
 std::string getProxyObstacle(Operation *writer);
 
 /// The copy from `source` to `target`, ranked and strided memrefs of equal

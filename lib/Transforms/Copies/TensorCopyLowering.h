@@ -61,10 +61,10 @@ private:
   TensorMaps maps;
   ArgumentAliases aliases;
   KernelWrites writes;
-  /// What the threads of warps agree on; computed where it is asked for.
+  /// The uniformity of warps; computed when it is first asked for.
   std::unique_ptr<UniformityAnalysis> warps;
-  /// Of each kernel the number of runs, those that have been issued, and the
-  /// mbarriers, one for each run.
+  /// For each kernel, the number of runs, the number of those that have been
+  /// issued, and the mbarriers, one for each run.
   struct KernelRuns {
     explicit KernelRuns(Location loc) : loc(loc) {}
     Location loc;

@@ -27,7 +27,7 @@ namespace mlir::workgroup {
 /// The kernel that has `value` as an argument; null if there is none.
 gpu::GPUFuncOp getKernelOfArgument(Value value);
 
-/// What `launches` pass to their kernel as `argument`.
+/// The operands that `launches` pass to their kernel as `argument`.
 SmallVector<Value> getOperands(ArrayRef<gpu::LaunchFuncOp> launches,
                                Value argument);
 

@@ -18,7 +18,7 @@
 
 namespace mlir::workgroup {
 
-/// What a swizzle moves as a whole, in bytes.
+/// The bytes that a swizzle moves as a whole.
 constexpr int64_t kSwizzleChunkBytes = 16;
 
 /// The swizzle that TMA has for rows of `rowBytes` bytes; nothing if it has

@@ -304,7 +304,7 @@ void BlockRaiser::raise(Block &block) {
   }
 }
 
-/// Iterations copies of the host that are linalg into ones that are not.
+/// Turns copies of the host that are linalg into ones that are not.
 static void replaceCopies(FunctionOpInterface function) {
   SmallVector<linalg::CopyOp> copies;
   function.walk([&](linalg::CopyOp op) {

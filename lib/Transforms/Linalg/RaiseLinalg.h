@@ -26,9 +26,9 @@ namespace mlir::workgroup {
 /// that computes from buffers into buffers and can be one on tensors.
 bool isLinalgOnBuffers(Operation *op);
 
-/// Iterations linalg on buffers in `function` into linalg on tensors. What an
-/// operation leaves in a buffer is handed to the next ones as a tensor, and put
-/// into memory before anything else may read it.
+/// Turns linalg on buffers in `function` into linalg on tensors. The result
+/// that an operation leaves in a buffer is handed to the next ones as a tensor,
+/// and put into memory before anything else may read it.
 void raiseLinalg(FunctionOpInterface function, const ArgumentAliases &aliases);
 
 } // namespace mlir::workgroup

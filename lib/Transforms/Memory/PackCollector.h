@@ -63,12 +63,12 @@ private:
   int64_t alignment;
   SymbolTableCollection symbols;
   DominanceInfo dominance;
-  /// How many kernels get to a function.
+  /// The number of kernels that reach each function.
   DenseMap<Operation *, unsigned> numKernels;
-  /// How often a global is got in all of the module.
+  /// The number of `memref.get_global`s of each global in all of the module.
   DenseMap<Operation *, unsigned> numGets;
   std::optional<DenseSet<Operation *>> recursive;
-  /// Of a `gpu.module`, the functions that are only called.
+  /// The functions of each `gpu.module` that are only called.
   DenseMap<Operation *, DenseSet<Operation *>> onlyCalled;
 };
 

@@ -56,15 +56,16 @@ struct PackedKernel {
 
   bool hasArena = false;
   bool isDynamic = false;
-  /// Of the arena, in bytes.
+  /// Size and alignment of the arena in bytes.
   int64_t bytes = 0, alignment = 1;
   /// Bytes of dynamic memory that all launches ask for already, and use; those
   /// before the arena, aligned.
   std::optional<int64_t> windowAsked;
   int64_t windowBytes = 0;
-  /// How far the memory that launches ask for already moves, to make room.
+  /// The bytes by which memory that launches ask for already moves, to make
+  /// room.
   int64_t windowShift = 0;
-  /// What the kernel can have in all.
+  /// The bytes that the kernel can have in all.
   int64_t maxBytes = 0;
   /// Operations before which a life begins in bytes that were used before, or
   /// a buffer is filled once more.
@@ -92,7 +93,7 @@ struct PackedKernel {
 /// Emits remarks on what was decided for `kernel`.
 void reportKernel(const PackedKernel &kernel);
 
-/// What was decided for the memory of `kernel`, as data.
+/// The decisions for the memory of `kernel`, as data.
 MemoryPlacement describeKernel(const PackedKernel &kernel);
 
 /// Rewrites the kernel as it was decided.

@@ -29,11 +29,11 @@ struct AsyncPoint {
   /// of one step, and how many loops and branches are around that.
   std::optional<unsigned> sequence;
   unsigned depth = 0;
-  /// Where in the sequence.
+  /// The index of the point in the sequence.
   unsigned index = 0;
-  /// What it stands before; null if there is no place.
+  /// The operation that the point stands before; null if there is no point.
   Operation *next = nullptr;
-  /// That is a barrier that is there.
+  /// The operation is a barrier that is there.
   bool isAtBarrier = false;
 
   using Key = std::tuple<unsigned, unsigned, const KernelLoop *>;

@@ -34,7 +34,7 @@ private:
 
   IRRewriter rewriter;
   SmallVector<Block *> blocks;
-  /// Where an edge that was from the one block to the other goes now.
+  /// The block that the edge from the one block to the other goes to now.
   DenseMap<std::pair<Block *, Block *>, Block *> moved;
 };
 

@@ -23,10 +23,12 @@ namespace mlir::workgroup {
 /// of calls, by the operations that they are between.
 class HazardsAtCalls {
 public:
-  /// Of a program without calls nothing is looked at.
+  /// Collects the hazards of the program `root`; nothing is looked at if it has
+  /// no calls.
   HazardsAtCalls(Operation *root, const SyncOptions &options);
 
-  /// What threads of `unit` have to order of a `function` in `program`.
+  /// The hazards of a `function` in `program` that threads of `unit` have to
+  /// order.
   std::vector<Hazard> find(KernelSync &function, const InlinedProgram &program,
                            const SyncTree &tree, UniformityUnit unit) const;
 
@@ -51,8 +53,8 @@ private:
   void addReferred(Operation *scope, const InlinedProgram &program);
   void addParting(KernelSync &kernel, const InlinedProgram &program);
 
-  /// What barriers of the block have to order, and what those of warps have to;
-  /// in both if one cannot be told from the other.
+  /// The hazards that barriers of the block have to order, and those for
+  /// barriers of warps; in both if one cannot be told from the other.
   Keys ofBlock, ofWarp;
   /// Functions that lanes of a warp may call without the others.
   DenseSet<Operation *> parting;

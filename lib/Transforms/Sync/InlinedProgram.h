@@ -47,18 +47,18 @@ public:
   void inlineInto(Operation *scope);
 
   /// The first of the operations that stand in place of the call that `op`
-  /// stands in place of; null if it stands in place of none. Of calls in calls
-  /// the outer one counts.
+  /// stands in place of; null if it stands in place of none. The outer one
+  /// counts for a call in a call.
   Operation *getStartOfCall(Operation *op) const { return startOf.lookup(op); }
 
-  /// What `op` is a copy of: in place of a call, the call.
+  /// The operation that `op` is a copy of: in place of a call, the call.
   Operation *getOriginal(Operation *op) const;
 
-  /// What `op` was written as: in place of a call, an operation of the function
-  /// that is called.
+  /// The operation that `op` was written as: in place of a call, one of the
+  /// function that is called.
   Operation *getSource(Operation *op) const;
 
-  /// That, and the calls around it, up to those of `function`.
+  /// The source of `op`, and the calls around it, up to those of `function`.
   SmallVector<Operation *> getPath(Operation *op, Operation *function) const;
 
   /// The functions that `op` stands in place of calls of, innermost first.
@@ -74,12 +74,12 @@ public:
   }
 
 private:
-  /// What stands in place of one call, which may be part of another.
+  /// The operations in place of one call, which may be part of another.
   struct Expansion {
     Operation *function, *call;
     const Expansion *parent;
   };
-  /// What an operation in place of a call is a copy of.
+  /// The original of an operation in place of a call.
   struct Copy {
     Operation *source = nullptr;
     const Expansion *expansion = nullptr;
@@ -95,7 +95,7 @@ private:
   DenseMap<Operation *, Operation *> originalOf, startOf;
   DenseMap<Operation *, Copy> copyOf;
   std::deque<Expansion> expansions;
-  /// How many operations may be added yet.
+  /// The number of operations that may be added yet.
   unsigned budget = 1 << 13;
 };
 

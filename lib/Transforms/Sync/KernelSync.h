@@ -29,7 +29,8 @@
 
 namespace mlir::workgroup {
 
-/// What the synchronisation of any kernel inside a program follows from.
+/// The analyses of a program that the synchronisation of each of its kernels
+/// follows from.
 struct SyncAnalyses {
   SyncAnalyses(const InlinedProgram &program, const SyncOptions &options)
       : program(program),
@@ -60,8 +61,8 @@ public:
   void addParts(const SyncTree &block);
   /// Gives `part` a barrier if it has none; false if none is left.
   bool allocateBarrier(const ThreadPart &part) { return parts.allocate(part); }
-  /// What barriers have to order; of a part of the block, or if `isComplete`,
-  /// all of it.
+  /// The hazards that barriers have to order; for a tree of a part of the block
+  /// those of the part, or all if `isComplete`.
   std::vector<Hazard> findHazards(const SyncTree &tree, UniformityUnit unit,
                                   HazardUse use, bool isComplete = false);
   /// Whether barriers of warps can be told from those of the block.
@@ -78,7 +79,7 @@ public:
     return llvm::any_of(accesses.getAccesses(), isBulk);
   }
 
-  /// Where threads wait for others than at barriers of all.
+  /// The points where threads wait for others, besides barriers of all threads.
   ThreadWaits findWaits() const;
 
   /// True if all threads of a unit that get to `op` do so together.
@@ -90,7 +91,8 @@ public:
   bool isEnteredTogether(UniformityUnit unit) const;
 
   Operation *getScope() const { return scope; }
-  /// What `op`, that may stand in place of a call, was written as.
+  /// The operation that `op`, which may stand in place of a call, was written
+  /// as.
   Operation *getSource(Operation *op) const {
     return analyses.program.getSource(op);
   }
@@ -100,7 +102,7 @@ public:
   const ThreadAccesses &getAccesses() const { return accesses; }
   ThreadConflicts &getConflicts() { return conflicts; }
 
-  /// What threads of different blocks do to each other.
+  /// The races between threads of different blocks.
   std::vector<BlockRace> findBlockRaces();
 
 private:
@@ -119,7 +121,7 @@ private:
   /// Some of the other barriers, and of those between blocks, order something:
   /// relaxed atomic operations do not.
   bool hasOtherOrders = false, hasOrdersOfBlocks = false;
-  /// Where threads may arrive at mbarriers.
+  /// The operations by which threads may arrive at mbarriers.
   SmallVector<Operation *> arrivals;
 };
 
@@ -151,7 +153,7 @@ private:
   const SyncTree &tree;
   ArrayRef<Hazard> hazards;
   const SyncPlacement &placement;
-  /// What each point orders by itself; empty until somebody asks.
+  /// The hazards that each point orders by itself; empty until somebody asks.
   std::vector<SmallVector<unsigned, 0>> orderedBy;
 };
 
@@ -170,7 +172,7 @@ struct LeadingOrders {
   SmallVector<unsigned> numbers;
 };
 
-/// What is wrong with the synchronisation of a kernel.
+/// The findings on the synchronisation of a kernel.
 class SyncFindings {
 public:
   explicit SyncFindings(KernelSync &kernel);
@@ -183,7 +185,7 @@ public:
   /// Adds barriers of warps that not all lanes may reach, where nothing is
   /// known of the warps.
   void addUnknownWarps();
-  /// Adds hazards that are not cover; because of `wait`, if that is given,
+  /// Adds hazards that are not covered; because of `wait`, if that is given,
   /// behind which no barrier is put.
   void addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
                 UniformityUnit unit, Operation *wait = nullptr);
@@ -211,7 +213,7 @@ private:
   KernelSync &kernel;
   std::unique_ptr<AsmState> state;
   std::vector<SyncFinding> findings;
-  /// What is told of two operations; the number of the finding, if that is only
+  /// The report on two operations; the number of the finding, if that is only
   /// possible.
   struct Report {
     bool isCertain = false;
