@@ -5,6 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One launch of a kernel in the emulator: the kernel is translated to code of
+// the host once, a launch is refused if it does not fit the chip or what the
+// kernel was compiled for, and its blocks are executed by workers, one for each
+// thread of the host. Findings of all workers are merged and described; for
+// races, barriers are tried that would mend them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Emulator/Isa/TensorMaps.h"
 #include "Emulator/Report/Fixes.h"

@@ -3,8 +3,9 @@
 A folder may use itself and what its row there lists. A row is for the files that lie directly in
 the folder, for its public headers (`include/workgroup/Transforms/Copies.h` and
 `include/workgroup/Support/*` belong to `lib/Transforms/Copies` and `lib/Support`), and for what
-`public` names; a row of a file is for that file alone. What breaks a limit may be an exception,
-which has to go when it no longer does.
+`public` names; a row of a file is for that file alone. Each header, and each source without one,
+has an opening paragraph, between the licence and the closing rule of its first comment. What breaks
+a limit may be an exception, which has to go when it no longer does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .sources import Function, read_functions, read_imports, read_includes
+from .sources import Function, read_functions, read_imports, read_includes, read_opening
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("tools/setup/layers.toml")
@@ -199,6 +200,21 @@ def check_sizes(sources: Sources) -> Iterator[tuple[str, str]]:
             yield owner, f"is defined in {', '.join(sorted(files[owner]))}"
 
 
+def check_openings(sources: Sources) -> Iterator[tuple[str, str]]:
+    """Yield folders with headers, or sources without one, that do not say what they hold."""
+    have_header = {
+        file for file, used, _ in sources.uses if Path(used).name == f"{Path(file).stem}.h"
+    }
+    have_header |= {file for file in sources.texts if file.replace(".cpp", ".h") in sources.texts}
+    missing = defaultdict(list)
+    for file, text in sources.texts.items():
+        is_opened = file.endswith(".h") or (file.endswith(".cpp") and file not in have_header)
+        if is_opened and not read_opening(text):
+            missing[str(Path(file).parent)].append(Path(file).name)
+    for folder, names in missing.items():
+        yield folder, f"no opening paragraph in {', '.join(names)}"
+
+
 def check_options(sources: Sources, root: Path) -> Iterator[tuple[str, str]]:
     """Yield options of passes that no test, tool, pipeline or schedule sets."""
     given = find_given_options(sources, root)
@@ -257,6 +273,7 @@ def report(sources: Sources, root: Path) -> list[str]:
     kinds: dict[str, Iterable[tuple[str, str]]] = {
         "circles": check_circles(sources),
         "sizes": check_sizes(sources),
+        "openings": check_openings(sources),
         "options": check_options(sources, root),
     }
     for kind, found in kinds.items():

@@ -37,6 +37,14 @@ class Function(NamedTuple):
     lines: int
 
 
+def read_opening(text: str) -> str:
+    """Return the opening paragraph of C++: what stands between the licence and a closing rule."""
+    block = re.match(r"(?://[^\n]*\n)*", text)
+    parts = re.split(r"^//===-+===//\n", block[0] if block else "", flags=re.M)
+    lines = parts[1].splitlines() if len(parts) > 2 else ()
+    return "\n".join(line[2:].strip() for line in lines).strip()
+
+
 def read_includes(text: str) -> list[str]:
     """Return what C++ includes in quotes."""
     return _INCLUDE.findall(text)

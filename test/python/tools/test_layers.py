@@ -35,13 +35,16 @@ uses = []
 rule = "Tests."
 uses = ["python/pipeline*"]
 """
+RULE = "//===---===//\n"
+LICENCE = f"//===- Numbers.h - Numbers ---===//\n//\n// Apache-2.0\n//\n{RULE}"
+OPENING = f"{LICENCE}//\n// Counts.\n//\n{RULE}\n"
 FILES = {
-    "lib/Top/Top.h": '#include "Bottom/Numbers.h"\n#include "workgroup/Api.h"\n',
+    "lib/Top/Top.h": f'{OPENING}#include "Bottom/Numbers.h"\n#include "workgroup/Api.h"\n',
     "lib/Top/Top.cpp": '#include "Top.h"\n#include "mlir/IR/Value.h"\n#include "Passes.h.inc"\n',
     "lib/Middle/Api.cpp": '#include "workgroup/Api.h"\n#include "Bottom/Numbers.h"\n',
-    "lib/Bottom/Numbers.h": "struct Numbers {\n  void count();\n};\n",
+    "lib/Bottom/Numbers.h": OPENING + "struct Numbers {\n  void count();\n};\n",
     "lib/Bottom/Numbers.cpp": '#include "Numbers.h"\nvoid Numbers::count() {\n}\n',
-    "include/workgroup/Api.h": "int answer();\n",
+    "include/workgroup/Api.h": OPENING + "int answer();\n",
     "python/pipeline/__init__.py": "from .part.data import Data\n__version__ = '1'\n",
     "python/pipeline/part/__init__.py": "",
     "python/pipeline/part/data.py": "from .. import __version__, _native\n\nclass Data: ...\n",
@@ -146,7 +149,7 @@ def test_circle_of_folders(tmp_path: Path) -> None:
 
 
 def test_needless_use(tmp_path: Path) -> None:
-    errors = find_errors(tmp_path, {"lib/Middle/Api.cpp": ""})
+    errors = find_errors(tmp_path, {"lib/Middle/Api.cpp": OPENING})
     assert errors == [
         "tools/setup/layers.toml: lib/Middle lists lib/Bottom, which it does not need"
     ]
@@ -166,7 +169,7 @@ def test_two_rows(tmp_path: Path) -> None:
 
 # --- exceptions -----------------------------------------------------------------------------------
 
-LONG = {"lib/Bottom/Long.cpp": "void count() {\n" + lines(60) + "}\n"}
+LONG = {"lib/Bottom/Long.cpp": OPENING + "void count() {\n" + lines(60) + "}\n"}
 EXCEPTION = '[exceptions.sizes]\n"lib/Bottom/Long.cpp: count" = "a table"\n'
 
 
@@ -177,6 +180,38 @@ def test_exception(tmp_path: Path) -> None:
 def test_exception_that_is_not_needed(tmp_path: Path) -> None:
     (error,) = find_errors(tmp_path, more=EXCEPTION)
     assert "exception 'lib/Bottom/Long.cpp: count' is no longer needed" in error
+
+
+# --- opening paragraphs ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_opened"),
+    [
+        ("lib/Bottom/Sum.h", OPENING + "int sum();\n", True),
+        ("lib/Bottom/Sum.h", f"{LICENCE}\nint sum();\n", False),
+        ("lib/Bottom/Sum.h", f"{LICENCE}//\n{RULE}\nint sum();\n", False),
+        ("lib/Bottom/Sum.h", f"{LICENCE}\n{RULE}// Sums\n{RULE}", False),
+        ("lib/Bottom/Sum.h", "int sum();\n", False),
+        ("include/workgroup/Bottom.h", f"{LICENCE}\nint sum();\n", False),
+        ("lib/Bottom/Sum.cpp", f"{LICENCE}\nint sum();\n", False),
+        ("lib/Bottom/Sum.cpp", f"{OPENING}\nint sum();\n", True),
+        # Their headers say what they hold.
+        ("lib/Bottom/Numbers.cpp", f"{LICENCE}\nint sum();\n", True),
+        ("lib/Middle/Api.cpp", f'{LICENCE}#include "workgroup/Api.h"\n', True),
+    ],
+)
+def test_opening(file: str, text: str, is_opened: bool, tmp_path: Path) -> None:
+    folder, _, name = file.rpartition("/")
+    error = f"{folder}: no opening paragraph in {name}"
+    assert (error in find_errors(tmp_path, {file: text})) == (not is_opened)
+
+
+def test_opening_of_folder(tmp_path: Path) -> None:
+    changes = {f"lib/Bottom/{name}.cpp": f"int get{name}();\n" for name in "AB"}
+    assert find_errors(tmp_path, changes) == ["lib/Bottom: no opening paragraph in A.cpp, B.cpp"]
+    exception = '[exceptions.openings]\n"lib/Bottom" = "to be written"\n'
+    assert find_errors(tmp_path, changes, more=exception) == []
 
 
 # --- options of passes ----------------------------------------------------------------------------
@@ -227,7 +262,8 @@ UNSET = "workgroup-copy: max-bytes: is an option that nothing sets"
 )
 @pytest.mark.parametrize("definitions", [OWN, SHARED, INHERITED])
 def test_option(definitions: str, file: str, text: str, is_set: bool, tmp_path: Path) -> None:
-    changes = {"include/workgroup/Bottom.td": definitions, file: text}
+    opening = OPENING if file.endswith(".cpp") else ""
+    changes = {"include/workgroup/Bottom.td": definitions, file: opening + text}
     more = '["lib/Compiler"]\nrule = ""\nuses = []\n'
     errors = find_errors(tmp_path, changes, more=more)
     assert errors == ([] if is_set else [UNSET])
