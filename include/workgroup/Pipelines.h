@@ -51,7 +51,7 @@ struct CopyPipelineOptions : public PassPipelineOptions<CopyPipelineOptions> {
       llvm::cl::init(1)};
 };
 
-/// What becomes of the barriers of a program.
+/// The treatment of the barriers of a program.
 enum class SyncMode { Insert, Keep, Minimize };
 
 /// Options of the pipeline `workgroup-memory`.

@@ -16,7 +16,8 @@
 
 namespace mlir::workgroup {
 
-/// Where this thread wants to have the reason that LLVM gives for giving up.
+/// The variable that receives the reason which LLVM gives for giving up on this
+/// thread.
 static thread_local std::optional<std::string> *fatalReason = nullptr;
 
 static void onFatalError(void *, const char *reason, bool) {
@@ -51,7 +52,7 @@ private:
   static constexpr size_t kBytes = 64 << 10;
 
   std::unique_ptr<char[]> memory;
-  /// That of a call around this one.
+  /// The stack of a call around this one.
   stack_t previous = {};
 };
 } // namespace

@@ -22,7 +22,7 @@
 
 namespace mlir::workgroup {
 
-/// How a guarded call ended.
+/// The end of a guarded call.
 struct CrashReport {
   bool hasReturned = true;
   /// After a crash, what LLVM said before it gave up, if it was LLVM.

@@ -22,7 +22,7 @@
 
 namespace mlir::workgroup {
 
-/// What a value is on one path to it.
+/// The value that a join of paths has on one path to it.
 struct IncomingValue {
   /// The operation that hands it on, and by which of its successors.
   Operation *op;
@@ -31,9 +31,9 @@ struct IncomingValue {
   Value value;
 };
 
-/// What `argument` of a block is on all paths from the blocks of which `isFrom`
-/// holds; null if they do not hand on the same, or do not tell. Of all paths:
-/// the argument is that value, wherever it is used.
+/// The value of `argument` of a block on all paths from the blocks of which
+/// `isFrom` holds; null if they do not forward the same, or do not tell. If
+/// these are all paths, the argument is that value, wherever it is used.
 Value getCommonIncoming(
     BlockArgument argument,
     llvm::function_ref<bool(Block *)> isFrom = [](Block *) { return true; });
@@ -42,8 +42,8 @@ Value getCommonIncoming(
 /// is asked once, so the IR must not change in between.
 class IncomingValues {
 public:
-  /// What `value` is on each path to it; empty if it is no join of paths, or is
-  /// handed on by what does not tell its paths.
+  /// The values of `value` on each path to it; empty if it is no join of paths,
+  /// or is forwarded by what does not tell its paths.
   SmallVector<IncomingValue, 2> get(Value value);
 
 private:

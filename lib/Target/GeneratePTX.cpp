@@ -74,7 +74,7 @@ static std::string getFeatures(NVVM::NVVMTargetAttr target,
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// Where function `name` of LLVM IR comes from.
+/// The location that function `name` of LLVM IR comes from.
 static Location findFunction(ModuleOp module, StringRef name) {
   for (auto kernels : module.getOps<gpu::GPUModuleOp>())
     for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())

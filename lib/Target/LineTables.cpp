@@ -47,7 +47,7 @@ SmallVector<FileLineColRange> getPlaces(Location loc) {
   return places.takeVector();
 }
 
-/// Where `loc` points to: the innermost file and line in it, if any.
+/// The place that `loc` points to: the innermost file and line in it, if any.
 static FileLineColRange findFileLoc(Location loc) {
   SmallVector<FileLineColRange> places = getPlaces(loc);
   return places.empty() ? FileLineColRange() : places.front();
@@ -119,7 +119,8 @@ bool isFurtherPlace(const llvm::DILocation &place) {
   return scope && scope->getDiscriminator() == kFurther;
 }
 
-/// Where `loc` is after all calls from which it was inlined, names aside.
+/// The location of `loc` after all calls from which it was inlined, names
+/// aside.
 static Location getOutermost(Location loc) {
   while (true) {
     if (auto named = dyn_cast<NameLoc>(loc))
@@ -173,8 +174,8 @@ static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
   });
 }
 
-/// Where loops begin and end is of use to debuggers alone, and has to be in the
-/// function that the loop is in.
+/// Drops the locations of the start and the end of loops. They are of use to
+/// debuggers alone, and would have to be in the function that the loop is in.
 static void dropLoopLocations(gpu::GPUModuleOp kernels) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([](LLVM::LoopAnnotationAttr loop) -> Attribute {

@@ -115,13 +115,13 @@ static bool isInBlock(Value value) {
          static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
 }
 
-/// Of operations on mbarriers that came with Hopper.
+/// The needs of operations on mbarriers that came with Hopper.
 template <typename OpTy>
 static OperationNeeds getBarrierNeeds(OpTy op) {
   return op.getRelaxed() ? since(86, kHopper) : kHopper;
 }
 
-/// Of arriving at, and of testing, a mbarrier, which is older.
+/// The needs of arriving at, and of testing, an mbarrier, which are older.
 template <typename OpTy>
 static OperationNeeds getOldBarrierNeeds(OpTy op, bool isOld) {
   isOld &= !op.getRelaxed() && op.getScope() == NVVM::MemScopeKind::CTA &&
@@ -163,7 +163,7 @@ static OperationNeeds getNeedsOfTF32(NVVM::ConvertFloatToTF32Op op) {
   return isOld ? kAmpere : kCluster;
 }
 
-/// Of conversions of two f32 to two f16 or bf16.
+/// The needs of conversions of two f32 to two f16 or bf16.
 template <typename OpTy>
 static OperationNeeds getNeedsOfHalves(OpTy op) {
   if (op.getRnd() == NVVM::FPRoundingMode::RS)
@@ -176,7 +176,7 @@ static OperationNeeds getMatrixNeeds(NVVM::LdStMatrixEltType element,
   return element == NVVM::LdStMatrixEltType::B16 ? needs : kBlackwellOnly;
 }
 
-/// Of operations of warps and blocks; none if `op` is another.
+/// The needs of operations of warps and blocks; none if `op` is another one.
 static std::optional<OperationNeeds> findOfThreads(Operation *op) {
   using Needs = std::optional<OperationNeeds>;
   return llvm::TypeSwitch<Operation *, Needs>(op)
@@ -217,7 +217,7 @@ static std::optional<OperationNeeds> findOfThreads(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Of copies and conversions; none if `op` is another.
+/// The needs of copies and conversions; none if `op` is another one.
 static std::optional<OperationNeeds> findOfData(Operation *op) {
   using Needs = std::optional<OperationNeeds>;
   return llvm::TypeSwitch<Operation *, Needs>(op)

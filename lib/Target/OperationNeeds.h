@@ -18,7 +18,7 @@
 
 namespace mlir::workgroup {
 
-/// What an operation needs of the chip that it is compiled for.
+/// The needs of an operation from the chip that it is compiled for.
 struct OperationNeeds {
   /// The oldest architecture that has it: 90 of sm_90.
   unsigned architecture = 0;
@@ -42,7 +42,7 @@ struct OperationNeeds {
   unsigned getPTXVersion(const Chip &chip) const;
 };
 
-/// What `op` needs, with its attributes and types.
+/// The needs of `op`, with its attributes and types.
 OperationNeeds getNeeds(Operation *op);
 
 /// The oldest version of PTX, times ten, that has all operations in `root`

@@ -28,7 +28,8 @@ static bool isInteger(MMATypes type) {
       {MMATypes::s8, MMATypes::u8, MMATypes::s4, MMATypes::u4}, type);
 }
 
-/// Of a dense product with matrices of `type` whose shape is `m` by 8 by `k`.
+/// The needs of a dense product with matrices of `type` whose shape is `m` by 8
+/// by `k`.
 static OperationNeeds getDenseNeeds(MMATypes type, int64_t m, int64_t k) {
   constexpr OperationNeeds kTuring{75, false, 65}, kAmpere{80, false, 70};
   if (type == MMATypes::f16 && k == 4)
@@ -112,14 +113,14 @@ static OperationNeeds getNeedsOf(NVVM::WgmmaMmaAsyncOp op) {
 // wmma
 //===----------------------------------------------------------------------===//
 
-/// Of a part of a product: where its elements are of `type` and, which is
-/// what tells products of tf32 from others, it sums up `k` products.
+/// The needs of a part of a product whose elements are of `type`, and which
+/// sums up `k` products: that tells products of tf32 from others.
 static OperationNeeds getFragmentNeeds(MMATypes type, int64_t k) {
   bool isNew = type == MMATypes::tf32 || type == MMATypes::f64 || k == 8;
   return isNew ? OperationNeeds{80, false, 70} : OperationNeeds{72, false, 63};
 }
 
-/// Of what is done with a matrix of `type`, as upstream lowers it.
+/// The needs of an operation on a matrix of `type`, as upstream lowers it.
 static OperationNeeds getNeedsOfMatrix(gpu::MMAMatrixType type) {
   Type element = type.getElementType();
   bool isProduct = type.getOperand() != "COp";

@@ -20,7 +20,7 @@
 
 namespace mlir::workgroup {
 
-/// What `op` needs if it is one of those on matrices whose parts are in the
+/// The needs of `op` if it is an operation on matrices whose parts are in the
 /// registers of a warp.
 std::optional<OperationNeeds> findNeedsOfProduct(Operation *op);
 

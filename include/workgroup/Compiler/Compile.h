@@ -60,7 +60,7 @@ struct CompileOptions {
   /// it is to have, in programs that a schedule is chosen for: see pass
   /// `workgroup-form-kernels`. The schedule gives it the same.
   int64_t chainBytes = 0, chainBlocks = 0;
-  /// What becomes of barriers: `insert`, `keep` or `minimize`, as the option
+  /// The treatment of barriers: `insert`, `keep` or `minimize`, as the option
   /// `sync` of the pipeline `workgroup-memory` says.
   std::string sync = "insert";
   /// Prove that threads do not race, and reject barriers in divergent control
@@ -96,7 +96,7 @@ struct CompileResult {
   std::vector<std::pair<Stage, std::string>> texts;
   std::vector<KernelRecord> kernels;
   std::vector<EntryRecord> entries;
-  /// What the host does, a document: docs/launch-plan.md.
+  /// The plan of what the host does, a document: docs/launch-plan.md.
   std::string plan;
   /// Buffers in workgroup memory, by the symbols that they become.
   std::vector<SharedBuffer> sharedBuffers;
@@ -129,8 +129,8 @@ struct CompileResult {
   std::optional<std::string> crash;
 };
 
-/// What is wrong with `options` as `CompileOptions::memoryOptions`; empty if
-/// nothing is.
+/// The error in `options` as `CompileOptions::memoryOptions`; empty if there is
+/// none.
 std::string checkMemoryOptions(const std::string &options);
 
 /// Compiles `source`.
@@ -139,12 +139,12 @@ CompileResult compile(const SourceText &source, const CompileOptions &options);
 /// The names of the supported chips, oldest first.
 std::vector<std::string> getChipNames();
 
-/// What those who choose schedules need to know of a chip.
+/// The properties of a chip by which schedules are chosen.
 struct ChipRecord {
   std::string name;
   /// Workgroup memory that a block can have.
   int64_t maxWorkgroupBytes;
-  /// Of the usual product with it.
+  /// The number of multiprocessors of the usual product with this chip.
   int64_t multiprocessors;
 };
 

@@ -22,7 +22,7 @@
 
 namespace mlir::workgroup {
 
-/// What an operation reads or writes.
+/// An operand that an operation reads or writes.
 struct KernelOperandRecord {
   /// As `f32`.
   std::string elementType;
@@ -64,7 +64,7 @@ struct KernelOpRecord {
   bool isCombinable = false;
   /// Whether blocks can share its sums: the only ones of the kernel.
   bool isSplittable = false;
-  /// Of a contraction.
+  /// The structure of the operation if it is a contraction.
   std::optional<ContractionRecord> contraction;
 };
 
@@ -84,7 +84,7 @@ struct KernelFunctionRecord {
   std::string name;
   /// The name as an attribute of MLIR spells it, with quotes.
   std::string symbol;
-  /// What most of the work is, as `KernelOpRecord::kind`.
+  /// The kind of most of the work, as `KernelOpRecord::kind`.
   std::string kind;
   /// In order; the last one is the root, the loops of which are tiled.
   std::vector<KernelOpRecord> ops;

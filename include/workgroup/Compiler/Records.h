@@ -37,7 +37,7 @@ struct RemarkRecord {
   std::vector<std::pair<std::string, std::string>> arguments;
 };
 
-/// What one pass changed in one operation.
+/// The change that one pass made to one operation.
 struct SnapshotRecord {
   std::string pass;
   std::string op;
@@ -45,7 +45,7 @@ struct SnapshotRecord {
   std::string after;
 };
 
-/// How a kernel wants a tensor map to be made.
+/// The tensor map that a kernel wants to be made.
 struct TensorMapRecord {
   /// As `f16`.
   std::string elementType;
@@ -61,7 +61,7 @@ struct ArgumentRecord {
   /// The type as MLIR prints it.
   std::string type;
   bool isMemRef = false;
-  /// Of a memref its element, else the type itself, as `f32`.
+  /// The element type of a memref, else the type itself, as `f32`.
   std::string elementType;
   /// Extents, strides and offset of a memref, in elements; nothing where only
   /// the launch knows.
@@ -69,7 +69,7 @@ struct ArgumentRecord {
   std::optional<int64_t> offset;
   /// Alignment in bytes that the code relies on; 1 for a scalar.
   int64_t alignment = 1;
-  /// Of a tensor map.
+  /// The description of a tensor map, if the argument is one.
   std::optional<TensorMapRecord> tensorMap;
 };
 
@@ -109,7 +109,7 @@ struct EntryRecord {
   std::vector<bool> written;
 };
 
-/// Where a workgroup buffer has its bytes.
+/// The bytes that a workgroup buffer is placed at.
 struct BufferPlacementRecord {
   /// As in `64x64xf32`; empty for what the lowering of an operation takes.
   std::string type;
@@ -145,12 +145,12 @@ struct SyncFindingRecord {
   std::vector<std::array<int64_t, 3>> threads;
   /// The blocks that those are of, if they are of different ones.
   std::vector<std::array<int64_t, 3>> blocks;
-  /// Where they meet: a byte of the buffer or, of one with strides that only
-  /// the launch knows, indices.
+  /// The place where they meet: a byte of the buffer or, if the buffer has
+  /// strides that only the launch knows, indices.
   std::vector<int64_t> place;
 };
 
-/// What is known of the synchronisation of a kernel.
+/// The verdict and the findings on the synchronisation of a kernel.
 struct SyncRecord {
   std::string kernel;
   SourceLocation location;

@@ -30,10 +30,11 @@
 
 namespace mlir::workgroup {
 
-/// How much of a launch is checked.
+/// The extent to which a launch is checked.
 enum class Check {
-  /// What no GPU survives: accesses out of bounds or misaligned, barriers that
-  /// not all threads reach, division by zero, threads that never end.
+  /// Errors that no GPU survives: accesses out of bounds or misaligned,
+  /// barriers that not all threads reach, division by zero, threads that never
+  /// end.
   None,
   /// Also data races, asynchronous copies that are not waited for, and reads of
   /// workgroup memory that nobody wrote.
@@ -55,7 +56,7 @@ enum class AsyncMode { OnWait, Eager, Seeded };
 struct BufferView {
   void *address = nullptr;
   uint64_t bytes = 0;
-  /// What reports call it.
+  /// The name in reports.
   std::string name;
   /// The element type, as `f32`, its bytes, and extents and strides in
   /// elements, for the indices in reports. Element zero is `origin` bytes after
@@ -69,7 +70,7 @@ struct BufferView {
 
 enum class TensorSwizzle { None, Bytes32, Bytes64, Bytes128 };
 enum class TensorInterleave { None, Bytes16, Bytes32 };
-/// What stands for elements out of bounds.
+/// The value of elements out of bounds.
 enum class TensorFill { Zero, NaN };
 
 /// A tensor map, as `cuTensorMapEncodeTiled` makes them: a tensor in global
@@ -92,7 +93,7 @@ struct TensorMapView {
 /// bytes.
 struct ParameterValue {
   std::optional<unsigned> buffer;
-  /// Of a buffer, the distance of the address from its first byte.
+  /// The distance of the address of a buffer from its first byte.
   int64_t offset = 0;
   /// Little-endian bytes of a value; missing ones are zero.
   std::string bytes;
@@ -103,7 +104,7 @@ struct ParameterValue {
 /// several buffers may have parts, in turns.
 struct SharedBuffer {
   std::string symbol;
-  /// Where it is in the symbol's memory.
+  /// The place in the symbol's memory.
   uint64_t offset = 0, bytes = 0;
   std::string name;
   std::string elementType;
@@ -121,7 +122,7 @@ struct LaunchRequest {
   std::vector<ParameterValue> parameters;
   Order order = Order::Forward;
   AsyncMode asyncMode = AsyncMode::OnWait;
-  /// Of the seeded order and asynchronous mode.
+  /// The seed of the seeded order and asynchronous mode.
   uint64_t seed = 0;
   /// Loop iterations after which a thread counts as stuck; 0 means never.
   uint64_t stepLimit = uint64_t(1) << 30;
@@ -175,12 +176,12 @@ struct FindingRecord {
   std::vector<AccessRecord> accesses;
   /// More to know, each where it belongs, if there is such a place.
   std::vector<DiagnosticRecord> notes;
-  /// How often it was seen, and in how many blocks.
+  /// The number of times that it was seen, and of blocks in which it was.
   uint64_t count = 0, blocks = 0;
   std::vector<FixRecord> fixes;
 };
 
-/// What the accesses of one operation cost.
+/// The cost of the accesses of one operation.
 struct AccessStatistics {
   SourceLocation location;
   /// `shared` or `global`.
@@ -190,9 +191,9 @@ struct AccessStatistics {
   uint64_t bytes = 0;
   /// Warp-wide requests and accesses by threads.
   uint64_t requests = 0, accesses = 0;
-  /// Of workgroup memory: passes over its banks, and how few would do.
+  /// For workgroup memory: passes over its banks, and the fewest that would do.
   uint64_t wavefronts = 0, idealWavefronts = 0;
-  /// Of global memory: 32-byte sectors touched, and how few would do.
+  /// For global memory: 32-byte sectors touched, and the fewest that would do.
   uint64_t sectors = 0, denseSectors = 0;
 };
 
@@ -213,7 +214,7 @@ struct LaunchResult {
   uint64_t blocksRun = 0, blocks = 0;
   /// Accesses that no thread executed.
   std::vector<SourceLocation> unreached;
-  /// What the kernel printed.
+  /// The text that the kernel printed.
   std::string output;
   std::optional<LaunchStatistics> statistics;
   /// The stop flag ended the launch.
@@ -222,7 +223,7 @@ struct LaunchResult {
   std::optional<std::string> crash;
 };
 
-/// How far a launch is, for another thread to look at and to end it.
+/// The progress of a launch, for another thread to look at and to end it.
 struct LaunchProgress {
   std::atomic<uint64_t> blocksDone{0};
   std::atomic<bool> stop{false};

@@ -395,8 +395,8 @@ bool AccessCollector::visitWarp(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-/// Each byte is stored by one of the 128 threads of a warpgroup. Of a block of
-/// several it is not known which of them stores where.
+/// Each byte is stored by one of the 128 threads of a warpgroup. In a block of
+/// several warpgroups it is not known which of them stores where.
 void AccessCollector::addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store) {
   constexpr int64_t kNumThreads = 128;
   OpOperand &operand = store.getDstMemrefMutable();

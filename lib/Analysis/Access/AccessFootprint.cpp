@@ -139,8 +139,9 @@ AccessFootprint getFootprint(const MemRefPlace &place,
   return footprint;
 }
 
-/// How far `footprint` reaches along a coordinate beyond its first place;
-/// nothing if that is not known, or if some of it is before that.
+/// The distance from the first place of `footprint` to the last one along a
+/// coordinate; nothing if that is not known, or if some of it is before the
+/// first.
 static std::optional<int64_t> getReach(const AccessFootprint &footprint,
                                        unsigned coordinate) {
   bool isLast = coordinate + 1 == footprint.place.size();

@@ -20,14 +20,15 @@
 
 namespace mlir::workgroup {
 
-/// Where in the execution of a kernel two accesses of different threads are.
+/// The relation of two accesses of different threads in the execution of a
+/// kernel: threads, iterations, branch regions.
 struct PairRelation {
   enum Threads {
-    /// Of the block, but not of one warp.
+    /// Two threads of the block, but not of one warp.
     OfTwoWarps,
-    /// Of one warp.
+    /// Two threads of one warp.
     OfOneWarp,
-    /// Of two blocks.
+    /// Two threads of two blocks.
     OfTwoBlocks
   } threads = OfTwoWarps;
   /// The loops that both are in the same iteration of.
@@ -38,10 +39,10 @@ struct PairRelation {
   const KernelLoop *carrier = nullptr;
   int64_t least = 1;
   std::optional<int64_t> most = 1;
-  /// Where loops around the first one end.
+  /// The ends of loops around the first one.
   SmallVector<LoopEnd, 1> ends;
-  /// Which iterations of loops, counted from 0, the second one is in; or, if
-  /// `first` is given, how many more than the iteration of that loop that the
+  /// The iterations of loops, counted from 0, that the second one is in; or, if
+  /// `first` is given, their distance from the iteration of that loop that the
   /// first one is in.
   struct Iterations {
     const KernelLoop *loop = nullptr;
@@ -103,8 +104,8 @@ struct Conflict {
     /// The blocks that they are of, where that is what is asked for.
     std::array<int64_t, 3> blocks[2] = {};
     SmallVector<int64_t, 1> place;
-    /// How often the loops around had turned; with values that the launch may
-    /// choose.
+    /// The iterations of the loops around, for both threads; with values that
+    /// the launch may choose.
     SmallVector<std::pair<const KernelLoop *, std::array<int64_t, 2>>, 2>
         iterations;
   };

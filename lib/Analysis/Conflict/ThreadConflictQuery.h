@@ -43,8 +43,9 @@ private:
   bool isOfTwoBlocks() const {
     return relation.threads == PairRelation::OfTwoBlocks;
   }
-  /// How far the places of a footprint reach along a coordinate beyond the
-  /// first; nothing if that is not known, or if there are some below the first.
+  /// The distance from the first place of a footprint to the last one along a
+  /// coordinate; nothing if that is not known, or if there are places below the
+  /// first.
   static std::optional<int64_t> getReach(const Footprint &footprint,
                                          unsigned coordinate);
   bool isSeparate();

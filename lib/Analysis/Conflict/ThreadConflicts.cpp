@@ -71,7 +71,8 @@ Conflict ThreadConflicts::decide(const Footprint &first,
   return isApart ? Conflict() : conflict;
 }
 
-/// Of a block of unknown size it is not certain that there are such threads.
+/// Takes certainty from a conflict in a block of unknown size, which may not
+/// have such threads.
 static void doubtThreads(Conflict &conflict) {
   std::array<int64_t, 3> sizes = {1, 1, 1};
   for (const std::array<int64_t, 3> &ids : conflict.witness->threads)
@@ -84,7 +85,8 @@ static void doubtThreads(Conflict &conflict) {
   conflict.witness = std::nullopt;
 }
 
-/// Of a grid of unknown size it is not certain that there are such blocks.
+/// Takes certainty from a conflict in a grid of unknown size, which may not
+/// have such blocks.
 static void doubtBlocks(Conflict &conflict,
                         const std::array<std::optional<int64_t>, 3> &grid) {
   const std::array<int64_t, 3> *blocks = conflict.witness->blocks;

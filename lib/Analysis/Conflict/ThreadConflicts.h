@@ -163,15 +163,16 @@ private:
   const ThreadAccesses &accesses;
   SymbolicIndex index;
   std::unique_ptr<ThreadTables> tables;
-  /// Of each access, the number of its footprint, and that of one that is the
-  /// same place for all: whatever threads may do both meet there.
+  /// For each access, the number of its footprint, and of a footprint that is
+  /// the same place for all: whatever threads may do both meet there.
   SmallVector<unsigned, 0> footprintOf, whenOf;
   /// The footprint where all of it is in bounds.
   SmallVector<unsigned, 0> inBoundsOf;
   std::vector<SymbolicFootprint> footprints;
   SmallVector<Extent, 0> extents;
   std::unordered_multimap<size_t, unsigned> footprintsByHash;
-  /// Of each footprint, the number of those that differ by constants only.
+  /// The family of each footprint: a number that footprints share which differ
+  /// by constants only.
   SmallVector<unsigned, 0> families;
   /// The same whenever they are, and what is the same of these.
   SmallVector<unsigned, 0> anyTimeFamilies;

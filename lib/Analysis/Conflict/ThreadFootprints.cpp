@@ -74,7 +74,8 @@ static void mergeRuns(Footprint &footprint) {
   }
 }
 
-/// How far the places of a footprint of one coordinate reach beyond the first.
+/// The distance from the first place of a footprint of one coordinate to the
+/// last one.
 static std::optional<int64_t> getReach(const Footprint &footprint) {
   int64_t reach = footprint.run - 1;
   for (const Footprint::Extent &extent : footprint.box) {

@@ -119,7 +119,7 @@ static std::string describe(const SymbolicAtom &atom) {
   return "a value that a block or loop is given and that it depends on";
 }
 
-/// How the iteration is related to that of the other thread.
+/// Relates the iteration to that of the other thread.
 void ThreadPairSystem::defineIteration(const SymbolicAtom *atom, Side side,
                                        const Row &variable) {
   if (atom->loop != relation.carrier || side != Second)

@@ -30,7 +30,7 @@ public:
   /// The first and the second thread.
   enum Side { First, Second };
 
-  /// What a query may take: systems get slow with many variables.
+  /// The largest system of a query: systems get slow with many variables.
   static constexpr unsigned kMaxVariables = 128;
 
   using Row = LinearRow;
@@ -38,7 +38,7 @@ public:
 
   ThreadPairSystem(SymbolicIndex &index, const PairRelation &relation);
 
-  /// What `form` is on `side`.
+  /// The value of `form` on `side`.
   Row get(const SymbolicForm &form, Side side);
   /// True if there are so many numbers that it is not worth solving.
   bool isTooLarge() const { return ranges.size() > kMaxVariables; }
@@ -68,14 +68,14 @@ public:
   /// zero; false if there is none: compared as unsigned it is large, but
   /// threads that get there by that, too, may leave their buffers.
   bool settleInputs();
-  /// Of a system that is solved.
+  /// The value of `row` in the solution of a system that is solved.
   int64_t evaluate(const Row &row) const;
 
   /// Every solution is something that can happen.
   bool isExact() const { return exact; }
   /// Why not.
   const std::string &getInexactness() const { return inexactness; }
-  /// How much was computed so far: entries of matrices.
+  /// The work so far: entries of matrices that were computed.
   uint64_t getEffort() const { return solver ? solver->getEffort() : 0; }
 
 private:
@@ -113,14 +113,14 @@ private:
   Conjunction base;
   std::vector<Cases> choices;
   SmallVector<ProductOf, 0> products;
-  /// What holds of products in their ranges.
+  /// Constraints that hold for products in the ranges of their factors.
   Conjunction envelopes;
   /// Exclusive ors of the two threads.
   struct MixtureOf {
     Row result, key, number;
   };
   SmallVector<MixtureOf, 0> mixtures[2];
-  /// What the kernel is given.
+  /// The numbers that the kernel is given.
   SmallVector<Row, 0> inputs;
   std::optional<std::array<int64_t, 3>> fixed[2];
   ThreadTables *tables = nullptr;

@@ -34,8 +34,8 @@ public:
             thread / shape[0] / shape[1]};
   }
 
-  /// What `form` is in each thread; null if it does not follow from that or is
-  /// not defined in some.
+  /// The value of `form` in each thread; null if it does not follow from the
+  /// thread or is not defined in some.
   const Table *get(const SymbolicAtom *atom);
   std::optional<Table> get(const SymbolicForm &form);
 

@@ -40,7 +40,7 @@ public:
   Interval get(const SymbolicForm &form) const;
   /// The same, with single conditions looked at, too.
   Interval getByFacts(const SymbolicForm &form) const;
-  /// What conditions say is not negative.
+  /// The forms that are not negative by the conditions.
   ArrayRef<SymbolicForm> getFacts() const { return facts; }
 
 private:
@@ -54,7 +54,7 @@ private:
   void boundByProduct(const SymbolicAtom *quotient, const SymbolicForm &below);
   void derive(const SymbolicAtom *atom);
 
-  /// What is not negative.
+  /// Forms that are not negative.
   SmallVector<SymbolicForm, 4> facts;
   /// In the order of their numbers: after what they are made of.
   std::map<unsigned, const SymbolicAtom *> atoms;

@@ -57,7 +57,8 @@ public:
             linear / shape[0] / shape[1]};
   }
 
-  /// How many values are held, each of as many integers as there are threads.
+  /// The number of values that are held, each of as many integers as there are
+  /// threads.
   size_t getNumCached() const { return values.size(); }
 
   /// The value `value` in every thread.

@@ -38,7 +38,8 @@ Answer BranchAndBound::run() {
   return above == Answer::Empty ? below : above;
 }
 
-/// Where `factor` times the variable plus `constant` is not negative, too.
+/// Searches where `factor` times the variable plus `constant` is not negative,
+/// too.
 Answer BranchAndBound::searchBound(unsigned variable,
                                    const DynamicAPInt &factor,
                                    const DynamicAPInt &constant) {

@@ -62,14 +62,14 @@ Answer IntegerSearch::searchPart(BoundPropagation bounds, unsigned variable,
   return propagate(bounds) ? search(bounds) : Answer::Empty;
 }
 
-/// How many numbers there are in `range`, less one; nothing without ends.
+/// The number of integers in `range`, less one; nothing without ends.
 static std::optional<uint64_t> getLength(const Interval &range) {
   if (!range.min || !range.max)
     return std::nullopt;
   return uint64_t(*range.max) - uint64_t(*range.min);
 }
 
-/// Of a range without an end.
+/// A finite part of a range without an end.
 static Interval getWindow(const Interval &range) {
   if (range.max)
     return {*range.max - kWindow, range.max};

@@ -21,7 +21,8 @@ using Answer = IntegerSolver::Answer;
 /// others, which take a fraction of that.
 static constexpr unsigned kMaxChecks = 96, kMaxTries = 512;
 
-/// Where that many did not tell, each case of all choices is looked at.
+/// After so many tries that did not tell, each case of a choice is checked for
+/// consistency.
 static constexpr unsigned kManyTries = 16;
 
 /// About how long it takes to solve a system: by the entries of the matrix,
@@ -174,8 +175,8 @@ bool IntegerSolver::isConsistent(Rows rows, const LinearConjunction &part) {
          solveByLibrary(reduction, /*isLast=*/false) != Answer::Empty;
 }
 
-/// Where only one case of a choice is possible, there is nothing to choose.
-/// Then the choice is made that has the fewest.
+/// Takes the only possible case of a choice where there is but one, then tries
+/// the cases of the choice that has the fewest.
 Answer IntegerSolver::search(Rows rows, Choices choices) {
   while (true) {
     if (!IntegerSearch(rows, numVariables).propagate())

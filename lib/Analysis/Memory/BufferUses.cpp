@@ -23,8 +23,8 @@
 
 namespace mlir::workgroup {
 
-/// How many groups of copies `op` leaves pending, if it is a wait for the
-/// others.
+/// The number of groups of copies that `op` leaves pending, if it is a wait for
+/// the others.
 static std::optional<int64_t> getNumPendingGroups(Operation *op) {
   if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
     return wait.getNumGroups().value_or(0);
@@ -82,7 +82,7 @@ private:
   SymbolTableCollection &symbols;
   DominanceInfo &dominance;
   BufferUses &uses;
-  /// Of the buffer; null if it is an argument.
+  /// The operation that defines the buffer; null if it is an argument.
   Operation *definition = nullptr;
   /// An alias, and the call by which the kernel gets to it.
   llvm::SmallSetVector<std::pair<Value, Operation *>, 8> worklist;

@@ -34,7 +34,7 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where a memref starts: offsets of its layout count from `base`, in bytes
+/// The start of a memref: offsets of its layout count from `base`, in bytes
 /// from the start of the buffer.
 struct Place {
   int64_t base = 0;

@@ -38,7 +38,8 @@ private:
   bool covers(unsigned node);
 
   const SyncProgram &program;
-  /// Of each sequence, how many of them are before a point.
+  /// For each sequence and each point of it, the number of them before the
+  /// point.
   SmallVector<SmallVector<unsigned, 0>, 0> before;
   DenseMap<unsigned, bool> covering;
 };

@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-/// How many nodes lie between, in the order of the program.
+/// The number of nodes between, in the order of the program.
 unsigned LazyPlacement::getDistance(const SyncHazard &hazard) const {
   unsigned around = hazard.to >= hazard.from ? 0 : program.nodes.size();
   return hazard.to + around - hazard.from;

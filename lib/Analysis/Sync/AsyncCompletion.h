@@ -20,7 +20,7 @@
 
 namespace mlir::workgroup {
 
-/// Where an asynchronous access is done, in the thread that goes there.
+/// The completion of an asynchronous access, for a thread that goes there.
 struct AsyncCompletion {
   /// The step behind which it is done whenever control gets there from the
   /// access; none if that is not known.
@@ -29,8 +29,8 @@ struct AsyncCompletion {
   /// iteration.
   struct InLoop {
     unsigned step = 0, loop = 0;
-    /// How many iterations of the loop later, if `isAround`: the access is in
-    /// it. Otherwise in which iteration, counted from 0.
+    /// The number of iterations of the loop later, if `isAround`: the access is
+    /// in it. Otherwise the number of the iteration, counted from 0.
     int64_t iterations = 0;
     bool isAround = false;
     /// A loop that the access is in, before `loop`: that many iterations more

@@ -25,8 +25,8 @@ bool AsyncGroups::isCommit(Operation *op) const {
   return isa<NVVM::CpAsyncBulkCommitGroupOp>(op);
 }
 
-/// How many groups may still be under way behind `op`; nothing if it is no
-/// wait.
+/// The number of groups that may still be under way behind `op`; nothing if it
+/// is no wait.
 std::optional<int64_t> AsyncGroups::getNumLeft(Operation *op) const {
   if (auto wait = dyn_cast<NVVM::CpAsyncBulkWaitGroupOp>(op)) {
     bool isDone = kind == GroupKind::StoreReads ||
@@ -158,7 +158,7 @@ std::optional<unsigned> AsyncGroups::visitItem(unsigned node) {
   return std::nullopt;
 }
 
-/// How many groups each iteration of `loop` commits, at least.
+/// The least number of groups that each iteration of `loop` commits.
 int64_t AsyncGroups::countCommits(unsigned loop) const {
   int64_t count = 0;
   for (unsigned node : getBody(loop))

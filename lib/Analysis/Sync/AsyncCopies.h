@@ -25,7 +25,7 @@ namespace mlir::workgroup {
 /// True if `op` commits a group of copies or waits for groups.
 bool isGroupOp(Operation *op);
 
-/// What asynchronous operations do that groups are waited for.
+/// The kinds of asynchronous operations whose groups are waited for.
 enum class GroupKind {
   /// Copies by threads.
   Copies,
@@ -54,7 +54,7 @@ public:
   bool isNeverDone() const { return neverDone; }
 
 private:
-  /// What stands in a sequence, from an item on.
+  /// The items of a sequence from one of them on.
   struct Position {
     unsigned sequence = 0, index = 0;
   };
@@ -83,7 +83,7 @@ private:
   /// Nodes that have commits and waits in them.
   DenseSet<unsigned> hiding;
   llvm::function_ref<std::optional<int64_t>(unsigned loop)> getNumIterations;
-  /// How many groups were committed since that of the copy, at least.
+  /// The least number of groups that were committed since that of the copy.
   int64_t younger = 0;
   /// A loop around the copy that is left, and how many groups each of its
   /// iterations commits: that many more for each iteration that the copy comes

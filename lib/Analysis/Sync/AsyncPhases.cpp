@@ -292,7 +292,7 @@ AsyncPhases::isBefore(Operation *op,
   return index < step.index;
 }
 
-/// Where `arrival` has been waited for at `wait`.
+/// The completion of `arrival` if it is waited for at `wait`.
 std::optional<AsyncCompletion>
 AsyncPhases::findWait(nvgpu::MBarrierArriveExpectTxOp arrival,
                       nvgpu::MBarrierTryWaitParityOp wait,

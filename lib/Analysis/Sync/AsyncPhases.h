@@ -23,7 +23,7 @@
 
 namespace mlir::workgroup {
 
-/// Where things stand in the tree of a kernel.
+/// The nodes of operations and loops in the tree of a kernel.
 struct PhaseNodes {
   const SyncProgram &program;
   /// The steps of waits that all threads of the block get to together.
@@ -37,8 +37,8 @@ class AsyncPhases {
 public:
   AsyncPhases(Operation *scope, const SyncScope &sync, const PhaseNodes &nodes);
 
-  /// Where `op`, a copy by TMA or what announces it, is done; nothing if that
-  /// is not known.
+  /// The completion of `op`, a copy by TMA or what announces it; nothing if
+  /// that is not known.
   std::optional<AsyncCompletion> findCompletion(Operation *op) const;
 
   /// The wait that misses the copies of `load`; null if none is known.

@@ -57,7 +57,7 @@ class BranchRelevance {
 public:
   explicit BranchRelevance(ThreadConflicts &conflicts) : conflicts(conflicts) {}
 
-  /// What it depends on whether the threads of a hazard meet.
+  /// The atoms that decide whether the threads of a hazard meet.
   struct Question {
     AtomClosure atoms;
     const PairRelation *relation;

@@ -206,10 +206,10 @@ void NarrowedPaths::addIterations() {
     add(left.back(), SyncHazard::Either);
 }
 
-/// How many whole iterations of `loop` lie between, of which the first does:
-/// those for which `isMore`, by how many lie before it. Where a branch is taken
-/// in every second iteration, one of several takes it; without one, all are
-/// alike.
+/// The number of whole iterations of `loop` that lie between, of which the
+/// first does: those for which `isMore`, given the number of those before. If a
+/// branch is taken in every second iteration, one of several takes it; without
+/// a branch, all iterations are alike.
 unsigned NarrowedPaths::countIterations(
     unsigned loop, llvm::function_ref<bool(unsigned number)> isMore) const {
   constexpr unsigned kMost = 4;

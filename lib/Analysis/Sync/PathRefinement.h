@@ -27,12 +27,12 @@ namespace mlir::workgroup {
 SmallVector<unsigned, 3> getLoopsApart(const SyncTree &tree, unsigned step,
                                        unsigned other, const SyncHazard &order);
 
-/// That the first access, or the wait for it, is executed for the last time in
-/// `loop`; nothing if some iterations do without it.
+/// The end of `loop` that says that the first access, or the wait for it, is
+/// executed for the last time in it; nothing if some iterations do without it.
 std::optional<LoopEnd> getLastIteration(const SyncTree &tree,
                                         const Hazard &hazard, unsigned loop);
 
-/// That a loop has no iteration.
+/// The end of a loop that has no iteration.
 LoopEnd getNoIteration(const KernelLoop *loop);
 
 /// True if which region of `branch` is taken follows from the iterations of

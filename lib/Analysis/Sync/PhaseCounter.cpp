@@ -133,7 +133,8 @@ bool PhaseCounter::matchIterations() {
 // Other indices
 //===----------------------------------------------------------------------===//
 
-/// How far ahead of the counter `values` are, in the first `numStates` states.
+/// The distance by which `values` are ahead of the counter, in the first
+/// `numStates` states.
 std::optional<int64_t> PhaseCounter::getDistance(const ThreadValues *values,
                                                  int64_t numStates) const {
   if (!values)

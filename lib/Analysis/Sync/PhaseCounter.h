@@ -36,8 +36,8 @@ public:
                                            const UniformityAnalysis &block,
                                            const KernelLoops &loops);
 
-  /// How many waits later the wait is for mbarrier `index`, if that is always
-  /// the same number: seen from the iteration of the wait, or from before its
+  /// The number of waits from here to the wait for mbarrier `index`, if that is
+  /// always the same: seen from the iteration of the wait, or from before its
   /// loop.
   std::optional<int64_t> getDistance(Value index, bool isInIteration) const;
 
@@ -45,15 +45,15 @@ public:
   /// first to wait.
   std::optional<int64_t> getDistanceFromStart(int64_t index) const;
 
-  /// How many mbarriers there are.
+  /// The number of mbarriers.
   int64_t getSize() const { return size; }
   /// The loop that waits once in each iteration; null if the wait is in none,
   /// or in a branch of it.
   const KernelLoop *getLoop() const { return loop; }
 
 private:
-  /// What stands for the counter at some point: the index, unless there is but
-  /// one, and the parity.
+  /// The values that stand for the counter at some point: the index, unless
+  /// there is but one, and the parity.
   using State = SmallVector<Value, 2>;
 
   PhaseCounter(Operation *scope, const UniformityAnalysis &block,

@@ -270,7 +270,7 @@ bool SyncTree::hasRelevant(Block *block) const {
   return llvm::any_of(*block, [&](Operation &op) { return isRelevant(&op); });
 }
 
-/// Where the paths from `block` on meet again; null if they do not.
+/// The block where the paths from `block` on meet again; null if they do not.
 Block *SyncTree::findJoin(Block *block) {
   auto *node = postDominance.getNode(block);
   return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;

@@ -36,11 +36,12 @@ bool isProxyFence(Operation *op, MemorySpace space);
 /// is not followed.
 bool mayWaitForCopies(Operation *scope);
 
-/// Who is to meet at barriers, and where they go together.
+/// The threads that are to meet at barriers, and what is known of where they go
+/// together.
 struct SyncScope {
   UniformityUnit unit;
   const UniformityAnalysis &uniformity;
-  /// That of the block, whatever `unit` is.
+  /// The uniformity of the block, whatever `unit` is.
   const UniformityAnalysis &block;
   const KernelLoops &loops;
   /// True if all threads that get to a branch or a loop together go the same
@@ -48,7 +49,7 @@ struct SyncScope {
   llvm::function_ref<bool(Operation *)> takesOnePath;
   /// True if the loop has an iteration whenever it is reached.
   llvm::function_ref<bool(const KernelLoop *)> hasIteration;
-  /// How many iterations the loop has, if that is always the same.
+  /// The number of iterations of the loop, if that is always the same.
   llvm::function_ref<std::optional<int64_t>(const KernelLoop *)>
       getNumIterations;
   /// True if no thread ever gets to an operation.
@@ -86,7 +87,7 @@ public:
 
   /// The step that access number `access` is part of.
   unsigned getStep(unsigned access) const { return stepOf[access]; }
-  /// Where an access that is asynchronous is done; null if that is not known.
+  /// The completion of an asynchronous access; null if that is not known.
   const AsyncCompletion *getCompletion(unsigned access) const {
     auto it = completionOf.find(access);
     return it == completionOf.end() ? nullptr : &it->second;
@@ -101,7 +102,7 @@ public:
   /// The loops around a node that threads execute together, outermost first:
   /// their nodes.
   SmallVector<unsigned, 3> getLoopsAround(unsigned node) const;
-  /// How many loops there are around a sequence.
+  /// The number of loops around a sequence.
   unsigned getDepth(unsigned sequence) const;
   const KernelLoop *getLoop(unsigned node) const { return loopOf.lookup(node); }
   /// True if `node` stands before the test of the loop that is the node `loop`.
@@ -110,7 +111,7 @@ public:
   /// The operation before which a barrier at `point` is to stand; null if there
   /// is no such place.
   Operation *getInsertionPoint(SyncPoint point) const;
-  /// What the points are that have no such place: of an empty region, nothing.
+  /// The edges for points that have no such place; nothing for an empty region.
   SmallVector<SyncEdges> getEdges() const;
   /// The operation that a node is, or starts with.
   Operation *getStart(unsigned node) const { return before[node]; }
@@ -214,14 +215,14 @@ private:
   /// Numbers of calls, by the operations that they start with.
   DenseMap<Operation *, unsigned> calls;
   DenseMap<unsigned, Operation *> barriers, branches;
-  /// Of nodes, what they stand before; of sequences, what comes behind; of
-  /// loops that test in their middle, the test.
+  /// The operation that each node starts with; the operation behind each
+  /// sequence; and the test of each loop that tests in its middle.
   std::vector<Operation *> before;
   DenseMap<unsigned, Operation *> ends, tests;
   /// Nodes that start where each iteration of a loop does: nothing stands
   /// before them but on the edges into the loop.
   DenseMap<unsigned, const KernelLoop *> atHeaders;
-  /// Of sequences of blocks: the first one, and the one behind.
+  /// The first block of each sequence of blocks, and the block behind it.
   DenseMap<unsigned, std::pair<Block *, Block *>> spans;
   SmallVector<Operation *> divergentBarriers, divergentBranches;
   /// Barriers of warps where lanes part.

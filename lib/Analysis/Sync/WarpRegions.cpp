@@ -15,7 +15,8 @@
 
 namespace mlir::workgroup {
 
-/// How many barriers a block has. Number 0 is that of all of its threads.
+/// The number of barriers that a block has. Number 0 is that of all of its
+/// threads.
 static constexpr int64_t kNumBarriers = 16;
 
 /// Finds who uses which barrier, other than that of the block.

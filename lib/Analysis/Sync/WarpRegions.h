@@ -59,7 +59,7 @@ private:
   bool isOwn(int64_t number, const ThreadPart &part) const;
 
   SmallVector<ThreadPart, 0> parts;
-  /// Of each number, the barriers that have it.
+  /// The barriers that have each number.
   std::map<int64_t, SmallVector<Operation *>> users;
   /// Something may use any of them.
   bool areNumbersKnown = true;

@@ -226,7 +226,8 @@ SmallVector<AffineExpr> ExtentExpressions::getExtents(Value value) {
   return extents;
 }
 
-/// Of what makes a part of something, or gives it another shape.
+/// The extent of the result of `op`, which takes a part of its source or gives
+/// it another shape.
 AffineExpr ExtentExpressions::findExtentOfView(Operation *op, int64_t dim) {
   auto collapse = [&](auto view) {
     AffineExpr product = getConstant(1);

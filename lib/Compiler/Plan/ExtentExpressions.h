@@ -21,8 +21,9 @@
 
 namespace mlir::workgroup {
 
-/// What the caller of a function chooses: the extent of dimension `dim` of
-/// argument number `argument`, or if there is no `dim`, the number that it is.
+/// A number that the caller of a function chooses: the extent of dimension
+/// `dim` of argument number `argument`, or if there is no `dim`, the argument
+/// itself.
 struct ArgumentSymbol {
   unsigned argument = 0;
   std::optional<int64_t> dim;
@@ -36,10 +37,11 @@ struct ArgumentSymbol {
 /// the caller of a function chooses. Null stands for what is not known.
 class ExtentExpressions {
 public:
-  /// Of a function that is called with arguments of any kind.
+  /// Extents in a function that is called with arguments of any kind.
   ExtentExpressions(func::FuncOp function,
                     SmallVectorImpl<ArgumentSymbol> &symbols);
-  /// Of one that is called by `call`, the operands of which `caller` knows.
+  /// Extents in a function that is called by `call`, the operands of which
+  /// `caller` knows.
   ExtentExpressions(func::FuncOp callee, func::CallOp call,
                     ExtentExpressions &caller);
 
@@ -70,15 +72,16 @@ AffineExpr addKnown(AffineExpr lhs, AffineExpr rhs);
 /// `lhs * rhs`, likewise.
 AffineExpr multiplyKnown(AffineExpr lhs, AffineExpr rhs);
 
-/// Where a view of a tensor or of memory starts, how much of it is taken, and
-/// in which steps, along all dimensions of the whole.
+/// The place of a view in a tensor or in memory: its start, its size and its
+/// steps, along all dimensions of the whole.
 struct SlicePlace {
   SmallVector<OpFoldResult> offsets, sizes, strides;
   /// The dimensions that the part does not have.
   llvm::SmallBitVector dropped;
 };
 
-/// Of `tensor.extract_slice`, `tensor.insert_slice` and `memref.subview`.
+/// The place that `tensor.extract_slice`, `tensor.insert_slice` or
+/// `memref.subview` takes or fills.
 std::optional<SlicePlace> getSlicePlace(Operation *op);
 
 } // namespace mlir::workgroup

@@ -62,7 +62,8 @@ private:
   ExtentExpressions *extents = nullptr;
   DenseMap<AffineExpr, AffineExpr> firstOf;
   SmallVector<func::FuncOp> open;
-  /// How many operations may be visited yet: functions call functions.
+  /// The number of operations that may be visited yet: functions call
+  /// functions.
   unsigned budget = 1 << 14;
 };
 

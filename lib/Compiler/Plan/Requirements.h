@@ -24,8 +24,8 @@
 
 namespace mlir::workgroup {
 
-/// What has to hold of what a caller passes, because of the operation at `loc`.
-/// Symbols of the expressions are those of the function.
+/// A relation that has to hold for what a caller passes, because of the
+/// operation at `loc`. Symbols of the expressions are those of the function.
 struct Requirement {
   enum Relation { Equal, AtMost, AtLeast };
 
@@ -37,7 +37,7 @@ struct Requirement {
   SmallVector<AffineExpr> trips;
 };
 
-/// What the operations of a function take for granted.
+/// The requirements that the operations of a function have.
 struct FunctionRequirements {
   SmallVector<ArgumentSymbol> symbols;
   std::vector<Requirement> requirements;
@@ -45,8 +45,8 @@ struct FunctionRequirements {
 
 using RequirementsOf = llvm::StringMap<FunctionRequirements>;
 
-/// What the operations of each function, which still has tensors, take for
-/// granted of what they are given; by name.
+/// The requirements of the operations of each function, which still has
+/// tensors; by name.
 RequirementsOf findRequirements(ModuleOp module);
 
 /// Those that `function` still has arguments for, as a plan has them.

@@ -45,10 +45,10 @@ void recordSnapshots(PassManager &manager,
 /// `text` with what is not UTF-8 replaced: names in a program may be any bytes.
 std::string toUTF8(StringRef text);
 
-/// Where in a source text `loc` is.
+/// The place of `loc` in a source text.
 SourceLocation getSourceLocation(Location loc);
 
-/// What was found out about the synchronisation of a kernel.
+/// The findings on the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
 
 /// The first place in a file that `loc` tells of.

@@ -45,16 +45,16 @@ struct AsyncOp {
     WaitForStoreReads,
   };
   Kind kind;
-  /// Of an arrival: it lowers the count of the phases to come, too; it must not
-  /// end the phase; its operand is no count but bytes to expect; of that of
-  /// copies, it is in the count of the phase already.
+  /// For an arrival: it lowers the count of the phases to come, too; it must
+  /// not end the phase; its operand is no count but bytes to expect. For an
+  /// arrival of copies: it is in the count of the phase already.
   bool drops = false, mayNotComplete = false, expectsBytes = false,
        isCounted = false;
   /// An arrival or a wait orders nothing.
   bool isRelaxed = false;
   /// A wait names the phase by its parity, not by what an arrival returned.
   bool isParity = false;
-  /// Of a copy of a box of a tensor.
+  /// The rank of the tensor, for a copy of a box.
   unsigned rank = 0;
 
   bool isCopy() const {

@@ -50,7 +50,7 @@ enum class Scalar : uint8_t {
   S32
 };
 
-/// What the products and sums of elements are computed in.
+/// The numbers that products and sums of elements are computed in.
 enum class Arithmetic : uint8_t { Float, Double, Integer };
 
 /// The type that PTX and the intrinsics call `name`.
@@ -65,8 +65,8 @@ Arithmetic getArithmetic(Scalar type);
 /// of the operands.
 Scalar getAccumulatorType(Scalar operand);
 
-/// What one step along either dimension of a matrix adds to the offset of an
-/// element, in elements.
+/// The steps along the dimensions of a matrix: what each adds to the offset of
+/// an element, in elements.
 struct Strides {
   uint64_t outer, inner;
 };

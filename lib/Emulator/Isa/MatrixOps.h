@@ -25,7 +25,7 @@ namespace mlir::workgroup::emulator {
 /// float for floats of up to 32 bits, whose products are exact, with fused
 /// multiplication for doubles. D is rounded once, at the end.
 struct MatrixProduct {
-  /// What is summed up over the inner index of A.
+  /// The terms that are summed up over the inner index of A.
   enum class Term : uint8_t { Product, And, Xor };
 
   Term term = Term::Product;

@@ -35,7 +35,7 @@ struct TensorMap {
       : view(view), address(address) {}
 
   const TensorMapView &view;
-  /// Of element zero.
+  /// The address of element zero.
   uint8_t *address;
 
   unsigned getRank() const { return view.dims.size(); }
@@ -68,7 +68,8 @@ struct TensorMap {
                : kChunk << unsigned(view.swizzle);
   }
 
-  /// Where the chunk at an address of workgroup memory really is.
+  /// The address at which the chunk of an address of workgroup memory really
+  /// is.
   uint64_t swizzle(uint64_t offset) const {
     constexpr unsigned kLineBits = 7, kChunkBits = 4;
     uint64_t mask = (uint64_t(1) << unsigned(view.swizzle)) - 1;

@@ -22,7 +22,7 @@
 
 namespace mlir::workgroup::emulator {
 
-/// How `barrier.cta.red` combines the predicates of its threads.
+/// The combination of the predicates of its threads by `barrier.cta.red`.
 enum class BarrierReduction { Count, And, Or };
 
 class WarpOp {

@@ -31,7 +31,7 @@ struct NarrowFloat {
   static constexpr uint16_t kInfinity = 0x8000 - (1 << Mantissa);
   static constexpr uint16_t kLargest = kInfinity - 1;
   static constexpr uint16_t kSmallestNormal = 1 << Mantissa;
-  /// What the device makes of any NaN.
+  /// The bits that the device makes of any NaN.
   static constexpr uint16_t kNaN = 0x7fff;
 
   static bool isSubnormal(uint16_t bits) {
@@ -87,7 +87,7 @@ struct NarrowFloat {
 using Half = NarrowFloat<5, 10>;
 using BFloat = NarrowFloat<8, 7>;
 
-/// What lane `lane` of a vector in register `value` holds.
+/// The bits of lane `lane` of a vector in register `value`.
 inline uint16_t getLane(float value, unsigned lane = 0) {
   return uint16_t(llvm::bit_cast<uint32_t>(value) >> (16 * lane));
 }

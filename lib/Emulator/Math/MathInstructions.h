@@ -50,7 +50,7 @@ void *hostAddress(Signature *function) {
 // Modifiers
 //===----------------------------------------------------------------------===//
 
-/// What PTX lets an instruction do to operands and results.
+/// The modifiers that PTX has for operands and results of an instruction.
 enum Modifiers : unsigned {
   kPlain = 0,
   /// Subnormal operands and results become zeros of their sign.
@@ -175,7 +175,7 @@ To toFloat(From value) {
   }
 }
 
-/// A conversion to an integer. What is out of range becomes the closest
+/// A conversion to an integer. A value out of range becomes the closest
 /// integer; NaN becomes zero if both types have 32 bits, else just the top bit.
 template <typename Int, typename Float>
 Int toInteger(Float value) {

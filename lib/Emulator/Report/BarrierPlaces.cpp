@@ -138,7 +138,7 @@ BarrierPlace BarrierPlaces::makePlace(const Instruction &at,
   return place;
 }
 
-/// Where the operation is that became `loop`: it branches there.
+/// The place of the operation that became `loop`: it branches there.
 static const Instruction *getPlace(const Loop &loop) {
   const BasicBlock *before = loop.getLoopPredecessor();
   return before && before->getSingleSuccessor()

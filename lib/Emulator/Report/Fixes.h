@@ -28,7 +28,7 @@ using Contents = std::vector<std::vector<uint8_t>>;
 /// Copies the buffers of `request`; nothing if they are too large.
 Contents saveContents(const LaunchRequest &request);
 
-/// What it takes to run a launch again.
+/// All that is needed to run a launch again.
 struct FixContext {
   const std::string &bitcode;
   const std::string &name;
@@ -37,11 +37,11 @@ struct FixContext {
   const EmulatorOptions &options;
   /// The buffers as they were before the launch.
   const Contents &before;
-  /// Of the launch; its stop flag ends the search as well.
+  /// The progress of the launch; its stop flag ends the search as well.
   LaunchProgress &progress;
   /// Iterations of loops that a thread may make in a trial.
   uint64_t stepLimit = 0;
-  /// What was found besides races.
+  /// The kinds of findings besides races.
   std::set<FindingKind> otherKinds = {};
 };
 

@@ -21,7 +21,7 @@
 
 namespace mlir::workgroup::emulator {
 
-/// What reports say about a launch besides its findings.
+/// The facts about a launch that reports name besides its findings.
 struct ReportContext {
   const KernelTables &tables;
   const LaunchRequest &request;

@@ -19,17 +19,17 @@
 
 namespace mlir::workgroup::emulator {
 
-/// What a finding is, in one sentence without a full stop.
+/// The message of a finding, in one sentence without a full stop.
 std::string getMessage(const FindingKey &key, const KernelTables &tables);
 
-/// What a thread does at `site`, as `writes`.
+/// The verb for what a thread does at `site`, as `writes`.
 std::string getVerb(const Site &site);
 
-/// What a thread does where the finding is no access to memory.
+/// The verb for what a thread does where the finding is no access to memory.
 std::string getDeed(FindingKind kind);
 
-/// What has to be done or known, in one sentence; empty where the finding says
-/// it.
+/// The remedy, or what has to be known, in one sentence; empty where the
+/// finding says it.
 std::string getRemedy(const FindingKey &key, const FindingInstance &instance,
                       const KernelTables &tables);
 

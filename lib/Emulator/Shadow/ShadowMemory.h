@@ -161,7 +161,7 @@ public:
   bool isReady() { return cells.data() != nullptr; }
   unsigned getGrain() const { return grain; }
 
-  /// Who makes an access.
+  /// The thread, or copy of a thread, that makes an access.
   struct Actor {
     const Clocks &clocks;
     uint64_t block;

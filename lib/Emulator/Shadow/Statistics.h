@@ -24,7 +24,7 @@
 
 namespace mlir::workgroup::emulator {
 
-/// What blocks executed.
+/// The numbers of what blocks executed.
 struct BlockCounters {
   uint64_t instructions = 0, barriers = 0, warpOperations = 0;
 };

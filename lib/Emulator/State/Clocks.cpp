@@ -154,8 +154,8 @@ void Clocks::fence(unsigned thread) {
 //===----------------------------------------------------------------------===//
 
 /// A thread has one agent for copies of which it knows each before it issues
-/// the next, and further ones while some are under way. Of very many, the last
-/// is shared, which can hide that one was not waited for.
+/// the next, and further agents while some are under way. If there are very
+/// many, the last one is shared, which can hide that a copy was not waited for.
 Access Clocks::beginAgent(unsigned thread, uint32_t site) {
   unsigned agent = 0;
   auto isFree = [&] {

@@ -65,7 +65,7 @@ enum class ProxyMemory { Shared, Global };
 
 class Clocks {
 public:
-  /// What threads know of one another at a point where they meet.
+  /// The times that threads know of one another at a point where they meet.
   using Meeting = std::vector<uint32_t>;
 
   /// `hasAgents` if there are any, and with them proxies.
@@ -84,7 +84,8 @@ public:
            (access.time >= kFirstAgentTime && access.time <= agentStart);
   }
 
-  /// What `thread` knows of the others; empty if it is the base for all.
+  /// The times that `thread` knows of the others; empty if it is the base for
+  /// all.
   Meeting copyVector(unsigned thread) const;
   /// The place of an actor in such a vector.
   unsigned getIndex(unsigned actor) const {
@@ -104,7 +105,7 @@ public:
     return access.isByAgent() && access.time <= bases[getIndex(other)];
   }
 
-  /// What `thread` knows of other blocks: a stamp of Publications.
+  /// The stamp that `thread` knows of other blocks (Publications).
   uint32_t getKnown(unsigned thread) const {
     return vectors.has(thread) ? vectors.get(thread)[numThreads]
                                : bases[numThreads];
@@ -160,7 +161,7 @@ public:
                               : access.getActor();
   }
 
-  /// What `thread` did up to now in `memory` is ordered before what the
+  /// Orders what `thread` did up to now in `memory` before what the
   /// asynchronous proxy does for threads that come after it.
   void fenceProxy(unsigned thread, ProxyMemory memory);
   /// True if such a fence lies between `access`, of a thread to `memory`, and
@@ -193,13 +194,15 @@ private:
   unsigned numFixed;
   uint32_t now = 0, base = 0, start = 0;
   std::vector<uint32_t> times;
-  /// What is known to all, but for times, of which that is the base.
+  /// The vector of a thread that has none of its own: what all threads know of
+  /// agents, proxy fences and other blocks. The times of threads have `base`
+  /// instead.
   Meeting bases;
-  /// What each thread knows of the others; the bases, if it has none.
+  /// The times that each thread knows of the others; the bases, if it has none.
   VectorTable vectors;
   bool hasVectors = false;
-  /// What the last fence of a thread covers, and what relaxed operations have
-  /// seen since.
+  /// The times that the last fence of a thread covers, and those that relaxed
+  /// operations have seen since.
   VectorTable covered, seen;
   /// Per thread and lane of its warp: the time up to which reads are over.
   std::vector<uint32_t> consumed;

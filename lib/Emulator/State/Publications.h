@@ -44,9 +44,10 @@ public:
 private:
   struct Event {
     uint32_t time, base, stamp;
-    /// What the thread knows of others of its block, if it is not all alike.
+    /// The times that the thread knows of others of its block, if they are not
+    /// all alike.
     std::vector<uint32_t> others;
-    /// Where the agents among them begin.
+    /// The index at which the agents among them begin.
     unsigned firstAgent;
   };
   /// Times that are kept of a thread.

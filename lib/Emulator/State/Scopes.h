@@ -29,10 +29,9 @@ enum class Scope : uint8_t { Thread, Block, Cluster, Device };
 /// The name that LLVM has for a scope.
 llvm::StringRef getName(Scope scope);
 
-/// What an atomic operation does to the order of other accesses.
-///
-/// One that is relaxed makes known what the last fence before it covers, and
-/// what it sees is known from the next fence on.
+/// The effect of an atomic operation on the order of other accesses. A relaxed
+/// operation makes known what the last fence before it covers, and what it sees
+/// is known from the next fence on.
 struct AtomicOrder {
   bool reads = false, writes = false;
   bool acquires = false, releases = false;

@@ -27,7 +27,7 @@
 
 namespace mlir::workgroup::emulator {
 
-/// Where workgroup memory begins in its window, as on hardware: what is below
+/// The start of workgroup memory in its window, as on hardware: what is below
 /// belongs to the system, so that no address in use is null.
 constexpr uint64_t kSharedBase = 1024;
 /// Bytes of the window, more than any chip has.
@@ -62,7 +62,7 @@ struct Site {
   bool isVariable = false;
   /// Part of an asynchronous copy; of one in bulk; of one to workgroup memory.
   bool isAsync = false, isBulk = false, isLoad = false;
-  /// Of an atomic operation.
+  /// The order of an atomic operation.
   AtomicOrder order;
   /// The exchanges between lanes that the value of a read goes into, and those
   /// that a write stores the outcome of: the write comes after the reads.
@@ -76,7 +76,7 @@ struct Site {
   /// Number of the instruction in the prepared kernel.
   uint32_t ordinal = 0;
   SourceLocation location;
-  /// Of several operations that have become one: the places of the others.
+  /// The places of the other operations, if several have become one.
   std::vector<SourceLocation> otherLocations;
 };
 
@@ -115,7 +115,7 @@ struct Operation {
   uint32_t site = 0;
   /// All lanes of a warp have to be at this very instruction.
   bool isAligned = true;
-  /// Of a barrier, the reduction of a predicate that comes with it.
+  /// The reduction of a predicate that comes with a barrier.
   std::optional<BarrierReduction> reduction;
   std::optional<WarpOp> warp;
   std::optional<MatrixOp> matrix;
@@ -134,13 +134,13 @@ struct SizeBound {
   uint32_t least = 1, most = ~0u;
 };
 
-/// What instrumentation tells the runtime about a kernel.
+/// All that instrumentation tells the runtime about a kernel.
 struct KernelTables {
   std::string name;
   std::vector<Site> sites = {Site()};
   std::vector<Object> objects = {Object()};
   std::vector<Operation> operations;
-  /// Where dynamic memory begins; the end of the static.
+  /// The start of dynamic memory, and the end of static memory.
   uint64_t sharedEnd = kSharedBase;
   /// Object of the dynamic memory; 0 if the kernel does not use it.
   uint32_t dynamicObject = 0;
@@ -161,8 +161,8 @@ struct KernelTables {
   /// There are atomic operations that are none to all who may access the same
   /// memory, or are of different widths.
   bool hasNarrowAtomics = false;
-  /// What blocks did is to be kept one by one: some of it may be ordered, or
-  /// atomic, to some other blocks and not to all.
+  /// Accesses of blocks are to be kept one by one: some of them may be ordered,
+  /// or atomic, to some other blocks and not to all.
   bool tellsBlocksApart = false;
   /// Site of an operation that orders memory for the blocks of a cluster; 0 if
   /// there is none.

@@ -27,7 +27,7 @@ constexpr unsigned kFirstAgent = 1024, kMaxAgents = 256;
 /// Times of agents, which no barrier reaches, are later than those of threads.
 constexpr uint32_t kFirstAgentTime = 1u << 31;
 
-/// Who touched memory last, and when on the clock of its block.
+/// The thread that touched memory last, and the time on the clock of its block.
 struct Access {
   uint32_t time = 0;
   /// The site, whether it was an asynchronous copy, and the actor.
@@ -73,7 +73,7 @@ struct Bounds {
   uint64_t writableBytes;
 };
 
-/// What all threads of a block share.
+/// Ids and sizes that all threads of a block share.
 struct BlockIds {
   uint32_t block[3];
   uint32_t grid[3];

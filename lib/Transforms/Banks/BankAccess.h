@@ -27,31 +27,32 @@ namespace mlir::workgroup {
 /// An access of the threads of a warp to a buffer.
 struct BankAccess {
   Operation *op = nullptr;
-  /// Of a copy: it is the source that is in the buffer. Operands move when
-  /// others are replaced, so that the memref is not told by its operand.
+  /// For a copy: its source is in the buffer. Operands move when others are
+  /// replaced, so that the memref is not told by its operand.
   bool isCopySource = false;
-  /// Where the first element is, counted from the start of the buffer.
+  /// The place of the first element, counted from the start of the buffer.
   LinearIndex place;
   /// Consecutive elements that a lane accesses.
   int64_t numElements = 1;
   /// The op may become several of fewer elements each.
   bool canSplit = false;
-  /// How many lanes of a warp have an address that is used.
+  /// The number of lanes of a warp whose address is used.
   unsigned numLanes = 32;
   /// The alignment in bytes that the op promises.
   int64_t alignment = 1;
   /// A power of two that divides the column of the first element and the length
   /// of a row.
   int64_t divisor = 1;
-  /// Of an access to a matrix by the whole warp, all lanes with one address:
-  /// how many pieces of `numElements` it has, and the distance between them in
-  /// elements. Zero for any other access.
+  /// For an access to a matrix by the whole warp, all lanes with one address:
+  /// the number of pieces of `numElements` that it has, and the distance
+  /// between them in elements. Zero for any other access.
   int64_t numMatrixRows = 0, leadDimension = 0;
-  /// What the length of a row has to be a multiple of for it, in bytes.
+  /// The number of bytes that the length of a row has to be a multiple of for
+  /// it.
   int64_t matrixUnit = 0;
 
   bool isOfMatrix() const { return numMatrixRows != 0; }
-  /// What a lane accesses, in elements of `bytes` bytes.
+  /// The bytes that a lane accesses, in elements of `bytes` bytes.
   int64_t getBytes(int64_t bytes) const { return numElements * bytes; }
   /// The widest instruction in bytes that can do it.
   int64_t getPieceBytes(int64_t elementBytes) const;
@@ -60,8 +61,8 @@ struct BankAccess {
   int64_t getFixedBytes(int64_t elementBytes) const;
 };
 
-/// What the operation that uses the memref `use` accesses by it, its place left
-/// out; nothing if it does anything else with it, or is not understood.
+/// The access by which the operation uses the memref `use`, its place left out;
+/// nothing if it does anything else with it, or is not understood.
 std::optional<BankAccess> describeAccess(OpOperand &use, int64_t elementBytes);
 
 /// The memref that `access` is to, and the indices that go with it.

@@ -60,7 +60,7 @@ int64_t BankBuffer::getAlignedBytes(int64_t alignment) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where the elements of a memref lie in its buffer.
+/// The places of a memref's elements in its buffer.
 struct Alias {
   LinearIndex offset;
   SmallVector<int64_t> strides;

@@ -50,16 +50,16 @@ struct BankBuffer {
   int64_t getColumns() const;
   int64_t getRows() const { return type.getNumElements() / getColumns(); }
   int64_t getRowBytes() const { return getColumns() * elementBytes; }
-  /// What is allocated.
+  /// The memory that is allocated.
   Value getMemory() const { return arena ? arena->memory : roots.front(); }
   /// The alignment in bytes that every root is known to have.
   int64_t getAlignment() const;
-  /// Of a slot of the arena, and of all memory, if each row has `padBytes`
-  /// bytes more.
+  /// The bytes of a slot of the arena, and of all memory, if each row has
+  /// `padBytes` bytes more.
   int64_t getSlotBytes(int64_t padBytes) const;
   int64_t getBytes(int64_t padBytes) const;
-  /// Of all memory, if it begins, and each slot does, at a multiple of
-  /// `alignment` bytes.
+  /// The bytes of all memory, if it begins, and each slot does, at a multiple
+  /// of `alignment` bytes.
   int64_t getAlignedBytes(int64_t alignment) const;
 };
 

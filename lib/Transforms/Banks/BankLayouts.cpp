@@ -66,9 +66,9 @@ static void forEachRequest(const SampledAccess &sampled,
   }
 }
 
-/// What an access costs in `layout` besides its wavefronts: the arithmetic of a
-/// swizzle, or, as much, memory that other blocks could have had. That counts
-/// for accesses of less than 16 bytes in loops of many iterations. Of others,
+/// The cost of an access in `layout` besides its wavefronts: the arithmetic of
+/// a swizzle, or, as much, memory that other blocks could have had. It counts
+/// for accesses of less than 16 bytes in loops of many iterations. For others,
 /// which pass on what comes from global memory, the arithmetic is a small part.
 static uint64_t getSurcharge(const BankBuffer &buffer, const RowLayout &layout,
                              const SampledAccess &sampled) {

@@ -137,7 +137,8 @@ std::optional<ThreadValues> BankSampler::supply(Value value, unsigned sample,
   return evaluator.splat(sample * alignments.getDivisor(value));
 }
 
-/// How often a thread executes `op`, as far as constant trip counts tell.
+/// The number of times that a thread executes `op`, as far as constant trip
+/// counts tell.
 uint64_t BankSampler::getWeight(Operation *op) {
   constexpr uint64_t kUnknownTrips = 8;
   uint64_t weight = 1;

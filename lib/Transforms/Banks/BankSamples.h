@@ -36,8 +36,8 @@ struct SampledAccess {
   const BankAccess *access = nullptr;
   /// Bytes that a lane accesses, and the most that one instruction can do.
   int64_t bytes = 0, pieceBytes = 0;
-  /// How often it is executed, as far as constant trip counts tell, divided by
-  /// the samples that the requests are taken from.
+  /// The number of times that it is executed, as far as constant trip counts
+  /// tell, divided by the samples that the requests are taken from.
   uint64_t weight = 0;
   SmallVector<RowRequest, 0> requests;
 };
@@ -60,8 +60,8 @@ public:
   uint64_t getWarpDivisor() const { return warps.size(); }
 
 private:
-  /// What evaluators know beside thread ids: iterations of loops with constant
-  /// bounds, or all uniform values.
+  /// The values that evaluators know beside thread ids: iterations of loops
+  /// with constant bounds, or all uniform values.
   enum Knowledge { Iterations, Samples };
 
   std::optional<ThreadValues> getIteration(Operation *loop, unsigned iteration,

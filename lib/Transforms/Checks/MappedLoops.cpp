@@ -103,7 +103,7 @@ bool MappedLoop::setSizes(scf::ForallOp loop) {
   return true;
 }
 
-/// How many threads there are to one processor.
+/// The number of threads of one processor.
 int64_t MappedLoop::getMultiplicity() const {
   constexpr int64_t kWarpsOfGroup = 4;
   if (kind == Kind::Warpgroups)

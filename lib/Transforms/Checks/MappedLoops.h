@@ -37,8 +37,9 @@ public:
 
   /// The iterations that there are along each dimension.
   ArrayRef<int64_t> getExtents() const { return extents; }
-  /// How many processors are wanted along each dimension of the mapping, those
-  /// that the loop leaves out included, in the order of the dimensions.
+  /// The number of processors that are wanted along each dimension of the
+  /// mapping, those that the loop leaves out included, in the order of the
+  /// dimensions.
   ArrayRef<int64_t> getSizes() const { return sizes; }
   bool isOfLanes() const { return kind == Kind::Lanes; }
   bool isOfBlocks() const { return kind == Kind::Blocks; }

@@ -60,7 +60,7 @@ class Coverage {
 public:
   Coverage(ArrayRef<MappedLoop> nest, const Shape &shape, bool isPredicated);
 
-  /// How many iterations there are, and how many of them run.
+  /// The number of iterations, and of those that run.
   int64_t getWanted() const { return wanted; }
   int64_t getRun() const { return run.size(); }
   /// True if some run that the loop does not have.

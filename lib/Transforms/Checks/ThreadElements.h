@@ -31,7 +31,7 @@ struct BufferUnits {
 /// For each thread of the block, by its linear id, the units that it touches.
 using TouchedUnits = std::vector<llvm::BitVector>;
 
-/// What threads touch by one access.
+/// The elements that threads touch by one access.
 struct ThreadTouches {
   TouchedUnits units;
   /// True if each thread is known to touch all of its units, or the block to
@@ -49,7 +49,7 @@ public:
   ThreadElements(Operation *scope, std::array<int64_t, 3> shape,
                  const UniformityAnalysis &uniformity);
 
-  /// Nothing if that is not known, or takes too long. What depends on a
+  /// Nothing if that is not known, or takes too long. An access under a
   /// condition that is not known is taken to be done, but is not certain.
   std::optional<ThreadTouches> find(const ThreadAccess &access,
                                     const BufferUnits &units);
@@ -62,8 +62,8 @@ public:
   }
 
 private:
-  /// Where threads are: the induction variables of loops around, and who is
-  /// there.
+  /// The position of threads: the induction variables of loops around, and
+  /// which threads are there.
   struct Place {
     llvm::DenseMap<Value, ThreadValues> values;
     llvm::BitVector active;
@@ -106,9 +106,10 @@ private:
   // Of the access that is looked at.
   const ThreadAccess *access = nullptr;
   BufferUnits units = {1, 0};
-  /// What is between the scope and the access, from outside in.
+  /// The operations between the scope and the access, from outside in.
   SmallVector<Operation *> nest;
-  /// What the place of the access, and who gets there, depend on.
+  /// The values that the place of the access, and the threads that reach it,
+  /// depend on.
   DenseSet<Value> needed;
   ThreadTouches touched;
   int64_t effort = 0;

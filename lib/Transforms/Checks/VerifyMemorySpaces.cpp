@@ -143,7 +143,8 @@ bool SpaceVerifier::mayBeSunk(Value value, Operation *kernel) const {
       getRootBuffer(value).getDefiningOp());
 }
 
-/// Of memory of the block it is told elsewhere what to do.
+/// Refuses an argument of a kernel in memory that no launch can pass. For
+/// memory of the block it is told elsewhere what to do.
 void SpaceVerifier::verifyKernelArgument(Value value, const Twine &what,
                                          Operation *kernel) {
   if (reported.contains(value))

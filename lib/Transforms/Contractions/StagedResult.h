@@ -30,7 +30,7 @@ bool isSameView(Value lhs, Value rhs);
 OpFoldResult getExtent(OpBuilder &builder, Location loc, Value memref,
                        int64_t dim);
 
-/// What is done with the buffer that a contraction adds to, so that it can be a
+/// The uses of the buffer that a contraction adds to, so that it can be a
 /// private one for as long as it adds.
 class StagedResult {
 public:
@@ -67,11 +67,13 @@ private:
   Operation *root;
   const ArgumentAliases &aliases;
 
-  /// What fills the view before; null if it holds what was there.
+  /// The operand that fills the view before; null if the view holds what was
+  /// there.
   OpOperand *init = nullptr;
   /// Reads behind of all elements in order.
   SmallVector<OpOperand *> reads;
-  /// What then overwrites the view, element by element; null if nothing does.
+  /// The operation that then overwrites the view, element by element; null if
+  /// there is none.
   linalg::GenericOp inPlace;
   /// True if others use the view.
   bool isNeeded = false;

@@ -74,7 +74,7 @@ Value CopyAccess::loadWhole(ArrayRef<OpFoldResult> indices, int64_t length) {
       /*nontemporal=*/false, llvm::Align(length * getBytes(shape.source)));
 }
 
-/// How many of the `length` elements from `indices` on the source has.
+/// The number of the `length` elements from `indices` on that the source has.
 Value CopyAccess::getCount(ArrayRef<OpFoldResult> indices, int64_t length) {
   Value zero = index.value(rewriter.getIndexAttr(0));
   Value whole = index.value(rewriter.getIndexAttr(length));

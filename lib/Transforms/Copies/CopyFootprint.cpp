@@ -23,7 +23,7 @@ namespace mlir::workgroup {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// How many operations are followed to find out what an index is.
+/// The number of operations that are followed to find out what an index is.
 static constexpr unsigned kMaxIndexOps = 32;
 
 namespace {
@@ -301,7 +301,7 @@ private:
   bool search(int64_t distance, ArrayRef<Dim> rest);
 
   SmallVector<Dim> dims;
-  /// Of the contiguous bytes of each side.
+  /// The contiguous bytes of each side.
   int64_t bytes[2] = {0, 0};
   /// What multiples are added of that nothing is known of; 0 if there are none.
   int64_t period = 0;

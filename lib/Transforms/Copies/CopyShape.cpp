@@ -40,7 +40,7 @@ bool CopyShape::isEmpty() const {
   });
 }
 
-/// How many values are followed to find an extent.
+/// The number of values that are followed to find an extent.
 static constexpr unsigned kMaxBoundValues = 32;
 
 /// The extent of dimension `dim` of `memref` if it is constant, be it in the

@@ -25,8 +25,8 @@ namespace mlir::workgroup {
 
 static constexpr size_t kMaxRank = 5;
 static constexpr int64_t kMaxBoxExtent = 256;
-/// Of the address of a tensor, of its strides, and of a box along the innermost
-/// dimension; in bytes.
+/// The unit of the address of a tensor, of its strides, and of a box along the
+/// innermost dimension; in bytes.
 static constexpr int64_t kTensorUnit = 16;
 static constexpr int64_t kMaxStrideBytes = int64_t(1) << 40;
 /// Coordinates are of type s32.

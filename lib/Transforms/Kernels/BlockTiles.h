@@ -41,7 +41,7 @@ public:
 
   ArrayRef<OpFoldResult> getOffsets() const { return offsets; }
   ArrayRef<OpFoldResult> getSizes() const { return sizes; }
-  /// How many tiles there are along a loop, and which one this is.
+  /// The number of tiles along a loop, and the number of this one.
   OpFoldResult getNumTiles(OpBuilder &builder, unsigned loop) const;
   OpFoldResult getNumber(OpBuilder &builder, unsigned loop) const;
 

@@ -21,9 +21,9 @@
 
 namespace mlir::workgroup {
 
-/// Of two chained contractions of a block of `function`, lets the first make
-/// `columns` columns at a time, unless that is 0, and what is between put its
-/// results where it reads.
+/// Lets the first of two chained contractions of a block of `function` make
+/// `columns` columns at a time, unless that is 0, and the operations between
+/// put their results where they read.
 LogicalResult tileChain(RewriterBase &rewriter, func::FuncOp function,
                         int64_t columns);
 

@@ -21,8 +21,8 @@
 
 namespace mlir::workgroup {
 
-/// Two contractions, and what is between them. Of what the first one and those
-/// between make, nothing is for others.
+/// Two contractions, and the operations between them. No other operation uses
+/// the results of the first one or of those between.
 struct ContractionChain {
   using Loops = SmallVector<std::optional<unsigned>>;
 

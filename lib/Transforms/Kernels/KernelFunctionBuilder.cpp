@@ -66,8 +66,8 @@ void KernelFunctionBuilder::collectOperands(Operation *op) {
     collectOperand(value, /*isDirect=*/false);
 }
 
-/// Where the first of the operations that make `result` one after the other
-/// takes the tensor that they put it into.
+/// The operand by which the first of the operations that make `result` one
+/// after the other takes the tensor that they put it into.
 OpOperand &KernelFunctionBuilder::findFirstInit(OpResult result) const {
   for (;;) {
     auto op = cast<linalg::LinalgOp>(result.getOwner());

@@ -39,8 +39,8 @@ public:
 private:
   struct Destination {
     Value result;
-    /// What the result is put into; null if that is an argument already, which
-    /// nothing else reads.
+    /// The tensor that the result is put into; null if that is an argument
+    /// already, which nothing else reads.
     Value into;
   };
 
@@ -58,7 +58,8 @@ private:
   SmallVector<linalg::LinalgOp> ops;
   SmallVector<Destination> destinations;
   llvm::SetVector<Value> captured;
-  /// What the kernel makes for itself, in an order in which it can.
+  /// The operations that the kernel does for itself, in an order in which it
+  /// can.
   llvm::SetVector<Operation *> cloned;
   IRMapping mapping;
 };

@@ -17,8 +17,8 @@ namespace mlir::workgroup {
 /// Elements of what one block works on if there is nothing to share out.
 static constexpr int64_t kMaxOfOneBlock = 1 << 16;
 
-/// How often a block may compute what is cheap: each of a chain of operations
-/// that are read in two orders doubles it.
+/// The number of times that a block may compute what is cheap: each of a chain
+/// of operations that are read in two orders doubles it.
 static constexpr unsigned kMaxTilesOfCheap = 4;
 
 KernelGroup::KernelGroup(linalg::LinalgOp root)
@@ -273,7 +273,8 @@ private:
 
   Block &block;
   const FormKernelsOptions *limits;
-  /// How often memory that tensors are read from is written before.
+  /// The number of times that memory which tensors are read from is written
+  /// before.
   DenseMap<Operation *, unsigned> writesBefore;
   DenseMap<Operation *, unsigned> groupOf;
   /// What keeps an operation, and those before, from what it is chained to.

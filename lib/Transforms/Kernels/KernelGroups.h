@@ -30,7 +30,7 @@ public:
   bool contains(Operation *op) const { return loopsOf.contains(op); }
   /// In the order of the program.
   SmallVector<linalg::LinalgOp> getOps() const;
-  /// What most of the work is.
+  /// The class of most of the work.
   LinalgClass getClass() const;
   /// The loops of the root that blocks share out.
   const llvm::SmallBitVector &getRows() const { return rows; }
@@ -56,7 +56,7 @@ private:
   struct Uses {
     Loops loops;
     bool hasAny = false, isEscaping = false;
-    /// How many tiles of it are computed for one of the root.
+    /// The number of tiles of it that are computed for one of the root.
     unsigned tiles = 0;
   };
   std::optional<StringRef> collectUses(linalg::LinalgOp op, Uses &uses) const;
@@ -71,8 +71,8 @@ private:
   linalg::LinalgOp root;
   SmallVector<linalg::LinalgOp> ops; // the last first
   DenseMap<Operation *, Loops> loopsOf;
-  /// Of operations that are read in several orders: how often they are
-  /// computed.
+  /// The number of times that operations are computed which are read in several
+  /// orders.
   DenseMap<Operation *, unsigned> tilesOf;
   llvm::SmallBitVector rows;
   std::optional<ContractionChain> chain;

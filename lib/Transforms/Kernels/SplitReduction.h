@@ -34,8 +34,9 @@ bool isCombinable(linalg::LinalgOp op);
 linalg::LinalgOp getSplittable(const KernelGroup &group);
 
 /// Makes a loop over blocks that each do `sizes` of the loops of `op` (0 for
-/// all), along with the operations that it reads from. What puts together their
-/// results takes the place of `op`, with loops of the same number and kinds.
+/// all), along with the operations that it reads from. The operation that
+/// combines their results takes the place of `op`, with loops of the same
+/// number and kinds.
 LogicalResult splitReduction(RewriterBase &rewriter, linalg::LinalgOp op,
                              ArrayRef<int64_t> sizes);
 

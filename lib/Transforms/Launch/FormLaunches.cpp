@@ -36,7 +36,7 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// How many threads the loops over threads in a body would like.
+/// The number of threads that the loops over threads in a body would like.
 class WantedThreads {
 public:
   explicit WantedThreads(Operation *blocks);

@@ -57,7 +57,7 @@ private:
   /// The fastest first.
   SmallVector<Dim, 3> dims;
   bool folded = false;
-  /// How many blocks there are, if that is known.
+  /// The number of blocks, if that is known.
   std::optional<int64_t> total;
   OpFoldResult product;
 };

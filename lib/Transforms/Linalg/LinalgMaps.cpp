@@ -65,8 +65,8 @@ static bool isSliced(AffineExpr index) {
   return isLinear;
 }
 
-/// How many iterations `loop` of `op` has, as what it alone goes through tells;
-/// nothing if there is no such.
+/// The number of iterations of `loop` of `op`, by an operand dimension that it
+/// alone goes through; nothing if there is none.
 static std::optional<OpFoldResult>
 findExtent(RewriterBase &rewriter, linalg::GenericOp op, unsigned loop) {
   if (int64_t extent = op.getStaticLoopRanges()[loop];

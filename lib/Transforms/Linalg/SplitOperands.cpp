@@ -114,9 +114,9 @@ static Operation *getProduct(linalg::GenericOp op) {
              : nullptr;
 }
 
-/// How often an element that is read by `map` is multiplied, each time by
-/// another one: along loops of the result that `other` has. Extents that are
-/// not known count as large.
+/// The number of times that an element that is read by `map` is multiplied,
+/// each time by another one: along loops of the result that `other` has.
+/// Extents that are not known count as large.
 static int64_t countReads(linalg::GenericOp op, AffineMap map,
                           AffineMap other) {
   constexpr int64_t kLarge = 1 << 10;

@@ -262,8 +262,9 @@ struct FillConstantInits : OpInterfaceRewritePattern<linalg::LinalgOp> {
 } // namespace
 
 namespace {
-/// Where there is one element, steps do not matter. Upstream's `memref.subview`
-/// tells dimensions that are left out by strides, and these would change.
+/// Drops the step of a dimension of one element, which does not matter.
+/// Upstream's `memref.subview` tells dimensions that are left out by strides,
+/// and these would change.
 template <typename OpTy>
 struct DropStrideOfOne final : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;

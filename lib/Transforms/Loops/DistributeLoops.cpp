@@ -111,7 +111,7 @@ LoopDistributor::getCount(const ProcessorTarget &target) const {
                          : grid.getCount(target.level, target.dim);
 }
 
-/// Of several dimensions it is their product that counts.
+/// The number of iterations of `share`: the product over its dimensions.
 std::optional<int64_t>
 LoopDistributor::getNumIterations(const Share &share) const {
   int64_t product = 1;

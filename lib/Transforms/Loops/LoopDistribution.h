@@ -36,7 +36,7 @@ struct SignedIndexBuilder {
   OpFoldResult add(OpFoldResult lhs, OpFoldResult rhs);
   OpFoldResult subtract(OpFoldResult lhs, OpFoldResult rhs);
   OpFoldResult multiply(OpFoldResult lhs, OpFoldResult rhs);
-  /// Of what is not negative, by what is positive.
+  /// Division of a number that is not negative by a positive one.
   OpFoldResult divide(OpFoldResult lhs, OpFoldResult rhs);
   OpFoldResult remainder(OpFoldResult lhs, OpFoldResult rhs);
   OpFoldResult divideUp(OpFoldResult lhs, OpFoldResult rhs);
@@ -54,14 +54,14 @@ struct Processor {
   OpFoldResult id, count;
 };
 
-/// How many iterations there are, if that is a number.
+/// The number of iterations, if that is a constant.
 std::optional<int64_t> getNumIterations(const LoopRange &range);
 
 /// Some number that they are not more than; nothing if none is known.
 std::optional<int64_t> getMostIterations(const LoopRange &range);
 
-/// What a strategy comes to for so many processors: a loop that is known to end
-/// behind its first iteration is none.
+/// The strategy that `strategy` comes to for so many processors: a loop that is
+/// known to end behind its first iteration is none.
 DistributionStrategy simplify(DistributionStrategy strategy,
                               const LoopRange &range,
                               std::optional<int64_t> numProcessors);

@@ -104,7 +104,7 @@ static ArrayAttr getMapping(Operation *op) {
   return mapping && !mapping.empty() ? mapping : nullptr;
 }
 
-/// How many loops are around `op` that the same threads execute.
+/// The number of loops around `op` that the same threads execute.
 static unsigned getDepth(Operation *op) {
   unsigned depth = 0;
   Operation *scope = getExecutionScope(op);

@@ -23,7 +23,7 @@
 
 namespace mlir::workgroup {
 
-/// What a dimension of a loop goes to: x, y or z (0, 1, 2), the dimension of
+/// The target of a dimension of a loop: x, y or z (0, 1, 2), the dimension of
 /// that number among the linear ones, or the argument of that number.
 struct ProcessorTarget {
   ProcessorLevel level = ProcessorLevel::Threads;
@@ -37,13 +37,13 @@ std::optional<ProcessorLevel> parseLevel(StringRef name);
 struct ParallelLoop {
   Operation *op = nullptr;
   SmallVector<LoopRange> ranges;
-  /// What each dimension goes to; none for a loop of every processor.
+  /// The target of each dimension; none for a loop of every processor.
   SmallVector<std::optional<ProcessorTarget>> targets;
-  /// What of its mapping is not understood; null for nothing.
+  /// The part of its mapping that is not understood; null for nothing.
   Attribute unknown;
 
-  /// Of what `op` is mapped to; nothing if it is no such loop, or has no
-  /// mapping.
+  /// The loop `op` with the targets that it is mapped to; nothing if it is no
+  /// such loop, or has no mapping.
   static std::optional<ParallelLoop> getMapped(Operation *op);
   /// Nothing if `op` is none that is to be distributed in device code.
   static std::optional<ParallelLoop> get(Operation *op,

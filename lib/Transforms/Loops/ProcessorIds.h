@@ -23,7 +23,7 @@
 
 namespace mlir::workgroup {
 
-/// What iterations can go to.
+/// The kinds of processors that iterations can go to.
 enum class ProcessorLevel { Blocks, Warps, Lanes, Threads, Arguments };
 
 /// The processors of a kernel or device function, along x, y or z, or by their
@@ -37,7 +37,7 @@ public:
   /// True if there are ids along x, y and z. Lanes have none; warps do where
   /// rows of threads are whole warps.
   bool hasDimensions(ProcessorLevel level) const;
-  /// How many there are, if that is known.
+  /// The number of processors, if that is known.
   std::optional<int64_t> getCount(ProcessorLevel level, unsigned dim) const;
   std::optional<int64_t> getLinearCount(ProcessorLevel level) const;
 

@@ -26,8 +26,8 @@ class UniformLoops {
 public:
   explicit UniformLoops(Operation *root) : root(root) {}
 
-  /// Where all threads of the block have to meet inside of `loop`: a barrier,
-  /// or a call of a function with one. Null for nowhere.
+  /// The operation inside of `loop` at which all threads of the block have to
+  /// meet: a barrier, or a call of a function with one. Null for none.
   static Operation *findMeeting(Operation *loop);
 
   /// True if the bounds and the step are the same for all threads of the block.

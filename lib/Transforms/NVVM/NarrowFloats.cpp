@@ -45,7 +45,7 @@ enum class Special {
   None,
 };
 
-/// How a type spreads over its bits, the first of which is the sign.
+/// The layout of the bits of a type, the first of which is the sign.
 struct FloatFormat {
   unsigned bits;
   unsigned mantissa;

@@ -19,7 +19,7 @@ namespace mlir::workgroup {
 
 namespace {
 
-/// How a conversion takes its argument.
+/// The type as which a conversion takes its argument.
 enum class Taking { Signed, Unsigned, Float, Pointer };
 
 /// One argument that a format asks for.

@@ -20,8 +20,8 @@
 
 namespace mlir::workgroup {
 
-/// What is wrong with the format of `op`, or with its arguments for it, and
-/// what to do; empty if nothing is.
+/// The error in the format of `op`, or in its arguments for it, with a remedy;
+/// empty if there is none.
 std::string getPrintObstacle(gpu::PrintfOp op);
 
 /// Arguments of `gpu.printf` narrower than `int` and `double` are extended to

@@ -31,7 +31,7 @@ public:
   /// `canReach`. Everything around the loop is replaced, what is in it is kept.
   RingCounter(RewriterBase &rewriter, Operation *loop, ValueRange initial);
 
-  /// What the counters are when the loop is entered.
+  /// The values of the counters when the loop is entered.
   ValueRange getValues() const { return values; }
 
   /// Hands on `results`, what the counters are after the loop. `inner` is what

@@ -62,7 +62,7 @@ void RingLowering::deallocate() {
     rewriter.eraseOp(buffer.getDefiningOp());
 }
 
-/// That of `tiles`, of a slot, which `copy` fills.
+/// The one of `tiles`, of a slot, that `copy` fills.
 Value RingLowering::getTile(CopyOp copy, ArrayRef<Value> tiles) {
   return tiles[llvm::find(ring.put.getTiles(), copy.getTile()) -
                ring.put.getTiles().begin()];

@@ -43,7 +43,7 @@ struct Ring {
   GetOp get;
   ReleaseOp release;
   SmallVector<CopyOp> copies = {};
-  /// What computes the sources in the loop around.
+  /// The operations that compute the sources in the loop around.
   LoopSlice slice = {};
   /// Why the copies cannot run ahead of their readers; empty if they can.
   std::string obstacle = {};

@@ -91,9 +91,9 @@ static Operation *findEndOfRun(Operation *op, Operation *point) {
   return last;
 }
 
-/// Where a group is to be committed that `copy` is part of: behind the copies
-/// next to it, and behind the branches around, so that it is committed on all
-/// ways to `point`.
+/// The operation behind which the group that `copy` is part of is to be
+/// committed: behind the copies next to it, and behind the branches around, so
+/// that it is committed on all paths to `point`.
 static Operation *findEndOfGroup(Operation *copy, Operation *point) {
   Operation *end = findEndOfRun(copy, point);
   for (Operation *around = copy->getParentOp();

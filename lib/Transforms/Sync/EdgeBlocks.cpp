@@ -52,8 +52,8 @@ static std::vector<SyncEdges> findEdges(Operation *root,
   return found;
 }
 
-/// Of two sets of edges, the one is part of the other, or they have none in
-/// common: the larger ones come first.
+/// Splits the larger sets of edges first: of two sets, one is part of the
+/// other, or they have no edge in common.
 EdgeBlocks::EdgeBlocks(Operation *root, const SyncOptions &options)
     : rewriter(root->getContext()) {
   std::vector<SyncEdges> found = findEdges(root, options);
@@ -75,8 +75,8 @@ forEachEdge(Block *from, Block *to,
       visit(branch, number);
 }
 
-/// Where all of `edges` go now; null if that is not one block, or they are of
-/// other operations than those that do nothing but hand values on.
+/// The block that all of `edges` go to now; null if that is not one block, or
+/// they are of other operations than those that do nothing but hand values on.
 Block *EdgeBlocks::findTarget(const SyncEdges &edges) const {
   llvm::SetVector<Block *> targets;
   for (Block *from : edges.from) {

@@ -202,7 +202,7 @@ bool KernelSync::mayOrderByPhases(const Hazard &hazard,
   });
 }
 
-/// Where threads wait for each other in other ways, nothing is certain.
+/// Makes a hazard uncertain where threads wait for each other in other ways.
 void KernelSync::weaken(Hazard &hazard, bool hasOpenBarriers, bool hasParts,
                         bool arePhasesFollowed) const {
   auto isOfMBarrier = [&](unsigned access) {

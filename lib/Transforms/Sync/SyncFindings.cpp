@@ -37,7 +37,8 @@ static std::string printThread(const std::array<int64_t, 3> &ids) {
   return printIds("thread", ids);
 }
 
-/// Who does `access`. What the block does together is no thread's.
+/// The thread that does `access`, or the block if all of its threads do it
+/// together.
 static std::string printAgent(const ThreadAccess &access,
                               const std::array<int64_t, 3> &ids) {
   return access.accessScope == AccessScope::Block ? "the block"
@@ -264,9 +265,9 @@ void SyncFindings::addRaces(const SyncTree &tree, ArrayRef<Hazard> hazards,
         tellRace(tree, hazards[number], isFixable[number], unit, wait);
 }
 
-/// Of one pair of operations only the first hazard is told, in however many
-/// calls they are; but one that is certain takes the place of one that is not:
-/// of lanes of a warp, where threads of two warps may meet.
+/// Tells only the first hazard of a pair of operations, in however many calls
+/// they are. But one that is certain takes the place of one that is not: of
+/// lanes of a warp, where threads of two warps may meet.
 void SyncFindings::tellRace(const SyncTree &tree, const Hazard &hazard,
                             bool isFixable, UniformityUnit unit,
                             Operation *wait) {

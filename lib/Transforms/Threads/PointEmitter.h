@@ -23,7 +23,8 @@ namespace mlir::workgroup {
 /// order of the first result, the fastest last.
 SmallVector<unsigned> getSharedLoops(linalg::LinalgOp op);
 
-/// How the elements of an operand lie that neighbours along a loop access.
+/// The distance of the elements of an operand that neighbours along a loop
+/// access.
 enum class LaneAccess { Same, Contiguous, Scattered };
 
 LaneAccess getLaneAccess(linalg::LinalgOp op, OpOperand &operand,
@@ -52,15 +53,15 @@ public:
   /// stores what comes out.
   void emit();
 
-  /// What the body makes of `results` at one point after the other.
+  /// The values that the body makes of `results` at one point after the other.
   SmallVector<Value> emitChain(ArrayRef<Value> results);
 
-  /// What the body makes of `results` at each of the points.
+  /// The values that the body makes of `results` at each of the points.
   LaneValues emitBody(const LaneValues &results);
   LaneValues emitIteration(const LaneValues &results);
   bool isCarried(unsigned number);
 
-  /// What the result `number` starts from, at the first point.
+  /// The value that the result `number` starts from, at the first point.
   Value getStart(unsigned number);
   /// Stores result `number` of the first point.
   void storeResult(unsigned number, Value value);

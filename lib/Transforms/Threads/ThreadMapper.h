@@ -54,7 +54,7 @@ private:
 
   RewriterBase &rewriter;
   int64_t threads, argumentAlignment;
-  /// What results start from, if that is known.
+  /// The values that results start from, if they are known.
   DenseMap<Operation *, SmallVector<Value>> startsOf;
   DenseSet<Operation *> absorbed;
 };

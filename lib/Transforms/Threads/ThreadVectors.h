@@ -21,7 +21,7 @@
 
 namespace mlir::workgroup {
 
-/// How many points along a loop a thread computes together.
+/// The points along a loop that a thread computes together.
 struct ThreadVector {
   int64_t length = 1;
   /// Extents of memory, a buffer and a dimension of it, that have to be

@@ -20,8 +20,8 @@
 
 namespace mlir::workgroup {
 
-/// What no access to workgroup memory exceeds in bytes, so that a buffer with
-/// this alignment serves all of them.
+/// The largest access to workgroup memory in bytes, so that a buffer with this
+/// alignment serves all of them.
 constexpr int64_t kMinBufferAlignment = 16;
 
 /// The largest value that `index` can take, if it has a constant bound.

@@ -138,7 +138,7 @@ private:
 
   KernelBuffers &memory;
   SymbolTableCollection symbols;
-  /// Where in `memory` a global is.
+  /// The index of each global in `memory`.
   DenseMap<Operation *, unsigned> globals;
   DenseSet<std::pair<Operation *, Type>> reductions;
 };

@@ -53,8 +53,9 @@ struct KernelBuffers {
   SmallVector<KernelBuffer> buffers;
   /// Allocations without a constant upper bound.
   SmallVector<Operation *> unbounded;
-  /// Where dynamic memory is got hold of: `gpu.dynamic_shared_memory`, and
-  /// `memref.get_global` or `llvm.mlir.addressof` of an extern symbol.
+  /// The operations that get hold of dynamic memory:
+  /// `gpu.dynamic_shared_memory`, and `memref.get_global` or
+  /// `llvm.mlir.addressof` of an extern symbol.
   SmallVector<Operation *> windows;
   /// The bytes of dynamic memory that views of the symbol say they need, and
   /// those that views need which are always executed.
@@ -74,7 +75,8 @@ struct KernelBuffers {
   int64_t getStaticBytes() const;
 };
 
-/// Collects the memory of `kernel`. What has no number of bytes is left out.
+/// Collects the memory of `kernel`. Memory without a number of bytes is left
+/// out.
 KernelBuffers collectKernelBuffers(Operation *kernel);
 
 /// True if `global` is the symbol of dynamic workgroup memory: external, and of

@@ -27,7 +27,7 @@ namespace mlir::workgroup {
 /// of them with `isWideToo`.
 bool isShuffled(Type type, bool isWideToo);
 
-/// What combines two values: a known operation, or else the region of a
+/// The combination of two values: a known operation, or else the region of a
 /// reduction.
 struct Combiner {
   std::optional<gpu::AllReduceOperation> operation;
@@ -41,7 +41,7 @@ struct Combiner {
 
 /// The first lanes of a warp, of which all run what is emitted and no others.
 struct Lanes {
-  /// How many they are, an i32.
+  /// The number of them, an i32.
   Value count;
   /// The most they can be.
   int64_t maxCount = kWarpSize;
@@ -85,7 +85,7 @@ private:
   }
   /// True if every cluster has all of its lanes, or the same power of two.
   bool isComplete() const;
-  /// What a lane has of `value`, and whether there is such a lane.
+  /// The value that a lane has of `value`, and whether there is such a lane.
   std::pair<Value, Value> shuffle(gpu::ShuffleMode mode, Value value,
                                   Value lane);
   Value constant(int64_t value) {

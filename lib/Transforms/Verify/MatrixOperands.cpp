@@ -35,7 +35,7 @@ struct MatrixAccess {
   Operation *op;
   Value memref;
   ValueRange indices;
-  /// How many lanes of a warp have an address that is used.
+  /// The number of lanes of a warp whose address is used.
   int64_t numLanes = kWarpSize;
   /// What the address has to be a multiple of, in bytes.
   int64_t alignment = 1;
@@ -121,13 +121,13 @@ static LogicalResult verifyBounds(const MatrixAccess &access, unsigned dim,
 
 namespace {
 
-/// Where the elements of a memref are, in bytes.
+/// The places of a memref's elements, in bytes.
 struct ElementPlaces {
   int64_t first = 0;
   SmallVector<int64_t> strides;
 };
 
-/// Of each memref, what all accesses to it share; nothing if it is not known.
+/// For each memref, what all accesses to it share; nothing if it is not known.
 using PlacesOf = DenseMap<Value, std::optional<ElementPlaces>>;
 
 } // namespace
