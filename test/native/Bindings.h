@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The extension of the tests is one module in several sources, one for each
+// analysis that tests call; each adds its functions to the module by one of
+// these.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_TEST_BINDINGS_H
 #define WORKGROUP_TEST_BINDINGS_H

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Sums of multiples of 64-bit integers, which have no result where they would
-// overflow. Factors of systems grow when variables are eliminated, so that each
-// step has to be checked; who gets no result takes what he asks for as unknown.
+// get too large. Factors of systems grow when variables are eliminated, so that
+// each step is checked: a caller without a result takes its answer as unknown.
 //
 //===----------------------------------------------------------------------===//
 
