@@ -107,7 +107,7 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
-/// What `mlir-opt --run-reproducer` replays.
+/// The text that `mlir-opt --run-reproducer` replays.
 static std::string makeReproducer(ModuleOp module, PassManager &manager) {
   std::string text = print(module);
   llvm::raw_string_ostream stream(text);
@@ -299,9 +299,9 @@ LogicalResult Compilation::checkHasKernel() {
                  : ", or have one chosen by --schedule auto");
 }
 
-/// What is known of the kernels as the program and its schedule have them or,
-/// if a schedule has made them of operations that know of no barriers, with
-/// those that compiling inserts.
+/// Checks the synchronisation of the kernels as the program and its schedule
+/// have them or, if a schedule has made them of operations that know of no
+/// barriers, with those that compiling inserts.
 LogicalResult Compilation::checkSync() {
   if (result.areKernelsFormed) {
     if (failed(runQuietly([&] { return lowerMemory(); })))

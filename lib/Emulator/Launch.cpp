@@ -95,7 +95,7 @@ EmulatedKernel::create(const std::string &bitcode, const std::string &name,
 // Launching
 //===----------------------------------------------------------------------===//
 
-/// What is wrong with a tensor map that the emulator could not do without.
+/// The error in a tensor map that the emulator could not do with.
 static std::string checkTensorMap(const TensorMapView &map,
                                   const LaunchRequest &request) {
   size_t rank = map.dims.size();
@@ -136,7 +136,7 @@ static std::string printDim3(const std::array<uint32_t, 3> &sizes) {
          ", " + std::to_string(sizes[2]) + ")";
 }
 
-/// What is wrong with the clusters of a launch on `chip`.
+/// The error in the clusters of a launch on `chip`.
 static std::string checkClusters(const KernelTables &tables,
                                  const LaunchRequest &request,
                                  const Chip &chip) {
@@ -167,7 +167,7 @@ static std::string checkClusters(const KernelTables &tables,
   return "";
 }
 
-/// What is wrong with the workgroup memory of a launch on `chip`.
+/// The error in the workgroup memory of a launch on `chip`.
 static std::string checkMemory(const KernelTables &tables,
                                const LaunchRequest &request, const Chip &chip) {
   uint64_t fixed = tables.sharedEnd - kSharedBase;
@@ -180,7 +180,8 @@ static std::string checkMemory(const KernelTables &tables,
          " on " + chip.name.str();
 }
 
-/// What the code was compiled for and the launch does not keep to.
+/// The requirement that the code was compiled for and the launch does not keep
+/// to.
 static std::string checkSizes(const KernelTables &tables,
                               const LaunchRequest &request, const Chip &chip) {
   uint64_t threads =

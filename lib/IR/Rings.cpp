@@ -36,7 +36,8 @@ namespace {
 /// not yet read, and that are being read.
 enum Counter { Open, Used, Ready, Held, NumCounters };
 
-/// What some code does to a counter.
+/// The effect of some code on a counter: in all, and how far down and up on the
+/// way.
 struct Course {
   int64_t net = 0, least = 0, most = 0;
 
@@ -112,8 +113,9 @@ void RingChecker::append(Courses &courses, Operation *user) {
   }
 }
 
-/// What `op`, with users in its regions, does: of a loop each iteration has to
-/// leave all counters as they are, else all regions have to do the same.
+/// The effect of `op`, which has users in its regions: each iteration of a loop
+/// has to leave all counters as they are, and all regions of another operation
+/// have to do the same.
 FailureOr<Courses> RingChecker::followRegions(Operation *op) {
   std::optional<Courses> whole;
   bool isLoop = isa<LoopLikeOpInterface>(op);

@@ -141,7 +141,7 @@ struct Generated {
 };
 } // namespace
 
-/// What becomes of `program`, which is gone if LLVM crashes.
+/// The result of generating `program`, which is gone if LLVM crashes.
 static Generated generate(ModuleOp module, LLVMProgram &program,
                           NVVM::NVVMTargetAttr target) {
   FailureOr<SmallString<0>> text = failure();

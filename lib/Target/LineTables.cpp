@@ -14,7 +14,7 @@
 
 namespace mlir::workgroup {
 
-/// What tells a scope of further places from others.
+/// The mark that tells a scope of further places from others.
 static constexpr unsigned kFurther = 1;
 
 /// Places, each of which is where something starts.
@@ -74,8 +74,8 @@ static Location makePlace(FileLineColRange place, LLVM::DISubprogramAttr scope,
       LLVM::DILexicalBlockFileAttr::get(scope, file, isFurther ? kFurther : 0));
 }
 
-/// What `loc` is translated as. Locations that have a scope are of programs
-/// that were compiled with one, and keep it.
+/// The location that `loc` is translated as. Locations that have a scope are of
+/// programs that were compiled with one, and keep it.
 static Location translate(Location loc, LLVM::DISubprogramAttr scope) {
   using Scope = FusedLocWith<LLVM::DILocalScopeAttr>;
   SmallVector<FileLineColRange> places = getPlaces(loc);

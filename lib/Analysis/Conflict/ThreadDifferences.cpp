@@ -21,8 +21,8 @@ namespace mlir::workgroup {
 using Form = SymbolicForm;
 using System = ThreadPairSystem;
 
-/// What is known of a coordinate that threads and iterations both add to: the
-/// parts that follow from the thread, and the rest.
+/// A coordinate that threads and iterations both add to: the parts that follow
+/// from the thread, and the rest.
 struct ThreadConflictQuery::Mixture {
   ThreadTables::Table first, second;
   std::vector<bool> mayFirst, maySecond;
@@ -182,8 +182,8 @@ static void collectForms(const SymbolicCondition &condition,
     collectForms(part, forms);
 }
 
-/// What `footprint` makes of threads besides their places, by thread: those of
-/// whom that is the same are one for all that is asked.
+/// Tables of what tells threads apart for `footprint` besides their places:
+/// threads with the same numbers in all of them count as one.
 std::vector<ThreadTables::Table>
 ThreadConflictQuery::getTraits(const Footprint &footprint) {
   ThreadTables &tables = *conflicts.tables;

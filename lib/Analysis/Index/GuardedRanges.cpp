@@ -104,8 +104,8 @@ Range GuardedRanges::get(const Form &form) const {
   return known;
 }
 
-/// What is known of `form` by its atoms, and by single facts that are multiples
-/// of parts of it: of 4 * q + i, where i < n - 4 * q, that it is less than n.
+/// The range of `form` by its atoms, and by single facts that are multiples of
+/// parts of it: 4 * q + i, where i < n - 4 * q, is less than n.
 Range GuardedRanges::getByFacts(const Form &form) const {
   Range range = get(form);
   auto raise = [&](Number least) {

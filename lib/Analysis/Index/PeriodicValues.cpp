@@ -225,8 +225,8 @@ PeriodicValues::evaluateCounter(scf::ForOp counted) const {
               period * *step);
 }
 
-/// What the first iterations say is assumed of all, and has to follow of the
-/// next.
+/// Assumes of all iterations what the first ones show, and proves that the next
+/// iteration follows from it.
 PeriodicValues::Result PeriodicValues::evaluateCarried(BlockArgument argument) {
   bool isBoolean = argument.getType().isInteger(1);
   SmallVector<int64_t> first;

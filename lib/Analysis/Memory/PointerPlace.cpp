@@ -22,7 +22,8 @@ namespace mlir::workgroup {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a number that is an address was made of, and what was added to it.
+/// The value that an address, as a number, was made of, and what was added to
+/// it.
 struct Address {
   Value source;
   LinearIndex offset;

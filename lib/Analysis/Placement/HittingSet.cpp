@@ -75,7 +75,7 @@ private:
   SmallVector<unsigned, 0> getAlternatives(const HittingSetState &state,
                                            const BitVector &choices) const;
   Solution makeSolution(ArrayRef<unsigned> chosen) const;
-  /// What it takes to look at all choices of all open demands several times.
+  /// The work to look at all choices of all open demands several times.
   uint64_t getVisits(const HittingSetState &state) const {
     return uint64_t(state.open.count()) * (4 + matrix.getNumChoices() / 16);
   }
@@ -291,7 +291,7 @@ Price Solver::getLowerBound(const HittingSetState &state) {
 }
 
 /// The choices of the smallest demand: the cheapest first, and among those the
-/// ones that meet most demands. What asks for more comes last.
+/// ones that meet most demands. Choices that ask for more come last.
 SmallVector<unsigned, 0>
 Solver::getAlternatives(const HittingSetState &state) const {
   std::optional<BitVector> smallest;

@@ -171,8 +171,9 @@ bool ImpliedOrders::isImplied(const SyncHazard &order) const {
   return order.loop ? isPassedInIterations(order) : isPassedInIteration(order);
 }
 
-/// Where something lies between in one iteration, it does so from that
-/// iteration to later ones, too.
+/// Asks for the order in one iteration, and for those into the next iteration
+/// of each loop around both: what lies between in one iteration does so from
+/// that iteration to later ones, too.
 bool ImpliedOrders::areImplied(unsigned lhs, unsigned rhs) const {
   unsigned first = lhs, second = rhs;
   if (positions[second] < positions[first])

@@ -26,8 +26,8 @@ PlacementProblem::PlacementProblem(Orders orders, Existing existing)
   addDemands(block);
 }
 
-/// What is of use to warps alone is worth a barrier of the block, too: it may
-/// do for both.
+/// The candidates of the block. A point that is of use to warps alone is one of
+/// them, too: a barrier there may do for both.
 static PlacementCandidates getCandidates(const PlacementProblem::Orders &block,
                                          const PlacementCandidates &ofWarps,
                                          const WarpOrders &warps,
@@ -102,7 +102,8 @@ unsigned PlacementProblem::addDemand(Layer &layer, const Cover &cover) {
   return problem.demands.size() - 1;
 }
 
-/// What no barrier of warps can cover is not this problem's.
+/// Adds the demand of a hazard. One that no barrier of warps can cover is left
+/// out.
 void PlacementProblem::addHazard(Layer &layer, unsigned number) {
   bool isOfBlock = &layer == &block;
   const SyncHazard &hazard = layer.orders.hazards[number];

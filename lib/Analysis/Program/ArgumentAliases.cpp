@@ -114,13 +114,13 @@ static bool isConstant(Value value) {
 // What the host hands on
 //===----------------------------------------------------------------------===//
 
-/// What a loop may hand on as number `index`.
+/// The values that a loop may forward as number `index`.
 static SmallVector<Value, 2> getLoopSources(scf::ForOp loop, unsigned index) {
   return {loop.getInitArgs()[index], loop.getYieldedValues()[index]};
 }
 
-/// What `value`, a memref of the host, may be, as it is handed on by a loop, a
-/// branch or a selection; nothing if it is not.
+/// The values that `value`, a memref of the host, may be, as it is forwarded by
+/// a loop, a branch or a selection; nothing if it is not.
 static SmallVector<Value, 2> getSources(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
@@ -173,8 +173,8 @@ static bool areHandedOnTogether(Value lhs, Value rhs) {
              : !first && !second && lhs.getDefiningOp() == rhs.getDefiningOp();
 }
 
-/// What is handed on together is looked at in pairs: buffers that a loop swaps
-/// stay different.
+/// True if two memrefs of the host may alias. Values that are forwarded
+/// together are looked at in pairs: buffers that a loop swaps stay different.
 bool ArgumentAliases::mayAliasOnHost(Value lhs, Value rhs,
                                      unsigned depth) const {
   llvm::SetVector<std::pair<Value, Value>> pairs;

@@ -96,8 +96,8 @@ static std::optional<CountedRange> makeRange(std::optional<int64_t> first,
   return CountedRange{*first, *end - 1};
 }
 
-/// What `counter`, an argument of the header of a natural loop, counts through
-/// behind the test of the loop.
+/// The numbers that `counter`, an argument of the header of a natural loop,
+/// counts through behind the test of the loop.
 static std::optional<CountedRange> getNaturalRange(const KernelLoop *loop,
                                                    BlockArgument counter,
                                                    const KernelLoops &loops) {
@@ -117,8 +117,8 @@ static std::optional<CountedRange> getNaturalRange(const KernelLoop *loop,
                    getConstantIntValue(test->compare.getRhs()));
 }
 
-/// What `counter` counts through in the iterations of `loop`; nothing if
-/// constants do not tell.
+/// The numbers that `counter` counts through in the iterations of `loop`;
+/// nothing if constants do not tell.
 static std::optional<CountedRange> getCountedRange(const KernelLoop *loop,
                                                    Value counter,
                                                    const KernelLoops &loops) {
@@ -139,7 +139,8 @@ static std::optional<CountedRange> getCountedRange(const KernelLoop *loop,
                    getNumber(op.getSingleUpperBound()));
 }
 
-/// What `init` makes ready, if that is known and done once.
+/// The mbarriers that `init` makes ready, if they are known and it is done
+/// once.
 static std::optional<CountedRange> getRange(nvgpu::MBarrierInitOp init,
                                             const KernelLoops &loops) {
   const KernelLoop *loop = loops.getLoop(init);

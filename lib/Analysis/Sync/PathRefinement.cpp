@@ -123,8 +123,8 @@ private:
   BranchRelevance::Question question;
   llvm::function_ref<bool(unsigned)> isOfUse;
   SyncHazard order;
-  /// What has been asked for: of loops, by what it takes for them to have no
-  /// iteration.
+  /// Questions that have been asked: for loops, by the condition under which
+  /// they have no iteration.
   DenseMap<unsigned, SmallVector<SyncIteration, 2>> visited;
   SmallVector<std::pair<SymbolicCondition, bool>, 2> skipped;
 };
@@ -224,8 +224,8 @@ unsigned NarrowedPaths::countIterations(
   return count;
 }
 
-/// What is far: iterations lie between whole if no threads meet that are fewer
-/// iterations apart.
+/// Adds whole iterations between two accesses that are far apart: so many that
+/// no threads meet which are fewer iterations apart.
 void NarrowedPaths::addIterationsBetween() {
   if (order.isFar)
     order.numWhole = countIterations(*order.loop, [&](unsigned number) {

@@ -116,8 +116,8 @@ bool PhaseInduction::enterRegions(RegionBranchOpInterface branch,
   return !points.empty();
 }
 
-/// What `values` are on a way that makes `inputs` of `operands`; nothing if it
-/// makes one of them (`isMade`) of something else.
+/// The values that `values` have on a path that makes `inputs` of `operands`;
+/// nothing if it makes one of them (`isMade`) of something else.
 std::optional<PhaseInduction::State>
 PhaseInduction::getBefore(const State &values, ValueRange inputs,
                           ValueRange operands,

@@ -36,7 +36,7 @@ static bool hasBadDivisor(AffineExpr expr) {
   return isBad;
 }
 
-/// What no value on the way to that of `expr` is beyond, of either sign, if its
+/// A bound, of either sign, of all values from which `expr` is computed, if its
 /// dimensions are up to `extent`; nothing if it has more than 63 bits.
 static std::optional<int64_t> findBound(AffineExpr expr, int64_t extent) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
@@ -97,8 +97,8 @@ static bool hasOtherMaps(Operation *op) {
   return all && getIndexingMaps(op).size() != op->getNumOperands();
 }
 
-/// What operations on indices compute: the results of their maps, and what is
-/// compared to zero in their conditions.
+/// The expressions that operations on indices compute: the results of their
+/// maps, and what is compared to zero in their conditions.
 static SmallVector<AffineExpr> getAffineExprs(Operation *op) {
   SmallVector<AffineExpr> exprs;
   if (!isa_and_nonnull<affine::AffineDialect>(op->getDialect()))

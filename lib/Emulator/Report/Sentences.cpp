@@ -198,7 +198,7 @@ std::string getMessage(const FindingKey &key, const KernelTables &tables) {
   llvm_unreachable("unknown kind of finding");
 }
 
-/// What a thread does where the finding is no access to memory.
+/// The verb for what a thread does where the finding is no access to memory.
 std::string getDeed(FindingKind kind) {
   switch (kind) {
   case FindingKind::Division:
@@ -233,8 +233,8 @@ static std::string explainAtomics(const Site &site, const Site &other) {
          getName(std::min(site.order.scope, other.order.scope)).str() + "'";
 }
 
-/// What has to be done or known, in one sentence; empty where the finding says
-/// it.
+/// The remedy, or what has to be known, in one sentence; empty where the
+/// finding says it.
 std::string getRemedy(const FindingKey &key, const FindingInstance &instance,
                       const KernelTables &tables) {
   const Site &site = tables.sites[key.site];

@@ -18,8 +18,8 @@
 
 namespace mlir::workgroup::emulator {
 
-/// A few stripes for many cells: workers seldom meet. What only some cells have
-/// is kept by the stripe.
+/// A few stripes for many cells: workers seldom meet. A stripe also keeps the
+/// accesses that only some of its cells have.
 namespace {
 struct CoWriters {
   AccessSet set = {};
@@ -62,7 +62,7 @@ GlobalShadow::GlobalShadow(const KernelTables &tables, uint64_t bytes,
     : tables(tables), grain(grain), cells((bytes >> grain) + 1),
       isShared(isShared), locks(std::make_shared<Locks>()) {}
 
-/// What it is to be at odds with `other`, of the same block.
+/// The kind of a conflict with `other`, of the same block.
 static FindingKind getKind(const GlobalShadow::Actor &actor, Access other) {
   const Clocks &clocks = actor.clocks;
   bool isUnderWay =

@@ -61,7 +61,7 @@ void SharedShadow::forEachCell(uint64_t offset, uint64_t bytes, Function run) {
     run(cells[i], std::max(offset, i << grain));
 }
 
-/// What it is to be at odds with `other`. A copy that its thread has waited for
+/// The kind of a conflict with `other`. A copy that its thread has waited for
 /// may still be unknown to others.
 FindingKind SharedShadow::getKind(Access other) const {
   if (!other.isAsync())

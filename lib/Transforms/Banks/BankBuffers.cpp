@@ -154,8 +154,8 @@ static Alias getTransposed(const Alias &source, memref::TransposeOp op) {
   return alias;
 }
 
-/// What the view `op` of the memref `source` is; nothing if it is no view that
-/// is understood.
+/// The places of the view `op` of the memref `source`; nothing if it is no view
+/// that is understood.
 static std::optional<Alias> getView(const Alias &source, Operation *op) {
   using Result = std::optional<Alias>;
   if (op->getNumResults() != 1 || !isa<MemRefType>(op->getResult(0).getType()))
@@ -281,9 +281,9 @@ int64_t UseCollector::getColumnDivisor(const BankAccess &access) {
   return std::max(divisor, promised);
 }
 
-/// What the bytes of a row have to be a multiple of for the matrix of `access`
-/// to be where its instruction can address it. A matrix begins at multiples of
-/// 32 bytes, its rows at multiples of 16.
+/// The number that the bytes of a row have to be a multiple of for the matrix
+/// of `access` to be where its instruction can address it. A matrix begins at
+/// multiples of 32 bytes, its rows at multiples of 16.
 int64_t UseCollector::getMatrixUnit(const BankAccess &access) {
   constexpr int64_t kRowUnit = 16, kMatrixUnit = 32;
   if (!buffer.isRoot(getAccessMemref(access).get()) ||

@@ -25,7 +25,7 @@ static constexpr int64_t kBankBytes = 4;
 /// Padding up to this part of a row is preferred to swizzling; where swizzling
 /// has to pay, up to the other one.
 static constexpr int64_t kSmallPart = 16, kCheapPart = 4;
-/// What a wavefront costs, in instructions: a multiprocessor serves one in a
+/// The cost of a wavefront in instructions: a multiprocessor serves one in a
 /// cycle, in which it issues four instructions.
 static constexpr uint64_t kWavefrontCost = 4;
 
@@ -283,7 +283,7 @@ static bool paysForArithmetic(uint64_t before, uint64_t after) {
   return after < before && before - after >= before / kPart;
 }
 
-/// What `samples` cost in `layout` at the least, `least` being the weighted
+/// The least cost of `samples` in `layout`, `least` being the weighted
 /// wavefronts without conflicts.
 static uint64_t getCostFloor(ArrayRef<SampledAccess> samples,
                              const BankBuffer &buffer, const RowLayout &layout,

@@ -190,8 +190,8 @@ bool AccessRewriter::needsSplit(const BankAccess &access) const {
   return !isInChunk || bytes > layout.pieceBytes;
 }
 
-/// What is left of an alignment of `promised` bytes when rows and chunks have
-/// moved.
+/// The part of an alignment of `promised` bytes that is left when rows and
+/// chunks have moved.
 int64_t AccessRewriter::getAlignment(int64_t promised) const {
   auto divide = [&](int64_t bytes) {
     promised =

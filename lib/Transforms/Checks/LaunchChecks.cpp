@@ -31,7 +31,7 @@ namespace {
 /// Sizes along x, y and z, as far as they are known.
 using Sizes = std::array<std::optional<int64_t>, 3>;
 
-/// What sizes are of, and who says so.
+/// The unit of sizes, their limits, and the remedy for more.
 struct Kind {
   /// As in "70000 blocks along y".
   StringRef units;

@@ -55,7 +55,8 @@ static LogicalResult checkExtents(scf::ForallOp loop,
 
 namespace {
 
-/// What a nest of mapped loops runs in a block, or grid, of known shape.
+/// The iterations of a nest of mapped loops that are run in a block, or grid,
+/// of known shape.
 class Coverage {
 public:
   Coverage(ArrayRef<MappedLoop> nest, const Shape &shape, bool isPredicated);
@@ -259,7 +260,8 @@ static LogicalResult checkBlockSizes(Operation *root,
   return failure(root->walk(walk).wasInterrupted());
 }
 
-/// What the blocks of a loop that upstream maps to blocks run.
+/// Checks the iterations that the blocks of a loop run which upstream maps to
+/// blocks.
 static LogicalResult checkBlocks(scf::ForallOp loop, const MappedLoop &mapped,
                                  std::optional<Shape> given) {
   constexpr int64_t kMaskedBlocks = 64;

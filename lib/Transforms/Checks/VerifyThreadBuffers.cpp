@@ -168,7 +168,7 @@ OwnBuffers::collect(Value buffer, unsigned root) {
   return accesses;
 }
 
-/// What each thread writes by those of `accesses` that are writes.
+/// The elements that each thread writes by those of `accesses` that are writes.
 TouchedUnits OwnBuffers::unite(ArrayRef<Access> accesses) const {
   TouchedUnits all(elements.getNumThreads());
   for (const Access &access : accesses)

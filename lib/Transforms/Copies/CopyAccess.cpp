@@ -41,7 +41,7 @@ void CopyAccess::prepare() {
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-/// What becomes of `value`, of one or `length` elements, on its way.
+/// Applies the computation of the copy to `value`, one or `length` elements.
 Value CopyAccess::applyPayload(Value value, int64_t length) {
   if (!copy.payload)
     return value;

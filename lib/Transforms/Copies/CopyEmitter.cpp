@@ -24,8 +24,8 @@ struct StraightLine {
   int64_t done = 0, rest = 0;
 };
 
-/// What is asked of the alignment of an operand: that it is proved, that it may
-/// be what it takes, or nothing.
+/// The knowledge that is asked of the alignment of an operand: that it is
+/// proved, that it may be what it takes, or nothing.
 enum class Known { Proved, Possible, Any };
 
 /// One copy on its way to loads and stores.

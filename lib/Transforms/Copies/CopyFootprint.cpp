@@ -303,7 +303,7 @@ private:
   SmallVector<Dim> dims;
   /// The contiguous bytes of each side.
   int64_t bytes[2] = {0, 0};
-  /// What multiples are added of that nothing is known of; 0 if there are none.
+  /// The number of which unknown multiples are added; 0 if there are none.
   int64_t period = 0;
   /// A search that takes longer is given up.
   int64_t steps = 1 << 14;

@@ -105,7 +105,7 @@ public:
   /// A memref on the way back from an operand.
   struct Side {
     Value memref;
-    /// What the operand has are elements of it.
+    /// The elements of the operand are elements of this memref.
     bool isPart = true;
   };
 
@@ -134,8 +134,8 @@ static OverlapFinder::Side getRoot(OverlapFinder::Side side) {
   return side;
 }
 
-/// What `value` is on each path to it; empty if it is no join of paths, or not
-/// known on one of them.
+/// The values of `value` on each path to it; empty if it is no join of paths,
+/// or not known on one of them.
 SmallVector<IncomingValue, 2> OverlapFinder::getIncoming(Value value) {
   SmallVector<IncomingValue, 2> values = incoming.get(value);
   bool isKnown = llvm::all_of(

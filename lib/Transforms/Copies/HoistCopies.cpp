@@ -52,7 +52,7 @@ struct LoopCopy {
   LoopLikeOpInterface loop;
   /// The copy, or the outermost of branches around it that do nothing else.
   Operation *unit;
-  /// What computes the operands in the loop.
+  /// The operations that compute the operands in the loop.
   LoopSlice chain;
   /// Whether operations of the chain read memory, or must not be executed if
   /// the loop has no iteration.
@@ -61,7 +61,7 @@ struct LoopCopy {
   SmallVector<Operation *> deallocs = {};
 };
 
-/// What the operations in a loop access, by root buffers.
+/// The accesses of the operations in a loop, by root buffers.
 struct LoopAccesses {
   using Map = llvm::MapVector<Value, SmallVector<Operation *, 2>>;
   Map read, written;
@@ -233,7 +233,7 @@ static bool isBufferOfIteration(const LoopCopy &copy) {
 using Condition = function_ref<bool(Operation *)>;
 
 /// True if one of `ops` is in the loop of `copy` beside it, and satisfies
-/// `condition`. What was hoisted is in the loop no more.
+/// `condition`. Copies that were hoisted are in the loop no more.
 static bool isAnyBeside(const LoopCopy &copy, ArrayRef<Operation *> ops,
                         Condition condition) {
   return llvm::any_of(ops, [&](Operation *op) {

@@ -55,7 +55,7 @@ static Value lookThroughUnranked(Value memref) {
   return memref;
 }
 
-/// What becomes of an element on its way; null if nothing.
+/// The computation on each element that is copied; null if there is none.
 static Region *getConversion(Operation *copy) {
   if (copy->getNumRegions() == 0)
     return nullptr;

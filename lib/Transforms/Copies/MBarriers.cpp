@@ -117,8 +117,8 @@ static bool repeats(Operation *around, Operation *op) {
   return !branch || branch.isRepetitiveRegion(region->getRegionNumber());
 }
 
-/// What stands around `op` up to the outermost loop, innermost first. Inside of
-/// it, `op` may be executed again.
+/// The operations around `op` up to the outermost loop, innermost first. Inside
+/// of it, `op` may be executed again.
 static SmallVector<Operation *> getLoopNest(Operation *op) {
   SmallVector<Operation *> nest;
   Operation *scope = getExecutionScope(op);

@@ -228,8 +228,8 @@ static int64_t getBoxExtent(int64_t extent, int64_t innerBytes) {
   return part > 0 ? part : find(kTensorCopyAlignment, 1);
 }
 
-/// What one load brings is contiguous in the target: whole dimensions, and
-/// maybe a part of one.
+/// Chooses the box of one load, which is contiguous in the target: whole
+/// dimensions, and maybe a part of one.
 bool Matcher::chooseBox() {
   copy.box.assign(copy.extents.size(), 1);
   int64_t bytes = elementBytes;

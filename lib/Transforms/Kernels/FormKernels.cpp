@@ -99,7 +99,8 @@ static void formKernels(func::FuncOp function, Block &block,
       op.erase();
 }
 
-/// What callers pass is theirs: bufferization writes into it otherwise.
+/// Marks the arguments as not writable: what callers pass is theirs, and
+/// bufferization would write into it.
 static void protectArguments(func::FuncOp function) {
   StringRef writable = bufferization::BufferizationDialect::kWritableAttrName;
   if (!function.isPublic())
@@ -111,7 +112,7 @@ static void protectArguments(func::FuncOp function) {
                           BoolAttr::get(function.getContext(), false));
 }
 
-/// What works on tensors and never will on buffers is refused by its name here;
+/// Refuses operations by name that work on tensors and never will on buffers;
 /// bufferization only tells that there is something.
 static LogicalResult checkBufferizable(func::FuncOp function) {
   auto check = [](Operation *op) {

@@ -79,9 +79,9 @@ OpOperand &KernelFunctionBuilder::findFirstInit(OpResult result) const {
   }
 }
 
-/// What `result` is put into if this has to be an argument of its own: a new
-/// tensor, a part of one, or one that the kernel reads besides, which it could
-/// not update in place.
+/// The tensor that `result` is put into if this has to be an argument of its
+/// own: a new one, a part of one, or one that the kernel reads besides, which
+/// it could not update in place.
 Value KernelFunctionBuilder::getNewDestination(OpResult result) const {
   OpOperand &init = findFirstInit(result);
   Operation *source = init.get().getDefiningOp();

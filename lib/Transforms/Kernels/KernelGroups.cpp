@@ -123,7 +123,7 @@ std::optional<StringRef> KernelGroup::collectUses(linalg::LinalgOp op,
   return std::nullopt;
 }
 
-/// What in the group keeps an operation of class `kind` out.
+/// The reason in the group that keeps an operation of class `kind` out.
 std::optional<StringRef> KernelGroup::getClassObstacle(LinalgClass kind) const {
   bool hasSums = has(LinalgClass::Contraction) || has(LinalgClass::Window);
   switch (kind) {
@@ -277,7 +277,8 @@ private:
   /// before.
   DenseMap<Operation *, unsigned> writesBefore;
   DenseMap<Operation *, unsigned> groupOf;
-  /// What keeps an operation, and those before, from what it is chained to.
+  /// The reason that keeps an operation, and those before, from what it is
+  /// chained to.
   DenseMap<Operation *, StringRef> notChained;
 };
 

@@ -38,8 +38,8 @@ using bufferization::OneShotBufferizationOptions;
 // Empty tensors
 //===----------------------------------------------------------------------===//
 
-/// What `insertion` inserts into takes the place of `empty`, unless that is a
-/// result of what the tensor is made in.
+/// Builds the subset that `insertion` inserts into, which takes the place of
+/// `empty`; null if it needs a result of what the tensor is made in.
 static Value buildExtraction(RewriterBase &rewriter,
                              SubsetInsertionOpInterface insertion,
                              tensor::EmptyOp empty, Operation *user) {
@@ -62,8 +62,8 @@ static LogicalResult eliminateEmptyTensors(ModuleOp module,
 // Destinations that are tensors
 //===----------------------------------------------------------------------===//
 
-/// What `tensor` is a part of, or another view of: nothing says that a tensor
-/// of its own is made of it.
+/// The tensor that `tensor` is a part of, or another view of: nothing says that
+/// a tensor of its own is made of it.
 static Value getWhole(Value tensor) {
   while (Operation *op = tensor.getDefiningOp()) {
     if (!isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::CollapseShapeOp,

@@ -21,7 +21,8 @@ namespace mlir::workgroup {
 // What can be split
 //===----------------------------------------------------------------------===//
 
-/// What sums up result `number` of `op`; null if that is not one operation.
+/// The operation that sums up result `number` of `op`; null if that is not one
+/// operation.
 static Operation *getCombiner(linalg::LinalgOp op, unsigned number) {
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), number, combiners) ||
@@ -144,7 +145,7 @@ void ReductionSplitter::fuseProducers(ArrayRef<Operation *> slices,
   }
 }
 
-/// What a block does: from the neutral element to one partial result.
+/// Makes the work of a block: from the neutral element to one partial result.
 LogicalResult ReductionSplitter::makePart(scf::ForallOp blocks) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(blocks.getTerminator());

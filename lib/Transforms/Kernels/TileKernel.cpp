@@ -10,8 +10,8 @@
 // tile can hold, split sums that blocks are to share, tile the loops of the
 // root (its last operation) and map the tiles to blocks, with the operations
 // before it fused into the tile; then tile chained contractions by columns, and
-// sums of contractions into steps. Upstream's tiling
-// (`scf::tileConsumerAndFuseProducersUsingSCF`) does each rewriting.
+// sums of contractions into steps. Upstream's
+// `scf::tileConsumerAndFuseProducersUsingSCF` tiles and fuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -346,8 +346,8 @@ LogicalResult KernelTiler::tileReductions() {
   return success();
 }
 
-/// What was tiled, and what only that used: bufferization would let the host
-/// compute it. What is left of fusion inside of the loop still uses it.
+/// Erases what was tiled, and what only that used: bufferization would let the
+/// host compute it. What is left of fusion inside of the loop still uses it.
 void KernelTiler::eraseDeadOps() {
   // Sizes are asked of what was tiled as long as nobody knows better.
   RewritePatternSet patterns(function.getContext());

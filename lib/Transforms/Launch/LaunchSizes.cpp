@@ -72,7 +72,7 @@ static Value getDimension(gpu::KernelDim3 sizes, gpu::Dimension dimension) {
   llvm_unreachable("unknown dimension");
 }
 
-/// What `value` is at `launch`, an operation that launches the kernel.
+/// The value of `value` at `launch`, an operation that launches the kernel.
 template <typename LaunchOpTy>
 static Value getValueAtLaunch(Value value, LaunchOpTy launch) {
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues(),

@@ -272,8 +272,8 @@ static bool shouldSwapReshape(OpOperand *use) {
 }
 
 namespace {
-/// What is computed from scratch needs nothing to start from. But of a sum of
-/// no terms that is the result, whether or not the body looks at it.
+/// Drops the tensor that a result starts from if the body does not read it. A
+/// sum of no terms is what it starts from, whether or not the body looks at it.
 struct DropUnreadInits final : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -107,7 +107,8 @@ private:
   DenseSet<Value> scratch;     // seen by nothing but linalg of one block
   llvm::MapVector<Value, Content> contents;
   Block *raised = nullptr;
-  /// What has been made since memory was last touched by anything else.
+  /// The operations that have been made since memory was last touched by
+  /// anything else.
   SmallVector<Operation *> segment;
   bool hasSegments = false;
 };
@@ -165,7 +166,7 @@ BlockRaiser::BlockRaiser(FunctionOpInterface function,
       scratch.insert(buffer);
 }
 
-/// What `buffer` holds here.
+/// The tensor that `buffer` holds here.
 Value BlockRaiser::read(Value buffer) {
   Content &content = contents[buffer];
   if (!content.tensor)
@@ -176,7 +177,7 @@ Value BlockRaiser::read(Value buffer) {
   return content.tensor;
 }
 
-/// What `op` gets to write `init` into.
+/// The tensor that `op` gets to write `init` into.
 Value BlockRaiser::getDestination(Operation *op, OpOperand &init) {
   Value buffer = init.get();
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -267,10 +268,10 @@ void BlockRaiser::store(Value buffer, Content &content) {
   content.isInMemory = true;
 }
 
-/// Puts all results into memory before `op`, and forgets what memory holds.
-/// What has been made up to here gets a region of its own, so that nobody moves
-/// it past `op`, or takes equal operations before and behind it for one: of
-/// tensors, it does not show that memory is between them.
+/// Puts all results into memory before `op`, and forgets what memory holds. The
+/// operations made up to here get a region of their own, so that nobody moves
+/// them past `op`, or takes equal operations before and behind it for one:
+/// tensors do not show that memory is between them.
 void BlockRaiser::close(Operation *op) {
   builder.setInsertionPoint(op);
   for (auto &[buffer, content] : contents)

@@ -218,8 +218,8 @@ LogicalResult LoopDistributor::checkReach() const {
   return success();
 }
 
-/// What a processor would execute next, behind its last iteration, is an index
-/// as well.
+/// Checks that the iteration that a processor would execute next, behind its
+/// last one, is an index as well.
 LogicalResult LoopDistributor::checkIndices(const Share &share) const {
   int64_t chunk =
       share.strategy == DistributionStrategy::BlockCyclic ? options.chunk : 1;
@@ -430,8 +430,9 @@ void LoopDistributor::apply(RewriterBase &rewriter) {
 // All loops
 //===----------------------------------------------------------------------===//
 
-/// What a processor executes of a loop it executes whole: another loop in it,
-/// or in a function that is called there, cannot go to the same processors.
+/// Checks that loops in a loop, or in a function that is called there, do not
+/// go to the same processors: what a processor executes of a loop it executes
+/// whole.
 static LogicalResult
 checkNesting(const ParallelLoop &loop, Operation *scope,
              const llvm::MapVector<Operation *, ParallelLoop> &loops,

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Upstream's conversion to NVVM takes vectors of rank one, scalar arithmetic
-// and shuffles. What is more than that becomes it here: structured operations
-// of one thread become loops, transfers vector loads, dynamic positions
-// selections, reductions of a warp shuffles. What is still illegal afterwards
-// is refused, each with a reason.
+// and shuffles. All other operations are rewritten here: structured operations
+// of one thread become loops, transfers become vector loads and stores, dynamic
+// positions become selections, and reductions of a warp become shuffles. What
+// is still illegal afterwards is refused, each operation with a reason.
 //
 //===----------------------------------------------------------------------===//
 
