@@ -1,4 +1,4 @@
-"""The table of docs/peers.md: how many barriers other compilers leave or insert.
+"""The table of docs/measurements/peers.md: how many barriers other compilers leave or insert.
 
 Each peer runs as it was published. MLIR's tool is Debian's; the others are wheels of PyPI, in
 virtual environments of their own below build/peers, without the packages that nothing here uses
@@ -47,7 +47,7 @@ class Probe:
     name: str
     required: int
     found: int
-    recorded: int  # in docs/peers.md
+    recorded: int  # in docs/measurements/peers.md
 
     def verdict(self) -> str:
         """Say in words whether the number of barriers is right."""
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         return 130
     changed = [probe.name for probe in probes if probe.found != probe.recorded]
     if changed:
-        print(f"\nnot as docs/peers.md has it: {', '.join(changed)}")
+        print(f"\nnot as docs/measurements/peers.md has it: {', '.join(changed)}")
     return 1 if changed else 0
 
 

@@ -87,7 +87,7 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
     is not certain, it is a warning (`possible data race on`), or an error with
     `strict`.
 
-    Answers thread "Synchronization after distribution"; docs/synchronization.md
+    Answers thread "Synchronization after distribution"; docs/design/barriers.md
     says how it decides.
   }];
   let dependentDialects = ["gpu::GPUDialect", "NVVM::NVVMDialect",

@@ -2,7 +2,7 @@
 
 // Every barrier here is needed: thread t fills A[t], which another thread reads,
 // mostly by another name. MLIR 22.1's gpu-eliminate-barriers deletes all but the
-// first; docs/peers.md tells how to see it, with this file.
+// first; docs/measurements/peers.md tells how to see it, with this file.
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @direct(
   // CHECK:         memref.store {{.+}} : memref<128xf32, 3>

@@ -1,7 +1,7 @@
 // RUN: mlir-opt %s --verify-diagnostics --pass-pipeline='builtin.module(workgroup-insert-barriers,workgroup-verify-sync)' -o /dev/null
 
 // Two threads read each element, then both write it (TileLang 0.1.15's probe P4,
-// docs/peers.md). A barrier separates reads from writes; none separates two
+// docs/measurements/peers.md). A barrier separates reads from writes; none separates two
 // writes of one statement, so the kernel is refused, not passed in silence.
 gpu.module @tilelang {
   gpu.func @p4(%out: memref<128xf32>, %values: memref<128xf32>) kernel

@@ -3,7 +3,7 @@
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-verify-sync)' -o /dev/null 2>&1 | FileCheck %s --check-prefix=RACE
 
 // Kernels for which other compilers delete, forget or waste a barrier, without
-// one (docs/peers.md). All but @p5 race as they stand.
+// one (docs/measurements/peers.md). All but @p5 race as they stand.
 // RACE-COUNT-12: data race on
 
 // The barriers that MLIR 22.1's gpu-eliminate-barriers deletes.

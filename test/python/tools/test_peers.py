@@ -1,4 +1,4 @@
-"""The programs of docs/peers.md race as peers leave them, and not with what is required."""
+"""The programs of docs/measurements/peers.md race as peers leave them, not with what they need."""
 
 from __future__ import annotations
 
