@@ -10,7 +10,8 @@ from fuzzing import copies as fuzz_copies
 from oracles.copies.programs import Program, generate
 from support.launching import launch
 
-SEEDS, CHUNK = 1000, 100
+# `tools/fuzz copies` goes on from here.
+SEEDS, CHUNK = 500, 100
 
 
 KINDS = ("whole", "tiles", "threads", "boxes", "padded")

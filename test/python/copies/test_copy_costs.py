@@ -190,18 +190,18 @@ def test_tile_off_alignment(first_column: int, width: int, sectors: float, way: 
 SIDE = 8192
 
 
-def array_program(rows: int, columns: int) -> str:
+def array_program(rows: int, columns: int, side: int) -> str:
     """Return a program whose blocks each copy so many rows and columns of a static array."""
-    array = f"memref<{SIDE}x{SIDE}xf32>"
-    part = f"memref<{rows}x{columns}xf32, strided<[{SIDE}, 1], offset: ?>>"
+    array = f"memref<{side}x{side}xf32>"
+    part = f"memref<{rows}x{columns}xf32, strided<[{side}, 1], offset: ?>>"
     return f"""\
 func.func @main(%a: {array}, %b: {array}) {{
   %c1 = arith.constant 1 : index
   %threads = arith.constant 256 : index
   %height = arith.constant {rows} : index
   %width = arith.constant {columns} : index
-  %rows = arith.constant {SIDE // rows} : index
-  %columns = arith.constant {SIDE // columns} : index
+  %rows = arith.constant {side // rows} : index
+  %columns = arith.constant {side // columns} : index
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %columns, %gy = %rows, %gz = %c1)
              threads(%tx, %ty, %tz) in (%nx = %threads, %ny = %c1, %nz = %c1) {{
     %i = arith.muli %by, %height : index
@@ -222,14 +222,15 @@ func.func @main(%a: {array}, %b: {array}) {{
 )
 def test_array(rows: int, columns: int, blocks: int) -> None:
     """Every access is of 16 bytes, and all blocks, or `blocks` of them, move each byte once."""
-    module = pipeline.compile(array_program(rows, columns), sync="keep")
+    side = SIDE if blocks else SIDE // 4
+    module = pipeline.compile(array_program(rows, columns, side), sync="keep")
     kernel = parse(module)
     assert is_straight_line(kernel)
     assert set(accesses(kernel)) == {("ld.global", 16), ("st.global", 16)}
 
-    a = numbered(SIDE, SIDE, kind="f4")
+    a = numbered(side, side, kind="f4")
     b = np.zeros_like(a)
-    size = blocks * rows * columns * 4 or SIDE * SIDE * 4
+    size = blocks * rows * columns * 4 or side * side * 4
     assert costs(module, a, b, blocks=blocks) == dict.fromkeys(
         ("global read", "global write"), Cost(size, DENSE)
     )

@@ -6,7 +6,9 @@ without a GPU: one iteration after the other. So every stage can be compared wit
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import functools
 import re
 import shutil
 import subprocess
@@ -144,6 +146,7 @@ void memrefCopy(int64_t bytes, Unranked *from, Unranked *to) {
 }
 """
 
+_NARROW_TYPE = re.compile(r"\b(?:f8E\w+|b?f16)\b")
 _SPACE = re.compile(r", #gpu\.address_space<(?:workgroup|private)>")
 _WIDEN = re.compile(r"%(\S+) = arith\.extf (%\S+) : (f8\w+) to f32")
 _NARROW = re.compile(r"%(\S+) = arith\.truncf (%\S+) : f32 to (f8\w+)")
@@ -181,14 +184,13 @@ class Native:
 
     def _link(self, lowered: str, folder: Path) -> Path:
         ir = _run(lowered, _find("mlir-translate"), "--mlir-to-llvmir")
-        unit, support, library = folder / "m.o", folder / "support.c", folder / "m.so"
+        unit, library = folder / "m.o", folder / "m.so"
         flags = ("-O1", "-filetype=obj", "-relocation-model=pic", "-o", str(unit))
         _run(ir, _find("llc"), *flags)
-        sources = [str(unit)]
+        units = [str(unit)]
         if "_f8" in ir or "memrefCopy" in ir:
-            support.write_text(_SUPPORT)
-            sources.append(str(support))
-        _run("", "gcc", "-shared", "-fPIC", "-o", str(library), *sources, "-lm")
+            units.append(str(_support()))
+        _run("", "ld", "-shared", "-o", str(library), *units, _libgcc(), "-lm", "-lc")
         return library
 
     def call(self, entry: str, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -218,13 +220,35 @@ class Native:
         ]
 
 
+@functools.cache
+def _libgcc() -> str:
+    """Return what gcc links to, beside the libraries of C, which takes it longer than `ld`."""
+    return _run("", "gcc", "-print-libgcc-file-name").strip()
+
+
+@functools.cache
+def _support() -> Path:
+    """Return what LLVM leaves to others, compiled once a process."""
+    folder = Path(tempfile.mkdtemp(prefix="support-"))
+    atexit.register(shutil.rmtree, folder)
+    source, unit = folder / "support.c", folder / "support.o"
+    source.write_text(_SUPPORT)
+    _run("", "gcc", "-c", "-fPIC", "-o", str(unit), str(source))
+    return unit
+
+
 def _lower(text: str) -> str:
     if _COMPOSED.search(text):
         text = _decompose(text)
-    text = optimize(text, *_BUFFERIZE)
-    text = _SPACE.sub("", text)
-    text = _FAST.sub("", optimize(text, *_TO_LOOPS))
-    return optimize(_call_support(text), *_TO_LLVM)
+    # To start mlir-opt takes longer than the passes: where text need not be changed between them,
+    # all run at once.
+    passes = [*_BUFFERIZE]
+    if "space" in text:
+        text, passes = _SPACE.sub("", optimize(text, *passes)), []
+    passes += _TO_LOOPS
+    if _NARROW_TYPE.search(text):
+        text, passes = _call_support(_FAST.sub("", optimize(text, *passes))), []
+    return optimize(text, *passes, *_TO_LLVM)
 
 
 def _decompose(text: str) -> str:

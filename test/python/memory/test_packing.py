@@ -13,7 +13,8 @@ from support.chips import CHIPS
 
 # From here on the system has a KiB of each block's static memory.
 WITH_SYSTEM_MEMORY = ("sm_90", "sm_90a", "sm_100", "sm_120")
-SEEDS, CHUNK = 250, 50
+# `tools/fuzz packing` goes on from here.
+SEEDS, CHUNK = 100, 50
 KIB = 1024
 THREADS = 64
 
