@@ -9,28 +9,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
+from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 import pipeline
+from benchmarks.harness import CHILDREN, Sample, Series, Table, span, take_turns, timed
 from pipeline.system.toolchain import find_mlir_opt, plugin_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "test" / "Examples" / "promoted-matmul.mlir"
 PIPELINE = "builtin.module(workgroup-memory,workgroup-to-nvvm)"
 CHIP, FEATURES = "sm_80", "+ptx70"
-
-
-def timed(function: Callable[[], object]) -> float:
-    """Return the milliseconds that a call takes."""
-    start = time.perf_counter()
-    function()
-    return (time.perf_counter() - start) * 1e3
 
 
 def run(*command: str, source: str | None = None) -> str:
@@ -47,7 +39,7 @@ def device_module(text: str) -> str:
 class Chain:
     """The same way in separate processes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         opt = str(find_mlir_opt())
         self.opt = (opt, f"--load-pass-plugin={plugin_path()}", f"--pass-pipeline={PIPELINE}")
         self.schedule = (opt, str(PROGRAM), "--transform-interpreter")
@@ -57,20 +49,24 @@ class Chain:
         self.device = device_module(run(*self.opt, source=self.scheduled))
         self.llvm = run("mlir-translate-22", "--mlir-to-llvmir", source=self.device)
         self.optimized = run("opt-22", "-O3", "-S", source=self.llvm)
-        self.folder = folder
 
-    def milliseconds(self) -> dict[str, float]:
+    def measure(self) -> dict[str, Sample]:
         """Measure each process once."""
         llc = ("llc-22", "-O2", "-mtriple=nvptx64", f"-mcpu={CHIP}", f"-mattr={FEATURES}")
-        return {
-            "mlir-opt, schedule": timed(lambda: run(*self.schedule)),
-            "mlir-opt, passes": timed(lambda: run(*self.opt, source=self.scheduled)),
-            "mlir-translate": timed(
-                lambda: run("mlir-translate-22", "--mlir-to-llvmir", source=self.device)
-            ),
-            "opt -O3": timed(lambda: run("opt-22", "-O3", "-S", source=self.llvm)),
-            "llc": timed(lambda: run(*llc, "-o", os.devnull, source=self.optimized)),
+        translate = ("mlir-translate-22", "--mlir-to-llvmir")
+        processes = {
+            "mlir-opt, schedule": partial(run, *self.schedule),
+            "mlir-opt, passes": partial(run, *self.opt, source=self.scheduled),
+            "mlir-translate": partial(run, *translate, source=self.device),
+            "opt -O3": partial(run, "opt-22", "-O3", "-S", source=self.llvm),
+            "llc": partial(run, *llc, "-o", os.devnull, source=self.optimized),
         }
+        return {name: timed(process, CHILDREN) for name, process in processes.items()}
+
+
+def add(samples: list[Sample]) -> Sample:
+    """Return what parts take together."""
+    return Sample(sum(s.wall for s in samples), sum(s.processor for s in samples))
 
 
 def main() -> int:
@@ -78,35 +74,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./tools/bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     rounds = parser.parse_args().rounds
-    samples: dict[str, list[float]] = {}
+    series: dict[str, Series] = defaultdict(Series)
 
-    def note(name: str, value: float) -> None:
-        samples.setdefault(name, []).append(value)
+    def note(name: str, sample: Sample) -> None:
+        series[name].samples.append(sample)
 
-    with tempfile.TemporaryDirectory() as folder:
-        chain = Chain(Path(folder))
-        note("in process, first", timed(lambda: pipeline.compile(PROGRAM)))
-        for _ in range(rounds):
-            module = pipeline.compile(PROGRAM)
-            note("in process, warm", sum(module.seconds.values()) * 1e3)
-            for stage, seconds in module.seconds.items():
-                note(f"  {stage}", seconds * 1e3)
-            processes = chain.milliseconds()
-            note("chain of processes", sum(processes.values()))
-            for name, value in processes.items():
-                note(f"  {name}", value)
-            note("import pipeline", timed_import("import pipeline"))
-            note("interpreter alone", timed_import("pass"))
-    print(f"{PROGRAM.relative_to(ROOT)} to PTX for {CHIP}, milliseconds, {rounds} rounds:")
-    print(f"{'median':>10}{'fastest':>10}")
-    for name, values in samples.items():
-        print(f"{statistics.median(values):10.2f}{min(values):10.2f}  {name}")
+    def measure_own() -> None:
+        seconds = pipeline.compile(PROGRAM).seconds
+        note("in process, warm", Sample(sum(seconds.values()), float("nan")))
+        for stage, spent in seconds.items():
+            note(f"  {stage}", Sample(spent, float("nan")))
+
+    def measure_chain() -> None:
+        processes = chain.measure()
+        note("chain of processes", add(list(processes.values())))
+        for name, sample in processes.items():
+            note(f"  {name}", sample)
+
+    def measure_start() -> None:
+        for name, code in {"import pipeline": "import pipeline", "interpreter alone": ""}.items():
+            note(name, timed(partial(run, sys.executable, "-c", code), CHILDREN))
+
+    chain = Chain()
+    note("in process, first", timed(partial(pipeline.compile, PROGRAM)))
+    take_turns([measure_own, measure_chain, measure_start], rounds)
+    print(f"{PROGRAM.relative_to(ROOT)} to PTX for {CHIP}, {rounds} rounds")
+    table = Table("", "median", "fastest", "processor", name=22)
+    for name, one in series.items():
+        table.row(name, span(one.median.wall), span(one.fastest.wall), span(one.median.processor))
     return 0
-
-
-def timed_import(statement: str) -> float:
-    """Return the milliseconds of a Python process that runs one statement."""
-    return timed(lambda: run(sys.executable, "-c", statement))
 
 
 if __name__ == "__main__":

@@ -12,19 +12,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pipeline
 from benchmarks.compiler_programs import OPERATIONS, PROGRAMS
+from benchmarks.harness import CHILDREN, Sample, Series, Table, span, take_turns, timed, times
 from setup.environment import ROOT, SetupError, run, step
 
 VENVS = ROOT / "build" / "compilers"
@@ -36,8 +36,8 @@ COLUMNS = {
     "process": "matmul, whole process",
     "network": f"network of {OPERATIONS} operations, warm",
 }
-# What we want to be below, in milliseconds, and how many times faster than each peer.
-LIMITS = {"matmul": 80.0, "process": 200.0, "network": 1000.0}
+# What we want to be below, in seconds, and how many times faster than each peer.
+LIMITS = {"matmul": 0.08, "process": 0.2, "network": 1.0}
 WANTED_RATIO = 3.0
 
 
@@ -47,7 +47,7 @@ class Contender:
 
     name: str
     requirements: tuple[str, ...] = ()
-    samples: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    columns: dict[str, Series] = field(default_factory=lambda: defaultdict(Series))
     failure: str = ""
 
     @property
@@ -81,29 +81,21 @@ class Contender:
         try:
             for program in PROGRAMS:
                 # The first one is warming up.
-                self._note(program, self._warm(folder, program, rounds + 1)[1:])
-            start, processor = time.perf_counter(), _children_seconds()
-            _run(self._once(folder))
-            spent = time.perf_counter() - start, _children_seconds() - processor
-            self._note("process", [spent])
+                self.columns[program].samples += self._warm(folder, program, rounds + 1)[1:]
+            process = partial(_run, self._once(folder))
+            self.columns["process"].samples.append(timed(process, CHILDREN))
         except subprocess.CalledProcessError as error:
             lines = (error.stderr or error.stdout or "").strip().splitlines() or ["no message"]
             self.failure = f"fails: {lines[-1]}"
         except subprocess.TimeoutExpired:
             self.failure = f"fails: more than {PATIENCE:.0f} s"
 
-    def _note(self, column: str, spent: Sequence[tuple[float, float]]) -> None:
-        self.samples.setdefault(column, []).extend(spent)
+    def median(self, column: str) -> Sample | None:
+        """Return the median of what passed, and that of processors, if it has been measured."""
+        series = self.columns.get(column)
+        return series.median if series and series.samples else None
 
-    def median(self, column: str) -> tuple[float, float] | None:
-        """Return the milliseconds that passed, and those of processors."""
-        values = self.samples.get(column)
-        if not values:
-            return None
-        wall, processor = zip(*values, strict=True)
-        return statistics.median(wall) * 1e3, statistics.median(processor) * 1e3
-
-    def _warm(self, folder: Path, program: str, rounds: int) -> list[tuple[float, float]]:
+    def _warm(self, folder: Path, program: str, rounds: int) -> list[Sample]:
         if not self.requirements:
             command = [self.python, __file__, "--own", str(folder / f"{program}.mlir")]
             command += ["--rounds", str(rounds)]
@@ -112,7 +104,7 @@ class Contender:
             script = TOOLS / f"compilers_{self.name.lower()}.py"
             command = [self.python, str(script), str(rounds), inputs]
         lines = [line for line in _run(command).splitlines() if line.startswith("{")]
-        return [(wall, processor) for wall, processor in (json.loads(x)["seconds"] for x in lines)]
+        return [Sample(*json.loads(line)["seconds"]) for line in lines]
 
     def _once(self, folder: Path) -> list[str]:
         """Return what a user would run."""
@@ -127,11 +119,6 @@ class Contender:
         return [*command, "--chip", CHIP, "-o", target]
 
 
-def _children_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def _run(command: Sequence[str]) -> str:
     variables = {**os.environ, "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(TOOLS.parent)}
     return subprocess.run(
@@ -142,12 +129,13 @@ def _run(command: Sequence[str]) -> str:
 def measure_own(path: Path, rounds: int) -> None:
     """Print the seconds of compilations in this process."""
     text = path.read_text(encoding="utf-8")
-    for _ in range(rounds):
-        start, processor = time.perf_counter(), time.process_time()
-        module = pipeline.compile(text, chip=CHIP)
-        spent = time.perf_counter() - start, time.process_time() - processor
-        if not module.ptx:
+
+    def compile() -> None:
+        if not pipeline.compile(text, chip=CHIP).ptx:
             sys.exit("there is no PTX")
+
+    for _ in range(rounds):
+        spent = timed(compile)
         print(json.dumps({"program": path.stem, "seconds": spent}), flush=True)
 
 
@@ -157,18 +145,16 @@ def show(contenders: Sequence[Contender]) -> None:
     print(f"linalg to PTX for {CHIP}: medians, and how many times as long as ours")
     for column, title in COLUMNS.items():
         ours = own.median(column)
-        print(f"\n{title} (wanted: {LIMITS[column]:.0f} ms)")
-        print(f"{'':12}{'passed, ms':>12}{'':10}{'of processors, ms':>20}")
+        print(f"\n{title} (wanted: {span(LIMITS[column])})")
+        table = Table("", "passed", "ratio", "of processors", "ratio")
         for contender in contenders:
             middle = contender.median(column)
             if not middle:
-                print(f"  {contender.name:<10}{'-':>12}")
+                table.row(contender.name, "-")
                 continue
-            cells = [
-                f"{value:12.1f}" + (f"{value / base:8.1f} x" if ours else "")
-                for value, base in zip(middle, ours or middle, strict=True)
-            ]
-            print(f"  {contender.name:<10}{''.join(cells)}")
+            pairs = zip(middle, ours or middle, strict=True)
+            cells = [(span(one), times(one / base) if ours else "") for one, base in pairs]
+            table.row(contender.name, *cells[0], *cells[1])
     for contender in contenders:
         if contender.failure:
             print(f"\n{contender.name} {contender.failure}")
@@ -179,11 +165,11 @@ def is_met(contenders: Sequence[Contender]) -> bool:
     own, *peers = contenders
     for column, limit in LIMITS.items():
         ours = own.median(column)
-        if not ours or ours[0] > limit:
+        if not ours or ours.wall > limit:
             return False
         for peer in peers:
             theirs = peer.median(column)
-            if theirs and theirs[0] < WANTED_RATIO * ours[0]:
+            if theirs and theirs.wall < WANTED_RATIO * ours.wall:
                 return False
     return True
 
@@ -209,9 +195,8 @@ def main() -> int:
         folder = Path(name)
         for program, text in PROGRAMS.items():
             (folder / f"{program}.mlir").write_text(text, encoding="utf-8")
-        for _ in range(options.rounds):
-            for contender in contenders:
-                contender.measure(folder, rounds=3)
+        measures = [partial(contender.measure, folder, rounds=3) for contender in contenders]
+        take_turns(measures, options.rounds)
     show(contenders)
     if contenders[0].failure:
         return 1

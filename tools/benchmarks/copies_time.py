@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import argparse
 import math
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-import pipeline
-from pipeline.system.toolchain import find_mlir_opt
+from benchmarks.harness import Sample, Table, find_fastest, span, time_passes
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
-REPETITIONS = 5
+ROUNDS = 5
 PATIENCE = 10.0  # seconds for one run
 ENOUGH = 3000  # copies in a run, for its time to stand out from that of starting and parsing
 LOWER, HOIST = "workgroup-lower-copies", "workgroup-hoist-copies"
@@ -251,31 +250,24 @@ def program(form: str, count: int, times: int = 1) -> str:
 # --- measuring ------------------------------------------------------------------------------------
 
 
-def processor_seconds(text: str, *passes: str) -> float:
+def run(text: str, *passes: str) -> Sample:
     """Return what mlir-opt takes. Raises TimeoutExpired if that is too long."""
-    command = [str(find_mlir_opt()), f"--load-pass-plugin={pipeline.plugin_path()}"]
     # Nobody calls the functions: nothing of them is left to be printed.
-    command += [f"--pass-pipeline=builtin.module(builtin.module({','.join(passes)}))"]
-    command += ["--mlir-disable-threading", "--verify-each=false", "-o", "/dev/null"]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, input=text, text=True, check=True, timeout=PATIENCE)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
-    return float(user + system)
+    nested = f"builtin.module({','.join([*passes, 'symbol-dce'])})"
+    flags = ("--mlir-disable-threading", "--verify-each=false")
+    return time_passes(text, nested, *flags, patience=PATIENCE)
 
 
 def measure(form: str, count: int) -> float:
-    """Return the seconds of the pass alone, the least of some runs; infinity for too many."""
-    for times in (max(ENOUGH // count, 1), 1):
-        text = program(form, count, times)
-        whole, rest = math.inf, math.inf
+    """Return the seconds of the pass alone, the fastest of some rounds; infinity for too many."""
+    for repeated in (max(ENOUGH // count, 1), 1):
+        text = program(form, count, repeated)
+        measures = [partial(run, text, PASSES.get(form, LOWER)), partial(run, text)]
         try:
-            for _ in range(REPETITIONS):
-                whole = min(whole, processor_seconds(text, PASSES.get(form, LOWER), "symbol-dce"))
-                rest = min(rest, processor_seconds(text, "symbol-dce"))
+            whole, rest = find_fastest(measures, ROUNDS)
         except subprocess.TimeoutExpired:
             continue
-        return max(whole - rest, 1e-4) / times
+        return max(whole - rest, 1e-4) / repeated
     return math.inf
 
 
@@ -300,16 +292,12 @@ def complaints(seconds: Mapping[int, float]) -> list[str]:
 
 
 def measure_form(form: str, counts: Sequence[int]) -> dict[int, float]:
-    """Measure programs of growing size, and print a line of the table."""
-    print(f"{form:13}", end="", flush=True)
+    """Measure programs of growing size, up to the first that is given up."""
     seconds: dict[int, float] = {}
     for count in sorted(counts):
         seconds[count] = measure(form, count)
-        print(f"{seconds[count] * 1e3:9.2f}", end="", flush=True)
         if seconds[count] == math.inf:
             break
-    exponent = growth(seconds)
-    print("" if math.isnan(exponent) else f"{exponent:10.2f}", flush=True)
     return seconds
 
 
@@ -320,9 +308,14 @@ def main() -> int:
     counts = sorted(parser.parse_args().counts)
     if counts[0] < 1:
         parser.error("a number of copies has to be at least 1")
-    print(f"{LOWER} and {HOIST}, milliseconds of processor time, least of {REPETITIONS} runs")
-    print(f"{'copies':13}" + "".join(f"{count:9}" for count in counts) + "  exponent", flush=True)
-    results = {form: measure_form(form, counts) for form in FORMS}
+    print(f"{LOWER} and {HOIST}, processor time, fastest of {ROUNDS} rounds")
+    table = Table("copies", *map(str, counts), "exponent", name=13)
+    results: dict[str, dict[int, float]] = {}
+    for form in FORMS:
+        seconds = results[form] = measure_form(form, counts)
+        exponent = growth(seconds)
+        cells = [span(seconds.get(count, math.nan)) for count in counts]
+        table.row(form, *cells, "" if math.isnan(exponent) else f"{exponent:.2f}")
     failures = [
         f"{form}: {complaint}"
         for form, seconds in results.items()

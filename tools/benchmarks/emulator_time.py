@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,6 +26,17 @@ import numpy.typing as npt
 
 import pipeline
 from benchmarks.emulator_kernels import MMA_TILE, NUMBA, OPENCL, TILE, tensor_matmul, tiled_matmul
+from benchmarks.harness import (
+    CHILDREN,
+    Sample,
+    Series,
+    Table,
+    compare,
+    span,
+    take_turns,
+    timed,
+    times,
+)
 from pipeline.runtime.emulator import Check, Options
 
 Array = npt.NDArray[Any]
@@ -75,34 +84,39 @@ class Launch:
 
     def run(
         self, check: Check, workers: int = 1, blocks: int = 0, kernel: pipeline.Kernel | None = None
-    ) -> tuple[float, float]:
-        """Launch; return seconds and processor seconds. Raises Failure for a wrong result."""
+    ) -> Sample:
+        """Launch; return what the launch alone takes. Raises Failure for a wrong result."""
         side = self.size // self.tile
         self.arguments[2].fill(0)
-        start = time.process_time()
-        report = (kernel or self.kernel).emulate(
-            *self.arguments,
-            grid=(side, side, 1),
-            block=self.block,
-            options=Options(check=check, workers=workers, blocks=blocks),
-        )
-        processor = time.process_time() - start
+        reports: list[pipeline.Report] = []
+
+        def launch() -> None:
+            report = (kernel or self.kernel).emulate(
+                *self.arguments,
+                grid=(side, side, 1),
+                block=self.block,
+                options=Options(check=check, workers=workers, blocks=blocks),
+            )
+            reports.append(report)
+
+        processor = timed(launch).processor
+        [report] = reports
         title = f"{self.name} {self.size}^3, check={check}"
         if report.findings:
             raise Failure(f"{title}: {report.rendered}")
         if not blocks and not np.array_equal(self.arguments[2], self.expected):
             raise Failure(f"{title}: the product is wrong")
-        return report.seconds, processor
+        return Sample(report.seconds, processor)
 
-    def translate(self, check: Check) -> tuple[float, float]:
+    def translate(self, check: Check) -> Sample:
         """Return what the first launch takes longer than the second one, of one block each."""
-        kernel = self.compile()
-        spans = []
-        for _ in range(2):
-            start, processor = time.perf_counter(), time.process_time()
-            self.run(check, blocks=1, kernel=kernel)
-            spans.append((time.perf_counter() - start, time.process_time() - processor))
-        return spans[0][0] - spans[1][0], spans[0][1] - spans[1][1]
+        run = partial(self.run, check, blocks=1, kernel=self.compile())
+        return subtract(timed(run), timed(run))
+
+
+def subtract(whole: Sample, part: Sample, scale: float = 1) -> Sample:
+    """Return what is left of a sample, and that scaled."""
+    return Sample((whole.wall - part.wall) * scale, (whole.processor - part.processor) * scale)
 
 
 def tiled(size: int) -> Launch:
@@ -162,23 +176,13 @@ class Oclgrind:
         if not np.allclose(product[: len(expected), : len(expected)], expected, rtol=1e-5):
             raise Failure(f"{self.program}: the product is wrong")
 
-    def run(self, whole: bool, *flags: str) -> tuple[float, float]:
-        """Return seconds, those of one block left out as its start-up; extrapolated if not all."""
+    def run(self, whole: bool, *flags: str) -> Sample:
+        """Return what blocks take without one, for the start-up; extrapolated if not all."""
         files = (self.files["one"], self.files["all" if whole else "few"])
-        spans = [children_time([self.program, "--num-threads", "1", *flags, str(f)]) for f in files]
+        command = [self.program, "--num-threads", "1", *flags]
+        one, all = (timed(partial(run_peer, [*command, str(f)]), CHILDREN) for f in files)
         measured = BLOCKS if whole else OCLGRIND_SIDE**2
-        scale = BLOCKS / (measured - 1)
-        return (spans[1][0] - spans[0][0]) * scale, (spans[1][1] - spans[0][1]) * scale
-
-
-def children_time(command: Sequence[str]) -> tuple[float, float]:
-    """Return the seconds and processor seconds of a process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    run_peer(command)
-    seconds = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return subtract(all, one, scale=BLOCKS / (measured - 1))
 
 
 def has_numba(python: str) -> bool:
@@ -200,11 +204,12 @@ def numba_missing(python: str) -> str:
     )
 
 
-def run_numba(python: str, whole: bool) -> tuple[float, float]:
-    """Return the seconds of Numba's simulator, extrapolated if not all; it tells no more."""
+def run_numba(python: str, whole: bool) -> Sample:
+    """Return the time of Numba's simulator, extrapolated if not all; it tells no more."""
     side = SIZE // TILE if whole else NUMBA_SIDE
     command = [python, "-c", NUMBA, str(SIZE), str(side)]
-    return float(run_peer(command, NUMBA_ENABLE_CUDASIM="1")) * BLOCKS / side**2, float("nan")
+    seconds = float(run_peer(command, NUMBA_ENABLE_CUDASIM="1"))
+    return Sample(seconds * BLOCKS / side**2, float("nan"))
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -212,32 +217,29 @@ def run_numba(python: str, whole: bool) -> tuple[float, float]:
 
 @dataclass
 class Contender:
-    """Something that is measured once in each round: seconds, and seconds of the processors."""
+    """Something that is measured once in each round."""
 
     name: str
-    measure: Callable[[], tuple[float, float]]
+    run: Callable[[], Sample]
     bar: float | None = None
-    samples: list[tuple[float, float]] = field(default_factory=list)
+    series: Series = field(default_factory=Series)
+
+    def measure(self) -> None:
+        """Take a sample."""
+        self.series.samples.append(self.run())
 
     @property
-    def seconds(self) -> list[float]:
-        """What each round took."""
-        return [sample[0] for sample in self.samples]
-
-    @property
-    def row(self) -> str:
-        """A line of the table."""
-        median, fastest = statistics.median(self.seconds), min(self.seconds)
-        processor = statistics.median(sample[1] for sample in self.samples)
-        bar, verdict = "", ""
-        if self.bar is not None:
-            bar = f"<= {span(self.bar)}"
-            verdict = judge(median <= self.bar, fastest=fastest <= self.bar)
-            # On a machine that does other things, a run waits for its core.
-            if median > self.bar >= processor:
-                verdict += ", processor time meets it"
-        busy = "" if np.isnan(processor) else span(processor)
-        return line(self.name, span(median), span(fastest), busy, bar, verdict)
+    def cells(self) -> list[str]:
+        """A row of the table."""
+        median, fastest = self.series.median, self.series.fastest.wall
+        cells = [self.name, span(median.wall), span(fastest), span(median.processor)]
+        if self.bar is None:
+            return cells
+        verdict = judge(median.wall <= self.bar, fastest=fastest <= self.bar)
+        # On a machine that does other things, a run waits for its core.
+        if median.wall > self.bar >= median.processor:
+            verdict += ", processor time meets it"
+        return [*cells, f"<= {span(self.bar)}", f"  {verdict}"]
 
 
 @dataclass
@@ -250,38 +252,17 @@ class Ratio:
     bar: float
 
     @property
-    def row(self) -> str:
-        """A line of the table."""
-        rounds = zip(self.above.seconds, self.below.seconds, strict=True)
-        median = statistics.median(above / below for above, below in rounds)
-        fastest = min(self.above.seconds) / min(self.below.seconds)
+    def cells(self) -> list[str]:
+        """A row of the table."""
+        median, fastest = compare(self.above.series, self.below.series)
         verdict = judge(median >= self.bar, fastest=fastest >= self.bar)
-        return line(self.name, times(median), times(fastest), "", f">= {times(self.bar)}", verdict)
+        bar = f">= {times(self.bar)}"
+        return [self.name, times(median), times(fastest), "", bar, f"  {verdict}"]
 
 
 def judge(median: bool, *, fastest: bool) -> str:
     """Return the verdict on a bar, which the median has to meet."""
     return "met" if median else "not met" + ", fastest meets it" * fastest
-
-
-def line(name: str, median: str, fastest: str, processor: str, bar: str, verdict: str) -> str:
-    """Return a line of the table."""
-    return f"{name:<51}{median:>10}{fastest:>10}{processor:>11}{bar:>12}  {verdict}".rstrip()
-
-
-def span(seconds: float) -> str:
-    """Return a duration to three digits."""
-    return f"{seconds * 1e3:.3g} ms" if seconds < 0.9995 else f"{three_digits(seconds)} s"
-
-
-def times(ratio: float) -> str:
-    """Return a ratio to three digits."""
-    return f"{three_digits(ratio)} x"
-
-
-def three_digits(value: float) -> str:
-    """Return a number of at least about 1 without exponent."""
-    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}"
 
 
 class Benchmark:
@@ -311,11 +292,9 @@ class Benchmark:
         self.add_oclgrind(options, folder)
         self.add_numba(options)
 
-    def add(
-        self, name: str, measure: Callable[[], tuple[float, float]], bar: float | None = None
-    ) -> Contender:
+    def add(self, name: str, run: Callable[[], Sample], bar: float | None = None) -> Contender:
         """Add a contender."""
-        self.contenders.append(Contender(name, measure, bar))
+        self.contenders.append(Contender(name, run, bar))
         return self.contenders[-1]
 
     def note(self, text: str) -> None:
@@ -340,9 +319,10 @@ class Benchmark:
         self.ratios.append(Ratio("1 worker / 2 workers, f16", one, two, NEAR_LINEAR))
 
         def tell() -> str:
-            cores = statistics.median(sample[1] / sample[0] for sample in two.samples)
-            pairs = zip(one.samples, two.samples, strict=True)
-            work = statistics.median(both[1] / alone[1] for alone, both in pairs)
+            both = two.series.samples
+            cores = statistics.median(sample.processor / sample.wall for sample in both)
+            pairs = zip(one.series.samples, both, strict=True)
+            work = statistics.median(pair[1].processor / pair[0].processor for pair in pairs)
             return (
                 f"Two workers had {cores:.2f} cores, and took {work:.2f} times the processor time "
                 f"of one worker: {2 / work:.2f} x on two free cores."
@@ -382,20 +362,12 @@ class Benchmark:
         how = "all blocks" if options.whole else f"{NUMBA_SIDE**2} of {BLOCKS} blocks, scaled"
         self.note(f"Numba: {how}; its simulator checks nothing.")
 
-    def measure(self, rounds: int) -> None:
-        """Measure every contender once in each round."""
-        for number in range(rounds):
-            if sys.stderr.isatty():
-                print(f"round {number + 1} of {rounds}", end="\r", file=sys.stderr, flush=True)
-            for contender in self.contenders:
-                contender.samples.append(contender.measure())
-
-    def lines(self) -> Iterator[str]:
-        """Return the table, then how some of it was measured."""
-        yield line("", "median", "fastest", "processor", "bar", "")
-        yield from (contender.row for contender in self.contenders)
-        yield from (ratio.row for ratio in self.ratios)
-        yield from (note() for note in self.notes)
+    def print(self) -> None:
+        """Print the table, then how some of it was measured."""
+        table = Table("", "median", "fastest", "processor", "bar", name=51)
+        for cells in (*(c.cells for c in self.contenders), *(r.cells for r in self.ratios)):
+            table.row(*cells)
+        print("".join(f"{note()}\n" for note in self.notes), end="")
 
 
 def validate(*launches: Launch) -> None:
@@ -422,7 +394,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             benchmark = Benchmark(options, Path(folder))
             before = os.getloadavg()[0]
-            benchmark.measure(options.rounds)
+            take_turns([one.measure for one in benchmark.contenders], options.rounds)
     except Failure as failure:
         print(f"error: {failure}", file=sys.stderr)
         return 1
@@ -430,7 +402,7 @@ def main() -> int:
         f"{options.rounds} rounds; load of the machine {before:.1f} before, "
         f"{os.getloadavg()[0]:.1f} after; {len(os.sched_getaffinity(0))} cores"
     )
-    print("\n".join(benchmark.lines()))
+    benchmark.print()
     return 0
 
 

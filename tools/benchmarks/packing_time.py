@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import subprocess
 import sys
+from functools import partial
 
-import pipeline
-from pipeline.system.toolchain import find_mlir_opt
+from benchmarks.harness import Table, find_fastest, span, time_passes
 
 COUNTS = (10, 100, 500, 1000, 2000)
 # How many buffers are in use at the same time, about; 1 means that all lives are disjoint.
 OVERLAPS = (1, 8, 100)
-REPETITIONS = 3
+ROUNDS = 3
+PASSES = [
+    f"workgroup-pack-memory{{reuse={reuse} dynamic=always max-bytes=9999999}}"
+    for reuse in ("always", "auto")
+]
 
 
 def write_kernel(count: int, overlap: int) -> str:
@@ -47,36 +49,19 @@ def write_kernel(count: int, overlap: int) -> str:
     )
 
 
-def measure(text: str, passes: str) -> float:
-    """Return the seconds of processor time that mlir-opt takes, the least of some runs."""
-    command = [str(find_mlir_opt()), f"--load-pass-plugin={pipeline.plugin_path()}"]
-    command += [f"--pass-pipeline=builtin.module({passes})", "-o", "/dev/null"]
-    times = []
-    for _ in range(REPETITIONS):
-        begun = os.times().children_user
-        subprocess.run(command, input=text, text=True, check=True)
-        times.append(os.times().children_user - begun)
-    return min(times)
-
-
 def main() -> int:
     """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="./tools/bench packing", description=__doc__)
     parser.add_argument("counts", nargs="*", type=int, default=COUNTS, help="numbers of buffers")
     options = parser.parse_args()
-    print(f"{'buffers':>8} {'in use':>7} {'always':>8} {'auto':>8}   seconds, parsing left out")
+    print(f"seconds of processors without parsing, the fastest of {ROUNDS} rounds")
+    table = Table("buffers", "in use", "reuse=always", "reuse=auto")
     for overlap in OVERLAPS:
         for count in options.counts:
             text = write_kernel(count, overlap)
-            parsing = measure(text, "")
-            seconds = [
-                measure(
-                    text, f"workgroup-pack-memory{{reuse={reuse} dynamic=always max-bytes=9999999}}"
-                )
-                - parsing
-                for reuse in ("always", "auto")
-            ]
-            print(f"{count:8} {overlap:7} {seconds[0]:8.3f} {seconds[1]:8.3f}")
+            measures = [partial(time_passes, text, passes) for passes in ("", *PASSES)]
+            parsing, *seconds = find_fastest(measures, ROUNDS)
+            table.row(str(count), str(overlap), *(span(spent - parsing) for spent in seconds))
     return 0
 
 

@@ -14,19 +14,17 @@ module. Fails if 100 accesses take more than 0.3 seconds, or 4,096 more than 5.
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 
-import pipeline
-from pipeline.system.toolchain import find_mlir_opt
+from benchmarks.harness import Table, find_fastest, span, time_passes, times
 
 KINDS = ("apart", "pairs", "loop", "chain", "iterations", "halves", "branches", "nest")
 COUNTS = (100, 256, 1024, 4096)
 LIMITS = {100: 0.3, 4096: 5.0}
 MOST = {"branches": 256, "nest": 256}
-REPETITIONS = 3
+ROUNDS = 3
 THREADS = 128
 INSERT = "workgroup-insert-barriers"
 PASSES = (INSERT, "workgroup-eliminate-barriers", "workgroup-verify-sync")
@@ -87,23 +85,13 @@ def print_kernel(kind: str, count: int) -> str:
     return "\n".join([*lines, "gpu.return", "}", "}"])
 
 
-def measure(text: str, passes: str) -> float:
-    """Return the processor seconds that passes take on a module."""
-    command = [
-        str(find_mlir_opt()),
-        f"--load-pass-plugin={pipeline.plugin_path()}",
-        f"--pass-pipeline=builtin.module({passes})",
-        "-o",
-        "/dev/null",
-    ]
-
-    def run() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, input=text, text=True, check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    return min(run() for _ in range(REPETITIONS))
+def measure(text: str) -> tuple[float, list[float]]:
+    """Return the processor seconds of the reference, and of each pass."""
+    verified = [f"{INSERT},{passes}" for passes in PASSES[1:]]
+    measures = [partial(time_passes, text, p) for p in ("", REFERENCE, INSERT, *verified)]
+    idle, reference, inserted, *others = find_fastest(measures, ROUNDS)
+    seconds = [inserted - idle, *(spent - inserted for spent in others)]
+    return max(reference - idle, 1e-4), seconds
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -113,24 +101,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, metavar="KIND")
     options = parser.parse_args(arguments)
     is_slow = False
-    print(f"{'kernel':8} {'accesses':>8} {REFERENCE:>17}" + "".join(f"{p:>34}" for p in PASSES))
+    table = Table("kernel", "accesses", REFERENCE, *PASSES)
     for kind in options.kinds:
         for count in options.counts:
             if count > MOST.get(kind, count):
                 continue
-            text = print_kernel(kind, count)
-            idle = measure(text, "")
-            reference = max(measure(text, REFERENCE) - idle, 1e-4)
-            line = f"{kind:8} {count:8} {reference:16.3f}s"
-            inserted = measure(text, INSERT)
-            for passes in PASSES:
-                if passes == INSERT:
-                    seconds = inserted - idle
-                else:
-                    seconds = measure(text, f"{INSERT},{passes}") - inserted
-                is_slow |= seconds > LIMITS.get(count, float("inf"))
-                line += f"{seconds:24.3f}s {seconds / reference:7.1f}x"
-            print(line, flush=True)
+            reference, seconds = measure(print_kernel(kind, count))
+            is_slow |= max(seconds) > LIMITS.get(count, float("inf"))
+            cells = [f"{span(spent)} {times(spent / reference):>8}" for spent in seconds]
+            table.row(kind, str(count), span(reference), *cells)
     return int(is_slow)
 
 

@@ -10,7 +10,12 @@ import pipeline
 from benchmarks import compilers_time
 from benchmarks.compiler_programs import OPERATIONS, PROGRAMS
 from benchmarks.compilers_time import Contender
+from benchmarks.harness import Sample, Series
 from setup.environment import SetupError
+
+
+def make_contender(name: str, columns: dict[str, list[Sample]]) -> Contender:
+    return Contender(name, columns={key: Series(samples) for key, samples in columns.items()})
 
 
 def test_programs() -> None:
@@ -39,11 +44,14 @@ def test_missing_peer(
     peer = Contender("IREE", ("iree-base-compiler==0.0.0",))
     peer.install()
     peer.measure(tmp_path, rounds=1)
-    own = Contender("ours", samples={"matmul": [(0.05, 0.04), (0.07, 0.06), (0.06, 0.05)]})
+    samples = [Sample(0.05, 0.04), Sample(0.07, 0.06), Sample(0.06, 0.05)]
+    own = make_contender("ours", {"matmul": samples})
     compilers_time.show([own, peer])
     output = capsys.readouterr().out
     assert "IREE not installed: pip install failed: there is no network" in output
-    assert "60.0     1.0 x" in output
+    assert ["ours", "60", "ms", "1.00", "x", "50", "ms", "1.00", "x"] in map(
+        str.split, output.splitlines()
+    )
     assert not compilers_time.is_met([own, peer])
 
 
@@ -59,8 +67,8 @@ def test_failing_peer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_targets() -> None:
     """Both the time and the ratio have to be met."""
-    own = Contender("ours", samples={key: [(0.05, 0.05)] for key in compilers_time.LIMITS})
-    slow = Contender("IREE", samples={key: [(0.2, 0.2)] for key in compilers_time.LIMITS})
-    close = Contender("Triton", samples={"matmul": [(0.1, 0.1)]})
+    own = make_contender("ours", {key: [Sample(0.05, 0.05)] for key in compilers_time.LIMITS})
+    slow = make_contender("IREE", {key: [Sample(0.2, 0.2)] for key in compilers_time.LIMITS})
+    close = make_contender("Triton", {"matmul": [Sample(0.1, 0.1)]})
     assert compilers_time.is_met([own, slow])
     assert not compilers_time.is_met([own, slow, close])
