@@ -1,6 +1,8 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-resolve-bank-conflicts)' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
 
+// What is told of each buffer: how its rows are laid out and at what cost, or why they are not.
+
 gpu.module @kernels {
   func.func private @callee(memref<32x32xf32, 3>)
 

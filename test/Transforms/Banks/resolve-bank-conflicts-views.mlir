@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-resolve-bank-conflicts)' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// Accesses by way of casts, views and loops count as those of the buffer, and follow its layout.
+
 gpu.module @kernels {
   // A cast is no reason to miss an access.
   // CHECK-LABEL: gpu.func @casts

@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-resolve-bank-conflicts)' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// Rows are padded or swizzled where threads of a warp meet in a bank, and left alone elsewhere.
+
 gpu.module @kernels {
   // A column is in one bank. A word more per row costs little memory and no
   // instruction.

@@ -1,6 +1,8 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-contractions)' --split-input-file --verify-diagnostics
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-contractions{assume-alignment=3})' --split-input-file 2>&1 | FileCheck %s
 
+// Blocks of unknown size, tiles beyond the registers, and alignments that are no power of two.
+
 // CHECK: error: assume-alignment must be a power of two, not 3
 
 #wg = #gpu.address_space<workgroup>

@@ -2,6 +2,8 @@
 // RUN: FileCheck %s --input-file=%t.once
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-hoist-copies)' | diff %t.once -
 
+// Copies in branches, and in loops that may have no iteration.
+
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @kernels {

@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-hoist-copies)' | diff %t.once -
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies,workgroup-hoist-allocs,workgroup-verify-kernels)' -o /dev/null
 
+// Copies that leave the loops that do not change what they copy, and those that stay.
+
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @kernels {

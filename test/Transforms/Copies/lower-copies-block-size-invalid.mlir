@@ -2,6 +2,9 @@
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{block-size=64})' 2>&1 | FileCheck %s
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{block-size=64,0,1})' 2>&1 | FileCheck %s
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{block-size=64,32,1})' 2>&1 | FileCheck %s
+
+// Sizes of blocks that no block has, or that launches contradict.
+
 // CHECK: error: block-size must be three numbers from 1 on, of at most 1024 threads in all
 
 module attributes {gpu.container_module} {

@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies)' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// How wide accesses are, by the type, number and alignment of elements.
+
 gpu.module @widths {
   // 16 bytes at a time: what does not fit into 64 threads goes to the first 16, the
   // rest of three elements to the first three.

@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 
+// What is told of copies, and of barriers around them.
+
 gpu.module @kernels {
   // How a copy was done: by whom, how wide, and between which barriers.
   gpu.func @cooperative(%in: memref<512xf32> {llvm.align = 16}, %out: memref<512xf32> {llvm.align = 16})

@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-copies{strategy=sync})' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// Copies through registers, shared out among the threads of a block or done by each.
+
 gpu.module @threads {
   // 256 elements, 64 threads: thread t takes t, t + 64, ... All loads precede the
   // first store, so that they are in flight together.

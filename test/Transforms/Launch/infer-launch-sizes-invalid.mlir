@@ -1,6 +1,8 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-infer-launch-sizes)' --split-input-file --verify-diagnostics
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-verify-kernels)' --split-input-file --verify-diagnostics
 
+// Launches that no GPU takes.
+
 module attributes {gpu.container_module} {
 func.func @main(%n: index) {
   %c0 = arith.constant 0 : index

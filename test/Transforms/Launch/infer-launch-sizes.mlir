@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-infer-launch-sizes)' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// Kernels are told the sizes that all of their launches have.
+
 module attributes {gpu.container_module} {
 func.func @main(%n: index) {
   %c1 = arith.constant 1 : index

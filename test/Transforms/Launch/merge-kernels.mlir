@@ -4,7 +4,7 @@
 // RUN: diff %t.once %t.twice
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-merge-kernels)' --remarks-filter='workgroup.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-merge-kernels)' --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=PLACES
-
+// Kernels that are alike become one; those that differ in anything do not.
 module attributes {gpu.container_module} {
 // CHECK-LABEL: func.func @main(
 // CHECK:         gpu.launch_func @layer::@kernel

@@ -13,6 +13,8 @@
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-distribute-loops{strategy=cyclic,block})' 2>&1 | FileCheck %s --check-prefix=LINEAR
 // RUN: not mlir-opt %s --pass-pipeline='builtin.module(workgroup-distribute-loops{levels=arguments ids=0,1 counts=0,1 strategy=exact})' 2>&1 | FileCheck %s --check-prefix=BARRIER
 
+// Options that contradict each other, or the loop.
+
 // BARRIER: error: barrier in a loop of which threads may execute different numbers of iterations; split the loop at the barrier
 // EXACT: :{{[0-9]+}}:5: error: 'scf.forall' op has 20 iterations for 16 processors; use another strategy than exact
 // GUARDED: :{{[0-9]+}}:5: error: 'scf.forall' op has 20 iterations for 16 processors; use another strategy than guarded

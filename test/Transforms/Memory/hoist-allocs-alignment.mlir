@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-hoist-allocs)' | diff %t.once -
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(gpu-kernel-outlining,workgroup-hoist-allocs)' | FileCheck %s --check-prefix=OUTLINED
 
+// Buffers are aligned to what accesses, copies by TMA and mbarriers take for granted.
+
 !group = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
 !plain = !nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>
 !swizzle32 = !nvgpu.tensormap.descriptor<tensor = memref<64x8xf32, 3>, swizzle = swizzle_32b, l2promo = none, oob = zero, interleave = none>

@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-hoist-allocs)' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 
+// What is told of a buffer: its bytes and its alignment.
+
 gpu.module @kernels {
   // What a buffer costs, and how it is aligned.
   gpu.func @kernel(%out: memref<64xf32>, %i: index) kernel {

@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-pack-memory{reuse=auto})' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// With reuse=auto, bytes are used again where that costs no barrier, or where they are needed.
+
 gpu.module @sm_80 {
   // A barrier stands there anyway.
   // CHECK-LABEL: gpu.func @for_nothing(

@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-pack-memory)' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 
+// What a launch has to ask for, where the program has dynamic memory of its own.
+
 gpu.module @kernels {
   // With dynamic memory of the program's own behind the arena, that comes on top.
   // expected-remark @+2 {{[Passed] PackedKernel}}

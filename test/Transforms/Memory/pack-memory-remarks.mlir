@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-pack-memory)' --remarks-filter='workgroup.*' --remark-format=emitRemark --verify-diagnostics -o /dev/null
 
+// What is told of each buffer, and of each kernel.
+
 gpu.module @kernels {
   // Where each buffer went, and what it was good for: 384 bytes have to be there at
   // one time.

@@ -3,6 +3,8 @@
 // RUN: mlir-opt %t.once --split-input-file --pass-pipeline='builtin.module(gpu.module(workgroup-legalize-for-nvvm))' -o %t.twice
 // RUN: diff %t.once %t.twice
 
+// Buffers, vectors and views in forms that upstream's conversion takes.
+
 gpu.module @buffers {
   // No access is wider than 16 bytes, so that alignment serves all; more stays.
   // Spellings that the lowering does not know are replaced, and views follow.

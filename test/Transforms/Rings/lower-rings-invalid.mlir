@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-rings)' --split-input-file --verify-diagnostics
 
+// Rings that not all threads use together, or whose tiles are not put and got in order.
+
 !tile = memref<64xf32, 3>
 !ring = !workgroup.ring<2 slots of !tile>
 gpu.module @divergent {

@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-eliminate-barriers)' | FileCheck %s
 
+// Barriers that order nothing go, and those of a block that only order lanes become those of a warp.
+
 gpu.module @m {
   // CHECK-LABEL: gpu.func @second(
   // CHECK:         memref.store

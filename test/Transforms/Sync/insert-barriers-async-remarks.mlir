@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-insert-barriers)' --remarks-filter='workgroup.*' --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 
+// What is told of waits and fences that are put.
+
 !shared = memref<128xf32, #gpu.address_space<workgroup>>
 !map = !nvgpu.tensormap.descriptor<tensor = !shared, swizzle = none, l2promo = none, oob = zero, interleave = none>
 

@@ -1,6 +1,8 @@
 // RUN: mlir-opt %s --verify-diagnostics \
 // RUN:   --pass-pipeline='builtin.module(workgroup-map-to-threads)'
 
+// Memory of each thread that all threads would share out.
+
 #id = affine_map<(i) -> (i)>
 func.func @stack(%x: memref<8xf32>) {
   scf.forall (%b) in (4) {

@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline="builtin.module(workgroup-place-buffers)" --verify-diagnostics
 
+// Memory that a loop hands on.
+
 func.func @carried(%n: index, %f: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

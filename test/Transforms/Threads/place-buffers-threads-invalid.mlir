@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline="builtin.module(workgroup-place-buffers)" --verify-diagnostics
 
+// Memory that each thread makes for itself.
+
 func.func @forall(%f: f32) {
   scf.forall (%b) in (4) {
     scf.forall (%t) in (32) {

@@ -1,6 +1,8 @@
 // RUN: mlir-opt %s --pass-pipeline="builtin.module(workgroup-place-buffers)" | FileCheck %s
 // RUN: mlir-opt %s --pass-pipeline="builtin.module(workgroup-place-buffers,workgroup-place-buffers)" | FileCheck %s
 
+// What a block keeps goes to workgroup memory; what has a space, or is of the host, stays.
+
 // CHECK-LABEL: func.func @tile
 // CHECK: %[[HOST:.*]] = memref.alloc() : memref<8xf32>
 // CHECK: scf.forall

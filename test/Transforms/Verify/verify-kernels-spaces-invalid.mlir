@@ -1,5 +1,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-verify-kernels)' --split-input-file --verify-diagnostics
 
+// Memory spaces that arguments, buffers and casts cannot have.
+
 gpu.module @arguments {
   gpu.func @constant(
       // expected-error @+1 {{argument 0 of kernel 'constant' is in constant memory (4), which no launch can pass; leave the memory space out, which is global memory, or make it a constant memref.global that the kernel takes by memref.get_global}}

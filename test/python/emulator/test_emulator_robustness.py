@@ -21,6 +21,7 @@ from support.command_line import environment
 
 ONE = (1, 1, 1)
 PACKAGE = str(Path(pipeline.__file__).parents[1])
+TESTS = str(Path(__file__).parents[1])
 
 
 def run(text: str, *values: Any, chip: str = "sm_90", **options: Any) -> pipeline.Report:
@@ -211,15 +212,13 @@ def test_private_memory_behind_an_access(source: str, check: str) -> None:
 
 # --- the process goes on --------------------------------------------------------------------------
 
-WILD = f"""
-import sys
+WILD = """
 import numpy as np
 import pipeline
-sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from emulator.faults import kernel, numbers
 
 NUMBERS = [0, 3, 8, 64, -1, 2**31, -2**31, 2**40, -2**40, 2**61 + 5, 2**62, 2**63 - 1, -2**63]
-BODIES = {{
+BODIES = {
     "global": '''
     %x = memref.load %a[%n] : memref<8xi64>
     memref.store %x, %a[%tx] : memref<8xi64>
@@ -252,7 +251,7 @@ BODIES = {{
     %x = memref.load %a[%tx] : memref<8xi64>
     %old = memref.atomic_rmw addi %x, %a[%n] : (i64, memref<8xi64>) -> i64
     memref.store %old, %a[%tx] : memref<8xi64>''',
-}}
+}
 found = launches = 0
 for name, body in BODIES.items():
     text = kernel("%a: memref<8xi64>, %n: index", body, buffers="%w: memref<8xi64, #wg>")
@@ -274,7 +273,7 @@ def call_python(code: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env=environment(PYTHONPATH=PACKAGE),
+        env=environment(PYTHONPATH=os.pathsep.join((PACKAGE, TESTS))),
         timeout=60,
         check=False,
     )
