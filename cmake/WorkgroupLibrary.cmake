@@ -21,10 +21,18 @@ function(workgroup_library)
   string(REPLACE "/" "" name "Workgroup${folder}")
   workgroup_find_uses(${folder} uses)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT ARG_LLVM)
-    # Without a precompiled header, units cost what their headers do: they are few,
-    # and span folders.
+    # Without a precompiled header, units cost what their headers do, more than all
+    # that is in a folder: there are three.
     list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     target_sources(WorkgroupObjects PRIVATE ${ARG_SOURCES})
+    set(group Others)
+    if(folder MATCHES "^(Analysis|Transforms)/")
+      set(group ${CMAKE_MATCH_1})
+    endif()
+    set_source_files_properties(
+      ${ARG_SOURCES} TARGET_DIRECTORY WorkgroupObjects PROPERTIES UNITY_GROUP
+                                                                  ${group})
+    set_target_properties(WorkgroupObjects PROPERTIES UNITY_BUILD_MODE GROUP)
     return()
   endif()
   add_library(${name} OBJECT ${ARG_SOURCES})

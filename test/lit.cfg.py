@@ -1,8 +1,8 @@
 """Configuration of the lit suite: which tools it uses and where the plugin is.
 
 Environment: WORKGROUP_PLUGIN (default: the installed package's), WORKGROUP_FILECHECK=python for
-the `filecheck` of PyPI instead of LLVM's, WORKGROUP_PRELOAD for libraries that a sanitized plugin
-needs.
+the `filecheck` of PyPI instead of LLVM's or =both, WORKGROUP_PRELOAD for libraries that a sanitized
+plugin needs.
 """
 
 import os
@@ -36,10 +36,10 @@ plugin = (
     os.environ.get("WORKGROUP_PLUGIN")
     or subprocess.check_output([sys.executable, "-m", "pipeline", "plugin-path"], text=True).strip()
 )
-use_python_filecheck = os.environ.get("WORKGROUP_FILECHECK") == "python"
-filecheck = (
-    find_tool("filecheck") if use_python_filecheck else find_tool("FileCheck-22", "FileCheck")
-)
+kind = os.environ.get("WORKGROUP_FILECHECK")
+filecheck = find_tool("filecheck") if kind == "python" else find_tool("FileCheck-22", "FileCheck")
+if kind == "both":
+    filecheck = f"{sys.executable} {config.test_source_root}/filechecks.py {filecheck}"
 mlir_opt = find_tool("mlir-opt-22", "mlir-opt")
 mlir_opt += f" --load-pass-plugin={plugin} --load-dialect-plugin={plugin}"
 if preload := os.environ.get("WORKGROUP_PRELOAD"):

@@ -62,11 +62,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def checks(options: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Counter[str]]]]:
     """Yield title and function of each check."""
-    yield "lit, with LLVM's FileCheck", lambda: run_lit({})
-    yield "lit, with PyPI's filecheck", lambda: run_lit({"WORKGROUP_FILECHECK": "python"})
+    yield "lit, with LLVM's FileCheck and PyPI's", lambda: run_lit({"WORKGROUP_FILECHECK": "both"})
     yield "pytest", run_pytest
-    yield "formats, types and documents", run_static_checks
-    yield "clang-tidy", run_tidy
+    yield "clang-tidy, formats, types and documents", run_static_checks
     if options.sanitize:
         yield "lit, linalg programs and the emulator, sanitized", run_sanitized
 
@@ -137,23 +135,72 @@ def sources(suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def run_static_checks() -> Counter[str]:
-    """Run what reads the sources, one test each."""
-    commands: dict[str, Sequence[str | Path]] = {
+    """Run what reads the sources, one test each, on all cores; what takes longest comes first."""
+    commands = {**list_tidy_commands(), **list_source_checks()}
+
+    def check(title: str) -> str:
+        path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            [str(word) for word in commands[title]],
+            cwd=ROOT,
+            env={**os.environ, "PATH": path},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        outcome = "failed" if done.returncode else "passed"
+        print(
+            f"{outcome.upper()}: {title}\n{done.stdout * bool(done.returncode)}", end="", flush=True
+        )
+        return outcome
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return Counter(pool.map(check, commands))
+
+
+def list_source_checks() -> dict[str, Sequence[str | Path]]:
+    """Return the commands that check formats, types and documents."""
+    return {
+        "mypy (tests)": [BIN / "mypy", "--strict", "test/python", "test/oracles"],
+        "mypy (package)": [BIN / "mypy", "--strict", "-p", "pipeline"],
+        "mypy (tools)": [BIN / "mypy", "--strict", "tools"],
         "clang-format": [BIN / "clang-format", "--dry-run", "-Werror", *sources((".h", ".cpp"))],
         "ruff check": [BIN / "ruff", "check", "-q", "."],
         "ruff format": [BIN / "ruff", "format", "-q", "--check", "."],
-        "mypy (package)": [BIN / "mypy", "--strict", "-p", "pipeline"],
-        "mypy (tools)": [BIN / "mypy", "--strict", "tools"],
-        "mypy (tests)": [BIN / "mypy", "--strict", "test/python", "test/oracles"],
         "layers": ["env", "PYTHONPATH=tools", PYTHON, "-m", "setup.layers"],
         "documents": [PYTHON, "tools/setup/documents.py", "--check"],
     }
-    counts: Counter[str] = Counter()
-    for title, command in commands.items():
-        outcome = "failed" if call(*command) else "passed"
-        print(f"{outcome.upper()}: {title}", flush=True)
-        counts[outcome] += 1
-    return counts
+
+
+def list_tidy_commands() -> dict[str, Sequence[str | Path]]:
+    """Return clang-tidy's commands, with clang's warnings, for `lib` and the bindings.
+
+    The units of `lib` come first: they are few, as most of the time goes into MLIR's headers.
+    """
+    build = ROOT / "build" / "tidy"
+    if not build_preset("tidy"):
+        return {"clang-tidy": ["false"]}
+    found = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    units = [Path(command["file"]) for command in found if "nanobind" not in command["file"]]
+    options = ("--experimental-custom-checks", "--quiet", "-p", build)
+    return {
+        f"clang-tidy ({name_unit(unit, build)})": [BIN / "clang-tidy", *options, unit]
+        for unit in sorted(units, key=measure_unit, reverse=True)
+    }
+
+
+def name_unit(unit: Path, build: Path) -> str:
+    """Return the library of a unit of several files, with its number, or the name of a file."""
+    if not unit.is_relative_to(build):
+        return str(unit.relative_to(ROOT))
+    library = next(part for part in unit.parts if part.endswith(".dir")).removesuffix(".dir")
+    return f"{library}, {unit.stem}"
+
+
+def measure_unit(unit: Path) -> int:
+    """Return about how long a unit takes: the number of files that it includes."""
+    return unit.read_text(encoding="utf-8").count("#include")
 
 
 def build_preset(name: str) -> bool:
@@ -197,26 +244,6 @@ def run_sanitized_package(build: Path, preload: str) -> Counter[str]:
             UBSAN_OPTIONS="halt_on_error=1",
         )
         return count_junit(report, status)
-
-
-def run_tidy() -> Counter[str]:
-    """Run clang-tidy, and with it clang's warnings, over `lib` and the bindings."""
-    if not build_preset("tidy"):
-        return Counter(failed=1)
-    folder = ROOT / "build" / "tidy"
-    commands = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
-    units = [Path(command["file"]) for command in commands if "nanobind" not in command["file"]]
-
-    def check(unit: Path) -> str:
-        options = ("--experimental-custom-checks", "--quiet", "-p", folder)
-        command: list[str | Path] = [BIN / "clang-tidy", *options, unit]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode:
-            print(f"FAILED: {unit.relative_to(ROOT)}\n{result.stdout}", flush=True)
-        return "failed" if result.returncode else "passed"
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return Counter(pool.map(check, units))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 #include "Support/Remarks.h"
 #include "Transforms/Loops/ParallelLoops.h"
 #include "Transforms/Utils/KernelBuffers.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
