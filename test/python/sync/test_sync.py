@@ -64,7 +64,7 @@ def test_lowering_does_not_matter(spelling: Spelling, lowering: str) -> None:
     """Canonical blocks have loops with several paths back, and such that start where paths meet."""
     form = Form(spelling=spelling)
     programs = [
-        fuzz_sync.make_case(seed, form).program for seed in (*range(1, 31), *range(101, 151))
+        fuzz_sync.make_case(seed, form).program for seed in (*range(1, 21), *range(101, 131))
     ]
     texts = [(program.name, print_program(program, form)) for program in programs]
     for passes in (VERIFY, f"{INSERT},{VERIFY}"):
