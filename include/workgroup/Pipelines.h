@@ -132,20 +132,28 @@ void buildBufferizePipeline(OpPassManager &pm);
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
                        StringRef chip, int64_t assumeAlignment);
 
+/// What passes tell beside what they make of the program.
+struct PipelineReport {
+  /// Why there is each barrier.
+  std::vector<BarrierReport> barriers;
+  /// The workgroup memory of each kernel.
+  MemoryReport memory;
+  /// The interface of each kernel.
+  SmallVector<KernelSignature> signatures;
+};
+
 /// From what promotion to workgroup memory leaves to outlined kernels that are
 /// safe to lower: buffers in the kernel, copies spread over the block,
-/// verified. `placements`, if given, receives the workgroup memory of each
-/// kernel and must outlive the run.
+/// verified. `report`, if given, must outlive the run.
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
-                         std::vector<MemoryPlacement> *placements = nullptr);
+                         PipelineReport *report = nullptr);
 
 /// From such kernels to the NVVM dialect. Host functions are left as they are.
-/// `signatures`, if given, receives the interface of each kernel and must
-/// outlive the run.
-void buildToNVVMPipeline(
-    OpPassManager &pm, const ToNVVMPipelineOptions &options,
-    SmallVectorImpl<KernelSignature> *signatures = nullptr);
+/// `report`, if given, must outlive the run.
+void buildToNVVMPipeline(OpPassManager &pm,
+                         const ToNVVMPipelineOptions &options,
+                         PipelineReport *report = nullptr);
 
 /// Registers the pipelines by name.
 void registerPipelines();

@@ -70,6 +70,7 @@ private:
   LogicalResult runPasses(ModuleOp on,
                           function_ref<void(OpPassManager &)> build);
   LogicalResult runPasses(function_ref<void(OpPassManager &)> build);
+  LogicalResult lower(function_ref<void(OpPassManager &)> build);
   LogicalResult runQuietly(function_ref<LogicalResult()> body);
   OwningOpRef<ModuleOp> parseText(const SourceText &text);
   OwningOpRef<ModuleOp> parseProgram();
@@ -83,7 +84,7 @@ private:
   MLIRContext context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
-  SmallVector<KernelSignature> signatures;
+  PipelineReport report;
   std::optional<LaunchPlan> plan;
   RequirementsOf requirements;
   LLVMProgram program;
@@ -272,6 +273,14 @@ Compilation::runPasses(function_ref<void(OpPassManager &)> build) {
   return runPasses(*module, build);
 }
 
+/// Runs a pipeline whose passes tell something in `report`.
+LogicalResult Compilation::lower(function_ref<void(OpPassManager &)> build) {
+  LogicalResult outcome = runPasses(build);
+  if (!report.memory.shortages.empty())
+    result.shortage = describeShortage(report.memory.shortages.front());
+  return outcome;
+}
+
 /// True for what stands for kernels where there is nothing to compute.
 static bool isModuleEmpty(gpu::GPUModuleOp module) {
   return module.getBody()->empty();
@@ -339,16 +348,17 @@ LogicalResult Compilation::lowerMemory() {
     pipeline.rings.assumeDistinctArguments = true; // the runtime checks it
   areArgumentsDistinct = pipeline.rings.assumeDistinctArguments;
   int64_t numLoads = countTensorLoads(*module);
-  std::vector<MemoryPlacement> placements;
-  if (failed(runPasses([&](OpPassManager &manager) {
-        buildMemoryPipeline(manager, pipeline, &placements);
+  if (failed(lower([&](OpPassManager &manager) {
+        buildMemoryPipeline(manager, pipeline, &report);
       })))
     return failure();
   result.needsDistinctArguments |=
       pipeline.rings.assumeDistinctArguments &&
       (pipeline.rings.slots > 1 || countTensorLoads(*module) > numLoads);
-  for (const MemoryPlacement &placement : placements)
+  for (const MemoryPlacement &placement : report.memory.placements)
     result.memory.push_back(describeMemory(placement));
+  for (const BarrierReport &barrier : report.barriers)
+    result.barriers.push_back(describeBarrier(barrier));
   for (auto kernels : module->getOps<gpu::GPUModuleOp>())
     if (NVVM::NVVMTargetAttr target = getTarget(kernels))
       result.chip = target.getChip().str();
@@ -364,13 +374,13 @@ LogicalResult Compilation::lowerToNVVM() {
   pipeline.chip = options.chip;
   pipeline.verifyBarriers = options.verifyBarriers;
   pipeline.assumeDistinctArguments = areArgumentsDistinct;
-  if (failed(runPasses([&](OpPassManager &manager) {
-        buildToNVVMPipeline(manager, pipeline, &signatures);
+  if (failed(lower([&](OpPassManager &manager) {
+        buildToNVVMPipeline(manager, pipeline, &report);
       })))
     return failure();
   plan->nameKernels(*module);
   result.plan = plan->print(result.chip);
-  for (const KernelSignature &signature : signatures)
+  for (const KernelSignature &signature : report.signatures)
     result.kernels.push_back(
         describeKernel(*module, signature, options.assumeAlignment));
   return success();

@@ -22,7 +22,6 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "workgroup/Passes.h"
-#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
@@ -65,15 +64,17 @@ void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
 
 /// Barriers, decided when all accesses are explicit and have their places.
 static void addSynchronization(OpPassManager &pm,
-                               const MemoryPipelineOptions &options) {
+                               const MemoryPipelineOptions &options,
+                               PipelineReport *report) {
   bool areDistinct = options.rings.assumeDistinctArguments;
   if (options.sync != SyncMode::Keep) {
-    InsertBarriersPassOptions insert;
+    SyncOptions insert;
     insert.assumeDistinctArguments = areDistinct;
     insert.warns = !options.verifyBarriers; // else the verification does
     insert.refuses = options.verifyBarriers;
-    insert.namedBarriers = options.namedBarriers;
-    pm.addPass(createInsertBarriersPass(insert));
+    insert.hasNamedBarriers = options.namedBarriers;
+    pm.addPass(
+        createInsertBarriersPass(insert, report ? &report->barriers : nullptr));
   }
   if (options.sync == SyncMode::Minimize)
     pm.addPass(createEliminateBarriersPass({areDistinct}));
@@ -83,9 +84,16 @@ static void addSynchronization(OpPassManager &pm,
     pm.addPass(createVerifySyncPass({areDistinct, /*strict=*/false}));
 }
 
+static void addVerification(OpPassManager &pm,
+                            const VerifyKernelsOptions &options,
+                            PipelineReport *report) {
+  pm.addPass(createVerifyKernelsPass(options, report ? &report->memory.shortages
+                                                     : nullptr));
+}
+
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
-                         std::vector<MemoryPlacement> *placements) {
+                         PipelineReport *report) {
   // What no kernel calls need not be right.
   pm.addNestedPass<gpu::GPUModuleOp>(createSymbolDCEPass());
   pm.addPass(createSplitViewsPass());
@@ -121,17 +129,17 @@ void buildMemoryPipeline(OpPassManager &pm,
   pack.reuse = options.reuse;
   pack.dynamic = options.dynamic;
   pack.insertBarriers = isKept;
-  pm.addPass(createPackMemoryPass(pack, placements));
+  pm.addPass(createPackMemoryPass(pack, report ? &report->memory : nullptr));
   pm.addPass(createHoistAllocsPass(
       {/*defaultAlignment=*/16, isKept, /*fromSpaces=*/{}}));
   pm.addPass(createLowerDynamicMemoryPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createKernelCanonicalizerPass());
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
-  addSynchronization(pm, options);
-  pm.addPass(createVerifyKernelsPass(
-      {options.verifyBarriers, kMaxStaticWorkgroupBytes,
-       /*maxBytes=*/0,
-       /*assumeBufferAlignment=*/1, options.rings.assumeDistinctArguments}));
+  addSynchronization(pm, options, report);
+  VerifyKernelsOptions verify;
+  verify.verifyBarriers = options.verifyBarriers;
+  verify.assumeDistinctArguments = options.rings.assumeDistinctArguments;
+  addVerification(pm, verify, report);
 }
 
 /// Everything inside a `gpu.module` to LLVM and NVVM operations.
@@ -151,17 +159,19 @@ static void buildKernelLowering(OpPassManager &pm) {
 
 void buildToNVVMPipeline(OpPassManager &pm,
                          const ToNVVMPipelineOptions &options,
-                         SmallVectorImpl<KernelSignature> *signatures) {
+                         PipelineReport *report) {
   pm.addPass(createSplitViewsPass());
   pm.addPass(createAttachTargetPass({options.chip}));
   // Kernels may come from elsewhere than the other pipeline. The bounds of
   // dynamic memory, and the alignment of buffers, are stated on the way.
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addPass(createVerifyKernelsPass(
-      {options.verifyBarriers, kMaxStaticWorkgroupBytes,
-       /*maxBytes=*/0,
-       /*assumeBufferAlignment=*/16, options.assumeDistinctArguments}));
-  pm.addPass(createFlattenKernelArgumentsPass(signatures));
+  VerifyKernelsOptions verify;
+  verify.verifyBarriers = options.verifyBarriers;
+  verify.assumeBufferAlignment = 16;
+  verify.assumeDistinctArguments = options.assumeDistinctArguments;
+  addVerification(pm, verify, report);
+  pm.addPass(
+      createFlattenKernelArgumentsPass(report ? &report->signatures : nullptr));
   buildKernelLowering(pm.nest<gpu::GPUModuleOp>());
   pm.addPass(createVerifyNVVMPass());
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
 
 if TYPE_CHECKING:
-    from .compiling.checking import KernelVerdict, SyncFinding, SyncPlace, SyncReport, check
+    from .compiling.checking import KernelVerdict, SyncFinding, SyncReport, check
     from .compiling.compiler import choose_schedule, compile, passes
     from .diagnostics import Diagnostic, Location, Remark, Snapshot
     from .errors import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from .program.entry import Entry
     from .program.module import Kernel, Module
+    from .records.barriers import SyncPlace
     from .records.findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
     from .records.memory import BufferPlacement, WorkgroupMemory
     from .records.signature import Argument, Parameter, Part, TensorMap
@@ -106,7 +107,6 @@ _MODULES = {
     "compiling.checking": (
         "KernelVerdict",
         "SyncFinding",
-        "SyncPlace",
         "SyncReport",
         "check",
     ),
@@ -146,6 +146,7 @@ _MODULES = {
         "Kernel",
         "Module",
     ),
+    "records.barriers": ("SyncPlace",),
     "records.findings": (
         "Access",
         "AccessStatistics",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from . import _native
+from .conversion import counterpart
 
 Severity = Literal["error", "warning", "remark", "note"]
 
 
+@counterpart("SourceLocation")
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a source text. Line and column count from 1; 0 means unknown."""
@@ -25,6 +25,7 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+@counterpart("Diagnostic")
 class Diagnostic(NamedTuple):
     """An error, warning, remark or note of the compiler."""
 
@@ -37,6 +38,7 @@ class Diagnostic(NamedTuple):
         return f"{self.location}: {self.severity}: {self.message}"
 
 
+@counterpart("Remark")
 class Remark(NamedTuple):
     """A decision of a pass.
 
@@ -62,6 +64,7 @@ class Remark(NamedTuple):
         return hash(self[:-1])
 
 
+@counterpart("Snapshot")
 class Snapshot(NamedTuple):
     """What pass ``pass_`` changed in operation ``op``, as MLIR text."""
 
@@ -69,37 +72,3 @@ class Snapshot(NamedTuple):
     op: str
     before: str
     after: str
-
-
-def location_from_native(native: _native.SourceLocation) -> Location:
-    """Convert a record of the native extension."""
-    return Location(native.file, native.line, native.column)
-
-
-def diagnostic_from_native(native: _native.Diagnostic) -> Diagnostic:
-    """Convert a record of the native extension."""
-    severity: Severity = native.severity  # type: ignore[assignment]
-    return Diagnostic(
-        severity,
-        native.message,
-        location_from_native(native.location),
-        tuple(diagnostic_from_native(note) for note in native.notes),
-    )
-
-
-def remark_from_native(native: _native.Remark) -> Remark:
-    """Convert a record of the native extension."""
-    return Remark(
-        native.kind,
-        native.name,
-        native.category,
-        native.function,
-        native.message,
-        location_from_native(native.location),
-        dict(native.arguments),
-    )
-
-
-def snapshot_from_native(native: _native.Snapshot) -> Snapshot:
-    """Convert a record of the native extension."""
-    return Snapshot(native.pass_name, native.op, native.before, native.after)

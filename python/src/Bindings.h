@@ -15,6 +15,21 @@
 #define PIPELINE_BINDINGS_H
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+/// Lets records be copied and pickled that consist of `members`.
+template <typename Record, typename... Members>
+void makePicklable(nanobind::class_<Record> &record,
+                   Members Record::*...members) {
+  record.def("__getstate__", [=](const Record &self) {
+    return std::make_tuple(self.*members...);
+  });
+  record.def("__setstate__",
+             [=](Record &self, const std::tuple<Members...> &state) {
+               new (&self) Record();
+               std::tie(self.*members...) = state;
+             });
+}
 
 void bindEmulator(nanobind::module_ &m);
 void bindKernelFunctions(nanobind::module_ &m);

@@ -248,17 +248,13 @@ void bindEmulator(nb::module_ &m) {
   bindRequests(m);
   bindFindings(m);
   bindResults(m);
-  nb::class_<SharedBuffer>(m, "SharedBuffer")
-      .def(nb::init<>())
-      .def_rw("symbol", &SharedBuffer::symbol)
-      .def_rw("offset", &SharedBuffer::offset)
-      .def_rw("bytes", &SharedBuffer::bytes)
-      .def_rw("name", &SharedBuffer::name)
-      .def_rw("element_type", &SharedBuffer::elementType)
-      .def_rw("element_bytes", &SharedBuffer::elementBytes)
-      .def_rw("shape", &SharedBuffer::shape)
-      .def_rw("strides", &SharedBuffer::strides)
-      .def_rw("location", &SharedBuffer::location);
+  // Handed on to the emulator as it is.
+  nb::class_<SharedBuffer> buffer(m, "SharedBuffer");
+  makePicklable(buffer, &SharedBuffer::symbol, &SharedBuffer::offset,
+                &SharedBuffer::bytes, &SharedBuffer::name,
+                &SharedBuffer::elementType, &SharedBuffer::elementBytes,
+                &SharedBuffer::shape, &SharedBuffer::strides,
+                &SharedBuffer::location);
   nb::class_<EmulatedKernel>(m, "EmulatedKernel")
       .def("launch", &launch, "request"_a, "on_progress"_a.none() = nb::none(),
            "Run the kernel on the host.")

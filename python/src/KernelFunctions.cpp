@@ -33,12 +33,12 @@ void bindKernelFunctions(nb::module_ &m) {
   nb::class_<KernelOpRecord>(m, "KernelOp")
       .def_ro("kind", &KernelOpRecord::kind)
       .def_ro("location", &KernelOpRecord::location)
-      .def_ro("is_parallel", &KernelOpRecord::isParallel)
+      .def_ro("parallel", &KernelOpRecord::isParallel)
       .def_ro("extents", &KernelOpRecord::extents)
       .def_ro("rows", &KernelOpRecord::rows)
       .def_ro("inputs", &KernelOpRecord::inputs)
       .def_ro("results", &KernelOpRecord::results)
-      .def_ro("num_body_ops", &KernelOpRecord::numBodyOps)
+      .def_ro("body_ops", &KernelOpRecord::numBodyOps)
       .def_ro("is_copy", &KernelOpRecord::isCopy)
       .def_ro("is_combinable", &KernelOpRecord::isCombinable)
       .def_ro("is_splittable", &KernelOpRecord::isSplittable)
@@ -54,6 +54,6 @@ void bindKernelFunctions(nb::module_ &m) {
       .def_ro("symbol", &KernelFunctionRecord::symbol)
       .def_ro("kind", &KernelFunctionRecord::kind)
       .def_ro("ops", &KernelFunctionRecord::ops)
-      .def_ro("is_shared", &KernelFunctionRecord::isShared)
+      .def_ro("shared", &KernelFunctionRecord::isShared)
       .def_ro("chain", &KernelFunctionRecord::chain);
 }

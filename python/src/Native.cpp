@@ -23,13 +23,13 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace mlir::workgroup;
 
-static void bindRecords(nb::module_ &m) {
-  nb::class_<SourceLocation>(m, "SourceLocation")
-      .def(nb::init<std::string, unsigned, unsigned>(), "file"_a, "line"_a,
-           "column"_a)
-      .def_ro("file", &SourceLocation::file)
-      .def_ro("line", &SourceLocation::line)
-      .def_ro("column", &SourceLocation::column);
+static void bindDiagnostics(nb::module_ &m) {
+  auto location = nb::class_<SourceLocation>(m, "SourceLocation")
+                      .def_ro("file", &SourceLocation::file)
+                      .def_ro("line", &SourceLocation::line)
+                      .def_ro("column", &SourceLocation::column);
+  makePicklable(location, &SourceLocation::file, &SourceLocation::line,
+                &SourceLocation::column);
   nb::class_<DiagnosticRecord>(m, "Diagnostic")
       .def_ro("severity", &DiagnosticRecord::severity)
       .def_ro("message", &DiagnosticRecord::message)
@@ -42,12 +42,20 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("function", &RemarkRecord::function)
       .def_ro("message", &RemarkRecord::message)
       .def_ro("location", &RemarkRecord::location)
-      .def_ro("arguments", &RemarkRecord::arguments);
+      .def_prop_ro("arguments", [](const RemarkRecord &remark) {
+        nb::typed<nb::dict, std::string, std::string> arguments;
+        for (const auto &[name, value] : remark.arguments)
+          arguments[name.c_str()] = value;
+        return arguments;
+      });
   nb::class_<SnapshotRecord>(m, "Snapshot")
-      .def_ro("pass_name", &SnapshotRecord::pass)
+      .def_ro("pass_", &SnapshotRecord::pass)
       .def_ro("op", &SnapshotRecord::op)
       .def_ro("before", &SnapshotRecord::before)
       .def_ro("after", &SnapshotRecord::after);
+}
+
+static void bindKernels(nb::module_ &m) {
   nb::class_<TensorMapRecord>(m, "TensorMap")
       .def_ro("element_type", &TensorMapRecord::elementType)
       .def_ro("box", &TensorMapRecord::box)
@@ -68,6 +76,8 @@ static void bindRecords(nb::module_ &m) {
       .def_ro("kind", &PartRecord::kind)
       .def_ro("argument", &PartRecord::argument)
       .def_ro("dim", &PartRecord::dim);
+  nb::class_<ParameterRecord>(m, "Parameter")
+      .def_ro("parts", &ParameterRecord::parts);
   nb::class_<KernelRecord>(m, "Kernel")
       .def_ro("name", &KernelRecord::name)
       .def_ro("arguments", &KernelRecord::arguments)
@@ -96,19 +106,37 @@ static void bindEntries(nb::module_ &m) {
       });
 }
 
+static void bindBarriers(nb::module_ &m) {
+  nb::class_<SyncPlaceRecord>(m, "SyncPlace")
+      .def_ro("op", &SyncPlaceRecord::op)
+      .def_ro("location", &SyncPlaceRecord::location);
+  nb::class_<OrderedPairRecord>(m, "OrderedPair")
+      .def_ro("first", &OrderedPairRecord::first)
+      .def_ro("second", &OrderedPairRecord::second)
+      .def_ro("is_in_later_iteration", &OrderedPairRecord::isInLaterIteration)
+      .def_ro("threads", &OrderedPairRecord::threads)
+      .def_ro("place", &OrderedPairRecord::place)
+      .def_ro("is_in_bytes", &OrderedPairRecord::isInBytes)
+      .def_ro("reason", &OrderedPairRecord::reason);
+  nb::class_<BarrierRecord>(m, "Barrier")
+      .def_ro("pairs", &BarrierRecord::pairs)
+      .def_ro("barriers", &BarrierRecord::barriers)
+      .def_ro("needed", &BarrierRecord::needed)
+      .def_ro("certificate", &BarrierRecord::certificate)
+      .def_ro("is_optimal", &BarrierRecord::isOptimal);
+}
+
 static void bindSync(nb::module_ &m) {
   nb::class_<SyncFindingRecord>(m, "SyncFinding")
       .def_ro("verdict", &SyncFindingRecord::verdict)
-      .def_ro("op", &SyncFindingRecord::op)
-      .def_ro("location", &SyncFindingRecord::location)
-      .def_ro("other_op", &SyncFindingRecord::otherOp)
-      .def_ro("other_location", &SyncFindingRecord::otherLocation)
       .def_ro("message", &SyncFindingRecord::message)
+      .def_ro("at", &SyncFindingRecord::at)
+      .def_ro("other", &SyncFindingRecord::other)
       .def_ro("threads", &SyncFindingRecord::threads)
       .def_ro("blocks", &SyncFindingRecord::blocks)
       .def_ro("place", &SyncFindingRecord::place);
   nb::class_<SyncRecord>(m, "SyncVerdict")
-      .def_ro("kernel", &SyncRecord::kernel)
+      .def_ro("name", &SyncRecord::kernel)
       .def_ro("location", &SyncRecord::location)
       .def_ro("verdict", &SyncRecord::verdict)
       .def_ro("findings", &SyncRecord::findings);
@@ -187,6 +215,10 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("max_bytes", &MemoryRecord::maxBytes)
       .def_ro("is_packed_dynamic", &MemoryRecord::isPackedDynamic)
       .def_ro("buffers", &MemoryRecord::buffers);
+  nb::class_<ShortageRecord>(m, "Shortage")
+      .def_ro("kernel", &ShortageRecord::kernel)
+      .def_ro("required_bytes", &ShortageRecord::requiredBytes)
+      .def_ro("limit_bytes", &ShortageRecord::limitBytes);
   nb::class_<CompileResult>(m, "CompileResult")
       .def_ro("succeeded", &CompileResult::succeeded)
       .def_ro("stage", &CompileResult::stage)
@@ -194,8 +226,12 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("kernels", &CompileResult::kernels)
       .def_ro("entries", &CompileResult::entries)
       .def_ro("plan", &CompileResult::plan)
-      .def_ro("shared_buffers", &CompileResult::sharedBuffers)
+      // Kept by modules, which do not keep the rest.
+      .def_ro("shared_buffers", &CompileResult::sharedBuffers,
+              nb::rv_policy::copy)
       .def_ro("memory", &CompileResult::memory)
+      .def_ro("shortage", &CompileResult::shortage)
+      .def_ro("barriers", &CompileResult::barriers)
       .def_ro("sync", &CompileResult::sync)
       .def_ro("are_kernels_formed", &CompileResult::areKernelsFormed)
       .def_prop_ro(
@@ -238,9 +274,11 @@ static void bindCompile(nb::module_ &m) {
 
 NB_MODULE(_native, m) {
   m.doc() = "The compiler of mlir-workgroup; use the package `pipeline`.";
-  bindRecords(m);
+  bindDiagnostics(m);
+  bindKernels(m);
   bindEntries(m);
   bindEmulator(m);
+  bindBarriers(m);
   bindSync(m);
   bindCompile(m);
   bindKernelFunctions(m);

@@ -102,6 +102,10 @@ struct CompileResult {
   std::vector<SharedBuffer> sharedBuffers;
   /// From stage GPU on.
   std::vector<MemoryRecord> memory;
+  /// After a failure, the first kernel that lacks some.
+  std::optional<ShortageRecord> shortage;
+  /// Why there is each barrier that was inserted; from stage GPU on.
+  std::vector<BarrierRecord> barriers;
   /// If it was asked for.
   std::vector<SyncRecord> sync;
   /// A schedule has formed the kernels of operations of linalg.

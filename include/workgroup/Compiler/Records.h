@@ -81,12 +81,15 @@ struct PartRecord {
   unsigned dim;
 };
 
+/// A parameter of the PTX: parts that are equal in every launch.
+struct ParameterRecord {
+  std::vector<PartRecord> parts;
+};
+
 struct KernelRecord {
   std::string name;
   std::vector<ArgumentRecord> arguments;
-  /// Each parameter of the PTX, with the parts that it stands for, which are
-  /// equal.
-  std::vector<std::vector<PartRecord>> parameters;
+  std::vector<ParameterRecord> parameters;
   /// Threads per block and blocks per grid, if all launches agree on constants.
   std::optional<std::array<int64_t, 3>> block, grid;
   /// Those that every launch has to have, because the code relies on them.
@@ -130,16 +133,47 @@ struct MemoryRecord {
   std::vector<BufferPlacementRecord> buffers;
 };
 
+/// A kernel that takes more workgroup memory than it can have; in bytes.
+struct ShortageRecord {
+  std::string kernel;
+  int64_t requiredBytes, limitBytes;
+};
+
+/// An operation, by its name, and where it stands.
+struct SyncPlaceRecord {
+  std::string op;
+  SourceLocation location;
+};
+
+/// A pair of accesses that a barrier orders: docs/synchronization.md.
+struct OrderedPairRecord {
+  SyncPlaceRecord first, second;
+  bool isInLaterIteration;
+  /// Ids of two threads that touch the same memory, and where they meet: in
+  /// bytes or, if `isInBytes` is not set, as indices. Empty if none are known;
+  /// then `reason` says why.
+  std::vector<std::array<int64_t, 3>> threads;
+  std::vector<int64_t> place;
+  bool isInBytes;
+  std::string reason;
+};
+
+/// Why a barrier was inserted: docs/synchronization.md.
+struct BarrierRecord {
+  std::vector<OrderedPairRecord> pairs;
+  int64_t barriers, needed;
+  std::optional<OrderedPairRecord> certificate;
+  bool isOptimal;
+};
+
 /// Something that is wrong, or may be, with the synchronisation of a kernel.
 struct SyncFindingRecord {
   /// `MAYBE`, `RACE`, `UNFIXABLE` or `DIVERGENT`.
   std::string verdict;
-  std::string op;
-  SourceLocation location;
-  /// The other access; empty if there is none.
-  std::string otherOp;
-  SourceLocation otherLocation;
   std::string message;
+  /// Where it is wrong, and the other access if there is one.
+  SyncPlaceRecord at;
+  std::optional<SyncPlaceRecord> other;
   /// Ids of two threads for which it happens, that of the other access first;
   /// none if they are not known.
   std::vector<std::array<int64_t, 3>> threads;

@@ -20,6 +20,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Target/LaunchLimits.h"
+#include "workgroup/Transforms/Verify.h"
 #include "llvm/Support/CommandLine.h"
 #include <optional>
 #include <string>
@@ -106,17 +107,22 @@ struct MemoryPlacement {
   std::vector<BufferPlacement> buffers;
 };
 
+/// The workgroup memory of the kernels of a module.
+struct MemoryReport {
+  std::vector<MemoryPlacement> placements;
+  std::vector<MemoryShortage> shortages;
+};
+
 /// Packs the workgroup buffers of all kernels of `module`. See pass
-/// `workgroup-pack-memory`. Appends the memory of each kernel to `placements`
-/// if given.
+/// `workgroup-pack-memory`. Appends the memory of each kernel to `report` if
+/// given.
 LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options = {},
-                         std::vector<MemoryPlacement> *placements = nullptr);
+                         MemoryReport *report = nullptr);
 
 /// The pass `workgroup-pack-memory`, which reports the memory of each kernel to
-/// `placements`; it must outlive the run.
-std::unique_ptr<Pass>
-createPackMemoryPass(const PackMemoryOptions &options,
-                     std::vector<MemoryPlacement> *placements);
+/// `report`; it must outlive the run.
+std::unique_ptr<Pass> createPackMemoryPass(const PackMemoryOptions &options,
+                                           MemoryReport *report);
 
 inline llvm::cl::ValuesClass getReuseValues() {
   return llvm::cl::values(

@@ -80,9 +80,47 @@ struct SyncReport {
   std::vector<SyncFinding> findings;
 };
 
+/// A pair of accesses that a barrier orders.
+struct OrderedPair {
+  SyncFinding::Place first, second;
+  /// The second one is of a later iteration of a loop around both.
+  bool isInLaterIteration = false;
+  /// Two threads that touch the same memory, by their ids, and where they meet:
+  /// in bytes or, if `isInBytes` is not set, as indices. Empty if none are
+  /// known.
+  SmallVector<std::array<int64_t, 3>, 2> threads;
+  SmallVector<int64_t, 1> place;
+  bool isInBytes = false;
+  /// Why it is not known whether there are such threads.
+  std::string reason;
+};
+
+/// Why a barrier was inserted.
+struct BarrierReport {
+  /// Barriers that were inserted together.
+  size_t numBarriers = 0;
+  /// Pairs no two of which one barrier could help to order.
+  size_t numNeeded = 0;
+  /// No fewer barriers would do.
+  bool isOptimal = false;
+  /// The pairs that the barrier orders, and the first ones of them.
+  size_t numPairs = 0;
+  std::vector<OrderedPair> pairs;
+  /// That of the needed ones which this barrier orders, if any.
+  std::optional<OrderedPair> certificate;
+};
+
 /// Inserts the fewest barriers that order what different threads do in the
-/// kernels inside `root`. Fails, with a diagnostic, where none can.
-LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {});
+/// kernels inside `root`. Fails, with a diagnostic, where none can. Appends why
+/// there is each to `reports` if given.
+LogicalResult insertBarriers(Operation *root, const SyncOptions &options = {},
+                             std::vector<BarrierReport> *reports = nullptr);
+
+/// The pass `workgroup-insert-barriers`, which reports why there is each
+/// barrier to `reports`; it must outlive the run.
+std::unique_ptr<Pass>
+createInsertBarriersPass(const SyncOptions &options,
+                         std::vector<BarrierReport> *reports);
 
 /// Removes barriers that order nothing which others do not order.
 void eliminateBarriers(Operation *root, const SyncOptions &options = {});

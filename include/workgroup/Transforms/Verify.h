@@ -18,6 +18,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Target/LaunchLimits.h"
+#include <string>
+#include <vector>
 
 namespace mlir::workgroup {
 
@@ -35,10 +37,24 @@ struct VerifyKernelsOptions {
   bool assumeDistinctArguments = false;
 };
 
+/// A kernel that takes more workgroup memory than it can have; in bytes.
+struct MemoryShortage {
+  std::string kernel;
+  int64_t requiredBytes = 0, limitBytes = 0;
+};
+
 /// Rejects what the lowering to NVVM would miscompile. See pass
-/// `workgroup-verify-kernels`.
+/// `workgroup-verify-kernels`. Appends what kernels lack to `shortages` if
+/// given.
 LogicalResult verifyKernels(ModuleOp module,
-                            const VerifyKernelsOptions &options = {});
+                            const VerifyKernelsOptions &options = {},
+                            std::vector<MemoryShortage> *shortages = nullptr);
+
+/// The pass `workgroup-verify-kernels`, which reports what kernels lack to
+/// `shortages`; it must outlive the run.
+std::unique_ptr<Pass>
+createVerifyKernelsPass(const VerifyKernelsOptions &options,
+                        std::vector<MemoryShortage> *shortages);
 
 #define GEN_PASS_DECL
 #include "workgroup/Transforms/Verify.h.inc"

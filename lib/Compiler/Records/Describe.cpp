@@ -88,7 +88,7 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
   for (Type type : signature.arguments)
     kernel.arguments.push_back(describeArgument(type, alignment));
   for (const KernelParameter &parameter : signature.parameters) {
-    auto &parts = kernel.parameters.emplace_back();
+    std::vector<PartRecord> &parts = kernel.parameters.emplace_back().parts;
     for (const ArgumentPart &part : parameter)
       parts.push_back({getKindName(part.kind), part.argument, part.dim});
   }
@@ -209,6 +209,10 @@ MemoryRecord describeMemory(const MemoryPlacement &placement) {
                               makeLocation(buffer.loc)});
   }
   return record;
+}
+
+ShortageRecord describeShortage(const MemoryShortage &shortage) {
+  return {toUTF8(shortage.kernel), shortage.requiredBytes, shortage.limitBytes};
 }
 
 static SharedBuffer describeBuffer(MemRefType type, std::string symbol,

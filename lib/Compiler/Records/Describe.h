@@ -34,6 +34,9 @@ std::vector<EntryRecord> describeEntries(ModuleOp module, int64_t alignment);
 /// The workgroup memory of a kernel.
 MemoryRecord describeMemory(const MemoryPlacement &placement);
 
+/// What a kernel lacks.
+ShortageRecord describeShortage(const MemoryShortage &shortage);
+
 /// The buffers of the outlined `module` in workgroup memory.
 std::vector<SharedBuffer> describeSharedBuffers(ModuleOp module);
 

@@ -48,6 +48,10 @@ static std::string getVerdictName(SyncVerdict verdict) {
   llvm_unreachable("unknown verdict");
 }
 
+static SyncPlaceRecord describePlace(const SyncFinding::Place &place) {
+  return {place.op, getSourceLocation(place.location)};
+}
+
 SyncRecord describeSync(const SyncReport &report) {
   SyncRecord record;
   record.kernel = toUTF8(report.kernel);
@@ -56,17 +60,36 @@ SyncRecord describeSync(const SyncReport &report) {
   for (const SyncFinding &finding : report.findings) {
     SyncFindingRecord &found = record.findings.emplace_back();
     found.verdict = getVerdictName(finding.verdict);
-    found.op = finding.at.op;
-    found.location = getSourceLocation(finding.at.location);
-    if (finding.other) {
-      found.otherOp = finding.other->op;
-      found.otherLocation = getSourceLocation(finding.other->location);
-    }
     found.message = toUTF8(finding.message);
+    found.at = describePlace(finding.at);
+    if (finding.other)
+      found.other = describePlace(*finding.other);
     found.threads.assign(finding.threads.begin(), finding.threads.end());
     found.blocks.assign(finding.blocks.begin(), finding.blocks.end());
     found.place.assign(finding.place.begin(), finding.place.end());
   }
+  return record;
+}
+
+static OrderedPairRecord describePair(const OrderedPair &pair) {
+  return {describePlace(pair.first),
+          describePlace(pair.second),
+          pair.isInLaterIteration,
+          {pair.threads.begin(), pair.threads.end()},
+          {pair.place.begin(), pair.place.end()},
+          pair.isInBytes,
+          toUTF8(pair.reason)};
+}
+
+BarrierRecord describeBarrier(const BarrierReport &report) {
+  BarrierRecord record;
+  for (const OrderedPair &pair : report.pairs)
+    record.pairs.push_back(describePair(pair));
+  record.barriers = report.numBarriers;
+  record.needed = report.numNeeded;
+  if (report.certificate)
+    record.certificate = describePair(*report.certificate);
+  record.isOptimal = report.isOptimal;
   return record;
 }
 

@@ -51,6 +51,9 @@ SourceLocation getSourceLocation(Location loc);
 /// The findings on the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
 
+/// Why there is a barrier.
+BarrierRecord describeBarrier(const BarrierReport &report);
+
 /// The first place in a file that `loc` tells of.
 SourceLocation makeLocation(Location loc);
 

@@ -39,11 +39,12 @@ namespace {
 
 class MemoryPacker {
 public:
-  MemoryPacker(ModuleOp module, const PackMemoryOptions &options)
-      : module(module), options(options), collector(module, options.alignment) {
-  }
+  MemoryPacker(ModuleOp module, const PackMemoryOptions &options,
+               MemoryReport &report)
+      : module(module), options(options), report(report),
+        collector(module, options.alignment) {}
 
-  LogicalResult run(std::vector<MemoryPlacement> *placements);
+  LogicalResult run();
 
 private:
   LogicalResult decide(PackedKernel &kernel);
@@ -57,6 +58,8 @@ private:
                             const Chip &chip);
   void collectRuntimeSized(PackedKernel &kernel);
   LogicalResult placeWindow(PackedKernel &kernel);
+  LogicalResult fail(const PackedKernel &kernel, ArrayRef<KernelBuffer> buffers,
+                     int64_t bytes, int64_t limit);
   LogicalResult checkCapacity(const PackedKernel &kernel);
   const UniformityAnalysis *getUniformity() const {
     return uniformity ? &*uniformity : nullptr;
@@ -64,6 +67,7 @@ private:
 
   ModuleOp module;
   const PackMemoryOptions &options;
+  MemoryReport &report;
   PackCollector collector;
   std::optional<UniformityAnalysis> uniformity;
 };
@@ -279,12 +283,20 @@ void MemoryPacker::collectRuntimeSized(PackedKernel &kernel) {
   }
 }
 
+/// Says that `kernel` would take `bytes` where it can have `limit`.
+LogicalResult MemoryPacker::fail(const PackedKernel &kernel,
+                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
+                                 int64_t limit) {
+  report.shortages.push_back(emitCapacityError(
+      RemarkSource::PackMemory, kernel.kernel, buffers, bytes, limit));
+  return failure();
+}
+
 LogicalResult MemoryPacker::checkCapacity(const PackedKernel &kernel) {
   auto check = [&](int64_t bytes, int64_t limit) -> LogicalResult {
     if (bytes <= limit)
       return success();
-    return emitCapacityError(RemarkSource::PackMemory, kernel.kernel,
-                             kernel.memory.buffers, bytes, limit);
+    return fail(kernel, kernel.memory.buffers, bytes, limit);
   };
   int64_t kept = kernel.getKeptBytes(), maxStatic = getStaticLimit(kernel);
   if (!kernel.hasArena)
@@ -375,8 +387,7 @@ LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   dropUselessBounds(kernel);
   if (const KernelBuffer *large =
           findLargerThan(kernel.memory, kernel.maxBytes))
-    return emitCapacityError(RemarkSource::PackMemory, kernel.kernel, *large,
-                             large->bytes, kernel.maxBytes);
+    return fail(kernel, *large, large->bytes, kernel.maxBytes);
   findMembers(kernel);
   BufferLiveness liveness(kernel.kernel, getUniformity());
   decideArena(kernel, chooseLayout(kernel, liveness, *chip));
@@ -392,7 +403,7 @@ LogicalResult MemoryPacker::decide(PackedKernel &kernel) {
   return success();
 }
 
-LogicalResult MemoryPacker::run(std::vector<MemoryPlacement> *placements) {
+LogicalResult MemoryPacker::run() {
   std::vector<PackedKernel> kernels = collector.collectKernels();
   bool hasFailed = false;
   for (PackedKernel &kernel : kernels)
@@ -402,17 +413,17 @@ LogicalResult MemoryPacker::run(std::vector<MemoryPlacement> *placements) {
   IRRewriter rewriter(module.getContext());
   for (PackedKernel &kernel : kernels) {
     reportKernel(kernel);
-    if (placements)
-      placements->push_back(describeKernel(kernel));
+    report.placements.push_back(describeKernel(kernel));
     rewriteKernel(kernel, rewriter);
   }
   return success();
 }
 
 LogicalResult packMemory(ModuleOp module, const PackMemoryOptions &options,
-                         std::vector<MemoryPlacement> *placements) {
+                         MemoryReport *report) {
   unifyDynamicMemory(module);
-  return MemoryPacker(module, options).run(placements);
+  MemoryReport unwanted;
+  return MemoryPacker(module, options, report ? *report : unwanted).run();
 }
 
 namespace {
@@ -440,21 +451,20 @@ struct PackMemoryPass final : impl::PackMemoryPassBase<PackMemoryPass> {
     if (failed(packMemory(getOperation(),
                           {reuse, dynamic, maxStaticBytes, maxBytes, alignment,
                            insertBarriers, chip},
-                          placements)))
+                          report)))
       signalPassFailure();
   }
 
-  std::vector<MemoryPlacement> *placements = nullptr;
+  MemoryReport *report = nullptr;
 };
 } // namespace
 
-std::unique_ptr<Pass>
-createPackMemoryPass(const PackMemoryOptions &options,
-                     std::vector<MemoryPlacement> *placements) {
+std::unique_ptr<Pass> createPackMemoryPass(const PackMemoryOptions &options,
+                                           MemoryReport *report) {
   auto pass = std::make_unique<PackMemoryPass>(PackMemoryPassOptions{
       options.reuse, options.dynamic, options.maxStaticBytes, options.maxBytes,
       options.alignment, options.insertBarriers, options.chip});
-  pass->placements = placements;
+  pass->report = report;
   return pass;
 }
 

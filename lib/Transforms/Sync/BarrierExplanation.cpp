@@ -19,105 +19,137 @@
 
 namespace mlir::workgroup {
 
-namespace {
+//===----------------------------------------------------------------------===//
+// In words and as JSON
+//===----------------------------------------------------------------------===//
 
-/// Tells of pairs of accesses, for people and as JSON.
-class PairPrinter {
-public:
-  explicit PairPrinter(const KernelSync &kernel) : kernel(kernel) {}
+static FileLineColLoc getFileLocation(LocationAttr location) {
+  return location.findInstanceOf<FileLineColLoc>();
+}
 
-  std::string print(const Hazard &hazard) const;
-  /// Writes an object whose keys are in order, as those of the others are.
-  void write(llvm::json::OStream &json, const Hazard &hazard) const;
-
-private:
-  static void write(llvm::json::OStream &json, const ThreadAccess &access);
-  /// True if places are bytes, not indices.
-  bool isInBytes(const Hazard &hazard) const {
-    const ThreadAccess &access = kernel.getAccess(hazard.first);
-    return access.footprint && !access.footprint->basis;
-  }
-
-  const KernelSync &kernel;
-};
-
-} // namespace
-
-static void printLine(raw_ostream &os, Operation *op) {
-  os << "'" << op->getName() << "'";
-  if (auto location = op->getLoc()->findInstanceOf<FileLineColLoc>())
+static void printPlace(raw_ostream &os, const SyncFinding::Place &place) {
+  os << "'" << place.op << "'";
+  if (auto location = getFileLocation(place.location))
     os << " of line " << location.getLine();
 }
 
-std::string PairPrinter::print(const Hazard &hazard) const {
+static std::string print(const OrderedPair &pair) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  printLine(os, kernel.getAccess(hazard.first).op);
+  printPlace(os, pair.first);
   os << " before ";
-  printLine(os, kernel.getAccess(hazard.second).op);
-  if (hazard.order.loop)
+  printPlace(os, pair.second);
+  if (pair.isInLaterIteration)
     os << " in a later iteration";
-  if (const auto &witness = hazard.conflict.witness) {
-    os << " (";
-    os << printIds("thread", witness->threads[0]);
-    os << " and ";
-    os << printIds("thread", witness->threads[1]);
-    os << (isInBytes(hazard) ? " at byte " : " at index ");
-    llvm::interleave(witness->place, os, ", ");
-    os << ")";
-  } else {
-    os << " (possibly: " << hazard.conflict.reason << ")";
+  if (pair.threads.empty()) {
+    os << " (possibly: " << pair.reason << ")";
+    return text;
   }
+  os << " (" << printIds("thread", pair.threads[0]) << " and "
+     << printIds("thread", pair.threads[1])
+     << (pair.isInBytes ? " at byte " : " at index ");
+  llvm::interleave(pair.place, os, ", ");
+  os << ")";
   return text;
 }
 
-void PairPrinter::write(llvm::json::OStream &json, const ThreadAccess &access) {
-  auto location = access.op->getLoc()->findInstanceOf<FileLineColLoc>();
-  json.object([&] {
-    if (location) {
+static void write(llvm::json::OStream &json, StringRef name,
+                  const SyncFinding::Place &place) {
+  json.attributeObject(name, [&] {
+    if (auto location = getFileLocation(place.location)) {
       json.attribute("column", location.getColumn());
       json.attribute("file", location.getFilename().getValue());
       json.attribute("line", location.getLine());
     }
-    json.attribute("op", access.op->getName().getStringRef());
+    json.attribute("op", place.op);
   });
 }
 
 static void writeNumbers(llvm::json::OStream &json, ArrayRef<int64_t> numbers) {
-  json.array([&] {
-    for (int64_t number : numbers)
-      json.value(number);
+  for (int64_t number : numbers)
+    json.value(number);
+}
+
+/// Writes an object whose keys are in order, as those of the others are.
+static void write(llvm::json::OStream &json, const OrderedPair &pair) {
+  auto writePlace = [&](StringRef name) {
+    json.attributeArray(name, [&] { writeNumbers(json, pair.place); });
+  };
+  bool isKnown = !pair.threads.empty();
+  json.object([&] {
+    if (isKnown && pair.isInBytes)
+      writePlace("byte");
+    write(json, "first", pair.first);
+    if (isKnown && !pair.isInBytes)
+      writePlace("index");
+    json.attribute("later_iteration", pair.isInLaterIteration);
+    if (!isKnown)
+      json.attribute("reason", pair.reason);
+    write(json, "second", pair.second);
+    if (isKnown)
+      json.attributeArray("threads", [&] {
+        for (const std::array<int64_t, 3> &ids : pair.threads)
+          json.array([&] { writeNumbers(json, ids); });
+      });
   });
 }
 
-void PairPrinter::write(llvm::json::OStream &json, const Hazard &hazard) const {
-  const auto &witness = hazard.conflict.witness;
-  auto writePlace = [&](StringRef name) {
-    json.attributeBegin(name);
-    writeNumbers(json, witness->place);
-    json.attributeEnd();
-  };
-  auto writeAccess = [&](StringRef name, unsigned access) {
-    json.attributeBegin(name);
-    write(json, kernel.getAccess(access));
-    json.attributeEnd();
-  };
+static std::string printJSON(const BarrierReport &report) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  // Values that are made first take as long as a pass.
+  llvm::json::OStream json(stream);
   json.object([&] {
-    if (witness && isInBytes(hazard))
-      writePlace("byte");
-    writeAccess("first", hazard.first);
-    if (witness && !isInBytes(hazard))
-      writePlace("index");
-    json.attribute("later_iteration", hazard.order.loop.has_value());
-    if (!witness)
-      json.attribute("reason", hazard.conflict.reason);
-    writeAccess("second", hazard.second);
-    if (witness)
-      json.attributeArray("threads", [&] {
-        for (const std::array<int64_t, 3> &ids : witness->threads)
-          writeNumbers(json, ids);
-      });
+    json.attribute("barriers", int64_t(report.numBarriers));
+    if (report.certificate) {
+      json.attributeBegin("certificate");
+      write(json, *report.certificate);
+      json.attributeEnd();
+    }
+    json.attribute("needed", int64_t(report.numNeeded));
+    json.attribute("optimal", report.isOptimal);
+    json.attributeArray("pairs", [&] {
+      for (const OrderedPair &pair : report.pairs)
+        write(json, pair);
+    });
   });
+  return text;
+}
+
+static std::string print(const BarrierReport &report) {
+  constexpr size_t kMaxTold = 4;
+  SmallVector<std::string> texts;
+  for (const OrderedPair &pair : ArrayRef(report.pairs).take_front(kMaxTold))
+    texts.push_back(print(pair));
+  std::string message =
+      "barrier orders " + (texts.empty() ? "what those do who go this way"
+                                         : llvm::join(texts, ", "));
+  if (report.numPairs > texts.size())
+    message +=
+        " and " + std::to_string(report.numPairs - texts.size()) + " more";
+  return message;
+}
+
+//===----------------------------------------------------------------------===//
+// What a barrier is for
+//===----------------------------------------------------------------------===//
+
+static OrderedPair describePair(const KernelSync &kernel,
+                                const Hazard &hazard) {
+  OrderedPair pair;
+  const ThreadAccess &first = kernel.getAccess(hazard.first);
+  pair.first = getPlace(first.op);
+  pair.second = getPlace(kernel.getAccess(hazard.second).op);
+  pair.isInLaterIteration = hazard.order.loop.has_value();
+  pair.isInBytes = first.footprint && !first.footprint->basis;
+  if (const auto &witness = hazard.conflict.witness) {
+    pair.threads.assign(std::begin(witness->threads),
+                        std::end(witness->threads));
+    pair.place = witness->place;
+  } else {
+    pair.reason = hazard.conflict.reason;
+  }
+  return pair;
 }
 
 /// Which hazards, by number, the barrier at a point of the placement orders: by
@@ -139,54 +171,43 @@ SmallVector<unsigned, 0> BarrierExplainer::findOrdered(unsigned point) {
   return found;
 }
 
+BarrierReport BarrierExplainer::makeReport(unsigned point) {
+  constexpr size_t kMaxPairs = 256;
+  BarrierReport report;
+  report.numBarriers = placement.points.size();
+  report.numNeeded = placement.certificate.size();
+  report.isOptimal = placement.isOptimal;
+  SmallVector<unsigned, 0> ordered = findOrdered(point);
+  report.numPairs = ordered.size();
+  for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs))
+    report.pairs.push_back(describePair(kernel, hazards[number]));
+  // No other barrier helps against that.
+  auto *needed = llvm::find_if(ordered, [&](unsigned number) {
+    return llvm::binary_search(placement.certificate, number);
+  });
+  if (needed != ordered.end())
+    report.certificate = describePair(kernel, hazards[*needed]);
+  return report;
+}
+
 void BarrierExplainer::explain(Operation *barrier, unsigned point) {
   auto told =
       passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier);
   auto explained =
       analysisRemark(RemarkSource::InsertBarriers, "ExplainedBarrier", barrier);
-  if (!told && !explained)
+  if (!told && !explained && !reports)
     return;
-  PairPrinter printer(kernel);
-  constexpr size_t kMaxTold = 4, kMaxPairs = 256;
-  SmallVector<unsigned, 0> ordered = findOrdered(point);
-  SmallVector<std::string> texts;
-  for (unsigned number : ArrayRef(ordered).take_front(kMaxTold))
-    texts.push_back(printer.print(hazards[number]));
-  // No other barrier helps against that.
-  auto *needed = llvm::find_if(ordered, [&](unsigned number) {
-    return llvm::binary_search(placement.certificate, number);
-  });
-  std::string message =
-      "barrier orders " + (texts.empty() ? "what those do who go this way"
-                                         : llvm::join(texts, ", "));
-  if (ordered.size() > texts.size())
-    message +=
-        " and " + std::to_string(ordered.size() - texts.size()) + " more";
-  told << message << remark::metric("Hazards", ordered.size())
-       << remark::metric("Barriers", placement.points.size())
-       << remark::metric("Needed", placement.certificate.size())
-       << remark::metric("Optimal", placement.isOptimal);
-  if (needed != ordered.end())
-    told << remark::metric("Certificate", printer.print(hazards[*needed]));
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  // Values that are made first take as long as a pass.
-  llvm::json::OStream json(stream);
-  json.object([&] {
-    json.attribute("barriers", int64_t(placement.points.size()));
-    if (needed != ordered.end()) {
-      json.attributeBegin("certificate");
-      printer.write(json, hazards[*needed]);
-      json.attributeEnd();
-    }
-    json.attribute("needed", int64_t(placement.certificate.size()));
-    json.attribute("optimal", placement.isOptimal);
-    json.attributeArray("pairs", [&] {
-      for (unsigned number : ArrayRef(ordered).take_front(kMaxPairs))
-        printer.write(json, hazards[number]);
-    });
-  });
-  explained << text;
+  BarrierReport report = makeReport(point);
+  told << print(report) << remark::metric("Hazards", report.numPairs)
+       << remark::metric("Barriers", report.numBarriers)
+       << remark::metric("Needed", report.numNeeded)
+       << remark::metric("Optimal", report.isOptimal);
+  if (report.certificate)
+    told << remark::metric("Certificate", print(*report.certificate));
+  if (explained)
+    explained << printJSON(report);
+  if (reports)
+    reports->push_back(std::move(report));
 }
 
 } // namespace mlir::workgroup

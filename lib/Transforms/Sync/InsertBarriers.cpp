@@ -40,10 +40,11 @@ namespace {
 class BarrierEditor {
 public:
   BarrierEditor(KernelSync &kernel, InlinedProgram &program,
-                const HazardsAtCalls &atCalls, const SyncOptions &options)
+                const HazardsAtCalls &atCalls, const SyncOptions &options,
+                std::vector<BarrierReport> *reports)
       : kernel(kernel), program(program), atCalls(atCalls),
         rewriter(kernel.getScope()->getContext()), options(options),
-        findings(kernel) {}
+        reports(reports), findings(kernel) {}
 
   LogicalResult insert();
 
@@ -68,6 +69,7 @@ private:
   const HazardsAtCalls &atCalls;
   IRRewriter rewriter;
   const SyncOptions &options;
+  std::vector<BarrierReport> *reports;
   /// Shared, so that no pair is told of twice.
   SyncFindings findings;
   /// The barriers of the block order what threads of a warp do, too.
@@ -227,7 +229,7 @@ LogicalResult BarrierEditor::insertAt(const SyncTree &tree,
                     "have to stand on; split it, or use structured control "
                     "flow");
   }
-  BarrierExplainer explainer(kernel, tree, hazards, placement);
+  BarrierExplainer explainer(kernel, tree, hazards, placement, reports);
   for (auto [number, next] : llvm::enumerate(nexts))
     explainer.explain(insertBarrier(unit, part, next), number);
   return success();
@@ -278,7 +280,8 @@ LogicalResult BarrierEditor::insert() {
 // Passes
 //===----------------------------------------------------------------------===//
 
-LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
+LogicalResult insertBarriers(Operation *root, const SyncOptions &options,
+                             std::vector<BarrierReport> *reports) {
   inferLaunchSizes(root);
   EdgeBlocks places(root, options);
   HazardsAtCalls atCalls(root, options);
@@ -295,7 +298,8 @@ LogicalResult insertBarriers(Operation *root, const SyncOptions &options) {
       own.warns &= isKernel(scope) || !program.isSeenAtCalls(scope);
       // Which numbers others use where it is called is not known here.
       own.hasNamedBarriers &= isKernel(scope);
-      if (failed(BarrierEditor(kernel, program, atCalls, own).insert()))
+      if (failed(
+              BarrierEditor(kernel, program, atCalls, own, reports).insert()))
         return failure();
     }
   }
@@ -309,12 +313,26 @@ struct InsertBarriersPass final
   using InsertBarriersPassBase::InsertBarriersPassBase;
 
   void runOnOperation() override {
-    if (failed(insertBarriers(getOperation(), {assumeDistinctArguments, strict,
-                                               warns, refuses, namedBarriers})))
+    if (failed(insertBarriers(
+            getOperation(),
+            {assumeDistinctArguments, strict, warns, refuses, namedBarriers},
+            reports)))
       signalPassFailure();
   }
+
+  std::vector<BarrierReport> *reports = nullptr;
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+createInsertBarriersPass(const SyncOptions &options,
+                         std::vector<BarrierReport> *reports) {
+  auto pass = std::make_unique<InsertBarriersPass>(InsertBarriersPassOptions{
+      options.assumeDistinctArguments, options.isStrict, options.warns,
+      options.refuses, options.hasNamedBarriers});
+  pass->reports = reports;
+  return pass;
+}
 
 } // namespace mlir::workgroup

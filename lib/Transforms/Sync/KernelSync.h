@@ -134,25 +134,30 @@ std::string printIds(StringRef what, const std::array<int64_t, 3> &ids);
 Operation *createBarrier(RewriterBase &rewriter, UniformityUnit unit,
                          const ThreadPart *part, Operation *before);
 
-/// Says by remarks why barriers of a placement are there: which hazards they
-/// order, and which of these show that as many barriers are needed. One remark
-/// is for people, one is JSON (docs/synchronization.md).
+/// Says why barriers of a placement are there: which hazards they order, and
+/// which of these show that as many barriers are needed. By remarks, of which
+/// one is for people and one is JSON (docs/synchronization.md), and in
+/// `reports` if given.
 class BarrierExplainer {
 public:
   BarrierExplainer(const KernelSync &kernel, const SyncTree &tree,
-                   ArrayRef<Hazard> hazards, const SyncPlacement &placement)
-      : kernel(kernel), tree(tree), hazards(hazards), placement(placement) {}
+                   ArrayRef<Hazard> hazards, const SyncPlacement &placement,
+                   std::vector<BarrierReport> *reports)
+      : kernel(kernel), tree(tree), hazards(hazards), placement(placement),
+        reports(reports) {}
 
   /// Explains a `barrier` at a point of the placement, by number.
   void explain(Operation *barrier, unsigned point);
 
 private:
   SmallVector<unsigned, 0> findOrdered(unsigned point);
+  BarrierReport makeReport(unsigned point);
 
   const KernelSync &kernel;
   const SyncTree &tree;
   ArrayRef<Hazard> hazards;
   const SyncPlacement &placement;
+  std::vector<BarrierReport> *reports;
   /// The hazards that each point orders by itself; empty until somebody asks.
   std::vector<SmallVector<unsigned, 0>> orderedBy;
 };

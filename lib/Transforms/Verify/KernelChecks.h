@@ -52,17 +52,18 @@ LogicalResult verifyAttributions(Operation *scope);
 
 /// Emits the error of the pass `source` that `kernel` takes `bytes` of
 /// workgroup memory where it can have `limit`, with a note for each of its
-/// `buffers`.
-LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
-                                ArrayRef<KernelBuffer> buffers, int64_t bytes,
-                                int64_t limit, int64_t dynamicBytes = 0);
+/// `buffers`. Returns what the error says.
+MemoryShortage emitCapacityError(RemarkSource source, Operation *kernel,
+                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
+                                 int64_t limit, int64_t dynamicBytes = 0);
 
 /// Emits an error for each kernel of `scopes` whose dynamic memory upstream
 /// would put over its static buffers, and for each that needs more memory than
-/// `options` or its chip allow.
+/// `options` or its chip allow, which is appended to `shortages`.
 LogicalResult verifyWorkgroupMemory(ModuleOp module,
                                     ArrayRef<Operation *> scopes,
-                                    const VerifyKernelsOptions &options);
+                                    const VerifyKernelsOptions &options,
+                                    std::vector<MemoryShortage> &shortages);
 
 } // namespace mlir::workgroup
 

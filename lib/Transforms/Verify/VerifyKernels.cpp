@@ -48,8 +48,9 @@ namespace {
 
 class KernelVerifier {
 public:
-  KernelVerifier(ModuleOp module, const VerifyKernelsOptions &options)
-      : module(module), options(options),
+  KernelVerifier(ModuleOp module, const VerifyKernelsOptions &options,
+                 std::vector<MemoryShortage> &shortages)
+      : module(module), options(options), shortages(shortages),
         arguments(module, options.assumeDistinctArguments),
         uniformity(module, UniformityUnit::Block, &arguments) {}
 
@@ -77,6 +78,7 @@ private:
 
   ModuleOp module;
   const VerifyKernelsOptions &options;
+  std::vector<MemoryShortage> &shortages;
   ArgumentAliases arguments;
   UniformityAnalysis uniformity;
   /// The kernels that were asked for, with the barriers that all threads of the
@@ -411,15 +413,19 @@ LogicalResult KernelVerifier::verify() {
   for (Operation *scope : scopes)
     if (isKernel(scope))
       hasFailed |= failed(verifyMatrixOperands(scope, uniformity));
-  hasFailed |= failed(verifyWorkgroupMemory(module, scopes, options));
+  hasFailed |=
+      failed(verifyWorkgroupMemory(module, scopes, options, shortages));
   for (auto kernels : module.getOps<gpu::GPUModuleOp>())
     hasFailed |= failed(verifyOperations(kernels));
   return failure(hasFailed);
 }
 
 LogicalResult verifyKernels(ModuleOp module,
-                            const VerifyKernelsOptions &options) {
-  return KernelVerifier(module, options).verify();
+                            const VerifyKernelsOptions &options,
+                            std::vector<MemoryShortage> *shortages) {
+  std::vector<MemoryShortage> unwanted;
+  return KernelVerifier(module, options, shortages ? *shortages : unwanted)
+      .verify();
 }
 
 namespace {
@@ -437,11 +443,24 @@ struct VerifyKernelsPass final
     }
     if (failed(verifyKernels(getOperation(),
                              {verifyBarriers, maxStaticBytes, maxBytes,
-                              assumeBufferAlignment, assumeDistinctArguments})))
+                              assumeBufferAlignment, assumeDistinctArguments},
+                             shortages)))
       signalPassFailure();
     markAllAnalysesPreserved();
   }
+
+  std::vector<MemoryShortage> *shortages = nullptr;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+createVerifyKernelsPass(const VerifyKernelsOptions &options,
+                        std::vector<MemoryShortage> *shortages) {
+  auto pass = std::make_unique<VerifyKernelsPass>(VerifyKernelsPassOptions{
+      options.verifyBarriers, options.maxStaticBytes, options.maxBytes,
+      options.assumeBufferAlignment, options.assumeDistinctArguments});
+  pass->shortages = shortages;
+  return pass;
+}
 
 } // namespace mlir::workgroup

@@ -109,9 +109,9 @@ LogicalResult verifyAttributions(Operation *scope) {
 // The memory of a kernel
 //===----------------------------------------------------------------------===//
 
-LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
-                                ArrayRef<KernelBuffer> buffers, int64_t bytes,
-                                int64_t limit, int64_t dynamicBytes) {
+MemoryShortage emitCapacityError(RemarkSource source, Operation *kernel,
+                                 ArrayRef<KernelBuffer> buffers, int64_t bytes,
+                                 int64_t limit, int64_t dynamicBytes) {
   InFlightDiagnostic diagnostic =
       emitError(kernel->getLoc(), "workgroup memory of kernel '")
       << getScopeName(kernel) << "' is " << bytes << " bytes";
@@ -126,7 +126,7 @@ LogicalResult emitCapacityError(RemarkSource source, Operation *kernel,
   remark::failed(kernel->getLoc(),
                  remarkOptions(source, "OutOfCapacity", kernel))
       << remark::metric("Required", bytes) << remark::metric("Limit", limit);
-  return diagnostic;
+  return {getScopeName(kernel).str(), bytes, limit};
 }
 
 /// The most dynamic memory that a launch of `kernel` is known to ask for, or
@@ -148,11 +148,17 @@ static int64_t getDynamicBytes(Operation *kernel, const KernelBuffers &memory,
 static LogicalResult verifyCapacity(Operation *kernel,
                                     const KernelBuffers &memory,
                                     ArrayRef<gpu::LaunchFuncOp> launches,
-                                    const VerifyKernelsOptions &options) {
+                                    const VerifyKernelsOptions &options,
+                                    std::vector<MemoryShortage> &shortages) {
   int64_t bytes = memory.getStaticBytes();
+  auto fail = [&](int64_t required, int64_t limit, int64_t dynamic) {
+    shortages.push_back(emitCapacityError(RemarkSource::VerifyKernels, kernel,
+                                          memory.buffers, required, limit,
+                                          dynamic));
+    return failure();
+  };
   if (bytes > options.maxStaticBytes)
-    return emitCapacityError(RemarkSource::VerifyKernels, kernel,
-                             memory.buffers, bytes, options.maxStaticBytes);
+    return fail(bytes, options.maxStaticBytes, /*dynamic=*/0);
   int64_t dynamic = getDynamicBytes(kernel, memory, launches);
   if (dynamic == 0)
     return success();
@@ -163,23 +169,22 @@ static LogicalResult verifyCapacity(Operation *kernel,
       return failure();
     limit = chip->maxWorkgroupBytes;
   }
-  if (bytes + dynamic <= limit)
-    return success();
-  return emitCapacityError(RemarkSource::VerifyKernels, kernel, memory.buffers,
-                           bytes + dynamic, limit, dynamic);
+  return bytes + dynamic <= limit ? success()
+                                  : fail(bytes + dynamic, limit, dynamic);
 }
 
 LogicalResult verifyWorkgroupMemory(ModuleOp module,
                                     ArrayRef<Operation *> scopes,
-                                    const VerifyKernelsOptions &options) {
+                                    const VerifyKernelsOptions &options,
+                                    std::vector<MemoryShortage> &shortages) {
   bool hasFailed = false;
   DenseSet<Operation *> reported;
   LaunchSites sites = collectLaunchSites(module);
   for (Operation *kernel : llvm::make_filter_range(scopes, isKernel)) {
     KernelBuffers memory = collectKernelBuffers(kernel);
     auto function = dyn_cast<gpu::GPUFuncOp>(kernel);
-    hasFailed |=
-        failed(verifyCapacity(kernel, memory, sites.lookup(function), options));
+    hasFailed |= failed(verifyCapacity(kernel, memory, sites.lookup(function),
+                                       options, shortages));
     if (memory.buffers.empty())
       continue;
     for (Operation *op : memory.windows) {

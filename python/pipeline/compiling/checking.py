@@ -5,28 +5,20 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal
 
-from ..diagnostics import Location, location_from_native
+from ..conversion import convert, counterpart
+from ..diagnostics import Location
+from ..records.barriers import SyncPlace
 from ..system.files import read_source
 from .compiler import compile_natively, make_chooser, read_schedule
 from .request import Request
-
-if TYPE_CHECKING:
-    from .. import _native
 
 Verdict = Literal["SAFE", "MAYBE", "RACE", "UNFIXABLE", "DIVERGENT"]
 Dim3 = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPlace:
-    """An operation, by its name, and where it stands."""
-
-    op: str
-    location: Location
-
-
+@counterpart("SyncFinding")
 @dataclass(frozen=True, slots=True)
 class SyncFinding:
     """Two accesses that race, or a barrier that not all threads reach.
@@ -47,6 +39,7 @@ class SyncFinding:
     place: tuple[int, ...]
 
 
+@counterpart("SyncVerdict")
 @dataclass(frozen=True, slots=True)
 class KernelVerdict:
     """What is known of one kernel: ``SAFE``, or the gravest of the findings."""
@@ -108,29 +101,7 @@ def check(
         make_chooser(schedule),
     )
     return SyncReport(
-        tuple(_kernel_from_native(record) for record in result.sync),
+        convert(result.sync),
         result.rendered.rstrip("\n"),
         result.are_kernels_formed,
-    )
-
-
-def _kernel_from_native(record: _native.SyncVerdict) -> KernelVerdict:
-    return KernelVerdict(
-        record.kernel,
-        cast(Verdict, record.verdict),
-        location_from_native(record.location),
-        tuple(_finding_from_native(finding) for finding in record.findings),
-    )
-
-
-def _finding_from_native(finding: _native.SyncFinding) -> SyncFinding:
-    other = SyncPlace(finding.other_op, location_from_native(finding.other_location))
-    return SyncFinding(
-        cast(Verdict, finding.verdict),
-        finding.message,
-        SyncPlace(finding.op, location_from_native(finding.location)),
-        other if finding.other_op else None,
-        tuple((x, y, z) for x, y, z in finding.threads),
-        tuple((x, y, z) for x, y, z in finding.blocks),
-        tuple(finding.place),
     )

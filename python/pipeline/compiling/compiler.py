@@ -146,10 +146,10 @@ class Chooser:
 
     def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
         from .. import __version__, _native
+        from ..conversion import convert
         from ..schedules import choose
-        from ..schedules.kernel import kernel_from_native
 
-        self.choice = choose(list(map(kernel_from_native, functions)), self.target, __version__)
+        self.choice = choose(convert(functions), self.target, __version__)
         return None if self._only else _native.SourceText(self.choice.text, SCHEDULE_NAME)
 
 

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..conversion import counterpart
 from ..errors import ShapeError, UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..runtime.host.plan import Function, Plan
 
 
+@counterpart("Entry")
 class Entry(NamedTuple):
     """A host function: its arguments, and which of them are memory that it may write to."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..diagnostics import Diagnostic, Remark, Snapshot
 from ..errors import UsageError
+from ..records.barriers import Barrier
 from ..records.limits import STEP_LIMIT
 from ..records.memory import WorkgroupMemory
 from ..records.signature import Argument, Parameter
@@ -259,6 +260,7 @@ class Module:
     entries: Mapping[str, Entry]
     _plan: PlanText = field(repr=False)
     workgroup_memory: tuple[WorkgroupMemory, ...]
+    _barriers: tuple[Barrier, ...] = field(repr=False)
     schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
 
@@ -335,13 +337,7 @@ class Module:
         ``certificate``: the one of those that this barrier orders, if any, ``optimal``: that no
         fewer barriers would do. docs/synchronization.md has the fields of a pair.
         """
-        import json
-
-        return tuple(
-            json.loads(remark.message)
-            for remark in self.remarks
-            if remark.name == "ExplainedBarrier"
-        )
+        return tuple(barrier.to_json() for barrier in self._barriers)
 
     @property
     def ptx(self) -> str:

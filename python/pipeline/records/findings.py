@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Diagnostic, Location, diagnostic_from_native, location_from_native
+from ..conversion import counterpart, make
+from ..diagnostics import Diagnostic, Location
 
 if TYPE_CHECKING:
     from .. import _native
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 Dim3 = tuple[int, int, int]
 
 
+@counterpart("ThreadId")
 @dataclass(frozen=True, slots=True)
 class Thread:
     """A GPU thread: its ids, and its place in its warp."""
@@ -24,6 +26,7 @@ class Thread:
     lane: int
 
 
+@counterpart("Access")
 @dataclass(frozen=True, slots=True)
 class Access:
     """One side of a finding; ``bytes`` is 0 if it is no access to memory."""
@@ -34,6 +37,7 @@ class Access:
     bytes: int
 
 
+@counterpart("Fix")
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A place where a barrier would mend a race.
@@ -48,6 +52,7 @@ class Fix:
     is_uniform: bool
 
 
+@counterpart("Finding")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong, at one pair of places in the program.
@@ -71,6 +76,7 @@ class Finding:
     fixes: tuple[Fix, ...]
 
 
+@counterpart("AccessStatistics")
 @dataclass(frozen=True, slots=True)
 class AccessStatistics:
     """What the accesses of one place in the program cost.
@@ -91,6 +97,7 @@ class AccessStatistics:
     dense_sectors: int
 
 
+@counterpart("LaunchStatistics")
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """What a launch executed: LLVM instructions and accesses by threads, barriers by blocks."""
@@ -142,61 +149,6 @@ def to_json(value: Any) -> Any:
     return value
 
 
-def _dim3(values: list[int]) -> Dim3:
-    return (values[0], values[1], values[2])
-
-
-def _thread(native: _native.ThreadId) -> Thread:
-    return Thread(_dim3(native.block), _dim3(native.thread), native.warp, native.lane)
-
-
-def _finding(native: _native.Finding) -> Finding:
-    return Finding(
-        kind=native.kind,
-        severity=native.severity,
-        message=native.message,
-        space=native.space,
-        buffer=native.buffer,
-        indices=tuple(native.indices),
-        byte_offset=native.byte_offset,
-        accesses=tuple(
-            Access(item.verb, _thread(item.thread), location_from_native(item.location), item.bytes)
-            for item in native.accesses
-        ),
-        notes=tuple(diagnostic_from_native(note) for note in native.notes),
-        count=native.count,
-        blocks=native.blocks,
-        fixes=tuple(
-            Fix(location_from_native(fix.location), fix.place, fix.is_verified, fix.is_uniform)
-            for fix in native.fixes
-        ),
-    )
-
-
-def _statistics(native: _native.LaunchStatistics) -> Statistics:
-    return Statistics(
-        native.instructions,
-        native.accesses,
-        native.barriers,
-        native.warp_operations,
-        tuple(
-            AccessStatistics(
-                location_from_native(item.location),
-                item.space,
-                item.kind,
-                item.bytes,
-                item.requests,
-                item.accesses,
-                item.wavefronts,
-                item.ideal_wavefronts,
-                item.sectors,
-                item.dense_sectors,
-            )
-            for item in native.per_access
-        ),
-    )
-
-
 def report_from_native(
     native: _native.LaunchResult,
     kernel: str,
@@ -205,16 +157,13 @@ def report_from_native(
     hints: tuple[str, ...] = (),
 ) -> Report:
     """Convert a record of the native extension."""
-    return Report(
+    return make(
+        Report,
+        native,
         kernel=kernel,
         check=check,
-        findings=tuple(_finding(item) for item in native.findings),
         rendered=native.rendered.rstrip("\n"),
-        blocks_run=native.blocks_run,
-        blocks=native.blocks,
-        unreached=tuple(location_from_native(item) for item in native.unreached),
         output=native.output.decode("utf-8", "replace"),
-        statistics=_statistics(native.statistics) if native.statistics else None,
         seconds=seconds,
         hints=hints,
     )

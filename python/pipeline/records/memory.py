@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..diagnostics import Location, location_from_native
+from ..conversion import counterpart
 
 if TYPE_CHECKING:
-    from .. import _native
+    from ..diagnostics import Location
 
 
+@counterpart("BufferPlacement")
 class BufferPlacement(NamedTuple):
     """Where a workgroup buffer has its bytes; sizes and offsets are in bytes.
 
@@ -28,6 +29,7 @@ class BufferPlacement(NamedTuple):
     location: Location
 
 
+@counterpart("Memory")
 class WorkgroupMemory(NamedTuple):
     """The workgroup memory of a kernel, as packing leaves it; sizes in bytes.
 
@@ -77,25 +79,3 @@ def _align(rows: list[tuple[str, str, str, str, str]]) -> Iterator[str]:
             f"  {offset:>{widths[0]}}  {size:>{widths[1]}}  {alignment:>{widths[2]}}"
             f"  {words:<{widths[3]}}  {marks}"
         ).rstrip()
-
-
-def memory_from_native(memory: _native.Memory) -> WorkgroupMemory:
-    """Convert what the compiler says of a kernel's memory."""
-    return WorkgroupMemory(
-        memory.kernel,
-        memory.static_bytes,
-        memory.dynamic_bytes,
-        memory.max_bytes,
-        memory.is_packed_dynamic,
-        tuple(
-            BufferPlacement(
-                buffer.type,
-                buffer.bytes,
-                buffer.alignment,
-                buffer.offset,
-                buffer.is_shared,
-                location_from_native(buffer.location),
-            )
-            for buffer in memory.buffers
-        ),
-    )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..conversion import counterpart
+
 if TYPE_CHECKING:
     from typing import Protocol
 
     from .findings import Dim3
 
 
+@counterpart("TensorMap")
 class TensorMap(NamedTuple):
     """How a kernel wants a tensor map to be made: what one copy moves, and how.
 
@@ -27,6 +30,7 @@ class TensorMap(NamedTuple):
     oob: str
 
 
+@counterpart("Argument")
 class Argument(NamedTuple):
     """An argument of a kernel as its author wrote it.
 
@@ -45,6 +49,7 @@ class Argument(NamedTuple):
     tensor_map: TensorMap | None = None
 
 
+@counterpart("Part")
 class Part(NamedTuple):
     """A part of argument number ``argument``: of an extent or stride, that along ``dim``."""
 
@@ -53,6 +58,7 @@ class Part(NamedTuple):
     dim: int
 
 
+@counterpart("Parameter")
 class Parameter(NamedTuple):
     """A parameter of the PTX.
 

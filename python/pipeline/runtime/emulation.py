@@ -5,36 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from ..diagnostics import Location
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import Protocol
 
     from .. import _native
+    from ..diagnostics import Location
     from ..records.findings import Report
     from ..records.signature import Signature
     from .arguments import Value
     from .emulator import Options, Prepared
     from .sizes import LaunchSizes
-
-
-class SharedBuffer(NamedTuple):
-    """A buffer in workgroup memory: bytes of a symbol that other buffers may have in turns.
-
-    Offset and size are in bytes, strides count elements.
-    """
-
-    symbol: str
-    offset: int
-    bytes: int
-    name: str
-    element_type: str
-    element_bytes: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    location: Location
 
 
 @dataclass(slots=True)
@@ -47,7 +29,7 @@ class Emulation:
     bitcode: bytes
     chip: str
     sources: tuple[tuple[str, str], ...]
-    shared_buffers: tuple[SharedBuffer, ...]
+    shared_buffers: tuple[_native.SharedBuffer, ...]
     needs_distinct_arguments: bool
     lock: threading.Lock = field(default_factory=threading.Lock)
     _translated: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..diagnostics import Location, diagnostic_from_native
+from ..conversion import convert
+from ..diagnostics import Diagnostic, Location
 from ..errors import (
     CheckError,
     CompileError,
@@ -23,7 +24,7 @@ from ..records.findings import Report, report_from_native
 from ..records.limits import STEP_LIMIT
 from ..records.scalars import describe_value, read_integer
 from .arguments import Value, evaluate, tensor_layout
-from .emulation import Emulation, SharedBuffer
+from .emulation import Emulation
 from .sizes import LaunchSizes
 from .tensor_maps import make_request, make_view
 
@@ -187,30 +188,13 @@ def translate(emulation: Emulation, name: str, options: Options) -> _native.Emul
         name,
         native_options,
         [_native.SourceText(text, file) for text, file in emulation.sources],
-        [_shared_buffer(buffer) for buffer in emulation.shared_buffers],
+        emulation.shared_buffers,
     )
     if isinstance(result, list):
-        diagnostics = [diagnostic_from_native(item) for item in result]
+        diagnostics: tuple[Diagnostic, ...] = convert(result)
         text = "\n".join(str(item) for item in diagnostics)
         raise CompileError(text, diagnostics, stage="emulate")
     return result
-
-
-def _shared_buffer(buffer: SharedBuffer) -> _native.SharedBuffer:
-    from .. import _native
-
-    native = _native.SharedBuffer()
-    native.symbol = buffer.symbol
-    native.offset = buffer.offset
-    native.bytes = buffer.bytes
-    native.name = buffer.name
-    native.element_type = buffer.element_type
-    native.element_bytes = buffer.element_bytes
-    native.shape = list(buffer.shape)
-    native.strides = list(buffer.strides)
-    place = buffer.location
-    native.location = _native.SourceLocation(place.file, place.line, place.column)
-    return native
 
 
 def _make_request(

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
-from ..diagnostics import Location, location_from_native
-
-if TYPE_CHECKING:
-    from .. import _native
+from ..conversion import counterpart
+from ..diagnostics import Location
 
 Kind = Literal["fill", "elementwise", "reduction", "contraction", "window"]
 
@@ -21,6 +19,7 @@ VECTOR_BYTES = 16
 """What a thread loads or stores at a time, at most."""
 
 
+@counterpart("KernelOperand")
 class Operand(NamedTuple):
     """What an operation reads or writes.
 
@@ -40,6 +39,7 @@ class Operand(NamedTuple):
         return self.loops[-1] if self.loops else None
 
 
+@counterpart("Contraction")
 class Contraction(NamedTuple):
     """The loops of a sum of products.
 
@@ -53,6 +53,7 @@ class Contraction(NamedTuple):
     k: tuple[int, ...]
 
 
+@counterpart("KernelOp")
 class Op(NamedTuple):
     """A structured operation of a kernel.
 
@@ -95,6 +96,7 @@ class Op(NamedTuple):
         return max(1, VECTOR_BYTES * 8 // self.widest_bits)
 
 
+@counterpart("KernelChain")
 class Chain(NamedTuple):
     """Two contractions of a kernel: one multiplies what is made of the other's result.
 
@@ -110,6 +112,7 @@ class Chain(NamedTuple):
     tile_bytes: int
 
 
+@counterpart("KernelFunction")
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A function that becomes one kernel.
@@ -155,48 +158,3 @@ class Kernel:
     def count(self, loops: Iterable[int]) -> int:
         """The iterations of some loops of the root, in all."""
         return math.prod(self.root.extent(loop) for loop in loops)
-
-
-def kernel_from_native(native: _native.KernelFunction) -> Kernel:
-    """Convert a record of the native extension."""
-    return Kernel(
-        native.name,
-        native.symbol,
-        cast(Kind, native.kind),
-        tuple(_make_op(op) for op in native.ops),
-        tuple(native.is_shared),
-        _make_chain(native.chain),
-    )
-
-
-def _make_chain(native: _native.KernelChain | None) -> Chain | None:
-    if native is None:
-        return None
-    return Chain(native.first, native.second, native.row, native.row_bytes, native.tile_bytes)
-
-
-def _make_op(native: _native.KernelOp) -> Op:
-    return Op(
-        cast(Kind, native.kind),
-        tuple(native.is_parallel),
-        tuple(native.extents),
-        tuple(native.rows),
-        tuple(_make_operand(operand) for operand in native.inputs),
-        tuple(_make_operand(operand) for operand in native.results),
-        native.num_body_ops,
-        native.is_copy,
-        native.is_combinable,
-        native.is_splittable,
-        _make_contraction(native.contraction),
-        location_from_native(native.location),
-    )
-
-
-def _make_contraction(native: _native.Contraction | None) -> Contraction | None:
-    if native is None:
-        return None
-    return Contraction(tuple(native.batch), tuple(native.m), tuple(native.n), tuple(native.k))
-
-
-def _make_operand(native: _native.KernelOperand) -> Operand:
-    return Operand(native.element_type, native.bits, tuple(native.shape), tuple(native.loops))

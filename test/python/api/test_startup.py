@@ -47,8 +47,9 @@ FIRST = {
 """The modules of this package that the command line is made of."""
 
 OF_COMPILATIONS = {
-    *("pipeline._native", "pipeline.compiling.results", "pipeline.diagnostics", "pipeline.program"),
-    *("pipeline.program.entry", "pipeline.program.module", "pipeline.records.memory"),
+    *("pipeline._native", "pipeline.compiling.results", "pipeline.conversion"),
+    *("pipeline.diagnostics", "pipeline.program", "pipeline.program.entry"),
+    *("pipeline.program.module", "pipeline.records.barriers", "pipeline.records.memory"),
     *("pipeline.records.signature", "pipeline.runtime", "pipeline.runtime.emulation"),
     *("pipeline.schedules", "pipeline.schedules.target"),
 }

@@ -16,7 +16,7 @@ import pytest
 import pipeline
 from emulator import faults_bounds, faults_bulk, faults_races, faults_waiting
 from emulator.faults import kernel, numbers, rendered
-from pipeline.diagnostics import diagnostic_from_native
+from pipeline.conversion import convert
 from pipeline.records.findings import report_from_native, to_json
 
 FAULTS = {
@@ -427,7 +427,7 @@ def test_diagnostics(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("pipeline.runtime.emulator.report_from_native", keep)
     report = FAULTS[name].launch(compiled(name))
-    diagnostics = [diagnostic_from_native(item) for item in natives[0].diagnostics]
+    diagnostics = convert(natives[0].diagnostics)
     assert len(diagnostics) == len(report.findings)
     said = [str(part) for item in diagnostics for part in (item, *item.notes)]
     lines = [line for line in report.rendered.splitlines() if not line.startswith("    ")]
