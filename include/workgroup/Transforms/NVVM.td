@@ -50,7 +50,7 @@ def ConvertKernelsToNVVMPass
 
 def FlattenKernelArgumentsPass
     : Pass<"workgroup-flatten-kernel-arguments", "::mlir::ModuleOp"> {
-  let summary = "Iteration memref arguments of kernels into pointers and extents";
+  let summary = "Turn memref arguments of kernels into pointers and extents";
   let description = [{
     Makes the interface of kernels what a launcher can serve without knowing
     MLIR: each memref argument becomes one pointer (a memref of rank 0, the start

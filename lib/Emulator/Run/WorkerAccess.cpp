@@ -60,7 +60,7 @@ static bool isRaceOfBlock(FindingKind kind) {
          kind == FindingKind::NotPublished;
 }
 
-/// Iterations `conflicts` into findings. Writes that may have stored the same
+/// Turns `conflicts` into findings. Writes that may have stored the same
 /// value are put aside until the later one has been done.
 void Worker::addConflicts(ThreadState &thread, Space space, uint32_t object,
                           uint64_t origin, uint64_t first, unsigned logGrain,

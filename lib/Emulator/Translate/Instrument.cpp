@@ -118,7 +118,7 @@ bool Instrumenter::makeFunction() {
   return true;
 }
 
-/// Iterations addresses of workgroup memory into offsets in its window.
+/// Turns addresses of workgroup memory into offsets in its window.
 void Instrumenter::replaceShared() {
   SmallVector<Constant *> variables;
   for (GlobalVariable &variable : module.globals())

@@ -59,7 +59,7 @@ def _parse_and_run(arguments: Sequence[str]) -> int:
 
 
 def _guard(command: Callable[[], int]) -> int:
-    """Iteration what `command` raises into words and an exit code."""
+    """Turn what `command` raises into words and an exit code."""
     try:
         code = command()
         if sys.stdout is not None:
