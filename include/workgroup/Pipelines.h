@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nothing but the order of passes. The pipelines are registered under the names
-// `workgroup-memory` and `workgroup-to-nvvm`.
+// Nothing but the order of passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -157,6 +156,9 @@ void buildToNVVMPipeline(OpPassManager &pm,
 
 /// Registers the pipelines by name.
 void registerPipelines();
+
+/// Name and summary of each pipeline.
+std::vector<std::pair<StringRef, StringRef>> getPipelineSummaries();
 
 } // namespace mlir::workgroup
 

@@ -51,6 +51,24 @@ std::vector<ChipRecord> describeChips() {
 
 std::string getDefaultChipName() { return getDefaultChip().name.str(); }
 
+namespace {
+struct PassEntry {
+  const char *name, *summary;
+};
+} // namespace
+
+#define GET_PassTable_IMPL
+#include "workgroup/Tables.inc"
+
+std::vector<std::pair<std::string, std::string>> getPassSummaries() {
+  std::vector<std::pair<std::string, std::string>> summaries;
+  for (const PassEntry &pass : PassTable)
+    summaries.emplace_back(pass.name, pass.summary);
+  for (auto [name, summary] : getPipelineSummaries())
+    summaries.emplace_back(name, summary);
+  return summaries;
+}
+
 std::string getLLVMVersion() { return LLVM_VERSION_STRING; }
 
 } // namespace mlir::workgroup

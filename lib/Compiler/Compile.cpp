@@ -25,7 +25,6 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Passes.h"
 #include "workgroup/Pipelines.h"
@@ -454,30 +453,6 @@ CompileResult compile(const SourceText &source, const CompileOptions &options) {
     result.crash = crash.reason.value_or("a pass received a fatal signal");
   }
   return result;
-}
-
-std::vector<std::pair<std::string, std::string>> getPassSummaries() {
-  registerPassesOnce();
-  std::vector<std::pair<std::string, std::string>> summaries;
-  constexpr StringLiteral kNames =
-      "attach-target convert-kernels-to-nvvm distribute-loops "
-      "eliminate-barriers flatten-kernel-arguments form-kernels form-launches "
-      "form-rings hoist-allocs hoist-copies infer-launch-sizes insert-barriers "
-      "legalize-for-nvvm lower-contractions lower-copies lower-dynamic-memory "
-      "lower-rings map-to-threads merge-kernels normalize-linalg pack-memory "
-      "place-buffers prepare-bufferization print-accesses print-uniformity "
-      "resolve-bank-conflicts sink-allocs split-views stage-operands "
-      "tile-kernel verify-kernels verify-nvvm verify-sync bufferize memory "
-      "pipeline-copies to-nvvm";
-  for (StringRef part : llvm::split(kNames, ' ')) {
-    std::string name = ("workgroup-" + part).str();
-    const PassRegistryEntry *entry = PassInfo::lookup(name);
-    if (!entry)
-      entry = PassPipelineInfo::lookup(name);
-    if (entry)
-      summaries.emplace_back(name, entry->getPassDescription());
-  }
-  return summaries;
 }
 
 } // namespace mlir::workgroup

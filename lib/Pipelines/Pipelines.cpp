@@ -176,29 +176,67 @@ void buildToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createVerifyNVVMPass());
 }
 
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PipelineEntry {
+  StringLiteral name, summary;
+  void (*enroll)(StringRef name, StringRef summary);
+};
+} // namespace
+
+/// Registers a pipeline with options.
+template <typename Options, auto build>
+static void enroll(StringRef name, StringRef summary) {
+  PassPipelineRegistration<Options>(
+      name, summary,
+      [](OpPassManager &pm, const Options &options) { build(pm, options); });
+}
+
+static void buildMemory(OpPassManager &pm,
+                        const MemoryPipelineOptions &options) {
+  buildMemoryPipeline(pm, options);
+}
+
+static void buildCopies(OpPassManager &pm, const CopyPipelineOptions &options) {
+  buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
+}
+
+static void buildToNVVM(OpPassManager &pm,
+                        const ToNVVMPipelineOptions &options) {
+  buildToNVVMPipeline(pm, options);
+}
+
+static void enrollBufferize(StringRef name, StringRef summary) {
+  PassPipelineRegistration<>(name, summary, buildBufferizePipeline);
+}
+
+static constexpr PipelineEntry kPipelines[] = {
+    {"workgroup-bufferize",
+     "Tensors of the host and of tiles -> buffers, across calls of kernels",
+     enrollBufferize},
+    {"workgroup-memory",
+     "What promotion to workgroup memory leaves -> outlined, verified kernels",
+     enroll<MemoryPipelineOptions, buildMemory>},
+    {"workgroup-pipeline-copies",
+     "Copies in loops -> copies that run ahead of their readers",
+     enroll<CopyPipelineOptions, buildCopies>},
+    {"workgroup-to-nvvm", "Outlined kernels -> the NVVM dialect",
+     enroll<ToNVVMPipelineOptions, buildToNVVM>},
+};
+
 void registerPipelines() {
-  PassPipelineRegistration<>(
-      "workgroup-bufferize",
-      "Tensors of the host and of tiles -> buffers, across calls of kernels",
-      buildBufferizePipeline);
-  PassPipelineRegistration<MemoryPipelineOptions>(
-      "workgroup-memory",
-      "What promotion to workgroup memory leaves -> outlined, verified kernels",
-      [](OpPassManager &pm, const MemoryPipelineOptions &options) {
-        buildMemoryPipeline(pm, options);
-      });
-  PassPipelineRegistration<CopyPipelineOptions>(
-      "workgroup-pipeline-copies",
-      "Copies in loops -> copies that run ahead of their readers",
-      [](OpPassManager &pm, const CopyPipelineOptions &options) {
-        buildCopyPipeline(pm, options.rings, options.chip,
-                          options.assumeAlignment);
-      });
-  PassPipelineRegistration<ToNVVMPipelineOptions>(
-      "workgroup-to-nvvm", "Outlined kernels -> the NVVM dialect",
-      [](OpPassManager &pm, const ToNVVMPipelineOptions &options) {
-        buildToNVVMPipeline(pm, options);
-      });
+  for (const PipelineEntry &entry : kPipelines)
+    entry.enroll(entry.name, entry.summary);
+}
+
+std::vector<std::pair<StringRef, StringRef>> getPipelineSummaries() {
+  std::vector<std::pair<StringRef, StringRef>> summaries;
+  for (const PipelineEntry &entry : kPipelines)
+    summaries.emplace_back(entry.name, entry.summary);
+  return summaries;
 }
 
 } // namespace mlir::workgroup

@@ -10,63 +10,48 @@
 
 namespace mlir::workgroup {
 
-static StringRef getCategory(RemarkSource source) {
-  switch (source) {
-  case RemarkSource::DistributeLoops:
-    return "workgroup-distribute-loops";
-  case RemarkSource::EliminateBarriers:
-    return "workgroup-eliminate-barriers";
-  case RemarkSource::InsertBarriers:
-    return "workgroup-insert-barriers";
-  case RemarkSource::FormKernels:
-    return "workgroup-form-kernels";
-  case RemarkSource::FormLaunches:
-    return "workgroup-form-launches";
-  case RemarkSource::FormRings:
-    return "workgroup-form-rings";
-  case RemarkSource::LowerRings:
-    return "workgroup-lower-rings";
-  case RemarkSource::SinkAllocs:
-    return "workgroup-sink-allocs";
-  case RemarkSource::HoistAllocs:
-    return "workgroup-hoist-allocs";
-  case RemarkSource::HoistCopies:
-    return "workgroup-hoist-copies";
-  case RemarkSource::LowerContractions:
-    return "workgroup-lower-contractions";
-  case RemarkSource::LowerCopies:
-    return "workgroup-lower-copies";
-  case RemarkSource::LowerDynamicMemory:
-    return "workgroup-lower-dynamic-memory";
-  case RemarkSource::MapToThreads:
-    return "workgroup-map-to-threads";
-  case RemarkSource::MergeKernels:
-    return "workgroup-merge-kernels";
-  case RemarkSource::NormalizeLinalg:
-    return "workgroup-normalize-linalg";
-  case RemarkSource::PackMemory:
-    return "workgroup-pack-memory";
-  case RemarkSource::PlaceBuffers:
-    return "workgroup-place-buffers";
-  case RemarkSource::ResolveBankConflicts:
-    return "workgroup-resolve-bank-conflicts";
-  case RemarkSource::StageOperands:
-    return "workgroup-stage-operands";
-  case RemarkSource::TileKernel:
-    return "workgroup-tile-kernel";
-  case RemarkSource::VerifyKernels:
-    return "workgroup-verify-kernels";
-  case RemarkSource::VerifySync:
-    return "workgroup-verify-sync";
-  }
-  llvm_unreachable("unknown remark source");
-}
+namespace {
 
-remark::RemarkOpts remarkOptions(RemarkSource source, StringRef name,
-                                 Operation *op) {
-  return remark::RemarkOpts::name(name)
-      .category(getCategory(source))
-      .function(getScopeName(getExecutionScope(op)));
+enum class RemarkKind { Passed, Missed, Failed, Analysis };
+
+struct RemarkEntry {
+  RemarkId id;
+  RemarkKind kind;
+  StringLiteral category, name;
+};
+
+} // namespace
+
+#define GET_RemarkTable_IMPL
+#include "workgroup/Tables.inc"
+
+static constexpr bool isInOrder() {
+  size_t number = 0;
+  for (const RemarkEntry &entry : RemarkTable)
+    if (entry.id != number++)
+      return false;
+  return true;
+}
+static_assert(isInOrder(), "remarks are looked up by number");
+
+remark::detail::InFlightRemark recordRemark(RemarkId id, Operation *op,
+                                            Location loc) {
+  const RemarkEntry &entry = RemarkTable[id];
+  remark::RemarkOpts options =
+      remark::RemarkOpts::name(entry.name)
+          .category(entry.category)
+          .function(getScopeName(getExecutionScope(op)));
+  switch (entry.kind) {
+  case RemarkKind::Passed:
+    return remark::passed(loc, options);
+  case RemarkKind::Missed:
+    return remark::missed(loc, options);
+  case RemarkKind::Failed:
+    return remark::failed(loc, options);
+  case RemarkKind::Analysis:
+    return remark::analysis(loc, options);
+  }
+  llvm_unreachable("unknown kind of remark");
 }
 
 } // namespace mlir::workgroup

@@ -10,7 +10,8 @@
 // `missed` with a reason for what was not. They work in a release `mlir-opt`
 // (`--remarks-filter='workgroup.*' --remark-format=emitRemark`), in YAML, and
 // from Python. The category of a remark is the name of its pass, so that one
-// regular expression selects a pass or all of them.
+// regular expression selects a pass or all of them. Which remarks there are is
+// declared beside the passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,53 +23,18 @@
 
 namespace mlir::workgroup {
 
-/// The pass that emits a remark.
-enum class RemarkSource {
-  DistributeLoops,
-  EliminateBarriers,
-  FormKernels,
-  FormLaunches,
-  FormRings,
-  SinkAllocs,
-  HoistAllocs,
-  HoistCopies,
-  InsertBarriers,
-  LowerContractions,
-  LowerCopies,
-  LowerDynamicMemory,
-  LowerRings,
-  MapToThreads,
-  MergeKernels,
-  NormalizeLinalg,
-  PackMemory,
-  PlaceBuffers,
-  ResolveBankConflicts,
-  StageOperands,
-  TileKernel,
-  VerifyKernels,
-  VerifySync
-};
+/// The remarks that there are, by pass and name: those that the `.td` files of
+/// the passes declare (include/workgroup/Remarks.td).
+#define GET_RemarkId_DECL
+#include "workgroup/Tables.inc"
 
-/// Name, category and enclosing kernel of a remark about `op`.
-remark::RemarkOpts remarkOptions(RemarkSource source, StringRef name,
-                                 Operation *op);
+/// Records remark `id` about `op`, which is at `loc`; stream what is to be
+/// said.
+remark::detail::InFlightRemark recordRemark(RemarkId id, Operation *op,
+                                            Location loc);
 
-/// A remark that the decision `name` was taken for `op`.
-inline remark::detail::InFlightRemark
-passedRemark(RemarkSource source, StringRef name, Operation *op) {
-  return remark::passed(op->getLoc(), remarkOptions(source, name, op));
-}
-
-/// A remark that `name` did not happen for `op`; stream the reason.
-inline remark::detail::InFlightRemark
-missedRemark(RemarkSource source, StringRef name, Operation *op) {
-  return remark::missed(op->getLoc(), remarkOptions(source, name, op));
-}
-
-/// A remark on what was found out about `op`.
-inline remark::detail::InFlightRemark
-analysisRemark(RemarkSource source, StringRef name, Operation *op) {
-  return remark::analysis(op->getLoc(), remarkOptions(source, name, op));
+inline remark::detail::InFlightRemark recordRemark(RemarkId id, Operation *op) {
+  return recordRemark(id, op, op->getLoc());
 }
 
 } // namespace mlir::workgroup

@@ -1,6 +1,7 @@
 """Write the documents that are made from the sources, or check that they are up to date.
 
-docs/passes.md: the reference of all passes, by mlir-tblgen from Passes.td and what it includes.
+docs/passes.md: the reference of all passes, and of their remarks, by mlir-tblgen and llvm-tblgen
+from Passes.td and what it includes.
 docs/how-it-works.md: its table of folders, from layers.toml.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import re
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ROOT / "tools" / "setup" / "layers.toml"
@@ -30,18 +33,36 @@ unless its anchor is named, touches nothing outside of it, and changes nothing w
 """
 
 
+def run(*command: str) -> str:
+    """Return what a command prints."""
+    return subprocess.check_output(command, text=True)
+
+
 def make_passes() -> str:
     """Return the pass reference."""
-    tblgen = shutil.which("mlir-tblgen-22")
-    config = shutil.which("llvm-config-22")
-    if not tblgen or not config:
-        sys.exit("error: mlir-tblgen-22 and llvm-config-22 are needed")
-    folder = subprocess.check_output([config, "--includedir"], text=True).strip()
+    names = ("mlir-tblgen-22", "llvm-tblgen-22", "llvm-config-22")
+    if not all(map(shutil.which, names)):
+        sys.exit(f"error: {', '.join(names)} are needed")
+    folder = run(names[2], "--includedir").strip()
     source = ROOT / "include" / "workgroup" / "Passes.td"
-    command = [tblgen, "-gen-pass-doc", str(source), "-I", folder, "-I", str(ROOT / "include")]
-    text = subprocess.check_output(command, text=True)
+    options = (str(source), "-I", folder, "-I", str(ROOT / "include"))
+    text = run(names[0], "-gen-pass-doc", *options)
     text = re.sub(r"<!--.*?-->\n", "", text, flags=re.S)
+    records = json.loads(run(names[1], "-dump-json", *options))
+    sections = re.split(r"^(?=### )", text, flags=re.M)
+    text = "".join(section.rstrip() + "\n" + list_remarks(section, records) for section in sections)
     return TITLE + re.sub(r"[ \t]+$", "", text, flags=re.M).strip() + "\n"
+
+
+def list_remarks(section: str, records: dict[str, Any]) -> str:
+    """Return the remarks of the pass that a section is about."""
+    remarks = [records[name] for name in sorted(records["!instanceof"]["Remark"])]
+    lines = [
+        f"- `{remark['name']}` ({remark['kind'].rpartition('::')[2].lower()}): {remark['summary']}"
+        for remark in remarks
+        if section.startswith(f"### `-{remark['category']}`")
+    ]
+    return "\n".join(["", "#### Remarks", "", *lines, "", ""] if lines else ["", ""])
 
 
 def make_overview() -> str:

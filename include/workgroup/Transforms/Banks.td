@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
   let summary = "Pad or swizzle rows of workgroup buffers against bank conflicts";
@@ -104,5 +105,9 @@ def ResolveBankConflictsPass : Pass<"workgroup-resolve-bank-conflicts"> {
     "::mlir::vector::VectorDialect"
   ];
 }
+
+def ResolveBankConflicts_NotResolved : Missed<"A buffer with conflicts stays as it is.">;
+def ResolveBankConflicts_Padded : Passed<"The rows of a buffer were padded.">;
+def ResolveBankConflicts_Swizzled : Passed<"The rows of a buffer were swizzled.">;
 
 #endif // WORKGROUP_TRANSFORMS_BANKS

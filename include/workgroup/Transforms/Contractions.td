@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
   let summary = "Contractions of staged tiles -> what each thread computes";
@@ -44,6 +45,10 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
                            "memref::MemRefDialect", "scf::SCFDialect",
                            "vector::VectorDialect"];
 }
+
+def LowerContractions_LoweredContraction
+    : Passed<"A contraction of tiles was shared out to threads.">;
+def LowerContractions_NotShared : Missed<"Each thread does all of a contraction.">;
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {
   let summary = "Stage what contractions read in workgroup memory";
@@ -92,5 +97,10 @@ def StageOperandsPass : Pass<"workgroup-stage-operands"> {
                            "gpu::GPUDialect", "linalg::LinalgDialect",
                            "memref::MemRefDialect", "scf::SCFDialect"];
 }
+
+def StageOperands_NotStaged : Missed<"What a contraction reads is not staged.">;
+def StageOperands_StagedOperands : Passed<"The operands of a contraction are staged.">;
+def StageOperands_StagedTile
+    : Passed<"A tile that is read several times is copied to workgroup memory.">;
 
 #endif // WORKGROUP_TRANSFORMS_CONTRACTIONS

@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   let summary = "Hoist copies out of loops that do not change their sources";
@@ -41,6 +42,10 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
     "::mlir::scf::SCFDialect"
   ];
 }
+
+def HoistCopies_Hoisted : Passed<"A copy left a loop.">;
+def HoistCopies_NotHoisted
+    : Missed<"A copy stays in a loop that does not change its source.">;
 
 def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
   let summary = "Lower copies in kernels to loads and stores of their threads";
@@ -152,5 +157,21 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     "::mlir::vector::VectorDialect"
   ];
 }
+
+def LowerCopies_BlockSizeNotStated
+    : Missed<"A launch cannot state the option `block-size`.">;
+def LowerCopies_CopyPerThread : Missed<"Each thread does the whole copy.">;
+def LowerCopies_ErasedCopy : Passed<"A copy that does nothing was removed.">;
+def LowerCopies_ErasedFill : Passed<"A fill that a copy overwrites was removed.">;
+def LowerCopies_InsertedBarrier : Passed<"A barrier was put beside a copy.">;
+def LowerCopies_LoweredCopy
+    : Passed<"A copy is done by the threads of the block, by each thread, or by TMA.">;
+def LowerCopies_LoweredFill
+    : Passed<"A fill is done by the threads of the block, or by each thread.">;
+def LowerCopies_NarrowCopy
+    : Missed<"A copy could be done by wider accesses if more were known.">;
+def LowerCopies_NotAsync : Missed<"cp.async is not used for a copy.">;
+def LowerCopies_NotLowered : Missed<"A copy stays as it is.">;
+def LowerCopies_NotTMA : Missed<"TMA is not used for a copy.">;
 
 #endif // WORKGROUP_TRANSFORMS_COPIES

@@ -10,6 +10,7 @@
 #define WORKGROUP_TRANSFORMS_KERNELS
 
 include "mlir/Pass/PassBase.td"
+include "workgroup/Remarks.td"
 
 def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
   let summary = "Make a function of the operations on tensors that one kernel does";
@@ -66,6 +67,10 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
                            "func::FuncDialect", "linalg::LinalgDialect",
                            "tensor::TensorDialect"];
 }
+
+def FormKernels_FormedKernel : Passed<"Operations became a kernel.">;
+def FormKernels_KernelOfItsOwn
+    : Missed<"An operation is not in the kernel of what uses it.">;
 
 def PrepareBufferizationPass
     : Pass<"workgroup-prepare-bufferization", "::mlir::ModuleOp"> {

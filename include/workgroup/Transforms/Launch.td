@@ -10,6 +10,7 @@
 #define WORKGROUP_TRANSFORMS_LAUNCH
 
 include "mlir/Pass/PassBase.td"
+include "workgroup/Remarks.td"
 
 def FormLaunchesPass : Pass<"workgroup-form-launches"> {
   let summary = "Make launches of the loops over blocks";
@@ -53,6 +54,9 @@ def FormLaunchesPass : Pass<"workgroup-form-launches"> {
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
                            "scf::SCFDialect"];
 }
+
+def FormLaunches_ErasedLoop : Passed<"A loop without iterations was removed.">;
+def FormLaunches_FormedLaunch : Passed<"A loop over blocks became a launch.">;
 
 def InferLaunchSizesPass : Pass<"workgroup-infer-launch-sizes"> {
   let summary = "Tell kernels the sizes that all of their launches have";
@@ -103,5 +107,7 @@ def MergeKernelsPass : Pass<"workgroup-merge-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
+
+def MergeKernels_MergedKernels : Passed<"Several kernels became one.">;
 
 #endif // WORKGROUP_TRANSFORMS_LAUNCH

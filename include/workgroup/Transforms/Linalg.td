@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
   let summary = "Bring linalg into the form that schedules match";
@@ -69,5 +70,10 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
                            "linalg::LinalgDialect", "memref::MemRefDialect", "math::MathDialect",
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }
+
+def NormalizeLinalg_DroppedAssertion
+    : Passed<"An assertion that no kernel checks was left out.">;
+def NormalizeLinalg_SplitOperand
+    : Passed<"An operand is computed before the contraction that reads it.">;
 
 #endif // WORKGROUP_TRANSFORMS_LINALG

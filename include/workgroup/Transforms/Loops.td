@@ -10,6 +10,7 @@
 #define WORKGROUP_TRANSFORMS_LOOPS
 
 include "mlir/Pass/PassBase.td"
+include "workgroup/Remarks.td"
 
 def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
   let summary = "Give the iterations of parallel loops to processors";
@@ -92,5 +93,8 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
                            "scf::SCFDialect"];
 }
+
+def DistributeLoops_AssumedCount
+    : Analysis<"A loop is taken to have as many iterations as there are processors, or no more.">;
 
 #endif // WORKGROUP_TRANSFORMS_LOOPS

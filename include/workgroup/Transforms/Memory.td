@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
   let summary = "Hoist workgroup allocations to buffers of their kernel";
@@ -77,6 +78,11 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
   ];
 }
 
+def HoistAllocs_Hoisted : Passed<"An allocation became a buffer of its kernel.">;
+def HoistAllocs_InsertedBarrier
+    : Passed<"A barrier was put where a loop allocates a buffer again.">;
+def HoistAllocs_NotHoisted : Missed<"An allocation stays where it is.">;
+
 def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
   let summary = "Lower dynamic workgroup memory to an extern symbol";
   let description = [{
@@ -98,6 +104,8 @@ def LowerDynamicMemoryPass : Pass<"workgroup-lower-dynamic-memory"> {
     "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect"
   ];
 }
+
+def LowerDynamicMemory_NotLowered : Missed<"An operation stays as it is.">;
 
 def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
   let summary = "Let workgroup buffers with disjoint lives share bytes";
@@ -174,6 +182,15 @@ def PackMemoryPass : Pass<"workgroup-pack-memory", "::mlir::ModuleOp"> {
   ];
 }
 
+def PackMemory_LaunchUnknown
+    : Missed<"The launches of a kernel have to ask for its dynamic memory.">;
+def PackMemory_NotPacked : Missed<"The buffers of a kernel share no bytes.">;
+def PackMemory_OutOfCapacity : Failed<"A kernel takes more memory than it can have.">;
+def PackMemory_Packed : Passed<"Where a buffer has its bytes.">;
+def PackMemory_PackedKernel : Passed<"The buffers of a kernel were packed.">;
+def PackMemory_SizedByLaunch
+    : Passed<"A buffer became a part of dynamic memory whose size the launch computes.">;
+
 def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
   let summary = "Sink workgroup allocations of the host into their kernels";
   let description = [{
@@ -237,6 +254,11 @@ def SinkAllocsPass : Pass<"workgroup-sink-allocs"> {
     "::mlir::memref::MemRefDialect"
   ];
 }
+
+def SinkAllocs_NotSunk : Missed<"An allocation stays in host code.">;
+def SinkAllocs_PassedToKernel
+    : Passed<"Sizes and places of buffers became arguments of a kernel.">;
+def SinkAllocs_SunkIntoKernel : Passed<"A buffer of the host became one of a kernel.">;
 
 def SplitViewsPass : Pass<"workgroup-split-views"> {
   let summary = "Split views that both take steps and leave dimensions out";

@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def FormRingsPass : Pass<"workgroup-form-rings"> {
   let summary = "Make the copies of a loop a ring of slots";
@@ -54,6 +55,9 @@ def FormRingsPass : Pass<"workgroup-form-rings"> {
     "::mlir::memref::MemRefDialect", "::mlir::workgroup::WorkgroupDialect"
   ];
 }
+
+def FormRings_FormedRing : Passed<"The copies of a loop became a ring.">;
+def FormRings_NotInRing : Missed<"A copy of a loop stays where it is.">;
 
 def LowerRingsPass : Pass<"workgroup-lower-rings"> {
   let summary = "Lower rings to copies that run ahead of their readers";
@@ -109,5 +113,11 @@ def LowerRingsPass : Pass<"workgroup-lower-rings"> {
     "::mlir::vector::VectorDialect"
   ];
 }
+
+def LowerRings_LoweredRing
+    : Passed<"The copies of a ring run ahead, by the engine that is named.">;
+def LowerRings_NotAhead : Missed<"The copies of a ring do not run ahead.">;
+def LowerRings_NotAsync : Missed<"cp.async is not used for a ring.">;
+def LowerRings_NotTMA : Missed<"TMA is not used for a ring.">;
 
 #endif // WORKGROUP_TRANSFORMS_RINGS

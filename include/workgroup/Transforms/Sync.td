@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def StrictOption
     : Option<"strict", "strict", "bool", /*default=*/"false",
@@ -31,6 +32,12 @@ def EliminateBarriersPass : Pass<"workgroup-eliminate-barriers"> {
   let dependentDialects = ["NVVM::NVVMDialect", "arith::ArithDialect"];
   let options = [AssumeDistinctArgumentsOption];
 }
+
+def EliminateBarriers_KeptBarriers : Missed<"No barrier of a kernel was removed.">;
+def EliminateBarriers_RemovedBarrier
+    : Passed<"A barrier that orders nothing was removed.">;
+def EliminateBarriers_WeakenedBarrier
+    : Passed<"A barrier of the block became one of each warp.">;
 
 def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
   let summary = "Order accesses of different threads by the fewest barriers";
@@ -102,6 +109,12 @@ def InsertBarriersPass : Pass<"workgroup-insert-barriers"> {
            "barrier of their own">];
 }
 
+def InsertBarriers_ExplainedBarrier : Analysis<"What a barrier orders, as JSON.">;
+def InsertBarriers_InsertedBarrier
+    : Passed<"A barrier was inserted, and what it orders.">;
+def InsertBarriers_InsertedFence : Passed<"A fence of the async proxy was inserted.">;
+def InsertBarriers_InsertedWait : Passed<"A wait for asynchronous copies was inserted.">;
+
 def PrintAccessesPass : Pass<"workgroup-print-accesses"> {
   let summary = "Say who touches which memory";
   let description = [{
@@ -155,5 +168,7 @@ def VerifySyncPass : Pass<"workgroup-verify-sync"> {
   }];
   let options = [AssumeDistinctArgumentsOption, StrictOption];
 }
+
+def VerifySync_SameValue : Analysis<"Threads write the same value to the same bytes.">;
 
 #endif // WORKGROUP_TRANSFORMS_SYNC

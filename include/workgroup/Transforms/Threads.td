@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
   let summary = "Make loops over threads of the operations of blocks";
@@ -77,5 +78,7 @@ def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
   }];
   let dependentDialects = ["gpu::GPUDialect", "memref::MemRefDialect"];
 }
+
+def PlaceBuffers_PlacedBuffer : Passed<"A buffer of each block is in workgroup memory.">;
 
 #endif // WORKGROUP_TRANSFORMS_THREADS

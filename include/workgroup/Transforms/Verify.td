@@ -11,6 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
+include "workgroup/Remarks.td"
 
 def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Reject kernels that the lowering to NVVM would miscompile";
@@ -69,5 +70,7 @@ def VerifyKernelsPass : Pass<"workgroup-verify-kernels", "::mlir::ModuleOp"> {
     AssumeDistinctArgumentsOption,
   ];
 }
+
+def VerifyKernels_OutOfCapacity : Failed<"A kernel takes more memory than it can have.">;
 
 #endif // WORKGROUP_TRANSFORMS_VERIFY

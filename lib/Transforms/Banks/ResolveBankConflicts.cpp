@@ -52,11 +52,6 @@ static int64_t getCapacity(const ResolveBankConflictsOptions &options) {
 // Remarks
 //===----------------------------------------------------------------------===//
 
-/// The options of a remark about a buffer of `scope`.
-static remark::RemarkOpts getOptions(StringRef name, Operation *scope) {
-  return remarkOptions(RemarkSource::ResolveBankConflicts, name, scope);
-}
-
 static Location getLocation(const BankBuffer &buffer) {
   return buffer.definition ? buffer.definition->getLoc()
                            : buffer.roots.front().getLoc();
@@ -64,7 +59,8 @@ static Location getLocation(const BankBuffer &buffer) {
 
 static void remarkMissed(const BankBuffer &buffer, Operation *scope,
                          const Twine &reason) {
-  remark::missed(getLocation(buffer), getOptions("NotResolved", scope))
+  recordRemark(RemarkId::ResolveBankConflicts_NotResolved, scope,
+               getLocation(buffer))
       << remark::reason("{0}", reason.str());
 }
 
@@ -80,8 +76,9 @@ static void remarkPassed(const BankBuffer &buffer, Operation *scope,
                          const BankSampler &sampler) {
   const RowLayout &layout = choice.layout;
   bool isSwizzled = layout.isSwizzled();
-  remark::passed(getLocation(buffer),
-                 getOptions(isSwizzled ? "Swizzled" : "Padded", scope))
+  recordRemark(isSwizzled ? RemarkId::ResolveBankConflicts_Swizzled
+                          : RemarkId::ResolveBankConflicts_Padded,
+               scope, getLocation(buffer))
       << (isSwizzled
               ? llvm::formatv("rows swizzled in chunks of {0} bytes",
                               layout.chunkBytes)

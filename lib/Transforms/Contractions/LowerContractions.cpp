@@ -334,7 +334,7 @@ static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
 }
 
 static void report(ContractionCluster &cluster) {
-  passedRemark(RemarkSource::LowerContractions, "LoweredContraction",
+  recordRemark(RemarkId::LowerContractions_LoweredContraction,
                cluster.contraction.op)
       << "contraction of tiles shared out to threads"
       << remark::metric("Tile",
@@ -399,7 +399,7 @@ LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
   for (ContractionCluster &cluster : clusters) {
     std::string why = decide(cluster, uniformity);
     if (!why.empty()) {
-      missedRemark(RemarkSource::LowerContractions, "NotShared",
+      recordRemark(RemarkId::LowerContractions_NotShared,
                    cluster.contraction.op)
           << "contraction that each thread does all of"
           << remark::reason("{0}", why);

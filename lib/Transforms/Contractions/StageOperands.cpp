@@ -381,7 +381,7 @@ void OperandStager::apply(Staging &staging) {
   Contraction &contraction = staging.contraction;
   MemRefType type =
       getTileType(staging, contraction.getResult(), gpu::AddressSpace::Private);
-  passedRemark(RemarkSource::StageOperands, "StagedOperands", op)
+  recordRemark(RemarkId::StageOperands_StagedOperands, op)
       << "operands of a contraction copied to tiles in workgroup memory"
       << remark::metric("Tile",
                         llvm::formatv("{0}x{1}x{2}", contraction.rows.getSize(),
@@ -415,7 +415,7 @@ void OperandStager::run() {
       apply(staging);
       continue;
     }
-    missedRemark(RemarkSource::StageOperands, "NotStaged", op)
+    recordRemark(RemarkId::StageOperands_NotStaged, op)
         << "contraction whose operands are read where they are"
         << remark::reason("{0}", why);
   }

@@ -190,7 +190,7 @@ static void stage(const StagedTile &staged) {
   }
   auto copyOp = memref::CopyOp::create(builder, loc, tile, copy);
   tile.getResult().replaceAllUsesExcept(copy, copyOp);
-  passedRemark(RemarkSource::StageOperands, "StagedTile", tile)
+  recordRemark(RemarkId::StageOperands_StagedTile, tile)
       << "a tile of " << remark::metric("Bytes", staged.bytes)
       << " bytes is copied to workgroup memory once: it " << staged.reason;
 }

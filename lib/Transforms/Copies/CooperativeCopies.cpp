@@ -43,7 +43,7 @@ LogicalResult stateBlockSize(Operation *root, ArrayRef<int64_t> size) {
       stated.insert(kernel);
     } else if (isa<gpu::LaunchOp>(scope) &&
                !getBlockShape(scope).getNumThreads()) {
-      missedRemark(RemarkSource::LowerCopies, "BlockSizeNotStated", scope)
+      recordRemark(RemarkId::LowerCopies_BlockSizeNotStated, scope)
           << remark::reason("block-size not used: only a kernel that is "
                             "outlined can state it")
           << remark::suggest("launch blocks of a constant size");
@@ -67,7 +67,7 @@ LogicalResult stateBlockSize(Operation *root, ArrayRef<int64_t> size) {
 //===----------------------------------------------------------------------===//
 
 void reportLeft(const Copy &copy, StringRef why) {
-  missedRemark(RemarkSource::LowerCopies, "NotLowered", copy.op)
+  recordRemark(RemarkId::LowerCopies_NotLowered, copy.op)
       << "copy left as it is" << remark::reason("{0}", why.str());
 }
 
@@ -154,7 +154,7 @@ LogicalResult decideCooperation(std::vector<Copy> &copies, Operation *root,
       return true;
     }
     if (!copy.filling)
-      missedRemark(RemarkSource::LowerCopies, "CopyPerThread", copy.op)
+      recordRemark(RemarkId::LowerCopies_CopyPerThread, copy.op)
           << "copy lowered per thread"
           << remark::reason("{0}", getReason(copy, why, uniformity).str());
     return false;

@@ -42,7 +42,7 @@ static void pad(Copy &copy, const Copy &fill) {
   copy.target = fill.target;
   copy.isPadded = true;
   if (std::exchange(copy.mayBeTensor, false))
-    missedRemark(RemarkSource::LowerCopies, "NotTMA", copy.op)
+    recordRemark(RemarkId::LowerCopies_NotTMA, copy.op)
         << remark::reason("TMA not used: the tile is ragged, and the copy "
                           "fills it with zeros");
 }
@@ -51,7 +51,7 @@ void mergePadding(std::vector<Copy> &copies, RewriterBase &rewriter) {
   std::vector<Copy> merged;
   for (Copy &copy : copies) {
     while (!merged.empty() && isOverwritten(merged.back(), copy)) {
-      passedRemark(RemarkSource::LowerCopies, "ErasedFill", merged.back().op)
+      recordRemark(RemarkId::LowerCopies_ErasedFill, merged.back().op)
           << "fill erased: a copy overwrites all of it";
       rewriter.eraseOp(merged.back().op);
       merged.pop_back();

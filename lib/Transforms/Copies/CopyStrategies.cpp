@@ -42,7 +42,7 @@ static void spareRings(MutableArrayRef<Copy> copies,
     if (!around)
       continue;
     copy.mayBeAsync = false;
-    missedRemark(RemarkSource::LowerCopies, "NotAsync", copy.op)
+    recordRemark(RemarkId::LowerCopies_NotAsync, copy.op)
         << remark::reason("cp.async not used: to wait for it would be to wait "
                           "for the copies that run ahead in {0}",
                           nameInRemark(around));
@@ -51,24 +51,26 @@ static void spareRings(MutableArrayRef<Copy> copies,
 
 /// Decides what `copy`, from global to workgroup memory, may be done by.
 static void decideEngine(Copy &copy, const Chip &chip, CopyStrategy strategy) {
-  auto miss = [&](StringRef name, const Twine &why) {
-    missedRemark(RemarkSource::LowerCopies, name, copy.op)
-        << remark::reason("{0}", why.str());
+  auto miss = [&](RemarkId id, const Twine &why) {
+    recordRemark(id, copy.op) << remark::reason("{0}", why.str());
   };
   bool isWanted =
       strategy == CopyStrategy::TMA || strategy == CopyStrategy::Auto;
   copy.mayBeTensor = isWanted && chip.hasTensorCopies();
   if (strategy == CopyStrategy::TMA && !copy.mayBeTensor)
-    miss("NotTMA", "TMA not used: " + chip.name + " does not have it");
+    miss(RemarkId::LowerCopies_NotTMA,
+         "TMA not used: " + chip.name + " does not have it");
   if (!copy.isCooperative)
     return;
   copy.mayBeAsync = chip.hasAsyncCopies() && !copy.payload;
   if (copy.mayBeAsync || strategy == CopyStrategy::Auto)
     return;
   if (copy.payload)
-    miss("NotAsync", "cp.async not used: elements are converted");
+    miss(RemarkId::LowerCopies_NotAsync,
+         "cp.async not used: elements are converted");
   else
-    miss("NotAsync", "cp.async not used: " + chip.name + " does not have it");
+    miss(RemarkId::LowerCopies_NotAsync,
+         "cp.async not used: " + chip.name + " does not have it");
 }
 
 LogicalResult decideStrategy(MutableArrayRef<Copy> copies, Operation *root,

@@ -415,13 +415,13 @@ bool Hoister::run(Operation *op) {
   if (!copy)
     return false;
   if (StringRef why = getObstacle(*copy); !why.empty()) {
-    missedRemark(RemarkSource::HoistCopies, "NotHoisted", op)
+    recordRemark(RemarkId::HoistCopies_NotHoisted, op)
         << "copy of the same elements in every iteration of a loop"
         << remark::reason("{0}", why.str());
     return false;
   }
   hoist(*copy);
-  passedRemark(RemarkSource::HoistCopies, "Hoisted", op)
+  recordRemark(RemarkId::HoistCopies_Hoisted, op)
       << "copy hoisted out of a loop that does not change its source";
   return true;
 }

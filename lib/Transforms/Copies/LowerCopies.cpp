@@ -181,7 +181,7 @@ static SmallVector<ArrayRef<Copy>> findRuns(ArrayRef<Copy> copies) {
 /// Surrounds a run of copies by the whole block by barriers.
 static void insertBarriers(ArrayRef<Copy> run, RewriterBase &rewriter) {
   auto report = [](const Copy &copy, StringRef remark) {
-    passedRemark(RemarkSource::LowerCopies, "InsertedBarrier", copy.op)
+    recordRemark(RemarkId::LowerCopies_InsertedBarrier, copy.op)
         << remark.str();
   };
   if (!run.front().isCooperative)
@@ -228,7 +228,7 @@ static void releaseLaunchBuffers(MutableArrayRef<Copy> copies,
 }
 
 static void reportTensorCopy(const Copy &copy) {
-  passedRemark(RemarkSource::LowerCopies, "LoweredCopy", copy.op)
+  recordRemark(RemarkId::LowerCopies_LoweredCopy, copy.op)
       << "copy done by TMA" << remark::metric("Bytes", copy.tensor->bytes)
       << remark::metric("Loads", copy.tensor->getNumLoads());
 }
@@ -236,8 +236,9 @@ static void reportTensorCopy(const Copy &copy) {
 static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
   BlockShape shape = getBlockShape(getExecutionScope(copy.op));
   std::optional<int64_t> numThreads = shape.getNumThreads();
-  passedRemark(RemarkSource::LowerCopies,
-               copy.filling ? "LoweredFill" : "LoweredCopy", copy.op)
+  recordRemark(copy.filling ? RemarkId::LowerCopies_LoweredFill
+                            : RemarkId::LowerCopies_LoweredCopy,
+               copy.op)
       << (copy.filling         ? "fill spread over the block"
           : emitted.isAsync    ? "copy spread over the block by cp.async"
           : copy.isCooperative ? "copy spread over the block"
@@ -245,18 +246,18 @@ static void reportCopy(const Copy &copy, const EmittedCopy &emitted) {
       << remark::metric("BytesPerAccess", emitted.accessBytes)
       << remark::metric("Threads", numThreads.value_or(0));
   if (copy.mayBeAsync && !emitted.isAsync && emitted.accessBytes > 0)
-    missedRemark(RemarkSource::LowerCopies, "NotAsync", copy.op)
+    recordRemark(RemarkId::LowerCopies_NotAsync, copy.op)
         << remark::reason("cp.async not used: it copies 4, 8 or 16 bytes that "
                           "are contiguous on both sides, not {0}",
                           emitted.accessBytes);
   if (!emitted.misplaced.empty())
-    missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
+    recordRemark(RemarkId::LowerCopies_NarrowCopy, copy.op)
         << remark::reason("the {0} begins at a byte of its buffer that is no "
                           "multiple of {1}",
                           emitted.misplaced, emitted.possibleBytes);
   if (emitted.unaligned.empty())
     return;
-  missedRemark(RemarkSource::LowerCopies, "NarrowCopy", copy.op)
+  recordRemark(RemarkId::LowerCopies_NarrowCopy, copy.op)
       << remark::reason("only the unknown alignment of the {0} prevents "
                         "accesses of {1} bytes",
                         emitted.unaligned, emitted.possibleBytes)
@@ -331,7 +332,7 @@ LogicalResult lowerCopies(Operation *root, const LowerCopiesOptions &options) {
   llvm::erase_if(copies, [&](const Copy &copy) {
     if (!isNoOp(copy))
       return false;
-    passedRemark(RemarkSource::LowerCopies, "ErasedCopy", copy.op)
+    recordRemark(RemarkId::LowerCopies_ErasedCopy, copy.op)
         << "copy of memory onto itself erased";
     rewriter.eraseOp(copy.op);
     return true;

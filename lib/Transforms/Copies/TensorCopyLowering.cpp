@@ -68,7 +68,7 @@ void TensorCopyLowering::decide(MutableArrayRef<Copy> copies) {
       continue;
     std::string why = getObstacle(copy, alignment);
     if (!copy.tensor)
-      missedRemark(RemarkSource::LowerCopies, "NotTMA", copy.op)
+      recordRemark(RemarkId::LowerCopies_NotTMA, copy.op)
           << remark::reason("TMA not used: {0}", why);
   }
 }

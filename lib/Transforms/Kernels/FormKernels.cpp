@@ -60,7 +60,7 @@ static void remarkOn(const KernelGroup &group, StringRef name) {
   llvm::interleaveComma(group.getOps(), os, [&](linalg::LinalgOp op) {
     os << getClassName(classify(op));
   });
-  passedRemark(RemarkSource::FormKernels, "FormedKernel", group.getRoot())
+  recordRemark(RemarkId::FormKernels_FormedKernel, group.getRoot())
       << "operations became a kernel" << remark::metric("Kernel", name)
       << remark::metric("Operations", ops);
 }
@@ -84,7 +84,7 @@ static void formKernels(func::FuncOp function, Block &block,
   SmallVector<std::pair<linalg::LinalgOp, StringRef>> whyNot;
   std::vector<KernelGroup> groups = groupOps(block, &options, &whyNot);
   for (auto [op, reason] : whyNot)
-    missedRemark(RemarkSource::FormKernels, "KernelOfItsOwn", op)
+    recordRemark(RemarkId::FormKernels_KernelOfItsOwn, op)
         << ("it is not in the kernel of what uses it: " + reason).str();
   unsigned number = next += groups.size();
   // Users first: they make for themselves what generators make.

@@ -308,7 +308,7 @@ static SmallVector<ParallelLoop> collectLoops(Operation *root) {
 
 static void remark(const BlockLoop &formed, const LaunchGrid &grid) {
   auto [x, y, z] = formed.block;
-  passedRemark(RemarkSource::FormLaunches, "FormedLaunch", formed.loop.op)
+  recordRemark(RemarkId::FormLaunches_FormedLaunch, formed.loop.op)
       << "a block of "
       << remark::metric("Block", llvm::formatv("{0}x{1}x{2}", x, y, z).str())
       << " threads for each iteration"
@@ -320,7 +320,7 @@ static void apply(RewriterBase &rewriter, const BlockLoop &formed) {
   Location loc = loop.op->getLoc();
   LaunchGrid grid(loop);
   if (grid.isEmpty()) {
-    passedRemark(RemarkSource::FormLaunches, "ErasedLoop", loop.op)
+    recordRemark(RemarkId::FormLaunches_ErasedLoop, loop.op)
         << "no launch for a loop that has no iteration";
     return rewriter.eraseOp(loop.op);
   }

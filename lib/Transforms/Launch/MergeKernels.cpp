@@ -110,7 +110,7 @@ void mergeKernels(ModuleOp module) {
       others.push_back(kernels);
       continue;
     }
-    passedRemark(RemarkSource::MergeKernels, "MergedKernels", kernels)
+    recordRemark(RemarkId::MergeKernels_MergedKernels, kernels)
         << ("kernels of '" + kernels.getName() + "' are those of '" +
             same->getName() + "'")
                .str();

@@ -124,7 +124,7 @@ static void dropAssertions(func::FuncOp function) {
     auto around = op->getParentOfType<linalg::LinalgOp>();
     if (!around || !isTensorOp(around))
       return;
-    passedRemark(RemarkSource::NormalizeLinalg, "DroppedAssertion", op)
+    recordRemark(RemarkId::NormalizeLinalg_DroppedAssertion, op)
         << "a kernel does not check this assertion"
         << remark::metric("Assertion", op.getMsg());
     op.erase();

@@ -210,7 +210,7 @@ static Value makeOperand(RewriterBase &rewriter, linalg::GenericOp op,
         Value value = cloneFactor(rewriter, factor, mapping);
         linalg::YieldOp::create(rewriter, loc, value);
       });
-  passedRemark(RemarkSource::NormalizeLinalg, "SplitOperand", op)
+  recordRemark(RemarkId::NormalizeLinalg_SplitOperand, op)
       << "an operand is computed before the contraction that reads it"
       << remark::metric("Operand", factor.main->getOperandNumber());
   return made.getResult(0);

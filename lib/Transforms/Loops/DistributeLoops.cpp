@@ -158,7 +158,7 @@ LogicalResult LoopDistributor::decide(Share &share) {
   bool isAssumed = share.strategy == DistributionStrategy::Exact ||
                    share.strategy == DistributionStrategy::Guarded;
   if (isAssumed && !(number && processors))
-    analysisRemark(RemarkSource::DistributeLoops, "AssumedCount", loop.op)
+    recordRemark(RemarkId::DistributeLoops_AssumedCount, loop.op)
         << (share.strategy == DistributionStrategy::Exact
                 ? "it is taken that there are as many iterations as processors"
                 : "it is taken that there are no more iterations than "

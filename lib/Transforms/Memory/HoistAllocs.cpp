@@ -187,7 +187,7 @@ static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   Value buffer = createBuffer(alloc, rewriter, symbols);
   Value view = createViewOfType(rewriter, op, buffer);
-  auto remark = passedRemark(RemarkSource::HoistAllocs, "Hoisted", op);
+  auto remark = recordRemark(RemarkId::HoistAllocs_Hoisted, op);
   remark << "workgroup buffer hoisted"
          << remark::metric("Alignment", alloc.alignment);
   if (std::optional<int64_t> bytes = getElementBytes(alloc.bufferType, op))
@@ -220,7 +220,7 @@ static LogicalResult insertBarriers(ArrayRef<HoistedAlloc> allocs,
       continue;
     Operation *after = alloc.op->getNextNode();
     if (insertBarrierBefore(rewriter, after))
-      passedRemark(RemarkSource::HoistAllocs, "InsertedBarrier", alloc.op)
+      recordRemark(RemarkId::HoistAllocs_InsertedBarrier, alloc.op)
           << "barrier before the buffer is used again";
   }
   return success();
@@ -318,7 +318,7 @@ LogicalResult hoistAllocs(Operation *root, const HoistAllocsOptions &options) {
   llvm::erase_if(allocs, [&](const HoistedAlloc &alloc) {
     StringRef why = getObstacle(alloc, root);
     if (!why.empty())
-      missedRemark(RemarkSource::HoistAllocs, "NotHoisted", alloc.op)
+      recordRemark(RemarkId::HoistAllocs_NotHoisted, alloc.op)
           << remark::reason("{0}", why.str());
     return !why.empty();
   });

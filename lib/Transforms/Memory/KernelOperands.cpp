@@ -321,13 +321,13 @@ void KernelRebuilder::run(const llvm::BitVector &sunk) {
   for (unsigned i : sunk.set_bits()) {
     kernel.getArgument(i).replaceAllUsesWith(
         rebuild(getArguments(launches, i)));
-    passedRemark(RemarkSource::SinkAllocs, "SunkIntoKernel", kernel)
+    recordRemark(RemarkId::SinkAllocs_SunkIntoKernel, kernel)
         << "buffer of the host made a buffer of the kernel"
         << remark::metric("Argument", i);
   }
   changeSignature(sunk);
   if (!newArguments.empty())
-    passedRemark(RemarkSource::SinkAllocs, "PassedToKernel", kernel)
+    recordRemark(RemarkId::SinkAllocs_PassedToKernel, kernel)
         << "sizes and places of buffers made arguments of the kernel"
         << remark::metric("Arguments", newArguments.size());
   for (auto [k, launch] : llvm::enumerate(launches)) {

@@ -65,7 +65,7 @@ void lowerDynamicMemory(Operation *root) {
     auto module = op->getParentOfType<gpu::GPUModuleOp>();
     bool isMissed = module && !root->isAncestor(module);
     if (isMissed)
-      missedRemark(RemarkSource::LowerDynamicMemory, "NotLowered", op)
+      recordRemark(RemarkId::LowerDynamicMemory_NotLowered, op)
           << remark::reason("its module is outside of the operation that the "
                             "pass runs on");
   });

@@ -287,8 +287,9 @@ void MemoryPacker::collectRuntimeSized(PackedKernel &kernel) {
 LogicalResult MemoryPacker::fail(const PackedKernel &kernel,
                                  ArrayRef<KernelBuffer> buffers, int64_t bytes,
                                  int64_t limit) {
-  report.shortages.push_back(emitCapacityError(
-      RemarkSource::PackMemory, kernel.kernel, buffers, bytes, limit));
+  report.shortages.push_back(
+      emitCapacityError(RemarkId::PackMemory_OutOfCapacity, kernel.kernel,
+                        buffers, bytes, limit));
   return failure();
 }
 

@@ -79,8 +79,7 @@ int64_t PackedKernel::getRuntimeAlignment() const {
 
 static void reportMember(const PackedBuffer &member,
                          const PackedKernel &kernel) {
-  remark::passed(member.buffer.loc, remarkOptions(RemarkSource::PackMemory,
-                                                  "Packed", kernel.kernel))
+  recordRemark(RemarkId::PackMemory_Packed, kernel.kernel, member.buffer.loc)
       << (member.isShared ? "workgroup buffer packed into bytes that others "
                             "use before or after it"
                           : "workgroup buffer packed into bytes of its own")
@@ -91,7 +90,7 @@ static void reportMember(const PackedBuffer &member,
 
 static void reportRuntimeSized(const PackedKernel &kernel) {
   for (Operation *op : kernel.runtimeSized)
-    passedRemark(RemarkSource::PackMemory, "SizedByLaunch", op)
+    recordRemark(RemarkId::PackMemory_SizedByLaunch, op)
         << "workgroup buffer made a part of dynamic memory whose size the "
            "launch computes"
         << remark::metric("Alignment", kernel.getRuntimeAlignment());
@@ -103,7 +102,7 @@ void reportKernel(const PackedKernel &kernel) {
   int64_t bound = kernel.getLowerBoundWithPadding();
   if (!kernel.hasArena) {
     if (kernel.members.size() > 1)
-      missedRemark(RemarkSource::PackMemory, "NotPacked", kernel.kernel)
+      recordRemark(RemarkId::PackMemory_NotPacked, kernel.kernel)
           << remark::reason(getLowerBound(kernel.getItems()) < kernel.getSum()
                                 ? "no two lives are disjoint, or barriers "
                                   "between them would not pay"
@@ -114,7 +113,7 @@ void reportKernel(const PackedKernel &kernel) {
   }
   for (const PackedBuffer &member : kernel.members)
     reportMember(member, kernel);
-  passedRemark(RemarkSource::PackMemory, "PackedKernel", kernel.kernel)
+  recordRemark(RemarkId::PackMemory_PackedKernel, kernel.kernel)
       << (kernel.isDynamic ? "workgroup buffers packed into dynamic memory"
                            : "workgroup buffers packed into static memory")
       << remark::metric("BytesBefore", bytes)
@@ -128,7 +127,7 @@ void reportKernel(const PackedKernel &kernel) {
   bool isLaunchUnknown = isa<gpu::GPUFuncOp>(kernel.kernel) &&
                          kernel.isDynamic && kernel.launches.empty();
   if (isLaunchUnknown)
-    missedRemark(RemarkSource::PackMemory, "LaunchUnknown", kernel.kernel)
+    recordRemark(RemarkId::PackMemory_LaunchUnknown, kernel.kernel)
         << remark::reason("no launch of the kernel is in the module; each has "
                           "to ask for {0} bytes of dynamic workgroup memory{1}",
                           kernel.getDynamicBytes(),

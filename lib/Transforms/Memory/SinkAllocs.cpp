@@ -197,7 +197,7 @@ static unsigned getArgumentIndex(OpOperand &use) {
 /// Reports `alloc`, which the pass has to leave on the host.
 static void leave(HostAlloc &alloc, StringRef why) {
   alloc.isLeft = true;
-  missedRemark(RemarkSource::SinkAllocs, "NotSunk", alloc.op)
+  recordRemark(RemarkId::SinkAllocs_NotSunk, alloc.op)
       << remark::reason("{0}", why.str());
 }
 
@@ -297,7 +297,7 @@ static void sinkIntoLaunch(const HostAlloc &alloc, gpu::LaunchOp launch,
     if (Operation *copy = mapping.lookup(view->getResult(0)).getDefiningOp();
         copy->use_empty())
       copy->erase();
-  passedRemark(RemarkSource::SinkAllocs, "SunkIntoKernel", alloc.op)
+  recordRemark(RemarkId::SinkAllocs_SunkIntoKernel, alloc.op)
       << (alloc.getSpaceName() + " buffer moved from the host into the kernel")
              .str();
 }

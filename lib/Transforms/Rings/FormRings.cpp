@@ -72,7 +72,7 @@ using LoopCopies = llvm::MapVector<Operation *, std::vector<TileCopy>>;
 
 /// Tells of a copy that no scf.for executes in every iteration.
 static void reportNotInIteration(Operation *copy) {
-  missedRemark(RemarkSource::FormRings, "NotInRing", copy)
+  recordRemark(RemarkId::FormRings_NotInRing, copy)
       << "copy that cannot run ahead of its loop"
       << remark::reason("it stands in {0}, not in the body of an scf.for, "
                         "which executes it in every iteration",
@@ -220,7 +220,7 @@ static void keepJoining(std::vector<TileCopy> &copies,
       why = getObstacleInLoop(copy, writes, uniformity, aliases);
     if (why.empty())
       return false;
-    missedRemark(RemarkSource::FormRings, "NotInRing", copy.op)
+    recordRemark(RemarkId::FormRings_NotInRing, copy.op)
         << "copy that cannot run ahead of its loop"
         << remark::reason("{0}", why);
     return true;
@@ -232,7 +232,7 @@ static void keepJoining(std::vector<TileCopy> &copies,
 //===----------------------------------------------------------------------===//
 
 static void reportNoRing(const TileCopy &copy, const Twine &why) {
-  missedRemark(RemarkSource::FormRings, "NotInRing", copy.op)
+  recordRemark(RemarkId::FormRings_NotInRing, copy.op)
       << "copies that do not run ahead of their loop"
       << remark::reason("{0}", why.str());
 }
@@ -404,7 +404,7 @@ static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
   for (const TileCopy &copy : copies)
     tiles.push_back(copy.getTile());
   auto type = RingType::get(rewriter.getContext(), slots, tiles);
-  passedRemark(RemarkSource::FormRings, "FormedRing", copies.front().op)
+  recordRemark(RemarkId::FormRings_FormedRing, copies.front().op)
       << "copies of a loop made a ring" << remark::metric("Slots", slots)
       << remark::metric("Tiles", copies.size());
 

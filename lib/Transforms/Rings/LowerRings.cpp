@@ -151,7 +151,7 @@ static LogicalResult checkUniformity(Ring &ring,
 //===----------------------------------------------------------------------===//
 
 static void reportAhead(Ring &ring, int64_t slots, StringRef engine) {
-  passedRemark(RemarkSource::LowerRings, "LoweredRing", ring.op)
+  recordRemark(RemarkId::LowerRings_LoweredRing, ring.op)
       << "copies of a ring run ahead of their readers"
       << remark::metric("Slots", slots)
       << remark::metric("IterationsAhead", slots - 1)
@@ -159,9 +159,9 @@ static void reportAhead(Ring &ring, int64_t slots, StringRef engine) {
 }
 
 /// A remark that the engine that was asked for is not used.
-static void reportMissed(Ring &ring, StringRef name, StringRef engine,
+static void reportMissed(Ring &ring, RemarkId id, StringRef engine,
                          const Twine &why) {
-  missedRemark(RemarkSource::LowerRings, name, ring.op)
+  recordRemark(id, ring.op)
       << remark::reason("{0} not used: {1}", engine, why.str());
 }
 
@@ -181,7 +181,7 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
       {options.copies.assumeAlignment, options.copies.vectorBytes, root});
   RingLowering lowering(ring, options, mayBeAsync, alignment, rewriter);
   if (!ring.obstacle.empty()) {
-    missedRemark(RemarkSource::LowerRings, "NotAhead", ring.op)
+    recordRemark(RemarkId::LowerRings_NotAhead, ring.op)
         << "copies of a ring are done in the iteration that reads them"
         << remark::reason("{0}", ring.obstacle);
     lowering.lowerInPlace();
@@ -195,16 +195,16 @@ static LogicalResult lowerRing(Ring &ring, Operation *root,
       lowering.lowerByTMA(maps);
       return success();
     }
-    reportMissed(ring, "NotTMA", "TMA", why);
+    reportMissed(ring, RemarkId::LowerRings_NotTMA, "TMA", why);
   }
   bool isAsync = lowering.decideAsync();
   if (mayBeAsync && !isAsync)
-    reportMissed(ring, "NotAsync", "cp.async",
+    reportMissed(ring, RemarkId::LowerRings_NotAsync, "cp.async",
                  "it copies 4, 8 or 16 bytes that are contiguous and aligned "
                  "on both sides");
   else if (!isAsync && options.engine != RingEngine::Registers &&
            options.engine != RingEngine::Auto)
-    reportMissed(ring, "NotAsync", "cp.async", lacks);
+    reportMissed(ring, RemarkId::LowerRings_NotAsync, "cp.async", lacks);
   reportAhead(ring, isAsync ? ring.getType().getSlots() : 2,
               isAsync ? "cp.async" : "registers");
   lowering.lowerAhead();

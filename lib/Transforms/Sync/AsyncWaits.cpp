@@ -222,7 +222,7 @@ bool AsyncWaits::repair(const Use &use, ArrayRef<Use> open,
   loosen(wait, getSettled(use, open, unit), unit);
   std::string copy = getPlace(kernel.getAccess(use.first).op).op;
   std::string other = getPlace(kernel.getAccess(use.second).op).op;
-  passedRemark(RemarkSource::InsertBarriers, "InsertedWait", wait.ops.back())
+  recordRemark(RemarkId::InsertBarriers_InsertedWait, wait.ops.back())
       << "wait inserted: nothing waits for '" + copy + "' before '" + other +
              "' touches the same bytes";
   return true;

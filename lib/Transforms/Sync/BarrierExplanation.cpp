@@ -191,10 +191,9 @@ BarrierReport BarrierExplainer::makeReport(unsigned point) {
 }
 
 void BarrierExplainer::explain(Operation *barrier, unsigned point) {
-  auto told =
-      passedRemark(RemarkSource::InsertBarriers, "InsertedBarrier", barrier);
+  auto told = recordRemark(RemarkId::InsertBarriers_InsertedBarrier, barrier);
   auto explained =
-      analysisRemark(RemarkSource::InsertBarriers, "ExplainedBarrier", barrier);
+      recordRemark(RemarkId::InsertBarriers_ExplainedBarrier, barrier);
   if (!told && !explained && !reports)
     return;
   BarrierReport report = makeReport(point);

@@ -136,7 +136,7 @@ void BarrierEliminator::eliminate() {
       hazards, [](const Hazard &hazard) { return hazard.isUntimed; });
   if (kernel.hasOtherWaits() || !areWarpsFollowed || isUntimed) {
     if (!block.getBarriers().empty())
-      missedRemark(RemarkSource::EliminateBarriers, "KeptBarriers",
+      recordRemark(RemarkId::EliminateBarriers_KeptBarriers,
                    block.getBarrier(block.getBarriers().front()))
           << "barriers kept: the kernel waits in ways that are not followed";
     return;
@@ -153,8 +153,9 @@ void BarrierEliminator::eliminate() {
     if (isOfWarp && isWarpBarrier(copy))
       continue;
     Operation *barrier = program.getOriginal(copy);
-    passedRemark(RemarkSource::EliminateBarriers,
-                 isOfWarp ? "WeakenedBarrier" : "RemovedBarrier", barrier)
+    recordRemark(isOfWarp ? RemarkId::EliminateBarriers_WeakenedBarrier
+                          : RemarkId::EliminateBarriers_RemovedBarrier,
+                 barrier)
         << (isOfWarp ? "barrier made one of each warp: it orders nothing "
                        "between warps that is not ordered without it"
                      : "barrier removed: all that it orders is ordered without "

@@ -76,7 +76,7 @@ bool ProxyFences::repair(const AsyncPoint &point) {
     return false;
   }
   std::string first = getPlace(kernel.getAccess(point.first).op).op;
-  passedRemark(RemarkSource::InsertBarriers, "InsertedFence", fence.ops.back())
+  recordRemark(RemarkId::InsertBarriers_InsertedFence, fence.ops.back())
       << "proxy fence inserted: nothing tells TMA of '" + first + "' before '" +
              getPlace(issue.op).op + "' has it touch the same bytes";
   return true;

@@ -78,7 +78,7 @@ static void remarkSameValues(KernelSync &kernel) {
     PairRelation sameTime;
     if (access.sameness != ThreadAccess::NotSame &&
         kernel.getConflicts().find(number, number, sameTime))
-      analysisRemark(RemarkSource::VerifySync, "SameValue", access.op)
+      recordRemark(RemarkId::VerifySync_SameValue, access.op)
           << "threads write the same value to the same bytes";
   }
 }

@@ -137,7 +137,7 @@ static void place(IRRewriter &rewriter, Operation *op) {
     if (isa<memref::DeallocOp>(user)) // it lives as long as its block
       rewriter.eraseOp(user);
   rewriter.setInsertionPoint(op);
-  passedRemark(RemarkSource::PlaceBuffers, "PlacedBuffer", op)
+  recordRemark(RemarkId::PlaceBuffers_PlacedBuffer, op)
       << "a buffer of each block is in workgroup memory";
   auto alloc = dyn_cast<memref::AllocOp>(op);
   if (alloc)

@@ -50,10 +50,10 @@ LogicalResult verifyBufferAlignment(Value buffer, Operation *reportAt,
 /// `gpu.func`, that upstream makes another thing of than its type says.
 LogicalResult verifyAttributions(Operation *scope);
 
-/// Emits the error of the pass `source` that `kernel` takes `bytes` of
+/// Emits the error, and the remark `id`, that `kernel` takes `bytes` of
 /// workgroup memory where it can have `limit`, with a note for each of its
 /// `buffers`. Returns what the error says.
-MemoryShortage emitCapacityError(RemarkSource source, Operation *kernel,
+MemoryShortage emitCapacityError(RemarkId id, Operation *kernel,
                                  ArrayRef<KernelBuffer> buffers, int64_t bytes,
                                  int64_t limit, int64_t dynamicBytes = 0);
 

@@ -109,7 +109,7 @@ LogicalResult verifyAttributions(Operation *scope) {
 // The memory of a kernel
 //===----------------------------------------------------------------------===//
 
-MemoryShortage emitCapacityError(RemarkSource source, Operation *kernel,
+MemoryShortage emitCapacityError(RemarkId id, Operation *kernel,
                                  ArrayRef<KernelBuffer> buffers, int64_t bytes,
                                  int64_t limit, int64_t dynamicBytes) {
   InFlightDiagnostic diagnostic =
@@ -123,9 +123,8 @@ MemoryShortage emitCapacityError(RemarkSource source, Operation *kernel,
     diagnostic.attachNote(buffer.loc)
         << "a buffer of " << buffer.bytes << " bytes, aligned to "
         << buffer.alignment << ", is here";
-  remark::failed(kernel->getLoc(),
-                 remarkOptions(source, "OutOfCapacity", kernel))
-      << remark::metric("Required", bytes) << remark::metric("Limit", limit);
+  recordRemark(id, kernel) << remark::metric("Required", bytes)
+                           << remark::metric("Limit", limit);
   return {getScopeName(kernel).str(), bytes, limit};
 }
 
@@ -152,9 +151,9 @@ static LogicalResult verifyCapacity(Operation *kernel,
                                     std::vector<MemoryShortage> &shortages) {
   int64_t bytes = memory.getStaticBytes();
   auto fail = [&](int64_t required, int64_t limit, int64_t dynamic) {
-    shortages.push_back(emitCapacityError(RemarkSource::VerifyKernels, kernel,
-                                          memory.buffers, required, limit,
-                                          dynamic));
+    shortages.push_back(emitCapacityError(RemarkId::VerifyKernels_OutOfCapacity,
+                                          kernel, memory.buffers, required,
+                                          limit, dynamic));
     return failure();
   };
   if (bytes > options.maxStaticBytes)
