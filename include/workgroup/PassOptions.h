@@ -6,23 +6,48 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the command line says of options that a pass and a pipeline have, or
-// several pipelines.
+// What pipelines take as passes do: names and descriptions are those of
+// PassOptions.td.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_PASSOPTIONS_H
 #define WORKGROUP_PASSOPTIONS_H
 
+#include "mlir/Pass/PassOptions.h"
+
 namespace mlir::workgroup {
 
-constexpr char kChipText[] = "The chip to compile for, as `sm_90a`; empty "
-                             "means the target of the gpu.module, else sm_80";
-constexpr char kAssumeAlignmentText[] =
-    "Alignment in bytes that memref arguments of kernels and of the host may "
-    "be assumed to have, a power of two; whoever launches must see to it";
-constexpr char kAssumeDistinctArgumentsText[] =
-    "Take different memref arguments of a function not to overlap";
+/// What the `.td` file says of the shared option `name`.
+StringRef describeOption(StringRef name);
+
+/// An option by which passes and pipelines share what they say of it.
+template <typename T>
+struct SharedOption : ::mlir::detail::PassOptions::Option<T> {
+  using Base = ::mlir::detail::PassOptions::Option<T>;
+  SharedOption(::mlir::detail::PassOptions &parent, StringRef name, T initial)
+      : Base(parent, name, llvm::cl::desc(describeOption(name)),
+             llvm::cl::init(std::move(initial))) {}
+  using Base::operator=;
+};
+
+struct ChipOption : SharedOption<std::string> {
+  explicit ChipOption(::mlir::detail::PassOptions &parent)
+      : SharedOption(parent, "chip", "") {}
+  using SharedOption::operator=;
+};
+
+struct AssumeAlignmentOption : SharedOption<int64_t> {
+  explicit AssumeAlignmentOption(::mlir::detail::PassOptions &parent)
+      : SharedOption(parent, "assume-alignment", 1) {}
+  using SharedOption::operator=;
+};
+
+struct AssumeDistinctArgumentsOption : SharedOption<bool> {
+  explicit AssumeDistinctArgumentsOption(::mlir::detail::PassOptions &parent)
+      : SharedOption(parent, "assume-distinct-arguments", false) {}
+  using SharedOption::operator=;
+};
 
 } // namespace mlir::workgroup
 

@@ -11,18 +11,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+/// An option that pipelines have, too (workgroup/PassOptions.h).
+class SharedOption {
+  string argument;
+  string description;
+}
+
 def ChipOption
-    : Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+    : SharedOption, Option<"chip", "chip", "std::string", /*default=*/"\"\"",
              "The chip to compile for, as `sm_90a`; empty means the target of the "
              "gpu.module, else sm_80">;
 
 def AssumeAlignmentOption
-    : Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
+    : SharedOption, Option<"assumeAlignment", "assume-alignment", "int64_t", /*default=*/"1",
              "Alignment in bytes that memref arguments of kernels and of the host "
              "may be assumed to have, a power of two; whoever launches must see to it">;
 
 def AssumeDistinctArgumentsOption
-    : Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
+    : SharedOption, Option<"assumeDistinctArguments", "assume-distinct-arguments", "bool",
              /*default=*/"false",
              "Take different memref arguments of a function not to overlap">;
 
@@ -36,7 +42,7 @@ def MaxBytesOption
              "dynamic; 0 means that of the chip">;
 
 def FromSpacesOption
-    : ListOption<"fromSpaces", "from-spaces", "std::string",
+    : SharedOption, ListOption<"fromSpaces", "from-spaces", "std::string",
                  "Memory spaces of other systems, each as N:workgroup, N:private "
                  "or N:global: memrefs in memory space N are respelled before "
                  "anything else">;

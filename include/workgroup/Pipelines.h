@@ -31,23 +31,18 @@ struct RingOptions {
         engine{parent, "engine",
                llvm::cl::desc("How the copies of a ring run ahead"),
                llvm::cl::init(RingEngine::Auto), getRingEngineValues()},
-        assumeDistinctArguments{parent, "assume-distinct-arguments",
-                                llvm::cl::desc(kAssumeDistinctArgumentsText),
-                                llvm::cl::init(false)} {}
+        assumeDistinctArguments(parent) {}
 
   ::mlir::detail::PassOptions::Option<int64_t> slots;
   ::mlir::detail::PassOptions::Option<RingEngine> engine;
-  ::mlir::detail::PassOptions::Option<bool> assumeDistinctArguments;
+  AssumeDistinctArgumentsOption assumeDistinctArguments;
 };
 
 /// Options of the pipeline `workgroup-pipeline-copies`.
 struct CopyPipelineOptions : public PassPipelineOptions<CopyPipelineOptions> {
   RingOptions rings{*this, 2};
-  PassOptions::Option<std::string> chip{
-      *this, "chip", llvm::cl::desc(kChipText), llvm::cl::init("")};
-  PassOptions::Option<int64_t> assumeAlignment{
-      *this, "assume-alignment", llvm::cl::desc(kAssumeAlignmentText),
-      llvm::cl::init(1)};
+  ChipOption chip{*this};
+  AssumeAlignmentOption assumeAlignment{*this};
 };
 
 /// The treatment of the barriers of a program.
@@ -56,8 +51,7 @@ enum class SyncMode { Insert, Keep, Minimize };
 /// Options of the pipeline `workgroup-memory`.
 struct MemoryPipelineOptions
     : public PassPipelineOptions<MemoryPipelineOptions> {
-  PassOptions::Option<std::string> chip{
-      *this, "chip", llvm::cl::desc(kChipText), llvm::cl::init("")};
+  ChipOption chip{*this};
   PassOptions::Option<SyncMode> sync{
       *this, "sync", llvm::cl::desc("What becomes of barriers"),
       llvm::cl::init(SyncMode::Insert),
@@ -76,9 +70,7 @@ struct MemoryPipelineOptions
       llvm::cl::desc("Let warps that take a branch region on their own meet "
                      "at a barrier of their own"),
       llvm::cl::init(false)};
-  PassOptions::Option<int64_t> assumeAlignment{
-      *this, "assume-alignment", llvm::cl::desc(kAssumeAlignmentText),
-      llvm::cl::init(1)};
+  AssumeAlignmentOption assumeAlignment{*this};
   PassOptions::Option<CopyStrategy> copies{
       *this, "copies",
       llvm::cl::desc("How copies from global to workgroup memory are done"),
@@ -103,24 +95,18 @@ struct MemoryPipelineOptions
                      "divergent control flow"),
       llvm::cl::init(true)};
   PassOptions::ListOption<std::string> fromSpaces{
-      *this, "from-spaces",
-      llvm::cl::desc("Memory spaces of other systems, each as N:workgroup, "
-                     "N:private or N:global: memrefs in memory space N are "
-                     "respelled before anything else")};
+      *this, "from-spaces", llvm::cl::desc(describeOption("from-spaces"))};
 };
 
 /// Options of the pipeline `workgroup-to-nvvm`.
 struct ToNVVMPipelineOptions
     : public PassPipelineOptions<ToNVVMPipelineOptions> {
-  PassOptions::Option<std::string> chip{
-      *this, "chip", llvm::cl::desc(kChipText), llvm::cl::init("")};
+  ChipOption chip{*this};
   PassOptions::Option<bool> verifyBarriers{
       *this, "verify-barriers",
       llvm::cl::desc("Reject barriers in divergent control flow"),
       llvm::cl::init(true)};
-  PassOptions::Option<bool> assumeDistinctArguments{
-      *this, "assume-distinct-arguments",
-      llvm::cl::desc(kAssumeDistinctArgumentsText), llvm::cl::init(false)};
+  AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
 };
 
 /// From tensors to buffers: of the host, which passes them to the functions

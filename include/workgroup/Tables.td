@@ -1,4 +1,4 @@
-//===- Tables.td - Names of passes and remarks -------------*- tablegen -*-===//
+//===- Tables.td - Names of passes, remarks and options ----*- tablegen -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,6 +21,13 @@ def PassTable : GenericTable {
   let FilterClass = "PassBase";
   let CppTypeName = "PassEntry";
   let Fields = ["argument", "summary"];
+}
+
+/// What several passes and pipelines say of an option.
+def OptionTable : GenericTable {
+  let FilterClass = "SharedOption";
+  let CppTypeName = "OptionEntry";
+  let Fields = ["argument", "description"];
 }
 
 def RemarkId : GenericEnum { let FilterClass = "Remark"; }

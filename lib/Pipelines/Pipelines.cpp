@@ -25,6 +25,30 @@
 
 namespace mlir::workgroup {
 
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OptionEntry {
+  StringLiteral name, description;
+};
+} // namespace
+
+#define GET_OptionTable_IMPL
+#include "workgroup/Tables.inc"
+
+StringRef describeOption(StringRef name) {
+  return llvm::find_if(
+             OptionTable,
+             [&](const OptionEntry &entry) { return entry.name == name; })
+      ->description;
+}
+
+//===----------------------------------------------------------------------===//
+// Passes in their order
+//===----------------------------------------------------------------------===//
+
 /// Simplifies operations of kernels, and leaves blocks to LLVM, which does it
 /// better, and again.
 static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
