@@ -20,6 +20,17 @@
 
 namespace mlir::workgroup {
 
+/// The pipeline that schedules of programs of linalg begin with.
+constexpr StringLiteral kKernelPipeline = "workgroup-linalg-to-kernels";
+
+/// Options of the pipeline `workgroup-linalg-to-kernels`.
+struct KernelPipelineOptions
+    : public PassPipelineOptions<KernelPipelineOptions> {
+  AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
+  SharedOption<int64_t> chainBytes{*this, "chain-bytes", 0};
+  SharedOption<int64_t> chainBlocks{*this, "chain-blocks", 0};
+};
+
 /// Options of pipelines that make rings.
 struct RingOptions {
   explicit RingOptions(::mlir::detail::PassOptions &parent, int64_t slots)
@@ -108,6 +119,11 @@ struct ToNVVMPipelineOptions
       llvm::cl::init(true)};
   AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
 };
+
+/// From operations of linalg to a private function for each kernel, which the
+/// host calls.
+void buildKernelPipeline(OpPassManager &pm,
+                         const KernelPipelineOptions &options);
 
 /// From tensors to buffers: of the host, which passes them to the functions
 /// that become kernels, and of the tiles in these.

@@ -59,7 +59,7 @@ private:
   LogicalResult schedule();
   LogicalResult chooseSchedule(std::optional<SourceText> &chosen);
   LogicalResult checkScheduled(ModuleOp given);
-  LogicalResult formKernelFunctions(ModuleOp copy);
+  LogicalResult formKernelFunctions(ModuleOp on);
   LogicalResult checkSync();
   LogicalResult lowerMemory();
   LogicalResult lowerToNVVM();
@@ -83,6 +83,9 @@ private:
   MLIRContext context;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
+  /// The same, with functions of what becomes kernels, for which a schedule was
+  /// chosen.
+  OwningOpRef<ModuleOp> formed;
   PipelineReport report;
   std::optional<LaunchPlan> plan;
   RequirementsOf requirements;
@@ -186,10 +189,16 @@ LogicalResult Compilation::schedule() {
   if (!text)
     return success();
   OwningOpRef<ModuleOp> given = parseText(*text);
-  if (!given || failed(applySchedule(*module, *given)))
+  if (!given)
     return failure();
-  result.areKernelsFormed = formsKernels(*given);
-  return result.areKernelsFormed ? checkScheduled(*given) : success();
+  bool isFormed = formsKernels(*given);
+  // A schedule that was chosen goes on where it was chosen for.
+  if (formed && dropKernelFormation(*given))
+    module = std::move(formed);
+  if (failed(applySchedule(*module, *given)))
+    return failure();
+  result.areKernelsFormed = isFormed;
+  return isFormed ? checkScheduled(*given) : success();
 }
 
 /// After a schedule that makes all kernels: there may be none to make.
@@ -197,7 +206,7 @@ LogicalResult Compilation::checkScheduled(ModuleOp given) {
   if (failed(checkAllScheduled(*module))) {
     // A misspelt name of a function is no error to MLIR.
     OwningOpRef<ModuleOp> again = parseProgram();
-    if (succeeded(formKernelFunctions(*again)))
+    if (succeeded(runQuietly([&] { return formKernelFunctions(*again); })))
       reportUnknownFunctions(*again, given);
     return failure();
   }
@@ -230,21 +239,24 @@ LogicalResult Compilation::runQuietly(function_ref<LogicalResult()> body) {
 }
 
 /// Does what schedules begin with.
-LogicalResult Compilation::formKernelFunctions(ModuleOp copy) {
-  auto build = [&](OpPassManager &pm) {
-    addKernelFormation(pm, {options.chainBytes, options.chainBlocks});
-  };
-  return runQuietly([&] { return runPasses(copy, build); });
+LogicalResult Compilation::formKernelFunctions(ModuleOp on) {
+  KernelPipelineOptions pipeline;
+  pipeline.assumeDistinctArguments = true; // as the schedules say
+  pipeline.chainBytes = options.chainBytes;
+  pipeline.chainBlocks = options.chainBlocks;
+  return runPasses(
+      on, [&](OpPassManager &pm) { buildKernelPipeline(pm, pipeline); });
 }
 
 /// Asks for a schedule if that is wanted, and there is something to schedule.
 LogicalResult Compilation::chooseSchedule(std::optional<SourceText> &chosen) {
   if (!options.chooseSchedule || hasKernels(*module))
     return success();
-  OwningOpRef<ModuleOp> copy = module->clone();
-  if (failed(formKernelFunctions(*copy)))
+  formed = module->clone();
+  if (failed(formKernelFunctions(*formed)))
     return failure();
-  std::vector<KernelFunctionRecord> functions = describeKernelFunctions(*copy);
+  std::vector<KernelFunctionRecord> functions =
+      describeKernelFunctions(*formed);
   if (functions.empty() && !hasWork(*module))
     return success();
   chosen = options.chooseSchedule(functions);

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
+#include "workgroup/Pipelines.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -112,9 +113,22 @@ bool hasWork(ModuleOp module) {
 bool formsKernels(ModuleOp schedule) {
   return schedule
       .walk([](transform::ApplyRegisteredPassOp op) {
-        return op.getPassName() == "workgroup-form-kernels"
+        StringRef name = op.getPassName();
+        return name == kKernelPipeline || name == getFormKernelsName()
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool dropKernelFormation(ModuleOp schedule) {
+  return schedule
+      .walk([](transform::ApplyRegisteredPassOp op) {
+        if (op.getPassName() != kKernelPipeline)
+          return WalkResult::advance();
+        op.getResult().replaceAllUsesWith(op.getTarget());
+        op.erase();
+        return WalkResult::interrupt();
       })
       .wasInterrupted();
 }

@@ -42,6 +42,10 @@ bool hasWork(ModuleOp module);
 /// True if `schedule` has a pass make functions of what becomes kernels.
 bool formsKernels(ModuleOp schedule);
 
+/// Takes the pipeline that does it out of `schedule`, which then is for a
+/// program in whose module it has been done. False if there is none.
+bool dropKernelFormation(ModuleOp schedule);
+
 /// After such a schedule: fails if something structured in `module` is not part
 /// of a kernel.
 LogicalResult checkAllScheduled(ModuleOp module);

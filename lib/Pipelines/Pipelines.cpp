@@ -57,6 +57,16 @@ static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
   return createCanonicalizerPass(config);
 }
 
+void buildKernelPipeline(OpPassManager &pm,
+                         const KernelPipelineOptions &options) {
+  NormalizeLinalgPassOptions normalize;
+  normalize.assumeDistinctArguments = options.assumeDistinctArguments;
+  pm.addPass(createNormalizeLinalgPass(normalize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createFormKernelsPass({options.chainBytes, options.chainBlocks}));
+}
+
 void buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createPrepareBufferizationPass());
   bufferization::OneShotBufferizePassOptions options;
@@ -241,6 +251,9 @@ static constexpr PipelineEntry kPipelines[] = {
     {"workgroup-bufferize",
      "Tensors of the host and of tiles -> buffers, across calls of kernels",
      enrollBufferize},
+    {kKernelPipeline,
+     "Operations of linalg -> a function for each kernel, which the host calls",
+     enroll<KernelPipelineOptions, buildKernelPipeline>},
     {"workgroup-memory",
      "What promotion to workgroup memory leaves -> outlined, verified kernels",
      enroll<MemoryPipelineOptions, buildMemory>},

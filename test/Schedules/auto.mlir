@@ -28,10 +28,7 @@ func.func @main(%a: !t, %b: !t, %bias: tensor<256xf32>) -> (!t, tensor<256xf32>)
 // CHECK:      // Chosen by mlir-workgroup {{.*}} for sm_80
 // CHECK:      module attributes {transform.with_named_sequence}
 // CHECK:      transform.named_sequence @__transform_main(%program: !any {transform.consumed})
-// CHECK-NEXT: apply_registered_pass "workgroup-normalize-linalg" with options = {"assume-distinct-arguments" = true} to %program
-// CHECK-NEXT: apply_registered_pass "canonicalize"
-// CHECK-NEXT: apply_registered_pass "cse"
-// CHECK-NEXT: %[[PROGRAM:.+]] = transform.apply_registered_pass "workgroup-form-kernels"
+// CHECK-NEXT: %[[PROGRAM:.+]] = transform.apply_registered_pass "workgroup-linalg-to-kernels" with options = {"assume-distinct-arguments" = true} to %program
 // CHECK-NEXT: // @main_{{[01]}}_{{contraction|reduction}}:
 // CHECK:      apply_registered_pass "workgroup-tile-kernel" with options = {"block" = [
 // CHECK:      apply_registered_pass "workgroup-tile-kernel" with options = {"block" = [

@@ -60,6 +60,9 @@ LogicalResult tileKernel(func::FuncOp function,
 /// pass `workgroup-prepare-bufferization`.
 LogicalResult prepareBufferization(ModuleOp module);
 
+/// The name of the pass, by which schedules apply it.
+StringRef getFormKernelsName();
+
 #define GEN_PASS_DECL
 #include "workgroup/Transforms/Kernels.h.inc"
 

@@ -10,7 +10,17 @@
 #define WORKGROUP_TRANSFORMS_KERNELS
 
 include "mlir/Pass/PassBase.td"
+include "workgroup/PassOptions.td"
 include "workgroup/Remarks.td"
+
+def ChainBytesOption
+    : SharedOption, Option<"chainBytes", "chain-bytes", "int64_t", /*default=*/"0",
+             "Bytes of workgroup memory that a chain of two contractions may take; 0 for "
+             "kernels of one">;
+
+def ChainBlocksOption
+    : SharedOption, Option<"chainBlocks", "chain-blocks", "int64_t", /*default=*/"0",
+             "Blocks that a chain of much work has at least">;
 
 def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
   let summary = "Make a function of the operations on tensors that one kernel does";
@@ -57,11 +67,8 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     operation of their own.
   }];
   let options = [
-    Option<"chainBytes", "chain-bytes", "int64_t", /*default=*/"0",
-           "Bytes of workgroup memory that a chain of two contractions may take; 0 for "
-           "kernels of one">,
-    Option<"chainBlocks", "chain-blocks", "int64_t", /*default=*/"0",
-           "Blocks that a chain of much work has at least">,
+    ChainBytesOption,
+    ChainBlocksOption,
   ];
   let dependentDialects = ["bufferization::BufferizationDialect",
                            "func::FuncDialect", "linalg::LinalgDialect",

@@ -10,8 +10,6 @@
 #include "Records.h"
 #include "Transforms/Kernels/SplitReduction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/Passes.h"
-#include "workgroup/Passes.h"
 
 namespace mlir::workgroup {
 
@@ -92,15 +90,6 @@ describeChain(const KernelGroup &group) {
   return KernelChainRecord{find(chain->first), find(chain->second),
                            *group.getRowOf(chain->second)[chain->row],
                            bytes.perRow, bytes.ofTiles};
-}
-
-void addKernelFormation(OpPassManager &pm, const FormKernelsOptions &limits) {
-  NormalizeLinalgPassOptions options;
-  options.assumeDistinctArguments = true; // as the schedules say
-  pm.addPass(createNormalizeLinalgPass(options));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createFormKernelsPass({limits.chainBytes, limits.chainBlocks}));
 }
 
 std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module) {

@@ -17,15 +17,9 @@
 #define WORKGROUP_LIB_COMPILER_RECORDS_KERNELFUNCTIONS_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 #include "workgroup/Compiler/KernelFunctions.h"
-#include "workgroup/Transforms/Kernels.h"
 
 namespace mlir::workgroup {
-
-/// Adds the passes after which the functions that become kernels are there.
-/// Every schedule that `pipeline.schedules` chooses begins with them.
-void addKernelFormation(OpPassManager &pm, const FormKernelsOptions &limits);
 
 /// The functions of `module` that `workgroup-form-kernels` made, in order.
 std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module);

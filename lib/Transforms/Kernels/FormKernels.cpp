@@ -168,4 +168,6 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
 
 } // namespace
 
+StringRef getFormKernelsName() { return FormKernelsPass::getArgumentName(); }
+
 } // namespace mlir::workgroup

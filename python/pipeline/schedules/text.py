@@ -22,12 +22,10 @@ def write_schedule(
     """Return the schedule that gives each kernel its tile: a whole module, to be edited."""
     writer, chip = _Writer(), target.chip
     # Bufferization does not pass the same memory twice, and launches check what callers do.
-    program = writer.apply("workgroup-normalize-linalg", "%program", assume_distinct_arguments=True)
-    program = writer.apply_all(program, ("canonicalize", "cse"))
-    limits: dict[str, Option] = {}
+    limits: dict[str, Option] = {"assume_distinct_arguments": True}
     if any(kernel.chain for kernel in kernels):
-        limits = {"chain_bytes": target.row_bytes, "chain_blocks": target.chain_blocks}
-    program = writer.apply("workgroup-form-kernels", program, **limits)
+        limits |= {"chain_bytes": target.row_bytes, "chain_blocks": target.chain_blocks}
+    program = writer.apply("workgroup-linalg-to-kernels", "%program", **limits)
     pairs = list(zip(kernels, tiles, strict=True))
     for kernel, tile in pairs:
         writer.add_comment(describe(kernel, tile))

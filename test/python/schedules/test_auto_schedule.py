@@ -212,6 +212,31 @@ def test_what_is_printed_is_what_is_applied(program: str) -> None:
     assert given.ptx == pipeline.compile(program).ptx
 
 
+SPELLED_OUT = """\
+    %normal = transform.apply_registered_pass "workgroup-normalize-linalg"
+        with options = {"assume-distinct-arguments" = true} to %program : (!any) -> !any
+    %simple = transform.apply_registered_pass "canonicalize" to %normal : (!any) -> !any
+    %common = transform.apply_registered_pass "cse" to %simple : (!any) -> !any
+    %0 = transform.apply_registered_pass "workgroup-form-kernels" to %common : (!any) -> !any
+"""
+
+
+def test_passes_of_the_pipeline_can_be_spelled_out() -> None:
+    """As schedules were that an earlier version chose: what they leave over is refused, too."""
+    text = pipeline.choose_schedule(MATMUL)
+    (formed,) = (line for line in text.splitlines() if "workgroup-linalg-to-kernels" in line)
+    schedule = text.replace(f"{formed}\n", SPELLED_OUT)
+    assert pipeline.compile(MATMUL, schedule=schedule).ptx == pipeline.compile(MATMUL).ptx
+    (line,) = (line for line in schedule.splitlines() if "workgroup-tile-kernel" in line)
+    assert "is in no kernel" in str(failure(MATMUL, schedule.replace(line, "")))
+
+
+def test_kernels_are_formed_once() -> None:
+    """A schedule that was chosen goes on from the program that it was chosen for."""
+    remarks = pipeline.compile(MATMUL).remarks
+    assert [remark.name for remark in remarks].count("FormedKernel") == 1
+
+
 def test_numbers_can_be_edited() -> None:
     text = pipeline.choose_schedule(ADD)
     assert '"block" = [8, 128]' in text
