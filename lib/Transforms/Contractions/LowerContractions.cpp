@@ -14,7 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ContractionEmitter.h"
+#include "PointwiseEmitter.h"
+#include "ProductEmitter.h"
 #include "Support/Remarks.h"
 #include "Transforms/Utils/AssumedAlignment.h"
 #include "Transforms/Utils/CarriedValues.h"
@@ -353,21 +354,21 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
                   RewriterBase &rewriter) {
   report(cluster);
   linalg::LinalgOp op = cluster.contraction.op;
-  ContractionEmitter emitter(cluster.contraction, cluster.tile,
-                             cluster.numThreads, rewriter, alignment);
   // Others may have changed the loops.
   (void)findLoops(cluster);
   Operation *init = cluster.init->getOwner();
   rewriter.setInsertionPoint(init);
-  emitter.prepare();
+  ContractionPart part(cluster.contraction, cluster.tile, cluster.numThreads,
+                       rewriter, alignment);
+  PointwiseEmitter pointwise(part);
   Value filling = getFilling(cluster.init);
   SmallVector<Value> sums =
-      filling ? emitter.fill(filling)
-              : emitter.initialize(Pointwise(init, cluster.init));
+      filling ? pointwise.fill(filling)
+              : pointwise.initialize(Pointwise(init, cluster.init));
 
   sums = carry(cluster, sums, rewriter);
   rewriter.setInsertionPoint(op);
-  sums = emitter.multiply(sums);
+  sums = ProductEmitter(part).multiply(sums);
   for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
     yieldLast(rewriter, loop, sums);
     ResultRange results = loop.getResults().take_back(sums.size());
@@ -375,7 +376,7 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
   }
   for (OpOperand *sink : cluster.sinks) {
     rewriter.setInsertionPoint(sink->getOwner());
-    emitter.finish(Pointwise(sink->getOwner(), sink), sums);
+    pointwise.finish(Pointwise(sink->getOwner(), sink), sums);
   }
 
   for (OpOperand *sink : cluster.sinks)

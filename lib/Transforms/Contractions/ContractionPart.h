@@ -1,0 +1,78 @@
+//===- ContractionPart.h - What a thread has of a result --------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the emitters of a lowered contraction have in common: the contraction,
+// the tile of a thread, where code is put, and the indices of the elements of
+// the result that the thread has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONPART_H
+#define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONPART_H
+
+#include "ThreadTile.h"
+#include "Transforms/Utils/IndexBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+#include "workgroup/Analysis/Alignment.h"
+
+namespace mlir::workgroup {
+
+/// The part of a contraction's result that one of `numThreads` threads has.
+class ContractionPart {
+public:
+  /// Computes, where `rewriter` stands, the thread's indices, which have to
+  /// dominate all that is emitted for it.
+  ContractionPart(Contraction &contraction, const ThreadTile &tile,
+                  int64_t numThreads, RewriterBase &rewriter,
+                  AlignmentAnalysis &alignment);
+
+  /// The index of each loop of `group` when `linear` counts through it.
+  SmallVector<OpFoldResult> split(OpFoldResult linear, const LoopGroup &group);
+
+  /// The index of `loop`, not one of the sum, at element (row, column) of the
+  /// thread.
+  OpFoldResult getIndex(unsigned loop, int64_t row, int64_t column);
+
+  /// Makes `last` the index of the last loop of the columns at `column`, and
+  /// returns what was.
+  OpFoldResult exchangeLastIndex(int64_t column, OpFoldResult last) {
+    return std::exchange(columnIndices[column].back(), last);
+  }
+
+  /// True if the thread has a part, where only some of the block's have; null
+  /// where all have.
+  Value hasPart();
+
+  /// The type of an element of the result, and of a run of columns of it.
+  Type getElementType() const {
+    return getElementTypeOrSelf(contraction.getResult()->get());
+  }
+  VectorType getVectorType() const {
+    return VectorType::get({tile.columnRun}, getElementType());
+  }
+
+  Contraction &contraction;
+  const ThreadTile tile;
+  const int64_t numThreads;
+  RewriterBase &rewriter;
+  AlignmentAnalysis &alignment;
+  const Location loc;
+  IndexBuilder index;
+
+private:
+  void splitThreadId();
+
+  /// The number of the thread among those that have a part.
+  OpFoldResult thread;
+  /// Of each row and column of the thread, the index of each loop.
+  SmallVector<SmallVector<OpFoldResult>> rowIndices, columnIndices;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONPART_H

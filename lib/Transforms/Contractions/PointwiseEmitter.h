@@ -1,0 +1,63 @@
+//===- PointwiseEmitter.h - What is around the products ---------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Operations on each element of a result that is in registers: where it starts
+// from, and what is computed of it and stored. Whole tiles go by vectors,
+// ragged ones by elements that are there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_POINTWISEEMITTER_H
+#define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_POINTWISEEMITTER_H
+
+#include "PieceAccess.h"
+#include "TileLimits.h"
+
+namespace mlir::workgroup {
+
+/// Emits what a thread does with its part of the result before the products are
+/// added, and after that.
+class PointwiseEmitter {
+public:
+  explicit PointwiseEmitter(ContractionPart &part)
+      : part(part), tile(part.tile), rewriter(part.rewriter), loc(part.loc),
+        index(part.index) {}
+
+  /// The result as `value` everywhere.
+  SmallVector<Value> fill(Value value);
+  /// The result as `init` makes it.
+  SmallVector<Value> initialize(const Pointwise &init);
+  /// Does `sink` on the result.
+  void finish(const Pointwise &sink, ValueRange sums);
+
+private:
+  SmallVector<Value> compute(const Pointwise &op, Value sum, const Piece &piece,
+                             PieceCache *cache);
+  void emitIf(Value condition, function_ref<void()> body);
+  Value makeOrZero(Value condition, Type type, function_ref<Value()> make);
+  Value initializePart(const Pointwise &init, int64_t row, int64_t column,
+                       const TileLimits &limits);
+  void finishPiece(const Pointwise &sink, Value sum, const Piece &piece,
+                   PieceCache *cache);
+  void finishWhole(const Pointwise &sink, ValueRange sums);
+  Value select(Value vector, Value number);
+  void forEachColumn(int64_t column, const TileLimits &limits,
+                     function_ref<void(Value)> body);
+  void finishPart(const Pointwise &sink, ValueRange sums,
+                  const TileLimits &limits, bool isMasked);
+
+  ContractionPart &part;
+  const ThreadTile &tile;
+  RewriterBase &rewriter;
+  const Location loc;
+  IndexBuilder &index;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_POINTWISEEMITTER_H
