@@ -6,14 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copies that are waited for in a later iteration of a loop, or that nothing
-// waits for, as far as is known.
+// For each place that the second access may have relative to the copy's loop
+// (in it, in a later iteration, behind it), the iterations in which the copy is
+// under way are told from those in which it was waited for.
 //
 //===----------------------------------------------------------------------===//
 
-#include "HazardFinder.h"
-#include "PathRefinement.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "AsyncHazards.h"
 #include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
@@ -22,47 +21,42 @@ namespace mlir::workgroup {
 // Copies that are done in some iteration of a loop
 //===----------------------------------------------------------------------===//
 
-/// The same as `visitDirection`, where the first access is a copy that is done
-/// in some iteration of a loop.
-void HazardFinder::visitInLoop(unsigned first, unsigned second,
+void AsyncHazards::visitInLoop(unsigned first, unsigned second,
                                ArrayRef<unsigned> around, bool isOrdered) {
   const AsyncCompletion &done = *tree.getCompletion(first);
   const AsyncCompletion::InLoop &wait = *done.inLoop;
   unsigned to = tree.getStep(second);
-  PairRelation relation;
-  relation.threads = threads;
-  for (unsigned loop : around)
-    relation.sameIteration.push_back(tree.getLoop(loop));
-  bool isInside = llvm::is_contained(getLoopsAround(to), wait.loop);
+  PairRelation relation = context.getRelation(around);
+  bool isInside = llvm::is_contained(context.getLoopsAround(to), wait.loop);
   if (isOrdered && isInside && !wait.isAround)
     addEntered(first, second, relation);
-  else if (isOrdered && (isInside || isBefore(to, wait.loop)))
-    addUnordered(first, second, relation, done.isExact);
+  else if (isOrdered && (isInside || context.isBefore(to, wait.loop)))
+    found.addUnordered(first, second, relation, done.isExact);
   else if (isOrdered)
     addBehind(first, second, std::nullopt, relation);
   for (unsigned loop : llvm::reverse(around)) {
     relation.carrier = relation.sameIteration.pop_back_val();
     if (wait.isAround && loop == wait.loop) {
       addTurned(first, second, relation);
-    } else if (llvm::is_contained(getLoopsAround(wait.step), loop)) {
+    } else if (llvm::is_contained(context.getLoopsAround(wait.step), loop)) {
       addBehind(first, second, loop, relation);
     } else {
       relation.most = std::nullopt;
-      addUnordered(first, second, relation, done.isExact);
+      found.addUnordered(first, second, relation, done.isExact);
       relation.most = 1;
     }
   }
 }
 
 /// The copy is in the loop, and the second access in a later iteration of it.
-void HazardFinder::addTurned(unsigned first, unsigned second,
+void AsyncHazards::addTurned(unsigned first, unsigned second,
                              PairRelation relation) {
   const AsyncCompletion &done = *tree.getCompletion(first);
   const AsyncCompletion::InLoop &wait = *done.inLoop;
-  bool isWaited = isBefore(wait.step, tree.getStep(second));
+  bool isWaited = context.isBefore(wait.step, tree.getStep(second));
   relation.most = isWaited ? wait.iterations - 1 : wait.iterations;
   if (*relation.most >= relation.least)
-    addUnordered(first, second, relation, done.isExact);
+    found.addUnordered(first, second, relation, done.isExact);
   addWaited(first, second, isWaited, [&](int64_t least, bool isFar) {
     relation.least = wait.iterations + least;
     relation.most = isFar ? std::nullopt : std::optional(relation.least);
@@ -71,17 +65,17 @@ void HazardFinder::addTurned(unsigned first, unsigned second,
 }
 
 /// The copy comes before the loop that the second access is in.
-void HazardFinder::addEntered(unsigned first, unsigned second,
+void AsyncHazards::addEntered(unsigned first, unsigned second,
                               PairRelation relation) {
   const AsyncCompletion &done = *tree.getCompletion(first);
   const AsyncCompletion::InLoop &wait = *done.inLoop;
-  bool isWaited = isBefore(wait.step, tree.getStep(second));
+  bool isWaited = context.isBefore(wait.step, tree.getStep(second));
   const KernelLoop *loop = tree.getLoop(wait.loop);
   const KernelLoop *before = wait.before ? tree.getLoop(*wait.before) : nullptr;
   int64_t until = isWaited ? wait.iterations - 1 : wait.iterations;
   relation.iterations = {{loop, std::nullopt, until, before}};
   if (until >= 0 || before)
-    addUnordered(first, second, relation, done.isExact);
+    found.addUnordered(first, second, relation, done.isExact);
   addWaited(first, second, isWaited, [&](int64_t least, bool isFar) {
     least += wait.iterations;
     relation.iterations = {
@@ -92,24 +86,24 @@ void HazardFinder::addEntered(unsigned first, unsigned second,
 
 /// The second access comes behind the wait in its iteration (`isWaited`), or in
 /// the next or a later iteration: `relate` gives the relation for that.
-void HazardFinder::addWaited(
+void AsyncHazards::addWaited(
     unsigned first, unsigned second, bool isWaited,
     llvm::function_ref<PairRelation(int64_t least, bool isFar)> relate) {
   const AsyncCompletion::InLoop &wait = *tree.getCompletion(first)->inLoop;
   unsigned to = tree.getStep(second);
-  if (isSeen(first))
+  if (context.isSeen(first))
     return;
-  if (isWaited && add(first, second, {wait.step, to, std::nullopt, false},
-                      relate(0, false)) == Conflict::Certain)
+  if (isWaited && found.add(first, second, {wait.step, to, std::nullopt, false},
+                            relate(0, false)) == Conflict::Certain)
     return;
-  if (add(first, second, {wait.step, to, wait.loop, false}, relate(1, false)) !=
-      Conflict::Certain)
-    add(first, second, {wait.step, to, wait.loop, true}, relate(2, true));
+  if (found.add(first, second, {wait.step, to, wait.loop, false},
+                relate(1, false)) != Conflict::Certain)
+    found.add(first, second, {wait.step, to, wait.loop, true}, relate(2, true));
 }
 
 /// The second access comes when the loop was left, in a later iteration of a
 /// `loop` around if that is given. The wait may not have come before that.
-void HazardFinder::addBehind(unsigned first, unsigned second,
+void AsyncHazards::addBehind(unsigned first, unsigned second,
                              std::optional<unsigned> loop,
                              PairRelation relation) {
   const AsyncCompletion &done = *tree.getCompletion(first);
@@ -127,28 +121,27 @@ void HazardFinder::addBehind(unsigned first, unsigned second,
     end.most += end.isBeforeTest - isBeforeTest;
   }
   if (end.most == 0 && !end.other && (end.isBeforeTest || !end.isFromStart)) {
-    if (!isSeen(first))
-      addOrdered(first, second, wait.step, loop, relation);
+    if (!context.isSeen(first))
+      found.addOrdered(first, second, wait.step, loop, relation);
     return; // all copies are waited for in the loop
   }
   PairRelation left = relation;
   left.ends.push_back(end);
   end.isNot = true;
   relation.ends.push_back(end);
-  if (!isSeen(first))
-    addOrdered(first, second, wait.step, loop, relation);
+  if (!context.isSeen(first))
+    found.addOrdered(first, second, wait.step, loop, relation);
   bool isWaited =
-      done.last && (loop ? llvm::is_contained(getLoopsAround(*done.last), *loop)
-                         : isBefore(*done.last, tree.getStep(second)));
-  if (isWaited && !isSeen(first))
-    addOrdered(first, second, *done.last, loop, left);
+      done.last &&
+      (loop ? llvm::is_contained(context.getLoopsAround(*done.last), *loop)
+            : context.isBefore(*done.last, tree.getStep(second)));
+  if (isWaited && !context.isSeen(first))
+    found.addOrdered(first, second, *done.last, loop, left);
   else if (!isWaited)
-    addUnordered(first, second, left, /*isExact=*/false);
+    found.addUnordered(first, second, left, /*isExact=*/false);
 }
 
-/// A step may hold loops that each thread iterates on its own: there an access
-/// meets a copy of the iterations before, none of which was waited for.
-void HazardFinder::visitRepeated(unsigned first, unsigned second,
+void AsyncHazards::visitRepeated(unsigned first, unsigned second,
                                  ArrayRef<unsigned> around) {
   auto isCopy = [&](unsigned access) {
     return accesses[access].isAsync && !isa<CopyOp>(accesses[access].op);
@@ -156,11 +149,8 @@ void HazardFinder::visitRepeated(unsigned first, unsigned second,
   if (tree.getStep(first) != tree.getStep(second) || tree.isOfPart() ||
       !(isCopy(first) || isCopy(second)))
     return;
-  PairRelation relation;
-  relation.threads = threads;
+  PairRelation relation = context.getRelation(around);
   relation.most = std::nullopt;
-  for (unsigned loop : around)
-    relation.sameIteration.push_back(tree.getLoop(loop));
   const KernelLoops &loops = conflicts.getIndex().getLoops();
   const KernelLoop *other = loops.getLoop(accesses[second].op);
   SmallVector<const KernelLoop *, 3> inside; // the outermost one last
@@ -171,12 +161,12 @@ void HazardFinder::visitRepeated(unsigned first, unsigned second,
       inside.push_back(loop);
   auto addLater = [&](unsigned copy, unsigned later) {
     const AsyncCompletion *done = tree.getCompletion(copy);
-    bool isKnown = done || use == HazardUse::Waits;
+    bool isKnown = done || context.use == HazardUse::Waits;
     // In the next iteration it is done if the thread waits for it in its own.
     bool isWaited = done && done->inStep &&
                     relation.carrier->contains(loops.getLoop(done->inStep));
     if (isCopy(copy) && isKnown && !isWaited)
-      addUnordered(copy, later, relation, !done || done->isExact);
+      found.addUnordered(copy, later, relation, !done || done->isExact);
     else if (isCopy(copy) && !isKnown)
       visitUnknown(copy, later);
   };
@@ -189,17 +179,16 @@ void HazardFinder::visitRepeated(unsigned first, unsigned second,
   }
 }
 
-/// True if the second access comes behind a wait that misses the first one, in
-/// the same iteration, for certain.
-bool HazardFinder::visitMissed(unsigned first, unsigned second) {
+bool AsyncHazards::visitMissed(unsigned first, unsigned second) {
   const MissedPhase *missed = tree.getMissed(first);
   unsigned to = tree.getStep(second);
-  if (!missed || !llvm::is_contained(getLoopsAround(to), missed->loop) ||
-      !isBefore(missed->step, to))
+  if (!missed ||
+      !llvm::is_contained(context.getLoopsAround(to), missed->loop) ||
+      !context.isBefore(missed->step, to))
     return false;
   const KernelLoop *loop = tree.getLoop(missed->loop);
   PairRelation relation;
-  relation.threads = threads;
+  relation.threads = context.threads;
   relation.mayBeSame = true;
   relation.iterations = {{loop, missed->iteration, missed->iteration, nullptr}};
   if (missed->distance == 0)
@@ -208,16 +197,14 @@ bool HazardFinder::visitMissed(unsigned first, unsigned second) {
     relation.carrier = loop;
   relation.least = std::max<int64_t>(1, missed->distance);
   relation.most = relation.least;
-  return addUncoverable(first, second, relation, missed);
+  return found.addUncoverable(first, second, relation, missed);
 }
 
 //===----------------------------------------------------------------------===//
 // Copies of which it is not known when they are done
 //===----------------------------------------------------------------------===//
 
-/// True if a thread waits for the copy `first` in the step of `second`, before
-/// that.
-bool HazardFinder::isWaitedBefore(unsigned first, unsigned second) const {
+bool AsyncHazards::isWaitedBefore(unsigned first, unsigned second) const {
   const AsyncCompletion *done = tree.getCompletion(first);
   if (!done || !done->inStep || tree.getStep(second) != done->last)
     return false;
@@ -228,35 +215,31 @@ bool HazardFinder::isWaitedBefore(unsigned first, unsigned second) const {
 
 /// True if nothing waits for `copy`, and `other`, which comes behind it,
 /// touches the same for certain: no barrier helps.
-bool HazardFinder::visitUnwaited(unsigned copy, unsigned other) {
+bool AsyncHazards::visitUnwaited(unsigned copy, unsigned other) {
   unsigned from = tree.getStep(copy), to = tree.getStep(other);
-  if (!tree.isNeverDone(copy) || !isBefore(from, to))
+  if (!tree.isNeverDone(copy) || !context.isBefore(from, to))
     return false;
-  PairRelation relation;
-  relation.threads = threads;
+  PairRelation relation = context.getRelation(context.getCommonLoops(from, to));
   relation.mayBeSame = true;
-  for (unsigned loop : getCommonLoops(from, to))
-    relation.sameIteration.push_back(tree.getLoop(loop));
-  return addUncoverable(copy, other, relation, nullptr);
+  return found.addUncoverable(copy, other, relation, nullptr);
 }
 
-/// True if it is not known when one of the accesses is done, so that nothing is
-/// known of their order; says so once for each.
-bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
-  bool isFirst = isUnknown(first);
-  if (!isFirst && !isUnknown(second))
+bool AsyncHazards::visitUnknown(unsigned first, unsigned second) {
+  bool isFirst = context.isUnknown(first);
+  if (!isFirst && !context.isUnknown(second))
     return false;
   if (visitUnwaited(first, second) || visitUnwaited(second, first))
     return true;
   // What comes before a copy is in order with its start, whenever it is done.
   auto isBehind = [&](unsigned copy, unsigned other) {
     unsigned from = tree.getStep(other), to = tree.getStep(copy);
-    return tree.isNeverDone(copy) && !isUnknown(other) &&
-           getCommonLoops(from, to).empty() && isBefore(from, to);
+    return tree.isNeverDone(copy) && !context.isUnknown(other) &&
+           context.getCommonLoops(from, to).empty() &&
+           context.isBefore(from, to);
   };
   if (isBehind(first, second) || isBehind(second, first))
     return false;
-  PairRelation anyTime = getAnyTime(first, second);
+  PairRelation anyTime = context.getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime) ||
       !conflicts.find(first, second, anyTime))
     return true;
@@ -264,34 +247,29 @@ bool HazardFinder::visitUnknown(unsigned first, unsigned second) {
     unsigned step = tree.getStep(second);
     Conflict conflict;
     conflict.kind = Conflict::Possible;
-    conflict.reason = kUntimed.str();
-    hazards.push_back({first,
-                       second,
-                       {step, step, std::nullopt, false},
-                       {},
-                       conflict,
-                       /*isUntimed=*/true});
+    conflict.reason = HazardCollector::kUntimed.str();
+    found.keep({first,
+                second,
+                {step, step, std::nullopt, false},
+                {},
+                conflict,
+                /*isUntimed=*/true});
   }
   return true;
 }
 
-/// Adds all iterations in which `other` may come behind `copy`, of which it is
-/// not known when it is done.
-void HazardFinder::visitUndone(unsigned copy, unsigned other) {
-  if (!isUnknown(copy))
+void AsyncHazards::visitUndone(unsigned copy, unsigned other) {
+  if (!context.isUnknown(copy))
     return;
   unsigned from = tree.getStep(copy), to = tree.getStep(other);
-  SmallVector<unsigned, 3> around = getCommonLoops(from, to);
-  PairRelation relation;
-  relation.threads = threads;
-  for (unsigned loop : around)
-    relation.sameIteration.push_back(tree.getLoop(loop));
-  if (copy != other && (from == to || isBefore(from, to)))
-    addUnordered(copy, other, relation, /*isExact=*/true);
+  SmallVector<unsigned, 3> around = context.getCommonLoops(from, to);
+  PairRelation relation = context.getRelation(around);
+  if (copy != other && (from == to || context.isBefore(from, to)))
+    found.addUnordered(copy, other, relation, /*isExact=*/true);
   relation.most = std::nullopt;
   while (!relation.sameIteration.empty()) {
     relation.carrier = relation.sameIteration.pop_back_val();
-    addUnordered(copy, other, relation, /*isExact=*/true);
+    found.addUnordered(copy, other, relation, /*isExact=*/true);
   }
 }
 

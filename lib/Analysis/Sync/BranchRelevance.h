@@ -1,5 +1,4 @@
 //===- BranchRelevance.h - What decides about a branch ----------*- C++ -*-===//
-//-*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +18,8 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H
 #define WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H
 
-#include "Hazards.h"
+#include "Analysis/Conflict/ThreadConflicts.h"
+#include "Hazard.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace mlir::workgroup {

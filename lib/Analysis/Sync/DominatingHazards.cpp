@@ -6,35 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of straight-line code with n accesses to a buffer, n^2 pairs may have to be
-// separated, but what separates those next to each other separates the others,
-// too. So steps are visited from the last one to the first, and each is
-// compared with those behind it, from the next one on, until that is implied by
-// what was found before.
+// Steps are visited from the last one to the first, and each is compared with
+// those behind it, from the next one on, until that is implied by what was
+// found before.
 //
 //===----------------------------------------------------------------------===//
 
-#include "HazardFinder.h"
+#include "DominatingHazards.h"
 
 namespace mlir::workgroup {
 
-/// True if it does not cost much to ask for all pairs, in the iterations of all
-/// loops around.
-bool HazardFinder::isSmall() const {
-  constexpr size_t kMaxQuestions = 2 * kMaxComplete * kMaxComplete;
-  size_t depth = 1;
+DominatingHazards::DominatingHazards(HazardContext &context,
+                                     HazardCollector &found)
+    : context(context), accesses(context.accesses), tree(context.tree),
+      program(context.program), conflicts(context.conflicts), found(found),
+      implied(found.implied) {
   for (unsigned access = 0; access < accesses.size(); ++access)
-    if (tree.contains(accesses[access]))
-      depth =
-          std::max(depth, 1 + tree.getLoopsAround(tree.getStep(access)).size());
-  return accesses.size() <= kMaxComplete &&
-         accesses.size() * accesses.size() * depth <= kMaxQuestions;
-}
-
-/// True if the access is done when its thread goes on.
-bool HazardFinder::isPlain(unsigned access) const {
-  return !accesses[access].isAsync && !tree.getCompletion(access) &&
-         !tree.getMissed(access);
+    plain.push_back(context.isPlain(access));
+  findKinds();
 }
 
 /// Tells how an access is atomic; 0 if it is not.
@@ -47,7 +36,7 @@ static unsigned getScopeNumber(const ThreadAccess &access) {
 
 /// Accesses of an unrolled loop are of few kinds, for all that is asked of
 /// plain ones whenever they are done.
-void HazardFinder::findKinds() {
+void DominatingHazards::findKinds() {
   constexpr size_t kMaxKinds = 1 << 11;
   using Kind = std::tuple<std::pair<unsigned, unsigned>, bool, AccessKind,
                           unsigned, unsigned, AccessScope, MemorySpace,
@@ -64,7 +53,7 @@ void HazardFinder::findKinds() {
     Kind kind{conflicts.getFootprintNumbers(number),
               access.footprint.has_value(),
               access.kind,
-              access.scope ? getUpdateClass(access) : 0,
+              access.scope ? HazardContext::getUpdateClass(access) : 0,
               getScopeNumber(access),
               access.accessScope,
               access.space,
@@ -80,15 +69,15 @@ void HazardFinder::findKinds() {
 }
 
 /// True if two plain accesses are no hazard in whatever iterations.
-bool HazardFinder::areApart(unsigned first, unsigned second) {
+bool DominatingHazards::areApart(unsigned first, unsigned second) {
   if (conflicts.areApart(first, second))
     return true;
   if (meetings.empty() || first == second)
     return false;
   Meeting &meeting = meetings[kinds[first] * numKinds + kinds[second]];
   if (meeting == Meeting::Unknown) {
-    PairRelation anyTime = getAnyTime(first, second);
-    bool isNever = !canRace(first, second) ||
+    PairRelation anyTime = context.getAnyTime(first, second);
+    bool isNever = !context.canRace(first, second) ||
                    (!conflicts.mayFind(first, second, anyTime) &&
                     !conflicts.mayFind(second, first, anyTime));
     meeting = isNever ? Meeting::Never : Meeting::Asked;
@@ -96,88 +85,58 @@ bool HazardFinder::areApart(unsigned first, unsigned second) {
   return meeting == Meeting::Never;
 }
 
-/// True if nothing is to be asked of two accesses: it costs next to nothing to
-/// see that, as there are many pairs.
-bool HazardFinder::isSettled(unsigned first, unsigned second) {
+bool DominatingHazards::isSettled(unsigned first, unsigned second) {
   if (!plain[first] || !plain[second])
     return conflicts.areApart(first, second);
   unsigned from = tree.getStep(first), to = tree.getStep(second);
-  bool isAsked = use == HazardUse::Verification || isLeadingOnly;
+  bool isAsked =
+      context.use == HazardUse::Verification || context.isLeadingOnly;
   return (isAsked && from != to && implied.areImplied(from, to)) ||
          areApart(first, second);
 }
 
-/// The hazard that was found to lead before; null if there is none.
-HazardFinder::Leading *HazardFinder::getLeading(unsigned first, unsigned second,
-                                                const SyncHazard &order) {
-  auto [begin, end] =
-      leading.equal_range({std::max(first, second), std::min(first, second)});
-  for (auto it = begin; it != end; ++it) {
-    const Hazard &hazard = it->second.hazard;
-    bool isSame = hazard.first == first && hazard.second == second &&
-                  hazard.order.from == order.from &&
-                  hazard.order.to == order.to &&
-                  hazard.order.loop == order.loop && !order.isFar;
-    if (isSame && !it->second.isAdded)
-      return &it->second;
-  }
-  return nullptr;
-}
-
 /// Asks for a hazard, and remembers it if it is one of which all paths are
 /// followed, and that barriers can cover: or do, if that is what is asked for.
-bool HazardFinder::addLeading(unsigned first, unsigned second,
-                              std::optional<unsigned> loop) {
+bool DominatingHazards::add(unsigned first, unsigned second,
+                            std::optional<unsigned> loop) {
   // Of what has several paths, much may be asked in vain.
   constexpr unsigned kMaxTried = 1 << 10;
-  if (areApart(first, second) || !canRace(first, second))
+  if (areApart(first, second) || !context.canRace(first, second))
     return false;
   unsigned from = tree.getStep(first), to = tree.getStep(second);
   SyncHazard order{from, to, loop, false};
-  if (isOpenOnly ? program.nodes[to].call.has_value()
-                 : !counts.isCovered(order))
+  if (context.isOpenOnly ? program.nodes[to].call.has_value()
+                         : !found.isCovered(order))
     return false;
-  if (numTried == kMaxTried && !isStraight(order))
+  if (numTried == kMaxTried && !found.isStraight(order))
     return false;
-  SmallVector<unsigned, 3> around = getCommonLoops(from, to);
+  SmallVector<unsigned, 3> around = context.getCommonLoops(from, to);
   PairRelation relation;
-  relation.threads = threads;
+  relation.threads = context.threads;
   if (loop) {
-    if (!llvm::is_contained(getCarriers(first, second, around), *loop))
+    if (!llvm::is_contained(context.getCarriers(first, second, around), *loop))
       return false;
     around.truncate(llvm::find(around, *loop) - around.begin());
     relation.carrier = tree.getLoop(*loop);
   }
   for (unsigned outer : around)
     relation.sameIteration.push_back(tree.getLoop(outer));
-  size_t size = hazards.size();
-  unsigned narrowed = numNarrowed;
-  Conflict::Kind kind = add(first, second, order, relation);
-  bool isLeading = hazards.size() == size + 1 &&
-                   hazards.back().order.wholeIterations.empty() &&
-                   hazards.back().order.taken.empty();
-  if (isLeading) {
-    leading.insert({{std::max(first, second), std::min(first, second)},
-                    {std::move(hazards.back()), kind}});
-    implied.add(order);
-  } else {
-    numNarrowed = narrowed;
-    numTried += !isStraight(order) && numTried != kMaxTried;
-  }
-  hazards.resize(size);
-  return isLeading;
+  if (found.addLeading(first, second, order, relation))
+    return true;
+  numTried += !found.isStraight(order) && numTried != kMaxTried;
+  return false;
 }
 
-void HazardFinder::findLeading(unsigned from, unsigned to,
-                               std::optional<unsigned> loop) {
+void DominatingHazards::find(unsigned from, unsigned to,
+                             std::optional<unsigned> loop) {
   for (unsigned first : plainAt[from])
     for (unsigned second : plainAt[to])
-      if (addLeading(first, second, loop))
+      if (add(first, second, loop))
         return;
 }
 
 /// What leads between `steps` of a region, in one iteration.
-void HazardFinder::findLeading(ArrayRef<unsigned> steps) {
+void DominatingHazards::find(ArrayRef<unsigned> steps) {
   auto isImplied = [&](unsigned from, unsigned to) {
     return implied.isImplied({from, to, std::nullopt, false});
   };
@@ -185,25 +144,25 @@ void HazardFinder::findLeading(ArrayRef<unsigned> steps) {
     for (unsigned to : steps.drop_front(from + 1)) {
       if (isImplied(steps[from], to))
         break; // and so is what is further away
-      findLeading(steps[from], to, std::nullopt);
+      find(steps[from], to, std::nullopt);
     }
 }
 
 /// What leads from one iteration of `loop` into the next one.
-void HazardFinder::findLeading(unsigned loop, ArrayRef<unsigned> steps) {
+void DominatingHazards::find(unsigned loop, ArrayRef<unsigned> steps) {
   SmallVector<unsigned, 0> inside;
   for (unsigned step : steps)
-    if (llvm::is_contained(getLoopsAround(step), loop))
+    if (llvm::is_contained(context.getLoopsAround(step), loop))
       inside.push_back(step);
   for (unsigned from : llvm::reverse(inside))
     for (unsigned to : inside) {
       if (implied.isImplied({from, to, loop, false}))
         break;
-      findLeading(from, to, loop);
+      find(from, to, loop);
     }
 }
 
-void HazardFinder::findLeading() {
+void DominatingHazards::find() {
   std::map<unsigned, SmallVector<unsigned, 0>> regions;
   for (unsigned access = 0; access < accesses.size(); ++access) {
     if (!plain[access] || !tree.contains(accesses[access]))
@@ -218,12 +177,12 @@ void HazardFinder::findLeading() {
     llvm::sort(steps, [&](unsigned lhs, unsigned rhs) {
       return implied.isBefore(lhs, rhs);
     });
-    findLeading(steps);
+    find(steps);
   }
   // Inner loops first: what leads in them implies what is around.
   for (unsigned node = program.nodes.size(); node-- > 0;)
     if (program.nodes[node].kind == SyncNode::Loop)
-      findLeading(node, regions[implied.getRegionOfBody(node)]);
+      find(node, regions[implied.getRegionOfBody(node)]);
 }
 
 } // namespace mlir::workgroup

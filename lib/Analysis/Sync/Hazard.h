@@ -19,6 +19,11 @@
 
 namespace mlir::workgroup {
 
+/// What hazards are looked for: to choose among the barriers that are there; to
+/// add to them; to tell what they do not order; or to add waits and fences that
+/// asynchronous operations lack, of which only those that lack one are of use.
+enum class HazardUse { Elimination, Insertion, Verification, Waits };
+
 /// Two accesses, by number, that must not happen at the same time. The first
 /// one comes first; the second one in the same or a later iteration of
 /// `order.loop`.

@@ -5,7 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A hazard that some path without a barrier connects is still ordered if no
+// threads take that path: its relation, narrowed to what those paths have in
+// common, is asked for again. Of a loop with a barrier in each iteration, only
+// the last iteration gets out without one.
+//
+//===----------------------------------------------------------------------===//
 
+#include "HazardCoverage.h"
+#include "Analysis/Placement/GivenBarriers.h"
 #include "Analysis/Placement/HazardPaths.h"
 #include "PathRefinement.h"
 

@@ -18,7 +18,7 @@
 #define WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
 
 #include "BranchRelevance.h"
-#include "Hazards.h"
+#include "SyncTree.h"
 
 namespace mlir::workgroup {
 

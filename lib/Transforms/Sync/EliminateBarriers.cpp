@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Sync/HazardCoverage.h"
 #include "KernelSync.h"
 #include "Support/Remarks.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

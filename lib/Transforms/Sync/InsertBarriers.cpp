@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Sync/HazardCoverage.h"
 #include "AsyncWaits.h"
 #include "EdgeBlocks.h"
 #include "HazardsAtCalls.h"

@@ -1,4 +1,4 @@
-//===- ProxyHazards.cpp - What TMA and threads may see of each other ------===//
+//===- FenceHazards.cpp - What TMA sees of threads ------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,35 +14,29 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HazardFinder.h"
-#include "PathRefinement.h"
+#include "FenceHazards.h"
+#include "Analysis/Placement/HazardPaths.h"
 
 namespace mlir::workgroup {
 
-const SyncProgram &HazardFinder::getFenced(MemorySpace space) {
+const SyncProgram &FenceHazards::getFenced(MemorySpace space) {
   auto [it, isNew] = fenced.try_emplace(space);
   if (isNew)
     it->second = tree.getFenced(space);
   return it->second;
 }
 
-bool HazardFinder::haveCommonRoot(unsigned first, unsigned second) const {
-  return llvm::any_of(accesses[first].roots, [&](unsigned root) {
-    return root != 0 && llvm::is_contained(accesses[second].roots, root);
-  });
-}
-
 /// Adds what a thread does by one of the accesses, and TMA by the other.
-void HazardFinder::visitProxies(unsigned first, unsigned second,
-                                ArrayRef<unsigned> around, bool isOrdered,
-                                bool isReverse) {
+void FenceHazards::visit(unsigned first, unsigned second,
+                         ArrayRef<unsigned> around, bool isOrdered,
+                         bool isReverse) {
   bool isFirst = isBulk(accesses[first]), isSecond = isBulk(accesses[second]);
   if (accesses[first].op == accesses[second].op)
     return; // TMA signals an mbarrier by its own proxy
   // Where it is not known when TMA is done, that is told, and fences only of
   // what is known to be of the same memory.
-  bool isUndone = isUnknown(first) || isUnknown(second);
-  if (isUndone && !haveCommonRoot(first, second))
+  bool isUndone = context.isUnknown(first) || context.isUnknown(second);
+  if (isUndone && !context.haveCommonRoot(first, second))
     return;
   if (isSecond && !isFirst)
     addUnfenced(first, second, around, isOrdered);
@@ -163,12 +157,9 @@ SyncHazard FencedPaths::getOrderBehind(const Fence &fence) const {
 
 /// Adds what a thread does by the first access, and TMA by the second, with no
 /// proxy fence on some path between: also if one thread does both.
-void HazardFinder::addUnfenced(unsigned first, unsigned second,
+void FenceHazards::addUnfenced(unsigned first, unsigned second,
                                ArrayRef<unsigned> around, bool isOrdered) {
-  PairRelation relation;
-  relation.threads = threads;
-  for (unsigned loop : around)
-    relation.sameIteration.push_back(tree.getLoop(loop));
+  PairRelation relation = context.getRelation(around);
   unsigned from = tree.getStep(first), to = tree.getStep(second);
   if (isOrdered)
     addUnfenced({first, second, {from, to, std::nullopt, false}, relation, {}});
@@ -184,7 +175,7 @@ void HazardFinder::addUnfenced(unsigned first, unsigned second,
 
 /// True if a proxy fence comes between what a thread does and what it has TMA
 /// do in the same step.
-bool HazardFinder::isFencedInStep(unsigned first, unsigned second) const {
+bool FenceHazards::isFencedInStep(unsigned first, unsigned second) const {
   Operation *issue = accesses[second].op;
   for (Operation *at = issue; at; at = at->getParentOp()) {
     Operation *before =
@@ -199,11 +190,11 @@ bool HazardFinder::isFencedInStep(unsigned first, unsigned second) const {
   return false;
 }
 
-void HazardFinder::addUnfenced(Hazard hazard) {
+void FenceHazards::addUnfenced(Hazard hazard) {
   const SyncProgram &fenced = getFenced(accesses[hazard.second].space);
   SyncHazard order = hazard.order;
   bool isMet = FencedPaths(program, fenced, order).isMet();
-  if (isMet && isOpenOnly)
+  if (isMet && context.isOpenOnly)
     return;
   auto isConflict = [&](bool isFenced) {
     hazard.relation.mayBeSame = !isFenced;
@@ -217,21 +208,20 @@ void HazardFinder::addUnfenced(Hazard hazard) {
   if (!isConflict(isFenced))
     return;
   if (!isMet && !isInStep) {
-    auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
-    order = narrow(hazard, tree, conflicts, decisions, isOfUse);
-    if (isOpenOnly && FencedPaths(program, fenced, order).isMet())
+    order = found.narrowAroundSync(hazard);
+    if (context.isOpenOnly && FencedPaths(program, fenced, order).isMet())
       return;
     bool isFencedOnAll = isCovered(fenced, order, {});
     if (isFencedOnAll && !isFenced && !isConflict(true))
       return;
     isFenced = isFencedOnAll;
   }
-  if (isFenced && choosesBarriers()) {
+  if (isFenced && context.choosesBarriers()) {
     // A barrier has to come behind the fence.
     FencedPaths paths(program, fenced, order);
     for (const FencedPaths::Fence &fence : paths.findFirst()) {
       hazard.order = paths.getOrderBehind(fence);
-      hazards.push_back(hazard);
+      found.keep(hazard);
     }
     return;
   }
@@ -244,7 +234,7 @@ void HazardFinder::addUnfenced(Hazard hazard) {
                  "access";
   hazard.order = {order.to, order.to, std::nullopt, false};
   hazard.isUnfenced = !isFenced;
-  hazards.push_back(std::move(hazard));
+  found.keep(std::move(hazard));
 }
 
 } // namespace mlir::workgroup

@@ -1,0 +1,239 @@
+//===- HazardCollector.cpp - Keeps what is a hazard -----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where branches and loops lie between two accesses, it is asked which of them
+// all paths have in common (`split`, `narrow`); that costs most, so the number
+// of times is limited.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HazardCollector.h"
+#include "Analysis/Placement/HazardPaths.h"
+#include "HazardCoverage.h"
+#include "PathRefinement.h"
+
+namespace mlir::workgroup {
+
+HazardCollector::HazardCollector(HazardContext &context)
+    : implied(context.program), context(context), accesses(context.accesses),
+      tree(context.tree), program(context.program),
+      conflicts(context.conflicts), counts(program), decisions(conflicts) {
+  findSyncNodes();
+}
+
+void HazardCollector::findSyncNodes() {
+  auto add = [&](unsigned node) {
+    for (unsigned parent : getSyncParents(program, node))
+      if (!syncNodes.insert(parent).second)
+        return;
+  };
+  llvm::for_each(tree.getBarriers(), add);
+  llvm::for_each(tree.getFences(), add);
+  for (const SyncSequence &sequence : program.sequences) {
+    SmallVector<unsigned, 0> &counts = partedBefore.emplace_back(1, 0);
+    for (unsigned item : sequence.items)
+      counts.push_back(counts.back() + !program.nodes[item].parts.empty());
+  }
+}
+
+bool HazardCollector::isStraight(const SyncHazard &order) const {
+  const SyncNode &from = program.nodes[order.from];
+  const SyncNode &to = program.nodes[order.to];
+  const SmallVector<unsigned, 0> &parted = partedBefore[from.sequence];
+  auto isFree = [&](unsigned first, unsigned last) {
+    return parted[first] == parted[last];
+  };
+  if (from.sequence != to.sequence || order.isFar)
+    return false;
+  if (!order.loop)
+    return from.index < to.index && isFree(from.index, to.index);
+  return program.sequences[from.sequence].parent == order.loop &&
+         isFree(from.index, parted.size() - 1) && isFree(0, to.index);
+}
+
+SyncHazard HazardCollector::narrowAroundSync(const Hazard &hazard) {
+  auto isOfUse = [&](unsigned node) { return syncNodes.contains(node); };
+  return narrow(hazard, tree, conflicts, decisions, isOfUse);
+}
+
+/// Adds a hazard, but for what barriers order. True if what has no fewer places
+/// needs no asking: whatever comes to cover this one covers that, too.
+bool HazardCollector::addNarrowed(const Hazard &hazard) {
+  constexpr unsigned kMaxNarrowed = 1 << 10;
+  bool isSettled = hazard.conflict.kind == Conflict::Certain &&
+                   (context.isOpenOnly || counts.isCovered(hazard.order));
+  bool isNarrowing = !isStraight(hazard.order) && ++numNarrowed <= kMaxNarrowed;
+  std::vector<Hazard> parts{hazard};
+  if (isNarrowing)
+    parts = split(hazard, tree, conflicts);
+  isSettled &= parts.size() == 1;
+  for (Hazard &part : parts) {
+    if (isNarrowing)
+      part.order = context.use == HazardUse::Verification
+                       ? narrowAroundSync(part)
+                       : narrow(part, tree, conflicts, decisions);
+    isSettled &= part.order.wholeIterations.empty() && part.order.taken.empty();
+    if (context.isOpenOnly && context.hasBarriers &&
+        isOrdered(part, tree, conflicts)) {
+      isSettled = false;
+      continue;
+    }
+    isSettled &= part.conflict.kind == Conflict::Certain;
+    hazards.push_back(std::move(part));
+  }
+  return isSettled;
+}
+
+Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
+                                    SyncHazard order,
+                                    const PairRelation &relation) {
+  if (Leading *known = getLeading(first, second, order)) {
+    known->isAdded = true;
+    hazards.push_back(known->hazard);
+    return known->kind;
+  }
+  // Then what contains no fewer places is covered, too.
+  if (context.isOpenOnly && context.hasBarriers && counts.isCovered(order))
+    return Conflict::Certain;
+  bool isImplied = implied.isImplied(order);
+  if (context.isLeadingOnly && isImplied)
+    return Conflict::Certain;
+  // At the second of two operations of a warp, all its lanes have what they
+  // have read by the first (PTX ISA, wmma: `.sync`).
+  auto isOfWarp = [&](unsigned access) {
+    return accesses[access].accessScope == AccessScope::Warp;
+  };
+  if (context.threads == PairRelation::OfOneWarp &&
+      !accesses[first].isWrite() && !accesses[first].isAsync &&
+      isOfWarp(first) && isOfWarp(second))
+    return Conflict::None;
+  PairRelation anyTime = context.getAnyTime(first, second);
+  if (!conflicts.mayFind(first, second, anyTime))
+    return Conflict::None;
+  Conflict conflict = conflicts.find(first, second, relation);
+  // Without iterations there is less to be in doubt about.
+  if (conflict.kind == Conflict::Possible &&
+      !conflicts.find(first, second, anyTime))
+    return Conflict::None;
+  if (!conflict)
+    return Conflict::None;
+  Hazard hazard{first, second, order, relation, conflict};
+  hazard.isImplied = isImplied;
+  return addNarrowed(hazard) ? Conflict::Certain : Conflict::Possible;
+}
+
+void HazardCollector::addUnordered(unsigned first, unsigned second,
+                                   PairRelation relation, bool isExact) {
+  unsigned step = tree.getStep(second);
+  size_t numBefore = hazards.size();
+  relation.mayBeSame = true;
+  add(first, second, {step, step, std::nullopt, false}, relation);
+  for (Hazard &hazard : MutableArrayRef(hazards).drop_front(numBefore))
+    hazard.isUndone = true;
+  if (isExact || hazards.empty())
+    return;
+  Hazard &hazard = hazards.back();
+  if (hazard.first != first || hazard.second != second ||
+      hazard.conflict.kind != Conflict::Certain)
+    return;
+  hazard.conflict = Conflict();
+  hazard.conflict.kind = Conflict::Possible;
+  hazard.conflict.reason = kUntimed.str();
+}
+
+Conflict::Kind HazardCollector::addOrdered(unsigned first, unsigned second,
+                                           unsigned from,
+                                           std::optional<unsigned> loop,
+                                           PairRelation relation) {
+  unsigned to = tree.getStep(second);
+  Conflict::Kind kind = add(first, second, {from, to, loop, false}, relation);
+  if (!loop || kind == Conflict::Certain)
+    return kind;
+  // What a whole iteration lies between contains more places than what follows.
+  relation.least = 2;
+  relation.most = std::nullopt;
+  add(first, second, {from, to, loop, true}, relation);
+  return kind;
+}
+
+bool HazardCollector::addUncoverable(unsigned first, unsigned second,
+                                     const PairRelation &relation,
+                                     const MissedPhase *missed) {
+  Conflict conflict = conflicts.find(first, second, relation);
+  if (conflict.kind != Conflict::Certain)
+    return false;
+  unsigned to = tree.getStep(second);
+  hazards.push_back({first,
+                     second,
+                     {to, to, std::nullopt, false},
+                     relation,
+                     conflict,
+                     /*isUntimed=*/true,
+                     missed});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Leading hazards
+//===----------------------------------------------------------------------===//
+
+/// The hazard that was found to lead before; null if there is none.
+HazardCollector::Leading *HazardCollector::getLeading(unsigned first,
+                                                      unsigned second,
+                                                      const SyncHazard &order) {
+  auto [begin, end] =
+      leading.equal_range({std::max(first, second), std::min(first, second)});
+  for (auto it = begin; it != end; ++it) {
+    const Hazard &hazard = it->second.hazard;
+    bool isSame = hazard.first == first && hazard.second == second &&
+                  hazard.order.from == order.from &&
+                  hazard.order.to == order.to &&
+                  hazard.order.loop == order.loop && !order.isFar;
+    if (isSame && !it->second.isAdded)
+      return &it->second;
+  }
+  return nullptr;
+}
+
+bool HazardCollector::addLeading(unsigned first, unsigned second,
+                                 const SyncHazard &order,
+                                 const PairRelation &relation) {
+  size_t size = hazards.size();
+  unsigned narrowed = numNarrowed;
+  Conflict::Kind kind = add(first, second, order, relation);
+  bool isLeading = hazards.size() == size + 1 &&
+                   hazards.back().order.wholeIterations.empty() &&
+                   hazards.back().order.taken.empty();
+  if (isLeading) {
+    leading.insert({{std::max(first, second), std::min(first, second)},
+                    {std::move(hazards.back()), kind}});
+    implied.add(order);
+  } else {
+    numNarrowed = narrowed;
+  }
+  hazards.resize(size);
+  return isLeading;
+}
+
+std::vector<std::pair<unsigned, unsigned>>
+HazardCollector::getLeadingPairs() const {
+  std::vector<std::pair<unsigned, unsigned>> pairs;
+  for (const auto &[pair, _] : leading)
+    if (pairs.empty() || pairs.back() != pair)
+      pairs.push_back(pair);
+  return pairs;
+}
+
+std::vector<Hazard> HazardCollector::take() {
+  for (auto &[_, other] : leading)
+    if (!other.isAdded)
+      hazards.push_back(std::move(other.hazard));
+  return std::move(hazards);
+}
+
+} // namespace mlir::workgroup
