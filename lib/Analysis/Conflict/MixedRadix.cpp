@@ -14,59 +14,29 @@
 //   128 * (block - block') + (row - row') = 0, -127 <= row - row' <= 127
 //     -> block - block' = 0, row - row' = 0
 //
-// Equations that only speak of threads are then looked up in tables, for all
-// pairs of threads of the block.
+// The factors are tried as bases, the least one first. What threads tell is
+// taken apart number by number if it is not a multiple.
 //
 //===----------------------------------------------------------------------===//
 
+#include "MixedRadix.h"
 #include "Analysis/Integers/CheckedArithmetic.h"
-#include "PairEquations.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 namespace mlir::workgroup {
 
-//===----------------------------------------------------------------------===//
-// Components
-//===----------------------------------------------------------------------===//
-
-/// An equation as `base` times one and another.
-struct PairEquations::Split {
-  Equation upper, lower;
-};
-
-/// Adds the numbers that `terms`, which threads tell, are for each thread.
-bool PairEquations::addTables(Equation &equation, ArrayRef<Term> terms) const {
-  for (const auto &[variable, factor] : terms) {
-    const Table &table = *tables->get(variable.atom);
-    equation.first.resize(table.size());
-    equation.second.resize(table.size());
-    for (unsigned thread = 0; thread < table.size(); ++thread) {
-      Number scaled = addScaled(0, table[thread], factor);
-      constexpr int64_t kLimit = int64_t(1) << 48;
-      if (!scaled || std::abs(*scaled) > kLimit)
-        return false;
-      if (variable.kind != Variable::Second)
-        equation.first[thread] += *scaled;
-      if (variable.kind != Variable::First)
-        equation.second[thread] +=
-            variable.kind == Variable::Second ? -*scaled : *scaled;
-    }
-  }
-  return true;
-}
-
 /// Puts the parts in the place of the equation, if the lower one is too small
 /// to make up for a difference of the upper one. They have `base`, which is
 /// more than one, between them.
-bool PairEquations::finish(Equation &equation, Split &parts, int64_t base) {
+bool MixedRadix::finish(Equation &equation, Components &parts, int64_t base) {
   Equation ofTables = parts.lower;
   SmallVector<Term, 6> others, ofThreads;
   for (const Term &term : parts.lower.terms)
-    (isOfTables(term.first) ? ofThreads : others).push_back(term);
-  if (!addTables(ofTables, ofThreads))
+    (system.isOfTables(term.first) ? ofThreads : others).push_back(term);
+  if (!system.addTables(ofTables, ofThreads))
     return false;
-  auto range = getTotalRange(others, ofTables);
+  auto range = system.getTotalRange(others, ofTables);
   if (!range)
     return false;
   Number low = addScaled(equation.low, (*range)[1], -1);
@@ -75,24 +45,24 @@ bool PairEquations::finish(Equation &equation, Split &parts, int64_t base) {
     return false;
   int64_t least = llvm::divideCeilSigned(*low, base);
   int64_t most = llvm::divideFloorSigned(*high, base);
-  isImpossible |= least > most;
+  system.isImpossible |= least > most;
   if (least != most)
-    return isImpossible;
+    return system.isImpossible;
   parts.upper.low = parts.upper.high = least;
   parts.lower.low = equation.low - least * base;
   parts.lower.high = equation.high - least * base;
   equation = std::move(parts.lower);
-  equations.push_back(std::move(parts.upper)); // invalidates `equation`
+  system.equations.push_back(std::move(parts.upper)); // invalidates `equation`
   return true;
 }
 
-bool PairEquations::split(Equation &equation, int64_t base) {
+bool MixedRadix::split(Equation &equation, int64_t base) {
   auto isEmpty = [](const Equation &part) {
     auto isZero = [](int64_t number) { return number == 0; };
     return part.terms.empty() && llvm::all_of(part.first, isZero) &&
            llvm::all_of(part.second, isZero);
   };
-  auto addComponents = [&](const Equation &from, Split &parts) {
+  auto addComponents = [&](const Equation &from, Components &parts) {
     for (auto table : {&Equation::first, &Equation::second})
       for (int64_t number : from.*table) {
         int64_t times = llvm::divideFloorSigned(number, base);
@@ -101,7 +71,7 @@ bool PairEquations::split(Equation &equation, int64_t base) {
       }
   };
   // Terms stay terms if they can: then more is known of them.
-  Split parts, numbers;
+  Components parts, numbers;
   Equation ofThreads;
   ofThreads.first = equation.first;
   ofThreads.second = equation.second;
@@ -110,7 +80,7 @@ bool PairEquations::split(Equation &equation, int64_t base) {
     bool isUpper = term.second % base == 0;
     Term divided = {term.first, isUpper ? term.second / base : term.second};
     (isUpper ? parts.upper : parts.lower).terms.push_back(divided);
-    if (isOfTables(term.first))
+    if (system.isOfTables(term.first))
       told.push_back(term);
     else
       (isUpper ? numbers.upper : numbers.lower).terms.push_back(divided);
@@ -118,7 +88,7 @@ bool PairEquations::split(Equation &equation, int64_t base) {
   addComponents(equation, parts);
   if (!isEmpty(parts.upper) && finish(equation, parts, base))
     return true;
-  if (told.empty() || !addTables(ofThreads, told))
+  if (told.empty() || !system.addTables(ofThreads, told))
     return false;
   addComponents(ofThreads, numbers);
   return !isEmpty(numbers.upper) && finish(equation, numbers, base);
@@ -133,10 +103,10 @@ static int64_t getStep(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
   return step;
 }
 
-/// Takes an equation of several mixed-radix components apart.
-bool PairEquations::split(Equation &equation) {
-  if (llvm::all_of(equation.terms,
-                   [&](const Term &term) { return isOfTables(term.first); }))
+bool MixedRadix::split(Equation &equation) {
+  if (llvm::all_of(equation.terms, [&](const Term &term) {
+        return system.isOfTables(term.first);
+      }))
     return false; // looked at with all others
   SmallVector<int64_t, 6> bases;
   for (const auto &[variable, factor] : equation.terms)
@@ -148,47 +118,6 @@ bool PairEquations::split(Equation &equation) {
   bases.erase(llvm::unique(bases), bases.end());
   return llvm::any_of(bases,
                       [&](int64_t base) { return split(equation, base); });
-}
-
-//===----------------------------------------------------------------------===//
-// Threads
-//===----------------------------------------------------------------------===//
-
-/// Goes through all pairs of threads for the equations that say something of
-/// nothing else: whether none is left, or only those of a thread and itself.
-bool PairEquations::lookAtThreads() {
-  if (!tables || isSameThread)
-    return false;
-  ThreadPlaces first, second;
-  unsigned numThreads = tables->getNumThreads();
-  for (ThreadPlaces *places : {&first, &second}) {
-    places->starts.assign(numThreads, 0);
-    places->isPossible = mayBe[places == &second];
-  }
-  bool isKnown = false;
-  for (const Equation &equation : equations) {
-    Equation numbers = equation;
-    bool isUsable = equation.low == equation.high &&
-                    llvm::all_of(equation.terms, [&](const Term &term) {
-                      return isOfTables(term.first);
-                    });
-    if (!isUsable || !addTables(numbers, equation.terms) ||
-        numbers.first.empty())
-      continue;
-    isKnown = true;
-    for (int64_t &number : numbers.second)
-      number += equation.low;
-    first.keys.push_back(std::move(numbers.first));
-    second.keys.push_back(std::move(numbers.second));
-  }
-  if (!isKnown)
-    return false;
-  auto isOther = [&](unsigned lhs, unsigned rhs) {
-    return lhs != rhs && isPair(lhs, rhs);
-  };
-  isImpossible |= findMeetings(first, second, isPair, 1).empty();
-  isSameThread = findMeetings(first, second, isOther, 1).empty();
-  return isImpossible || isSameThread;
 }
 
 } // namespace mlir::workgroup

@@ -5,478 +5,103 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Rounds: equations are brought into normal form and taken apart, and what is
+// learned of one simplifies others in the next round. Most questions are
+// settled in one or two.
+//
+//===----------------------------------------------------------------------===//
 
 #include "PairEquations.h"
-#include "Analysis/Integers/CheckedArithmetic.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
-using Atom = SymbolicAtom;
-using Form = SymbolicForm;
-
-PairEquations::PairEquations(SymbolicIndex &index, ThreadTables *tables,
-                             const PairRelation &relation, IsPair isPair,
-                             bool isOfOther)
-    : index(index), tables(tables), relation(relation), isPair(isPair),
-      isOfOther(isOfOther) {}
-
-void PairEquations::addConditions(const SymbolicCondition &first,
-                                  const SymbolicCondition &second) {
-  bounds[0].add(first);
-  bounds[1].add(second);
-  if (!tables)
-    return;
-  mayBe[0] = tables->getPossible(first);
-  mayBe[1] = tables->getPossible(second);
-}
-
-void PairEquations::add(const Form &first, const Form &second, int64_t low,
-                        int64_t high) {
-  Number difference = addScaled(first.constant, second.constant, -1);
-  Number least = difference ? addScaled(low, *difference, -1) : Number();
-  Number most = difference ? addScaled(high, *difference, -1) : Number();
-  if (!least || !most)
-    return;
-  bounds[0].add(first);
-  bounds[1].add(second);
-  Equation equation = makeEquation(first, second);
-  equation.low = *least;
-  equation.high = *most;
-  equations.push_back(std::move(equation));
-}
-
-//===----------------------------------------------------------------------===//
-// What is equal
-//===----------------------------------------------------------------------===//
-
-/// True if both threads hold the same, whoever they are.
-bool PairEquations::isShared(const Atom &atom) const {
-  if (atom.isUnsteady)
-    return false;
-  switch (relation.threads) {
-  case PairRelation::OfTwoBlocks:
-    // The iterations of two blocks have nothing to do with each other.
-    return !atom.isDivergentInGrid && atom.loops.empty();
-  case PairRelation::OfOneWarp:
-    if (atom.isDivergentInWarp)
-      return false;
-    break;
-  case PairRelation::OfTwoWarps:
-    if (atom.isDivergent)
-      return false;
-    break;
-  }
-  return llvm::all_of(atom.loops, [&](const KernelLoop *loop) {
-    return llvm::is_contained(relation.sameIteration, loop);
-  });
-}
-
-bool PairEquations::isEqual(const Atom *atom) {
-  if (isShared(*atom) || equal.contains(atom) ||
-      (isSameThread && atom->isOfThread))
-    return true;
-  auto [it, isNew] = looked.try_emplace(atom, false);
-  if (!isNew)
-    return it->second;
-  if (isOfEqualQuotient(atom)) {
-    equal.insert(atom);
-    return looked[atom] = true;
-  }
-  // A function of what is equal. A total is that of other iterations, too.
-  bool isFunction = !atom->isLeaf() && atom->kind != Atom::Total;
-  if (!isFunction ||
-      !llvm::all_of(atom->operands,
-                    [&](const Form &operand) { return isEqual(operand); }) ||
-      !isEqual(atom->condition))
-    return false;
-  equal.insert(atom);
-  return looked[atom] = true;
-}
-
-bool PairEquations::isEqual(const Form &form) {
-  SmallVector<std::pair<const Atom *, int64_t>, 4> open;
-  for (auto term : form.terms)
-    if (!isEqual(term.first))
-      open.push_back(term);
-  if (open.empty())
-    return true;
-  // Or a multiple of what an equation says to be.
-  auto isSaid = [&](const Equation &equation) {
-    if (!equation.isZero() || !equation.first.empty() ||
-        equation.terms.size() != open.size())
-      return false;
-    int64_t ofForm = 0, ofEquation = 0;
-    return llvm::all_of(open, [&](auto term) {
-      auto *it = llvm::find_if(equation.terms, [&](const Term &other) {
-        return other.first.kind == Variable::Difference &&
-               other.first.atom == term.first;
-      });
-      if (it == equation.terms.end())
-        return false;
-      if (ofForm == 0)
-        std::tie(ofForm, ofEquation) = std::pair(term.second, it->second);
-      Number lhs = addScaled(0, term.second, ofEquation);
-      Number rhs = addScaled(0, it->second, ofForm);
-      return lhs && lhs == rhs;
-    });
-  };
-  return llvm::any_of(equations, isSaid);
-}
-
-bool PairEquations::isEqual(const SymbolicCondition &condition) {
-  return isEqual(condition.form) &&
-         llvm::all_of(condition.parts, [&](const SymbolicCondition &part) {
-           return isEqual(part);
-         });
-}
-
-//===----------------------------------------------------------------------===//
-// Ranges
-//===----------------------------------------------------------------------===//
-
-bool PairEquations::isOfTables(const Variable &variable) const {
-  return tables && variable.kind != Variable::Rest &&
-         variable.atom->isOfThread && tables->get(variable.atom);
-}
-
-Interval PairEquations::getRange(const Variable &variable) const {
-  if (variable.kind == Variable::Rest) {
-    int64_t most = remainders[variable.rest].most;
-    return {-most, most};
-  }
-  Interval first = bounds[0].get(variable.atom);
-  Interval second = bounds[1].get(variable.atom);
-  if (variable.kind != Variable::Difference)
-    return variable.kind == Variable::First ? first : second;
-  Interval range;
-  if (first.min && second.max)
-    range.min = addScaled(*first.min, *second.max, -1);
-  if (first.max && second.min)
-    range.max = addScaled(*first.max, *second.min, -1);
-  // The second one is in a later iteration.
-  if (variable.atom->kind == Atom::Iteration &&
-      variable.atom->loop == relation.carrier && relation.carrier &&
-      relation.threads != PairRelation::OfTwoBlocks) {
-    range.max = std::min(range.max.value_or(0), -relation.least);
-    if (relation.most)
-      range.min = std::max(range.min.value_or(-*relation.most), //
-                           -*relation.most);
-  }
-  return range;
-}
-
-/// The range of the numbers that threads tell; none are possible if it is empty
-/// of them.
-Interval PairEquations::getTableRange(const Equation &equation) const {
-  if (equation.first.empty())
-    return {0, 0};
-  std::optional<int64_t> ends[2][2]; // by side: the least, the most
-  for (unsigned side = 0; side < 2; ++side) {
-    const Table &table = side == 0 ? equation.first : equation.second;
-    for (unsigned thread = 0; thread < table.size(); ++thread) {
-      if (!mayBe[side][thread])
-        continue;
-      auto &[least, most] = ends[side];
-      least = std::min(least.value_or(table[thread]), table[thread]);
-      most = std::max(most.value_or(table[thread]), table[thread]);
-    }
-    if (!ends[side][0])
-      return {1, 0};
-  }
-  return {*ends[0][0] - *ends[1][1], *ends[0][1] - *ends[1][0]};
-}
-
-/// The range of a sum of `terms` and of the tables; nothing if it has no ends.
-std::optional<std::array<int64_t, 2>>
-PairEquations::getTotalRange(ArrayRef<Term> terms,
-                             const Equation &ofTables) const {
-  Interval range = getTableRange(ofTables);
-  Number low = range.min, high = range.max;
-  for (const auto &[variable, factor] : terms) {
-    Interval part = getRange(variable);
-    if (!part.min || !part.max || !low || !high)
-      return std::nullopt;
-    low = addScaled(*low, factor > 0 ? *part.min : *part.max, factor);
-    high = addScaled(*high, factor > 0 ? *part.max : *part.min, factor);
-  }
-  if (!low || !high)
-    return std::nullopt;
-  return std::array{*low, *high};
-}
-
-//===----------------------------------------------------------------------===//
-// Equations
-//===----------------------------------------------------------------------===//
-
-PairEquations::Equation PairEquations::makeEquation(const Form &first,
-                                                    const Form &second) {
-  Equation equation;
-  for (auto [atom, factor] : first.terms) {
-    bool isSame = second.getFactor(atom) == factor;
-    if (isSame && isShared(*atom))
-      continue;
-    equation.terms.push_back(
-        {{isSame ? Variable::Difference : Variable::First, atom}, factor});
-  }
-  for (auto [atom, factor] : second.terms)
-    if (first.getFactor(atom) != factor)
-      equation.terms.push_back({{Variable::Second, atom}, -factor});
-  nameRemainders(equation);
-  return equation;
-}
-
-/// Takes `form`, which is from 0 to `most`, for a number of its own, if there
-/// are no more terms by that.
-bool PairEquations::name(Equation &equation, const Form &form, int64_t most) {
-  auto find = [](Equation &in, const Atom *atom) {
-    return llvm::find_if(in.terms, [&](const Term &term) {
-      return term.first == Variable{Variable::Difference, atom};
-    });
-  };
-  if (form.terms.empty())
-    return false;
-  auto [lead, leadFactor] = form.terms.front();
-  auto *known = find(equation, lead);
-  if (known == equation.terms.end() || known->second % leadFactor != 0)
-    return false;
-  int64_t times = known->second / leadFactor;
-  Equation changed = equation;
-  for (auto [atom, factor] : form.terms) {
-    auto *it = find(changed, atom);
-    if (it == changed.terms.end())
-      it = changed.terms.insert(it, {{Variable::Difference, atom}, 0});
-    Number left = addScaled(it->second, factor, -times);
-    if (!left)
-      return false;
-    it->second = *left;
-    if (*left == 0)
-      changed.terms.erase(it);
-  }
-  if (changed.terms.size() >= equation.terms.size())
-    return false;
-  changed.terms.push_back(
-      {{Variable::Rest, nullptr, unsigned(remainders.size())}, times});
-  remainders.push_back({form, most});
-  equation = std::move(changed);
-  return true;
-}
-
-/// Names a remainder by the divisor of a quotient in the equation.
-bool PairEquations::name(Equation &equation) {
-  // What is made of others has a higher number than these.
-  SmallVector<const Atom *, 4> quotients;
-  for (const auto &[variable, factor] : equation.terms) {
-    if (variable.kind != Variable::Difference || isOfTables(variable))
-      continue;
-    if (variable.atom->kind == Atom::Quotient)
-      quotients.push_back(variable.atom);
-    // A product of a quotient and its divisor.
-    if (variable.atom->kind == Atom::Product)
-      for (const Form &operand : variable.atom->operands)
-        if (operand.terms.size() == 1 &&
-            operand.terms.front().first->kind == Atom::Quotient)
-          quotients.push_back(operand.terms.front().first);
-  }
-  llvm::sort(quotients, [](const Atom *lhs, const Atom *rhs) {
-    return lhs->number > rhs->number;
-  });
-  for (const Atom *quotient : quotients) {
-    const Form &dividend = quotient->operands[0];
-    const Form &divisor = quotient->operands[1];
-    Interval by = bounds[0].get(divisor), other = bounds[1].get(divisor);
-    if (!by.min || *by.min <= 0 || !by.max || !other.min || *other.min <= 0 ||
-        !other.max)
-      continue;
-    Form self;
-    self.terms.emplace_back(quotient, 1);
-    std::optional<Form> rest = dividend.plus(index.multiply(self, divisor), -1);
-    if (rest && name(equation, *rest, std::max(*by.max, *other.max) - 1))
-      return true;
-    // x / m - n * (x / (m * n)) is from 0 to n - 1, too.
-    for (const Atom *finer : quotients) {
-      if (finer == quotient || !divisor.isConstant() ||
-          !finer->operands[1].isConstant() || finer->operands[0] != dividend ||
-          divisor.constant % finer->operands[1].constant != 0)
-        continue;
-      int64_t times = divisor.constant / finer->operands[1].constant;
-      Form fine;
-      fine.terms.emplace_back(finer, 1);
-      rest = fine.plus(self, -times);
-      if (rest && name(equation, *rest, times - 1))
-        return true;
-    }
-  }
-  return false;
-}
-
-void PairEquations::nameRemainders(Equation &equation) {
-  while (name(equation))
-    ;
-}
-
-/// True if the term `term` of `equation` can only be one number, which is taken
-/// to the other side.
-bool PairEquations::takeConstant(Equation &equation, const Term &term) {
-  const Variable &variable = term.first;
-  Interval range = getRange(variable);
-  if (variable.kind == Variable::Rest || !range.min || range.min != range.max)
-    return false;
-  if (variable.kind == Variable::Difference && *range.min == 0)
-    equal.insert(variable.atom);
-  Number low = addScaled(equation.low, *range.min, -term.second);
-  Number high = addScaled(equation.high, *range.min, -term.second);
-  if (!low || !high)
-    return false;
-  equation.low = *low;
-  equation.high = *high;
-  return true;
-}
-
-/// Leaves out what is equal, and what is a constant.
-bool PairEquations::simplify(Equation &equation) {
-  size_t before = equation.terms.size();
-  auto isZero = [](int64_t number) { return number == 0; };
-  if (llvm::all_of(equation.first, isZero) &&
-      llvm::all_of(equation.second, isZero)) {
-    equation.first.clear();
-    equation.second.clear();
-  }
-  auto isKnown = [&](const Term &term) {
-    const Variable &variable = term.first;
-    if (variable.kind == Variable::Rest) {
-      Remainder &rest = remainders[variable.rest];
-      return rest.isEqual = rest.isEqual || isEqual(rest.form);
-    }
-    return variable.kind == Variable::Difference && isEqual(variable.atom);
-  };
-  // What threads tell is a smaller number with all of its parts, such as that
-  // of a lane, by which others are told from it.
-  auto isOpen = [&](bool isTold) {
-    return llvm::any_of(equation.terms, [&](const Term &term) {
-      return isOfTables(term.first) == isTold && !isKnown(term);
-    });
-  };
-  bool keepsTold = isOpen(/*isTold=*/true) && isOpen(/*isTold=*/false);
-  llvm::erase_if(equation.terms, [&](const Term &term) {
-    if (keepsTold && isOfTables(term.first))
-      return false;
-    return isKnown(term) || takeConstant(equation, term);
-  });
-  return equation.terms.size() != before;
-}
-
-/// True if no numbers of its terms solve `equation`.
-bool PairEquations::hasNoSolution(const Equation &equation) const {
-  auto range = getTotalRange(equation.terms, equation);
-  return range && ((*range)[1] < equation.low || (*range)[0] > equation.high);
-}
-
-/// Leaves out equations that hold anyway, or that others are the same as:
-/// coordinates that are taken apart in several ways have components in common.
-void PairEquations::removeRedundant() {
-  llvm::erase_if(equations, [](const Equation &equation) {
-    return equation.terms.empty() && equation.first.empty() &&
-           equation.low <= 0 && equation.high >= 0;
-  });
-  std::vector<Equation> different;
-  for (Equation &equation : equations)
-    if (!llvm::is_contained(different, equation))
-      different.push_back(std::move(equation));
-  equations = std::move(different);
-}
-
-/// Learns from an equation on one number.
-bool PairEquations::learn(const Equation &equation) {
-  if (!equation.first.empty() || equation.terms.size() != 1)
-    return false;
-  auto [variable, factor] = equation.terms.front();
-  if (variable.kind == Variable::First || variable.kind == Variable::Second) {
-    int64_t low = equation.low, high = equation.high;
-    if (factor < 0)
-      std::swap(low, high);
-    return bounds[variable.kind == Variable::Second].limit(
-        variable.atom, {llvm::divideCeilSigned(low, factor),
-                        llvm::divideFloorSigned(high, factor)});
-  }
-  if (!equation.isZero())
-    return false;
-  if (variable.kind == Variable::Difference)
-    return equal.insert(variable.atom);
-  if (variable.kind != Variable::Rest || remainders[variable.rest].isEqual)
-    return false;
-  remainders[variable.rest].isEqual = true;
-  Form form = remainders[variable.rest].form;
-  Equation told;
-  for (auto [atom, factor] : form.terms)
-    told.terms.push_back({{Variable::Difference, atom}, factor});
-  equations.push_back(std::move(told)); // invalidates `equation`
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// What is left
-//===----------------------------------------------------------------------===//
+static constexpr unsigned kMaxEquations = 32;
 
 /// True if what is equal may not be.
 bool PairEquations::isExcluded() {
-  const BlockShape &shape = index.getShape();
-  if (relation.threads == PairRelation::OfTwoBlocks) {
+  const BlockShape &shape = system.index.getShape();
+  if (system.relation.threads == PairRelation::OfTwoBlocks) {
     bool isSameBlock = true;
     for (unsigned dim = 0; dim < 3; ++dim)
-      isSameBlock &=
-          index.getGrid()[dim] == 1 || isEqual(index.getBlockId(dim));
+      isSameBlock &= system.index.getGrid()[dim] == 1 ||
+                     system.isEqual(system.index.getBlockId(dim));
     return isSameBlock;
   }
-  if (relation.carrier && relation.least > 0 &&
-      isEqual(index.getIteration(relation.carrier)))
+  if (system.relation.carrier && system.relation.least > 0 &&
+      system.isEqual(system.index.getIteration(system.relation.carrier)))
     return true;
   if (!isOfOther)
     return false;
   bool isSame = true;
   for (unsigned dim = 0; dim < 3; ++dim)
-    isSame &= shape.sizes[dim] == 1 || isEqual(index.getThreadId(dim));
-  return isSame || isSameThread;
+    isSame &=
+        shape.sizes[dim] == 1 || system.isEqual(system.index.getThreadId(dim));
+  return isSame || system.isSameThread;
+}
+
+/// Simplifies an equation, and takes it apart; true if that changed anything.
+bool PairEquations::learnFrom(size_t number) {
+  auto get = [&]() -> EquationSystem::Equation & {
+    return system.equations[number];
+  };
+  bool hasChanged = system.simplify(get());
+  system.isImpossible |= system.hasNoSolution(get());
+  hasChanged |= system.learn(get());
+  while (!system.isImpossible && system.equations.size() < kMaxEquations &&
+         llvm::any_of(rules,
+                      [&](EquationRule *rule) { return rule->split(get()); }))
+    hasChanged = true;
+  return hasChanged;
+}
+
+/// Learns from all equations; true if that changed anything.
+bool PairEquations::learn() {
+  bool hasChanged = false;
+  system.removeRedundant();
+  size_t numEqual = system.equal.size();
+  size_t numEquations = system.equations.size();
+  system.lookAgain();
+  for (GuardedRanges &ofSide : system.bounds)
+    ofSide.propagate(); // to what is in new equations
+  for (size_t i = 0; i < system.equations.size() && i < kMaxEquations; ++i)
+    hasChanged |= learnFrom(i);
+  for (EquationRule *rule : rules)
+    rule->learn();
+  hasChanged |= system.equal.size() != numEqual ||
+                system.equations.size() != numEquations;
+  system.lookAgain();
+  return hasChanged;
+}
+
+bool PairEquations::learnAtLast() {
+  return llvm::any_of(rules,
+                      [](EquationRule *rule) { return rule->learnAtLast(); });
 }
 
 bool PairEquations::isContradiction() {
-  if (equations.empty())
+  if (system.equations.empty())
     return false;
-  for (GuardedRanges &ofSide : bounds) {
+  for (GuardedRanges &ofSide : system.bounds) {
     ofSide.combine();
     ofSide.propagate();
   }
   // Bounds tell more remainders.
-  for (Equation &equation : equations)
-    nameRemainders(equation);
-  constexpr unsigned kMaxRounds = 8, kMaxEquations = 32;
+  for (EquationSystem::Equation &equation : system.equations)
+    system.nameRemainders(equation);
+  constexpr unsigned kMaxRounds = 8;
   for (unsigned round = 0; round < kMaxRounds; ++round) {
-    bool hasChanged = false;
-    removeRedundant();
-    size_t numEqual = equal.size(), numEquations = equations.size();
-    looked.clear();
-    for (GuardedRanges &ofSide : bounds)
-      ofSide.propagate(); // to what is in new equations
-    for (size_t i = 0; i < equations.size() && i < kMaxEquations; ++i) {
-      hasChanged |= simplify(equations[i]);
-      isImpossible |= hasNoSolution(equations[i]);
-      hasChanged |= learn(equations[i]);
-      while (!isImpossible && equations.size() < kMaxEquations &&
-             (split(equations[i]) || splitByProduct(equations[i])))
-        hasChanged = true;
-    }
-    learnOperands();
-    learnMixtures();
-    hasChanged |= equal.size() != numEqual || equations.size() != numEquations;
-    looked.clear();
-    if (isImpossible || isExcluded())
+    bool hasChanged = learn();
+    if (system.isImpossible || isExcluded())
       return true;
-    if (!hasChanged && !lookAtThreads())
+    if (!hasChanged && !learnAtLast())
       break;
   }
-  return isImpossible || isExcluded() ||
-         llvm::any_of(equations, [&](const Equation &equation) {
-           return isRuledOut(equation);
+  return system.isImpossible || isExcluded() ||
+         llvm::any_of(system.equations, [&](const auto &equation) {
+           return llvm::any_of(rules, [&](EquationRule *rule) {
+             return rule->isRuledOut(equation);
+           });
          });
 }
 

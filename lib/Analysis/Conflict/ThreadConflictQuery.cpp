@@ -28,12 +28,12 @@ static bool isSame(const SymbolicAtom &atom, const PairRelation &relation) {
   });
 }
 
-ThreadConflictQuery::ThreadConflictQuery(ThreadConflicts &conflicts,
+ThreadConflictQuery::ThreadConflictQuery(const ConflictMeans &means,
                                          const Footprint &first,
                                          const Footprint &second,
                                          const PairRelation &relation)
-    : conflicts(conflicts), index(conflicts.index), first(first),
-      second(second), relation(relation) {
+    : index(means.index), tables(means.tables), effort(means.effort),
+      first(first), second(second), relation(relation) {
   auto isOf = [&](AccessScope scope) {
     return first.accessScope == scope || second.accessScope == scope;
   };
@@ -107,10 +107,9 @@ static bool areOfThread(ArrayRef<Form> forms) {
 /// coordinates in which both footprints do.
 std::optional<ThreadPlaces>
 ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
-  ThreadTables &tables = *conflicts.tables;
   ThreadPlaces places;
   unsigned last = own.size() - 1;
-  places.starts.assign(tables.getNumThreads(), 0);
+  places.starts.assign(tables->getNumThreads(), 0);
   for (unsigned i = 0; i <= last; ++i) {
     bool isUsable = areOfThread(firstOwn[i]) && areOfThread(secondOwn[i]) &&
                     getReach(first, i) && getReach(second, i);
@@ -118,7 +117,7 @@ ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
       isUsable &= getReach(first, i) == 0 && getReach(second, i) == 0;
     if (!isUsable)
       continue;
-    auto table = tables.get(own[i]);
+    auto table = tables->get(own[i]);
     if (!table)
       return std::nullopt;
     if (i == last) {
@@ -129,11 +128,11 @@ ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
     places.keys.push_back(std::move(*table));
   }
   if (relation.threads == PairRelation::OfOneWarp) {
-    places.keys.emplace_back(tables.getNumThreads());
+    places.keys.emplace_back(tables->getNumThreads());
     for (auto [thread, warp] : llvm::enumerate(places.keys.back()))
       warp = thread / kWarpSize;
   }
-  places.isPossible = tables.getPossible(footprint.condition);
+  places.isPossible = tables->getPossible(footprint.condition);
   return places;
 }
 
@@ -148,7 +147,7 @@ bool ThreadConflictQuery::isPair(unsigned first, unsigned second) const {
 
 /// True if no two threads meet. Else finds some that may.
 bool ThreadConflictQuery::cannotMeet() {
-  if (!conflicts.tables || isOfTwoBlocks())
+  if (!tables || isOfTwoBlocks())
     return false;
   std::optional<ThreadPlaces> lhs = getPlaces(first, firstOwn);
   std::optional<ThreadPlaces> rhs = getPlaces(second, secondOwn);
@@ -177,14 +176,14 @@ static PairEquations::Place getPlace(const Footprint &footprint,
 /// True if the components of the coordinates cannot all be the same.
 bool ThreadConflictQuery::cannotBeEqual() {
   // Then tables tell as much.
-  if (conflicts.tables && !isOfTwoBlocks() && areOfThread(firstOwn) &&
+  if (tables && !isOfTwoBlocks() && areOfThread(firstOwn) &&
       areOfThread(secondOwn))
     return false;
   bool maySameThread = relation.threads == PairRelation::OfOneWarp && mayBeSame;
   auto isPair = [&](unsigned lhs, unsigned rhs) {
     return isOfTwoBlocks() || this->isPair(lhs, rhs);
   };
-  PairEquations equations(index, conflicts.tables.get(), relation, isPair,
+  PairEquations equations(index, tables, relation, isPair,
                           !isOfTwoBlocks() && !isAnybody && !maySameThread);
   equations.addConditions(first.condition, second.condition);
   for (unsigned i = 0; i < firstOwn.size(); ++i)
@@ -235,26 +234,9 @@ ThreadConflictQuery::makeWitness(System &system, ArrayRef<System::Row> place) {
   return witness;
 }
 
-/// Solves the system, for the given threads only if there are any. What has a
-/// solution in rationals is possible.
-Conflict
-ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
-                           bool isRational) {
-  Conflict conflict;
-  conflict.kind = Conflict::Possible;
-  if (conflicts.isExhausted()) {
-    conflict.reason = "the kernel has too many accesses to look at all of them";
-    return conflict;
-  }
-  System system(index, relation);
-  if (threads) {
-    system.fix(System::First, conflicts.tables->getIds(threads->first),
-               *conflicts.tables);
-    system.fix(System::Second, conflicts.tables->getIds(threads->second),
-               *conflicts.tables);
-  }
+/// Says that some byte of the two footprints is the same.
+void ThreadConflictQuery::addMeeting(System &system) {
   unsigned last = firstOwn.size() - 1;
-  SmallVector<System::Row, 2> place;
   for (unsigned i = 0; i <= last; ++i) {
     System::Row lhs =
         addBox(system, first, i, system.get(firstOwn[i], System::First),
@@ -275,6 +257,25 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
     system.addNonNegative(behind);
     system.addNonNegative(before);
   }
+}
+
+/// Solves the system, for the given threads only if there are any. What has a
+/// solution in rationals is possible.
+Conflict
+ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
+                           bool isRational) {
+  Conflict conflict;
+  conflict.kind = Conflict::Possible;
+  if (effort.isExhausted()) {
+    conflict.reason = "the kernel has too many accesses to look at all of them";
+    return conflict;
+  }
+  System system(index, relation);
+  if (threads) {
+    system.fix(System::First, tables->getIds(threads->first), *tables);
+    system.fix(System::Second, tables->getIds(threads->second), *tables);
+  }
+  addMeeting(system);
   system.add(first.condition, System::First);
   system.add(second.condition, System::Second);
   system.addIterations();
@@ -282,21 +283,22 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
   bool isExact = system.isExact();
   conflict.reason = system.getInexactness();
   if (system.isTooLarge())
-    conflicts.effort += uint64_t(System::kMaxVariables) * System::kMaxVariables;
+    effort.spent += uint64_t(System::kMaxVariables) * System::kMaxVariables;
   // Asked for what is certain only, or too much.
   if ((threads && !isExact) || system.isTooLarge())
     return conflict;
+  SmallVector<System::Row, 2> place;
   // Looked at in a witness, so there have to be variables for them.
   for (System::Side side : {System::First, System::Second}) {
     for (unsigned dim = 0; dim < 3; ++dim)
       system.get(index.getThreadId(dim), side);
     for (unsigned dim = 0; dim < 3 && isOfTwoBlocks(); ++dim)
       system.get(index.getBlockId(dim), side);
-    for (unsigned i = 0; i <= last && side == System::First; ++i)
+    for (unsigned i = 0; i < first.place.size() && side == System::First; ++i)
       place.push_back(system.get(first.place[i], side));
   }
   System::Answer answer = system.solve(isRational);
-  conflicts.effort += system.getEffort();
+  effort.spent += system.getEffort();
   if (answer == System::Answer::Empty)
     return Conflict();
   if (answer == System::Answer::Unknown) {

@@ -18,8 +18,9 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTQUERY_H
 
+#include "ConflictMeans.h"
+#include "SymbolicFootprint.h"
 #include "ThreadPairSystem.h"
-#include "ThreadTables.h"
 
 namespace mlir::workgroup {
 
@@ -30,7 +31,7 @@ class ThreadConflictQuery {
   using System = ThreadPairSystem;
 
 public:
-  ThreadConflictQuery(ThreadConflicts &conflicts, const Footprint &first,
+  ThreadConflictQuery(const ConflictMeans &means, const Footprint &first,
                       const Footprint &second, const PairRelation &relation);
 
   Conflict decide();
@@ -52,6 +53,7 @@ private:
   bool cannotMeet();
   bool cannotBeEqual();
   bool isToldByThreads() const;
+  void addMeeting(System &system);
   Conflict solve(std::optional<std::pair<unsigned, unsigned>> threads,
                  bool isRational = false);
   struct Mixture;
@@ -68,8 +70,9 @@ private:
                      unsigned coordinate, System::Row place, System::Side side);
   Conflict::Witness makeWitness(System &system, ArrayRef<System::Row> place);
 
-  ThreadConflicts &conflicts;
   SymbolicIndex &index;
+  ThreadTables *tables;
+  ConflictEffort &effort;
   const Footprint &first, &second;
   const PairRelation &relation;
   /// The coordinates without what is the same for both.

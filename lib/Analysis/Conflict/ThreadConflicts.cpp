@@ -51,6 +51,10 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
 
 ThreadConflicts::~ThreadConflicts() = default;
 
+ConflictMeans ThreadConflicts::getMeans() {
+  return {index, tables.get(), effort};
+}
+
 //===----------------------------------------------------------------------===//
 // Answers
 //===----------------------------------------------------------------------===//
@@ -59,7 +63,7 @@ Conflict ThreadConflicts::decide(const Footprint &first,
                                  const Footprint &second,
                                  const PairRelation &relation) {
   Conflict conflict =
-      ThreadConflictQuery(*this, first, second, relation).decide();
+      ThreadConflictQuery(getMeans(), first, second, relation).decide();
   if (conflict.kind != Conflict::Possible)
     return conflict;
   // In an iteration that is given, places may follow from threads alone. But it
@@ -67,7 +71,7 @@ Conflict ThreadConflicts::decide(const Footprint &first,
   Footprint lhs = first, rhs = second;
   PairRelation rest = relation;
   bool isApart = takeIterations(lhs, rhs, rest) &&
-                 !ThreadConflictQuery(*this, lhs, rhs, rest).decide();
+                 !ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
   return isApart ? Conflict() : conflict;
 }
 
@@ -182,7 +186,7 @@ bool ThreadConflicts::isPossible(unsigned first, unsigned second,
   auto [it, isNew] =
       possible.try_emplace(getKey(first, second, relation), false);
   if (isNew)
-    it->second = ThreadConflictQuery(*this, footprints[first],
+    it->second = ThreadConflictQuery(getMeans(), footprints[first],
                                      footprints[second], relation)
                      .isPossible();
   return it->second;
@@ -210,7 +214,7 @@ bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
 
 bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,
                               const PairRelation &relation) {
-  return ThreadConflictQuery(*this, first, second, relation).isPossible();
+  return ThreadConflictQuery(getMeans(), first, second, relation).isPossible();
 }
 
 bool ThreadConflicts::mayReach(Block *block, const KernelLoop *loop,

@@ -22,14 +22,13 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTS_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADCONFLICTS_H
 
+#include "ConflictMeans.h"
 #include "PairRelation.h"
 #include "SymbolicFootprint.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <map>
 
 namespace mlir::workgroup {
-
-class ThreadTables;
 
 /// Decides and remembers. An instance must not outlive a change of the index
 /// arithmetic of the kernel.
@@ -112,10 +111,10 @@ public:
   const SymbolicIndex &getIndex() const { return index; }
   /// True if so much was computed for the kernel that all further questions are
   /// answered by what costs little.
-  bool isExhausted() const { return effort > kMaxEffort; }
+  bool isExhausted() const { return effort.isExhausted(); }
 
 private:
-  friend class ThreadConflictQuery;
+  ConflictMeans getMeans();
   unsigned makeFootprint(const ThreadAccess &access,
                          const AccessFootprint &footprint,
                          bool isInBounds = false);
@@ -185,9 +184,7 @@ private:
   std::map<Key, Conflict> known;
   std::map<Key, bool> possible;
   std::map<PairRelation, unsigned> relations;
-  /// As ThreadPairSystem counts it. Some seconds; few kernels take a tenth.
-  static constexpr uint64_t kMaxEffort = 1 << 24;
-  uint64_t effort = 0;
+  ConflictEffort effort;
 };
 
 } // namespace mlir::workgroup

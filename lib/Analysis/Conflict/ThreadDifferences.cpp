@@ -48,7 +48,7 @@ struct ThreadConflictQuery::Mixture {
 };
 
 std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
-  if (firstOwn.size() != 1 || !conflicts.tables || isOfTwoBlocks() ||
+  if (firstOwn.size() != 1 || !tables || isOfTwoBlocks() ||
       !getReach(first, 0) || !getReach(second, 0))
     return std::nullopt;
   auto split = [](const Form &form, Form &rest) {
@@ -59,16 +59,16 @@ std::optional<ThreadConflictQuery::Mixture> ThreadConflictQuery::getMixture() {
     return ofThread;
   };
   Mixture mixture;
-  auto lhs = conflicts.tables->get(split(firstOwn[0], mixture.firstRest));
-  auto rhs = conflicts.tables->get(split(secondOwn[0], mixture.secondRest));
+  auto lhs = tables->get(split(firstOwn[0], mixture.firstRest));
+  auto rhs = tables->get(split(secondOwn[0], mixture.secondRest));
   bool isAsked =
       mixture.firstRest.isConstant() && mixture.secondRest.isConstant();
   if (!lhs || !rhs || isAsked)
     return std::nullopt;
   mixture.first = std::move(*lhs);
   mixture.second = std::move(*rhs);
-  mixture.mayFirst = conflicts.tables->getPossible(first.condition);
-  mixture.maySecond = conflicts.tables->getPossible(second.condition);
+  mixture.mayFirst = tables->getPossible(first.condition);
+  mixture.maySecond = tables->getPossible(second.condition);
   Interval left = index.getRange(mixture.firstRest);
   Interval right = index.getRange(mixture.secondRest);
   if (left.min && right.max)
@@ -101,7 +101,7 @@ ThreadConflictQuery::findPair(ArrayRef<unsigned> lhs, ArrayRef<unsigned> rhs) {
   unsigned numPairs = 0;
   for (unsigned i : lhs)
     for (unsigned j : rhs) {
-      conflicts.effort += ++numPairs % kPairsOfAStep == 0;
+      effort.spent += ++numPairs % kPairsOfAStep == 0;
       if (isPair(i, j))
         return std::pair(i, j);
     }
@@ -113,7 +113,7 @@ ThreadConflictQuery::findPair(ArrayRef<unsigned> lhs, ArrayRef<unsigned> rhs) {
 /// they get to zero. Finds pairs that may meet, of different differences.
 bool ThreadConflictQuery::isSeparateByDifferences() {
   constexpr size_t kMaxMeetings = 16;
-  if (conflicts.isExhausted())
+  if (effort.isExhausted())
     return false;
   std::optional<Mixture> known = getMixture();
   if (!known)
@@ -166,7 +166,7 @@ bool ThreadConflictQuery::isSeparateByDifferences() {
   system.add(second.condition, System::Second);
   system.addIterations();
   bool isEmpty = system.solve() == System::Answer::Empty;
-  conflicts.effort += system.getEffort();
+  effort.spent += system.getEffort();
   return isEmpty || isSeparateByThreads(mixture);
 }
 
@@ -186,8 +186,7 @@ static void collectForms(const SymbolicCondition &condition,
 /// threads with the same numbers in all of them count as one.
 std::vector<ThreadTables::Table>
 ThreadConflictQuery::getTraits(const Footprint &footprint) {
-  ThreadTables &tables = *conflicts.tables;
-  ThreadTables::Table ids(tables.getNumThreads());
+  ThreadTables::Table ids(tables->getNumThreads());
   std::iota(ids.begin(), ids.end(), 0);
   SmallVector<const Form *> forms;
   collectForms(footprint.condition, forms);
@@ -203,7 +202,7 @@ ThreadConflictQuery::getTraits(const Footprint &footprint) {
       else if (!atom.isLeaf() && atom.isDivergent)
         return {ids}; // of threads and iterations
     }
-    std::optional<ThreadTables::Table> table = tables.get(ofThread);
+    std::optional<ThreadTables::Table> table = tables->get(ofThread);
     if (!table)
       return {ids};
     traits.push_back(std::move(*table));
@@ -247,7 +246,7 @@ bool ThreadConflictQuery::isSeparateByThreads(const Mixture &mixture) {
       auto pair = findPair(firstThreads, secondThreads);
       if (!pair)
         continue;
-      if (++numPairs > kMaxPairs || conflicts.isExhausted() ||
+      if (++numPairs > kMaxPairs || effort.isExhausted() ||
           solve(*pair).kind != Conflict::None)
         return false;
     }

@@ -18,6 +18,7 @@
 
 #include "Analysis/Index/SymbolicTranslator.h"
 #include "ThreadConflictQuery.h"
+#include "ThreadConflicts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -282,9 +283,9 @@ bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
   }
   auto [it, isNew] = apartAnyTime.try_emplace(key, false);
   if (isNew)
-    it->second =
-        ThreadConflictQuery(*this, moved, *familyFootprints[right], relation)
-            .isApart();
+    it->second = ThreadConflictQuery(getMeans(), moved,
+                                     *familyFootprints[right], relation)
+                     .isApart();
   return it->second;
 }
 

@@ -19,7 +19,8 @@
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADPAIRSYSTEM_H
 
 #include "Analysis/Integers/IntegerSolver.h"
-#include "ThreadConflicts.h"
+#include "PairRelation.h"
+#include "ThreadTables.h"
 
 namespace mlir::workgroup {
 

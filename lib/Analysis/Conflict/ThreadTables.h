@@ -14,7 +14,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADTABLES_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_THREADTABLES_H
 
-#include "ThreadConflicts.h"
+#include "Analysis/Index/SymbolicIndex.h"
 
 namespace mlir::workgroup {
 

@@ -1,13 +1,20 @@
-//===- PairEquationProducts.cpp - Components by unknown numbers -----------===//
+//===- ProductRows.cpp - Rows of known and unknown length -----------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Anything that a part of a form is a multiple of may be the length of a row.
+// The form is divided by it, quotients and remainders of one number together,
+// and what is left has to be from 0 to below the length, by ranges or by
+// conditions.
+//
+//===----------------------------------------------------------------------===//
 
+#include "ProductRows.h"
 #include "Analysis/Integers/CheckedArithmetic.h"
-#include "PairEquations.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -15,6 +22,10 @@ namespace mlir::workgroup {
 
 using Atom = SymbolicAtom;
 using Form = SymbolicForm;
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
 
 /// The numbers that `atom` is the product of; itself, if it is none.
 static void collectFactors(const Atom *atom,
@@ -53,6 +64,10 @@ static std::optional<Form> divide(SymbolicIndex &index, const Atom *atom,
     product = index.multiply(product, makeForm(factor));
   return product;
 }
+
+//===----------------------------------------------------------------------===//
+// Components
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// A component of a number x in the sum: x / d, but for the multiples of the
@@ -151,8 +166,8 @@ static SmallVector<ComponentChain, 2> takeNumbers(Form &form) {
 
 /// `form` as `base` times one and another, of which components and other terms
 /// are multiples as far as they can be.
-PairEquations::Components PairEquations::divide(const Form &form,
-                                                const Base &base) const {
+ProductRows::Components ProductRows::divide(const Form &form,
+                                            const Base &base) const {
   auto [atom, size] = base;
   Components components;
   auto add = [&](Form &sum, const Form &part, int64_t factor) {
@@ -186,7 +201,7 @@ PairEquations::Components PairEquations::divide(const Form &form,
   add(components.lower, Form(rest.constant - constant * size), 1);
   for (auto [part, factor] : rest.terms) {
     std::optional<Form> quotient =
-        atom ? workgroup::divide(index, part, atom) : makeForm(part);
+        atom ? workgroup::divide(system.index, part, atom) : makeForm(part);
     int64_t times = quotient ? getTimes(factor) : 0;
     if (atom && times * size != factor)
       times = 0; // what is left would be a product
@@ -198,35 +213,39 @@ PairEquations::Components PairEquations::divide(const Form &form,
   return components;
 }
 
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
 /// The least that `form` may be for one of the two threads; nothing if there is
 /// none that is known.
-std::optional<int64_t> PairEquations::getLeast(const Form &form,
-                                               unsigned side) const {
+std::optional<int64_t> ProductRows::getLeast(const Form &form,
+                                             unsigned side) const {
   Equation ofThreads;
   SmallVector<Term, 6> told;
   Form others(form.constant);
   for (auto [atom, factor] : form.terms)
-    if (Variable variable{Variable::First, atom}; isOfTables(variable))
+    if (Variable variable{Variable::First, atom}; system.isOfTables(variable))
       told.push_back({variable, factor});
     else
       others.terms.emplace_back(atom, factor);
-  std::optional<int64_t> least = bounds[side].get(others).min;
+  std::optional<int64_t> least = system.bounds[side].get(others).min;
   if (told.empty() || !least)
     return told.empty() ? least : std::nullopt;
-  if (!addTables(ofThreads, told))
+  if (!system.addTables(ofThreads, told))
     return std::nullopt;
   std::optional<int64_t> ofThread;
   for (auto [thread, number] : llvm::enumerate(ofThreads.first))
-    if (mayBe[side][thread])
+    if (system.mayBe[side][thread])
       ofThread = std::min(ofThread.value_or(number), number);
   return addScaled(*least, ofThread.value_or(0), 1);
 }
 
 /// True if `form` is not negative for one of the two threads, as ranges or
 /// conditions tell: up to `depth` of them, and of minima and maxima in it.
-bool PairEquations::isNonNegative(const Form &form, unsigned side,
-                                  unsigned depth) const {
-  Interval range = bounds[side].get(form);
+bool ProductRows::isNonNegative(const Form &form, unsigned side,
+                                unsigned depth) const {
+  Interval range = system.bounds[side].get(form);
   if (range.min && *range.min >= 0)
     return true;
   if (range.max && *range.max < 0)
@@ -258,14 +277,14 @@ bool PairEquations::isNonNegative(const Form &form, unsigned side,
              return less && isNonNegative(*less, side, depth - 1);
            });
   };
-  return llvm::any_of(bounds[side].getFacts(), isFact) ||
+  return llvm::any_of(system.bounds[side].getFacts(), isFact) ||
          llvm::any_of(form.terms, isLeast);
 }
 
 /// True if one of the two threads has `form` from 0 on, and less than `base`
 /// with `reach` added.
-bool PairEquations::isBelow(const Form &form, const Form &reach,
-                            const Base &base, unsigned side) const {
+bool ProductRows::isBelow(const Form &form, const Form &reach, const Base &base,
+                          unsigned side) const {
   Form size(base.second);
   if (base.first) {
     size.constant = 0;
@@ -288,8 +307,12 @@ bool PairEquations::isBelow(const Form &form, const Form &reach,
          (isId || isNonNegative(*distance, side));
 }
 
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
 /// The numbers that something of `form` is a multiple of, but for constants.
-SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
+SmallVector<ProductRows::Base> ProductRows::findBases(const Form &form) {
   SmallVector<Base> bases;
   auto add = [&](const Atom *atom, int64_t factor) {
     for (auto &[known, times] : bases)
@@ -308,7 +331,7 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
     collectFactors(atom, factors);
     if (factors.size() > 1)
       for (const Atom *part : factors)
-        if (isEqual(part))
+        if (system.isEqual(part))
           add(part, factor);
   }
   // The longest rows first: parts of shorter ones may fit by chance.
@@ -321,9 +344,9 @@ SmallVector<PairEquations::Base> PairEquations::findBases(const Form &form) {
 
 /// `place` as `base` times one and another, if the first place is from 0 on and
 /// the last one below `base`, for one of the two threads.
-std::optional<std::array<PairEquations::Place, 2>>
-PairEquations::findRow(const Place &place, const Base &base,
-                       unsigned side) const {
+std::optional<std::array<ProductRows::Place, 2>>
+ProductRows::findRow(const Place &place, const Base &base,
+                     unsigned side) const {
   Components components = divide(place.first, base);
   Place row{std::move(components.upper), {}},
       column{std::move(components.lower), {}};
@@ -346,23 +369,22 @@ PairEquations::findRow(const Place &place, const Base &base,
 }
 
 /// How far places are from the first one, at most.
-static std::optional<int64_t>
-getReach(ArrayRef<PairEquations::Place::Step> of) {
+static std::optional<int64_t> getReach(ArrayRef<ProductRows::Place::Step> of) {
   std::optional<int64_t> reach = 0;
-  for (const PairEquations::Place::Step &step : of)
+  for (const ProductRows::Place::Step &step : of)
     if (reach)
       reach =
           addScaled(*reach, std::max<int64_t>(0, step.most - 1), step.stride);
   return reach;
 }
 
-void PairEquations::add(const Place &first, const Place &second) {
+void ProductRows::add(const Place &first, const Place &second) {
   // Not all rows that are right are those of the program.
   constexpr unsigned kMaxKinds = 3, kMaxEquations = 16;
   unsigned numKinds = 0;
-  bounds[0].add(first.first);
-  bounds[1].add(second.first);
-  for (GuardedRanges &ofSide : bounds)
+  system.bounds[0].add(first.first);
+  system.bounds[1].add(second.first);
+  for (GuardedRanges &ofSide : system.bounds)
     ofSide.propagate(); // what columns are made of
   for (const Base &base : findBases(first.first)) {
     auto lhs = findRow(first, base, 0), rhs = findRow(second, base, 1);
@@ -370,17 +392,17 @@ void PairEquations::add(const Place &first, const Place &second) {
       continue;
     add((*lhs)[0], (*rhs)[0]);
     add((*lhs)[1], (*rhs)[1]);
-    if (++numKinds == kMaxKinds || equations.size() >= kMaxEquations)
+    if (++numKinds == kMaxKinds || system.equations.size() >= kMaxEquations)
       return;
   }
   if (numKinds > 0)
     return;
   auto lhs = getReach(first.steps), rhs = getReach(second.steps);
   if (lhs && rhs)
-    add(first.first, second.first, -*lhs, *rhs);
+    system.add(first.first, second.first, -*lhs, *rhs);
 }
 
-bool PairEquations::splitByProduct(Equation &equation) {
+bool ProductRows::split(Equation &equation) {
   Form form;
   for (const auto &[variable, factor] : equation.terms) {
     if (variable.kind != Variable::Difference)
@@ -399,8 +421,9 @@ bool PairEquations::splitByProduct(Equation &equation) {
         !isBelow(components.lower, Form(0), base, 0) ||
         !isBelow(components.lower, Form(0), base, 1))
       continue;
-    equation = makeEquation(components.lower, components.lower);
-    equations.push_back(makeEquation(components.upper, components.upper));
+    equation = system.makeEquation(components.lower, components.lower);
+    system.equations.push_back(
+        system.makeEquation(components.upper, components.upper));
     return true; // `equation` is not valid any more
   }
   return false;

@@ -1,0 +1,66 @@
+//===- ProductRows.h - Rows of known and unknown length ---------*- C++ -*-===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sums of rows and columns are equal if both are, where columns stay below the
+// length of a row. The length may be a number that is not known, of which rows
+// are a product:
+//
+// n * row + column = n * row' + column', 0 <= column, column' < n -> row =
+// row', column = column'
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_PRODUCTROWS_H
+#define WORKGROUP_LIB_ANALYSIS_CONFLICT_PRODUCTROWS_H
+
+#include "EquationRule.h"
+
+namespace mlir::workgroup {
+
+/// Takes places and equations apart by rows.
+class ProductRows : public EquationRule {
+public:
+  /// Places from `first` on: up to `count` - 1 steps of each kind further,
+  /// which is below `most`.
+  struct Place {
+    struct Step {
+      Form count;
+      int64_t stride, most;
+    };
+    Form first;
+    SmallVector<Step, 2> steps;
+  };
+
+  using EquationRule::EquationRule;
+
+  /// Says that one of the places is the same.
+  void add(const Place &first, const Place &second);
+  bool split(Equation &equation) override;
+
+private:
+  /// A constant, or that times an atom which both threads have the same of.
+  using Base = std::pair<const SymbolicAtom *, int64_t>;
+  /// What a base times `upper` and `lower` is the sum of.
+  struct Components {
+    Form upper, lower;
+    bool isKnown = true;
+  };
+
+  SmallVector<Base> findBases(const Form &form);
+  Components divide(const Form &form, const Base &base) const;
+  std::optional<std::array<Place, 2>>
+  findRow(const Place &place, const Base &base, unsigned side) const;
+  std::optional<int64_t> getLeast(const Form &form, unsigned side) const;
+  bool isNonNegative(const Form &form, unsigned side, unsigned depth = 2) const;
+  bool isBelow(const Form &form, const Form &reach, const Base &base,
+               unsigned side) const;
+};
+
+} // namespace mlir::workgroup
+
+#endif // WORKGROUP_LIB_ANALYSIS_CONFLICT_PRODUCTROWS_H
