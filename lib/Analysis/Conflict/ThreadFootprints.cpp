@@ -211,9 +211,8 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
 /// is not known.
 static bool setIteration(SymbolicIndex &index, Footprint &footprint,
                          const KernelLoop *loop, int64_t iteration) {
-  SymbolicTranslator translator(index);
   auto set = [&](auto &part) {
-    auto there = translator.substitute(part, loop, Form(iteration));
+    auto there = substitute(index, part, loop, Form(iteration));
     if (there)
       part = std::move(*there);
     return there.has_value();

@@ -275,9 +275,8 @@ void GuardedRanges::derive(const Atom *atom) {
     return boundQuotient(atom);
   case Atom::Function:
     if (atom->operands.size() == 2)
-      narrow(atom, SymbolicIndex::getRangeOfFunction(
-                       atom->op, getByFacts(atom->operands[0]),
-                       getByFacts(atom->operands[1])));
+      narrow(atom, getRangeOfFunction(atom->op, getByFacts(atom->operands[0]),
+                                      getByFacts(atom->operands[1])));
     return;
   case Atom::Minimum:
     for (const Form &operand : atom->operands) {

@@ -1,14 +1,20 @@
-//===- SymbolicBits.cpp - From bitwise operations to linear forms ---------===//
+//===- BitForms.cpp - From bitwise operations to forms --------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What all numbers of a form have in common, a power of two that they are
+// multiples of, tells which bits are free for the other operand.
+//
+//===----------------------------------------------------------------------===//
 
+#include "BitForms.h"
 #include "Analysis/Integers/IntegerArithmetic.h"
-#include "NonNegative.h"
-#include "SymbolicTranslator.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -46,67 +52,6 @@ static SymbolicForm divideExactly(SymbolicForm form, int64_t factor) {
   return form;
 }
 
-/// Of `or` and `xor`: bits that one side has and the other has not are a sum.
-SymbolicForm SymbolicTranslator::translateMixture(Operation *op, Form lhs,
-                                                  Form rhs) {
-  Value value = op->getResult(0);
-  if (lhs.isConstant() && rhs.isConstant())
-    return translateFunction(op, lhs, rhs);
-  int64_t common = std::min(getPowerOfTwo(lhs), getPowerOfTwo(rhs));
-  if (common > 1)
-    return index.multiply(translateMixture(op, divideExactly(lhs, common),
-                                           divideExactly(rhs, common)),
-                          Form(common));
-  // Below what the other one is a multiple of, bits of the one stay.
-  for (unsigned i = 0; i < 2; ++i) {
-    std::swap(lhs, rhs);
-    Form low = takeLow(lhs, std::min(getStep(lhs), getPowerOfTwo(rhs)));
-    if (low.constant != 0)
-      return index.add(translateMixture(op, lhs, rhs), low, 1, value);
-  }
-  for (unsigned i = 0; i < 2; ++i) {
-    std::swap(lhs, rhs);
-    Interval range = index.getRange(rhs);
-    if (!isNonNegative(rhs) || !range.max || *range.max >= getStep(lhs))
-      continue;
-    // Above what the other one reaches they do, too.
-    int64_t mask = int64_t(llvm::bit_ceil(uint64_t(*range.max) + 1) - 1);
-    Form high = lhs, low = takeLow(high, mask + 1);
-    if (low.constant == 0)
-      return index.add(lhs, rhs, 1, value);
-    if (low.constant == mask)
-      return isa<arith::OrIOp>(op) ? lhs : index.add(lhs, rhs, -1, value);
-    return index.add(high, translateFunction(op, low, rhs), 1, value);
-  }
-  return translateFunction(op, lhs, rhs);
-}
-
-SymbolicForm SymbolicTranslator::translateBits(Operation *op) {
-  Value value = op->getResult(0);
-  if (value.getType().isInteger(1))
-    return index.makeOpaque(value);
-  Form lhs = index.getForm(op->getOperand(0));
-  Form rhs = index.getForm(op->getOperand(1));
-  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) && lhs.isConstant() &&
-      !rhs.isConstant())
-    std::swap(lhs, rhs);
-  bool isPower = rhs.isConstant() && rhs.constant >= 0 && rhs.constant < 62;
-  if (isa<arith::ShLIOp>(op) && isPower)
-    return index.multiply(lhs, Form(int64_t(1) << rhs.constant));
-  if (isa<arith::ShRSIOp, arith::ShRUIOp>(op) && isPower &&
-      (isa<arith::ShRSIOp>(op) || isNonNegative(lhs)))
-    return index.divide(lhs, Form(int64_t(1) << rhs.constant));
-  if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant >= 0 &&
-      llvm::isMask_64(rhs.constant)) {
-    bool isSecond = index.getForm(op->getOperand(1)).isConstant();
-    return index.remainder(getWrapping(op->getOperand(isSecond ? 0 : 1)),
-                           Form(rhs.constant + 1));
-  }
-  if (isa<arith::OrIOp, arith::XOrIOp>(op))
-    return translateMixture(op, lhs, rhs);
-  return translateFunction(op, lhs, rhs);
-}
-
 /// Any order of forms that is the same in each run.
 static bool comesBefore(const SymbolicForm &lhs, const SymbolicForm &rhs) {
   if (lhs.constant != rhs.constant)
@@ -119,18 +64,18 @@ static bool comesBefore(const SymbolicForm &lhs, const SymbolicForm &rhs) {
       });
 }
 
-SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
-                                                   const Form &lhs,
-                                                   const Form &rhs) {
+SymbolicForm BitForms::translateFunction(Operation *op, const Form &lhs,
+                                         const Form &rhs) {
   BinaryFn fn = getBinaryFn(op);
   Value value = op->getResult(0);
   unsigned width = getWidth(value.getType());
   if (!fn || width == 0)
-    return index.makeOpaque(value);
+    return algebra.makeOpaque(value);
   if (lhs.isConstant() && rhs.isConstant()) {
     Number number = fn(lhs.constant, rhs.constant, width);
-    return number ? makeConstant(APInt(64, wrap(*number, width), true), value)
-                  : index.makeOpaque(value);
+    return number ? algebra.makeConstant(APInt(64, wrap(*number, width), true),
+                                         value)
+                  : algebra.makeOpaque(value);
   }
   Atom atom;
   atom.kind = Atom::Function;
@@ -139,7 +84,68 @@ SymbolicForm SymbolicTranslator::translateFunction(Operation *op,
   bool isSymmetric = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
   if (isSymmetric && comesBefore(rhs, lhs))
     std::swap(atom.operands[0], atom.operands[1]);
-  return index.ofAtom(std::move(atom));
+  return algebra.ofAtom(std::move(atom));
+}
+
+/// Of `or` and `xor`: bits that one side has and the other has not are a sum.
+SymbolicForm BitForms::translateMixture(Operation *op, Form lhs, Form rhs) {
+  Value value = op->getResult(0);
+  if (lhs.isConstant() && rhs.isConstant())
+    return translateFunction(op, lhs, rhs);
+  int64_t common = std::min(getPowerOfTwo(lhs), getPowerOfTwo(rhs));
+  if (common > 1)
+    return algebra.multiply(translateMixture(op, divideExactly(lhs, common),
+                                             divideExactly(rhs, common)),
+                            Form(common));
+  // Below what the other one is a multiple of, bits of the one stay.
+  for (unsigned i = 0; i < 2; ++i) {
+    std::swap(lhs, rhs);
+    Form low = takeLow(lhs, std::min(getStep(lhs), getPowerOfTwo(rhs)));
+    if (low.constant != 0)
+      return algebra.add(translateMixture(op, lhs, rhs), low, 1, value);
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    std::swap(lhs, rhs);
+    Interval range = getRange(rhs);
+    if (!isNonNegative(rhs) || !range.max || *range.max >= getStep(lhs))
+      continue;
+    // Above what the other one reaches they do, too.
+    int64_t mask = int64_t(llvm::bit_ceil(uint64_t(*range.max) + 1) - 1);
+    Form high = lhs, low = takeLow(high, mask + 1);
+    if (low.constant == 0)
+      return algebra.add(lhs, rhs, 1, value);
+    if (low.constant == mask)
+      return isa<arith::OrIOp>(op) ? lhs : algebra.add(lhs, rhs, -1, value);
+    return algebra.add(high, translateFunction(op, low, rhs), 1, value);
+  }
+  return translateFunction(op, lhs, rhs);
+}
+
+SymbolicForm BitForms::translate(Operation *op) {
+  Value value = op->getResult(0);
+  if (value.getType().isInteger(1))
+    return algebra.makeOpaque(value);
+  Form lhs = values.getForm(op->getOperand(0));
+  Form rhs = values.getForm(op->getOperand(1));
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) && lhs.isConstant() &&
+      !rhs.isConstant())
+    std::swap(lhs, rhs);
+  bool isPower = rhs.isConstant() && rhs.constant >= 0 && rhs.constant < 62;
+  if (isa<arith::ShLIOp>(op) && isPower)
+    return algebra.multiply(lhs, Form(int64_t(1) << rhs.constant));
+  if (isa<arith::ShRSIOp, arith::ShRUIOp>(op) && isPower &&
+      (isa<arith::ShRSIOp>(op) || isNonNegative(lhs)))
+    return algebra.divide(lhs, Form(int64_t(1) << rhs.constant));
+  if (isa<arith::AndIOp>(op) && rhs.isConstant() && rhs.constant >= 0 &&
+      llvm::isMask_64(rhs.constant)) {
+    bool isSecond = values.getForm(op->getOperand(1)).isConstant();
+    return algebra.remainder(
+        wraps.getWrapping(op->getOperand(isSecond ? 0 : 1)),
+        Form(rhs.constant + 1));
+  }
+  if (isa<arith::OrIOp, arith::XOrIOp>(op))
+    return translateMixture(op, lhs, rhs);
+  return translateFunction(op, lhs, rhs);
 }
 
 } // namespace mlir::workgroup

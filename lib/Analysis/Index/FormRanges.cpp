@@ -1,14 +1,20 @@
-//===- SymbolicRanges.cpp - What numbers forms can be ---------------------===//
+//===- FormRanges.cpp - What numbers forms can be -------------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Intervals of sums, and what remainders in a sum leave of them.
+//
+//===----------------------------------------------------------------------===//
 
+#include "FormRanges.h"
 #include "Analysis/Integers/CheckedArithmetic.h"
-#include "SymbolicIndex.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "workgroup/Target/LaunchLimits.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -86,7 +92,7 @@ static Range getRangeOfRemainders(const SymbolicForm &form) {
     std::optional<SumWithRemainder> parts = takeRemainder(form, term);
     if (!parts)
       continue;
-    Range around = SymbolicIndex::getRange(parts->rest);
+    Range around = getRange(parts->rest);
     Number low = around.min, high = sum(around.max, parts->most);
     if (low && (!range.min || *low > *range.min))
       range.min = low;
@@ -96,7 +102,7 @@ static Range getRangeOfRemainders(const SymbolicForm &form) {
   return range;
 }
 
-Interval SymbolicIndex::getRange(const SymbolicForm &form) {
+Interval getRange(const SymbolicForm &form) {
   Range range = getRangeOfRemainders(form);
   bool isNegated = llvm::any_of(form.terms, [](auto term) {
     return term.first->kind == SymbolicAtom::Quotient && term.second > 0;
@@ -114,6 +120,10 @@ Interval SymbolicIndex::getRange(const SymbolicForm &form) {
     range.max = high;
   return range;
 }
+
+//===----------------------------------------------------------------------===//
+// Atoms
+//===----------------------------------------------------------------------===//
 
 static Range rangeOfProduct(const Range &lhs, const Range &rhs) {
   if (!lhs.isNonNegative() || !rhs.isNonNegative())
@@ -138,10 +148,7 @@ static Range rangeOfQuotient(const Range &lhs, const Range &divisor) {
   return result;
 }
 
-/// The range of an unsigned division, or a bitwise operation, of numbers that
-/// are not negative.
-Range SymbolicIndex::getRangeOfFunction(Operation *op, const Range &lhs,
-                                        const Range &rhs) {
+Interval getRangeOfFunction(Operation *op, const Range &lhs, const Range &rhs) {
   // A rest is below what it is one by, whatever is divided.
   if (isa<arith::RemUIOp>(op) && rhs.min && *rhs.min > 0 && rhs.max)
     return {0, lhs.isNonNegative() && lhs.max ? std::min(*lhs.max, *rhs.max - 1)
@@ -175,7 +182,7 @@ Range SymbolicIndex::getRangeOfFunction(Operation *op, const Range &lhs,
           std::min(setBits(*lhs.max, *rhs.max), setBits(*rhs.max, *lhs.max))};
 }
 
-Interval SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
+Interval deriveRange(const SymbolicAtom &atom, const LaunchSizes &sizes) {
   using Atom = SymbolicAtom;
   auto ofOperand = [&](unsigned i) { return getRange(atom.operands[i]); };
   auto getMost = [&](std::optional<int64_t> size, std::optional<int64_t> most,
@@ -183,11 +190,11 @@ Interval SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
     return std::min(limit, size.value_or(most.value_or(limit)));
   };
   auto getMostThreads = [&] {
-    return getMost(shape.sizes[atom.dim], mostThreads[atom.dim],
+    return getMost(sizes.shape.sizes[atom.dim], sizes.mostThreads[atom.dim],
                    kMaxBlockSizes[atom.dim]);
   };
   auto getMostBlocks = [&] {
-    return getMost(grid[atom.dim], mostBlocks[atom.dim],
+    return getMost(sizes.grid[atom.dim], sizes.mostBlocks[atom.dim],
                    kMaxGridSizes[atom.dim]);
   };
   switch (atom.kind) {
@@ -228,6 +235,24 @@ Interval SymbolicIndex::deriveRange(const SymbolicAtom &atom) const {
     return atom.range;
   }
   llvm_unreachable("unknown atom");
+}
+
+//===----------------------------------------------------------------------===//
+// Signs
+//===----------------------------------------------------------------------===//
+
+bool isNonNegative(const SymbolicForm &form) {
+  Interval range = getRange(form);
+  return range.min && *range.min >= 0;
+}
+
+bool isPositive(const SymbolicForm &form) {
+  Interval range = getRange(form);
+  return range.min && *range.min >= 1;
+}
+
+bool isDivisor(const SymbolicForm &form) {
+  return form.isConstant() ? form.constant > 0 : isNonNegative(form);
 }
 
 } // namespace mlir::workgroup
