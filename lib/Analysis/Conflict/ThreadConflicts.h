@@ -118,6 +118,7 @@ private:
   unsigned makeFootprint(const ThreadAccess &access,
                          const AccessFootprint &footprint,
                          bool isInBounds = false);
+  unsigned intern(SymbolicFootprint made);
   unsigned getFamily(SymbolicFootprint footprint);
   std::pair<unsigned, unsigned> getTwins(unsigned first, unsigned second);
   bool areApartAnyTime(unsigned first, unsigned second,

@@ -41,7 +41,7 @@ bool Footprint::operator==(const Footprint &other) const {
 }
 
 /// Makes boxes that go down go up from their last place.
-static void iterationAround(Footprint &footprint) {
+static void makeAscending(Footprint &footprint) {
   for (Footprint::Extent &extent : footprint.box) {
     if (extent.stride >= 0 || !extent.count.isConstant() ||
         extent.count.constant < 1)
@@ -154,7 +154,7 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
     made.box.push_back({index.getForm(extent.count), extent.stride,
                         extent.coordinate, extent.limit});
   made.run = footprint.run;
-  iterationAround(made);
+  makeAscending(made);
   mergeRuns(made);
   // Every lane of a warp may read the row at the address of one.
   made.accessScope = access.accessScope;
@@ -190,7 +190,11 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
         Condition::join(Condition::All, std::move(made.condition.parts));
   else if (isAlways(made.condition))
     made.condition = Condition();
+  return intern(std::move(made));
+}
 
+/// The number of `made`, the same for equal ones.
+unsigned ThreadConflicts::intern(Footprint made) {
   size_t hash = llvm::hash_combine(
       made.run, made.accessScope,
       llvm::hash_combine_range(made.place.begin(), made.place.end()));

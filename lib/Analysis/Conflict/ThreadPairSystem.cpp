@@ -225,9 +225,63 @@ void ThreadPairSystem::addEnvelope(const Row &product, const Row &lhs,
   add(ofLhs.max, ofRhs.min, -1);
 }
 
+/// One of two numbers, and not above, or not below, either.
+void ThreadPairSystem::defineExtremum(const SymbolicAtom *atom, Side side,
+                                      const Row &variable) {
+  int64_t sign = atom->kind == Atom::Minimum ? 1 : -1;
+  Cases cases(2);
+  for (unsigned i = 0; i < 2; ++i) {
+    Row distance;
+    distance.add(subtract(get(atom->operands[i], side), variable), sign);
+    addNonNegative(distance);
+    cases[i].push_back({distance, true});
+  }
+  choices.push_back(std::move(cases));
+}
+
+void ThreadPairSystem::defineSelect(const SymbolicAtom *atom, Side side,
+                                    const Row &variable) {
+  std::optional<Cases> first = expand(atom->condition, side);
+  std::optional<Cases> second = expand(atom->condition.negate(), side);
+  if (!first || !second)
+    return setInexact("a condition is too long");
+  for (Conjunction &part : *first)
+    part.push_back({subtract(variable, get(atom->operands[0], side)), true});
+  for (Conjunction &part : *second) {
+    part.push_back({subtract(variable, get(atom->operands[1], side)), true});
+    first->push_back(std::move(part));
+  }
+  addChoice(std::move(first));
+}
+
+void ThreadPairSystem::defineProduct(const SymbolicAtom *atom, Side side,
+                                     const Row &variable) {
+  Interval range = index.getRange(atom->operands[1]);
+  Interval other = index.getRange(atom->operands[0]);
+  Row lhs = get(atom->operands[0], side), rhs = get(atom->operands[1], side);
+  addEnvelope(variable, lhs, other, rhs, range);
+  if (range.min && *range.min >= 0)
+    products.push_back({variable, lhs, rhs});
+  if (other.min && *other.min >= 0)
+    products.push_back({variable, rhs, lhs});
+  setInexact("an index is a product of values that are not constant");
+}
+
+void ThreadPairSystem::defineFunction(const SymbolicAtom *atom, Side side,
+                                      const Row &variable) {
+  if (isa<arith::XOrIOp>(atom->op)) {
+    // The wider one is told by the narrower one and the result.
+    Interval lhs = index.getRange(atom->operands[0]);
+    Interval rhs = index.getRange(atom->operands[1]);
+    unsigned key = lhs.max && (!rhs.max || *lhs.max < *rhs.max) ? 0 : 1;
+    mixtures[side].push_back({variable, get(atom->operands[key], side),
+                              get(atom->operands[1 - key], side)});
+  }
+  setInexact("its index has '" + atom->op->getName().getStringRef() + "'");
+}
+
 void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
                               const Row &variable) {
-  auto operand = [&](unsigned i) { return get(atom->operands[i], side); };
   switch (atom->kind) {
   case Atom::Iteration:
     return defineIteration(atom, side, variable);
@@ -236,52 +290,14 @@ void ThreadPairSystem::define(const SymbolicAtom *atom, Side side,
   case Atom::Quotient:
     return defineQuotient(atom, side, variable);
   case Atom::Minimum:
-  case Atom::Maximum: {
-    int64_t sign = atom->kind == Atom::Minimum ? 1 : -1;
-    Cases cases(2);
-    for (unsigned i = 0; i < 2; ++i) {
-      Row distance;
-      distance.add(subtract(operand(i), variable), sign);
-      addNonNegative(distance);
-      cases[i].push_back({distance, true});
-    }
-    choices.push_back(std::move(cases));
-    return;
-  }
-  case Atom::Select: {
-    std::optional<Cases> first = expand(atom->condition, side);
-    std::optional<Cases> second = expand(atom->condition.negate(), side);
-    if (!first || !second)
-      return setInexact("a condition is too long");
-    for (Conjunction &part : *first)
-      part.push_back({subtract(variable, operand(0)), true});
-    for (Conjunction &part : *second) {
-      part.push_back({subtract(variable, operand(1)), true});
-      first->push_back(std::move(part));
-    }
-    return addChoice(std::move(first));
-  }
-  case Atom::Product: {
-    Interval range = index.getRange(atom->operands[1]);
-    Interval other = index.getRange(atom->operands[0]);
-    Row lhs = operand(0), rhs = operand(1);
-    addEnvelope(variable, lhs, other, rhs, range);
-    if (range.min && *range.min >= 0)
-      products.push_back({variable, lhs, rhs});
-    if (other.min && *other.min >= 0)
-      products.push_back({variable, rhs, lhs});
-    return setInexact("an index is a product of values that are not constant");
-  }
+  case Atom::Maximum:
+    return defineExtremum(atom, side, variable);
+  case Atom::Select:
+    return defineSelect(atom, side, variable);
+  case Atom::Product:
+    return defineProduct(atom, side, variable);
   case Atom::Function:
-    if (isa<arith::XOrIOp>(atom->op)) {
-      // The wider one is told by the narrower one and the result.
-      Interval lhs = index.getRange(atom->operands[0]);
-      Interval rhs = index.getRange(atom->operands[1]);
-      unsigned key = lhs.max && (!rhs.max || *lhs.max < *rhs.max) ? 0 : 1;
-      mixtures[side].push_back({variable, operand(key), operand(1 - key)});
-    }
-    return setInexact("its index has '" + atom->op->getName().getStringRef() +
-                      "'");
+    return defineFunction(atom, side, variable);
   case Atom::ThreadId:
     if (!index.getShape().sizes[atom->dim])
       defineBelow(Atom::BlockSize, *atom, side, variable);

@@ -94,6 +94,10 @@ private:
   void defineIteration(const SymbolicAtom *atom, Side side,
                        const Row &variable);
   void defineTotal(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineExtremum(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineSelect(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineProduct(const SymbolicAtom *atom, Side side, const Row &variable);
+  void defineFunction(const SymbolicAtom *atom, Side side, const Row &variable);
   void defineBelow(SymbolicAtom::GridKind size, const SymbolicAtom &id,
                    Side side, const Row &variable);
   void addBlocks();
