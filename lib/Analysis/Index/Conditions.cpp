@@ -80,19 +80,20 @@ SymbolicCondition Conditions::getCondition(Value value) {
   if (isa_and_nonnull<arith::CmpIOp>(op))
     if (std::optional<Condition> result = compare(op))
       return *result;
-  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op) && values.depth < 64) {
-    ++values.depth;
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op) &&
+      values.getDepth() < 64) {
+    ++values.getDepth();
     Condition lhs = values.getCondition(op->getOperand(0));
     Condition rhs = values.getCondition(op->getOperand(1));
-    --values.depth;
+    --values.getDepth();
     return Condition::join(
         isa<arith::AndIOp>(op) ? Condition::All : Condition::Any, {lhs, rhs});
   }
   if (isa_and_nonnull<arith::XOrIOp>(op) &&
-      matchPattern(op->getOperand(1), m_One()) && values.depth < 64) {
-    ++values.depth;
+      matchPattern(op->getOperand(1), m_One()) && values.getDepth() < 64) {
+    ++values.getDepth();
     Condition negated = values.getCondition(op->getOperand(0)).negate();
-    --values.depth;
+    --values.getDepth();
     return negated;
   }
   return AtomTable::isOne(algebra.makeOpaque(value));

@@ -76,13 +76,13 @@ SymbolicCondition Guards::getEdgesCondition(Block *block, Block *dominator) {
     if (dominance.dominates(block, from) ||
         !dominance.isReachableFromEntry(from))
       continue;
-    if (paths.size() == kMaxEdges || values.depth == kMaxDepth)
+    if (paths.size() == kMaxEdges || values.getDepth() == kMaxDepth)
       return algebra.getUnknown();
     Condition edge = getEdgeCondition(from, block);
     if (from != dominator) {
-      ++values.depth;
+      ++values.getDepth();
       edge = Condition::join(Condition::All, {getGuard(from), edge});
-      --values.depth;
+      --values.getDepth();
     }
     paths.push_back(std::move(edge));
   }

@@ -103,6 +103,9 @@ public:
   }
 
 private:
+  unsigned &getDepth() override { return depth; }
+
+  unsigned depth = 0;
   DominanceInfo dominance;
   KnownForms known;
   AffineForms affine;

@@ -31,8 +31,8 @@ public:
   /// True if `form` is not negative wherever control gets to `op`.
   virtual bool isNonNegativeAt(const SymbolicForm &form, Operation *op) = 0;
 
-  /// How many questions wait for the answer to this one.
-  unsigned depth = 0;
+  /// The number of questions that wait for the answer to this one.
+  virtual unsigned &getDepth() = 0;
 };
 
 } // namespace mlir::workgroup
