@@ -34,6 +34,23 @@ gpu.module @values {
     gpu.return
   }
 
+  // Nothing here writes to memory.
+  gpu.func @never_written_beside_orders(%n: index, %a: memref<64xf32>, %v: f32) kernel {
+    %c1 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : i32
+    %mask = arith.constant -1 : i32
+    %shuffled = nvvm.shfl.sync bfly %mask, %v, %c1, %c32 : f32 -> f32
+    nvvm.memory.barrier <gpu>
+    llvm.fence syncscope("block") release
+    nvvm.barrier.arrive id = %c1 number_of_threads = %c32
+    nvvm.cluster.arrive
+    nvvm.cluster.wait
+    memref.prefetch %a[%n], read, locality<3>, data : memref<64xf32>
+    // expected-remark @+1 {{executed by the block, results of the block}}
+    %0 = memref.load %a[%n] : memref<64xf32>
+    gpu.return
+  }
+
   // An operation that nobody knows may read an id, and write anything.
   gpu.func @unknown(%n: index, %a: memref<64xf32>) kernel {
     // expected-remark @+1 {{results of the thread}}

@@ -8,6 +8,7 @@
 
 #include "AccessCollector.h"
 #include "Analysis/Memory/PointerPlace.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -210,8 +211,9 @@ void AccessCollector::addAnywhere(ThreadAccess access, MemorySpace space) {
 void AccessCollector::visit(Operation *op) {
   if (auto call = dyn_cast<CallOpInterface>(op))
     return visitCall(call);
-  if (isFreeOfAccesses(op) || visitElements(op) || visitVectors(op) ||
-      visitWarp(op) || visitWhole(op) || visitAsync(op) || visitMBarrier(op) ||
+  if (op->hasTrait<OpTrait::IsTerminator>() || isFreeOfAccesses(op) ||
+      visitElements(op) || visitVectors(op) || visitWarp(op) ||
+      visitWhole(op) || visitAsync(op) || visitMBarrier(op) ||
       visitPointers(op))
     return;
   visitEffects(op);

@@ -52,9 +52,6 @@ private:
 
   /// True if values of this type refer to memory.
   static bool isReference(Type type);
-  /// True for operations that synchronise, or make and end memory, or only look
-  /// as if they accessed it.
-  static bool isFreeOfAccesses(Operation *op);
   /// True for memory that is not collected.
   bool isLeftOut(const MemoryRoot &root) const;
   /// An access without its operand's memory and place.

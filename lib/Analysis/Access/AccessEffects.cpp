@@ -13,14 +13,11 @@
 
 #include "AccessCollector.h"
 #include "Analysis/Memory/PointerPlace.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -30,33 +27,6 @@ bool AccessCollector::isReference(Type type) {
   return isa<BaseMemRefType, nvgpu::MBarrierGroupType,
              nvgpu::TensorMapDescriptorType,
              nvgpu::WarpgroupMatrixDescriptorType, LLVM::LLVMPointerType>(type);
-}
-
-bool AccessCollector::isFreeOfAccesses(Operation *op) {
-  return op->hasTrait<OpTrait::IsTerminator>() ||
-         isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::SubgroupReduceOp,
-             gpu::AllReduceOp, gpu::PrintfOp, gpu::DynamicSharedMemoryOp,
-             cf::AssertOp, memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
-             memref::DimOp, memref::PrefetchOp, affine::AffinePrefetchOp,
-             nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
-             nvgpu::MBarrierCreateOp, nvgpu::MBarrierGetOp, nvgpu::TmaFenceOp,
-             nvgpu::TmaPrefetchOp, nvgpu::TmaCreateDescriptorOp,
-             nvgpu::WarpgroupGenerateDescriptorOp,
-             nvgpu::WarpgroupMmaInitAccumulatorOp, RingOp, PutOp, CommitOp,
-             GetOp, ReleaseOp>(op) ||
-         isa<NVVM::BarrierOp, NVVM::Barrier0Op, NVVM::BarrierArriveOp,
-             NVVM::SyncWarpOp, NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
-             NVVM::FenceProxyAcquireOp, NVVM::FenceProxyReleaseOp,
-             NVVM::MembarOp, NVVM::CpAsyncCommitGroupOp,
-             NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
-             NVVM::CpAsyncBulkWaitGroupOp, NVVM::WgmmaFenceAlignedOp,
-             NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaWaitGroupSyncOp,
-             NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp,
-             NVVM::ClusterWaitOp, NVVM::ElectSyncOp, NVVM::ShflOp,
-             NVVM::VoteSyncOp, NVVM::SetMaxRegisterOp, NVVM::ReduxOp,
-             NVVM::MatchSyncOp, LLVM::DbgDeclareOp, LLVM::DbgValueOp,
-             LLVM::DbgLabelOp>(op) ||
-         isMemoryEffectFree(op);
 }
 
 /// What a kernel allocates is its thread's, whatever memory the type names.
@@ -127,26 +97,20 @@ static std::pair<OpOperand *, Value> getMBarrier(Operation *op) {
 }
 
 bool AccessCollector::visitMBarrier(Operation *op) {
+  if (!isMBarrierOp(op))
+    return false;
+  bool isInit = getOpKind(op) == OpKind::MBarrierInit;
+  AccessKind kind = isInit ? AccessKind::Write : AccessKind::Atomic;
   auto [barriers, index] = getMBarrier(op);
   if (barriers) {
-    bool isInit = isa<nvgpu::MBarrierInitOp>(op);
-    addElement(isInit ? AccessKind::Write : AccessKind::Atomic, *barriers,
-               index);
+    addElement(kind, *barriers, index);
     return true;
   }
-  if (isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp, NVVM::MBarrierArriveOp,
-          NVVM::MBarrierArriveNocompleteOp, NVVM::MBarrierArriveExpectTxOp,
-          NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
-          NVVM::MBarrierTryWaitOp, NVVM::CpAsyncMBarrierArriveOp>(op)) {
-    bool isWrite = isa<NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp>(op);
-    size_t before = result.accesses.size();
-    addPointer(make(op, isWrite ? AccessKind::Write : AccessKind::Atomic),
-               op->getOpOperand(0), std::nullopt);
-    if (result.accesses.size() != before) // whatever its type says
-      result.accesses.back().space = MemorySpace::Workgroup;
-    return true;
-  }
-  return false;
+  size_t before = result.accesses.size();
+  addPointer(make(op, kind), op->getOpOperand(0), std::nullopt);
+  if (result.accesses.size() != before) // whatever its type says
+    result.accesses.back().space = MemorySpace::Workgroup;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,8 +9,8 @@
 #include "workgroup/Analysis/ThreadAccess.h"
 #include "AccessCollector.h"
 #include "Analysis/Memory/RingTiles.h"
+#include "Analysis/Program/OpEffects.h"
 #include "OwnAccesses.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {
@@ -119,13 +119,9 @@ AtomicScope getCommonScope(const ThreadAccess &lhs, const ThreadAccess &rhs) {
 }
 
 bool isBulk(const ThreadAccess &access) {
+  OpKind kind = getOpKind(access.op);
   return access.isAsync &&
-         isa<nvgpu::TmaAsyncLoadOp, nvgpu::TmaAsyncStoreOp,
-             NVVM::CpAsyncBulkSharedCTAToGlobalOp,
-             NVVM::CpAsyncBulkGlobalToSharedClusterOp,
-             NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
-             NVVM::CpAsyncBulkTensorReduceOp,
-             NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(access.op);
+         (kind == OpKind::BulkLoad || kind == OpKind::BulkStore);
 }
 
 bool ThreadAccesses::areComparable(const ThreadAccess &lhs,

@@ -13,6 +13,7 @@
 
 #include "LaunchSizes.h"
 #include "Analysis/Integers/Interval.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,9 +35,10 @@ struct AskedIds {
 /// True if threads may learn from `op` who of all they are, in a way that says
 /// nothing of dimensions: by special registers, by assembly.
 static bool tellsApart(Operation *op) {
-  return isa<gpu::ClusterIdOp, gpu::ClusterBlockIdOp, gpu::ClusterDimOp,
-             gpu::ClusterDimBlocksOp, gpu::SubgroupIdOp, gpu::NumSubgroupsOp,
-             LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp>(op) ||
+  return getOpKind(op) == OpKind::Assembly ||
+         isa<gpu::ClusterIdOp, gpu::ClusterBlockIdOp, gpu::ClusterDimOp,
+             gpu::ClusterDimBlocksOp, gpu::SubgroupIdOp, gpu::NumSubgroupsOp>(
+             op) ||
          op->getName().getStringRef().starts_with("nvvm.read.ptx.sreg.");
 }
 

@@ -7,12 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferFlow.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -55,19 +51,6 @@ bool isHandedOn(OpOperand &use, Operation *allocation,
   return branch && user->hasTrait<OpTrait::IsTerminator>() &&
          branch->isAncestor(allocation) &&
          branch.isRepetitiveRegion(user->getParentRegion()->getRegionNumber());
-}
-
-bool isSynchronousAccess(Operation *op) {
-  return isa<memref::LoadOp, memref::StoreOp, memref::AtomicRMWOp,
-             memref::GenericAtomicRMWOp, memref::CopyOp, memref::PrefetchOp,
-             affine::AffineLoadOp, affine::AffineStoreOp,
-             affine::AffineVectorLoadOp, affine::AffineVectorStoreOp,
-             affine::AffinePrefetchOp, vector::LoadOp, vector::StoreOp,
-             vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExpandLoadOp,
-             vector::CompressStoreOp, vector::TransferReadOp,
-             vector::TransferWriteOp, vector::GatherOp, vector::ScatterOp,
-             gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp,
-             nvgpu::LdMatrixOp, linalg::LinalgOp>(op);
 }
 
 } // namespace mlir::workgroup

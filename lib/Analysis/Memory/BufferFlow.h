@@ -27,10 +27,6 @@ SmallVector<Value> getAliases(OpOperand &use);
 bool isHandedOn(OpOperand &use, Operation *allocation,
                 DominanceInfo &dominance);
 
-/// True if `op` is done with the memory of its operands when it is done, and
-/// hands on nothing by which the memory could be found.
-bool isSynchronousAccess(Operation *op);
-
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_ANALYSIS_MEMORY_BUFFERFLOW_H

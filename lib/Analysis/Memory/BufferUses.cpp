@@ -14,24 +14,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Program/OpEffects.h"
 #include "BufferFlow.h"
 #include "BufferLiveness.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
 namespace mlir::workgroup {
-
-/// The number of groups of copies that `op` leaves pending, if it is a wait for
-/// the others.
-static std::optional<int64_t> getNumPendingGroups(Operation *op) {
-  if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
-    return wait.getNumGroups().value_or(0);
-  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
-    return wait.getN();
-  return std::nullopt;
-}
 
 /// The wait after which `copy` is known to be done, or null. Every thread that
 /// copies passes it: it stands in the block of the copy or in one around it.
@@ -43,11 +34,12 @@ static Operation *findWait(nvgpu::DeviceAsyncCopyOp copy) {
        op = op->getParentOp())
     for (Operation *next = op->getNextNode(); next;
          next = next->getNextNode()) {
-      numGroups +=
-          isa<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(
-              next);
-      std::optional<int64_t> numPending = getNumPendingGroups(next);
-      if (numPending && numGroups - 1 >= *numPending)
+      std::optional<AsyncGroup> group = getAsyncGroup(next);
+      if (!group || group->engine != AsyncGroup::Copies)
+        continue;
+      if (group->isCommit)
+        ++numGroups;
+      else if (numGroups - 1 >= group->numPending)
         return next;
     }
   return nullptr;

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "RingTiles.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -23,10 +23,12 @@ Operation *getTileSource(Value value) {
 /// True if what `op` does with a tile may go on behind it: it starts a copy
 /// that the ring knows nothing of, or hands the tile on in another form.
 static bool goesOn(Operation *op) {
-  return isa<nvgpu::DeviceAsyncCopyOp, nvgpu::TmaAsyncLoadOp,
-             nvgpu::TmaAsyncStoreOp, nvgpu::WarpgroupGenerateDescriptorOp,
-             memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp,
-             CallOpInterface>(op);
+  OpKind kind = getOpKind(op);
+  return kind == OpKind::AsyncCopy || kind == OpKind::BulkLoad ||
+         kind == OpKind::BulkStore || kind == OpKind::Descriptor ||
+         kind == OpKind::Call ||
+         isa<memref::ExtractAlignedPointerAsIndexOp,
+             UnrealizedConversionCastOp>(op);
 }
 
 /// The last operation of the block of `source` that uses its tiles, or views of

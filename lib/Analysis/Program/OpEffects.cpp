@@ -5,18 +5,266 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A hash table holds the kind of each operation by its type. Calls and
+// operations of linalg, which are told by an interface, come behind it. The
+// questions are answered by kinds alone, but for operands and attributes of
+// barriers, fences and groups.
+//
+//===----------------------------------------------------------------------===//
 
 #include "OpEffects.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "workgroup/IR/Workgroup.h"
+#include "workgroup/Support/Kernel.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
 
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The kinds of operations, by their types.
+class KindTable {
+public:
+  KindTable();
+  OpKind lookup(Operation *op) const {
+    return kinds.lookup(op->getName().getTypeID());
+  }
+
+private:
+  template <typename... Ops>
+  void add(OpKind kind) {
+    (kinds.try_emplace(TypeID::get<Ops>(), kind), ...);
+  }
+  void addOfThreads();
+  void addOrders();
+  void addMBarriers();
+  void addAccesses();
+
+  DenseMap<TypeID, OpKind> kinds;
+};
+} // namespace
+
+/// Operations that access no memory and order nothing, and assembly.
+void KindTable::addOfThreads() {
+  add<memref::AllocOp, memref::AllocaOp, memref::DeallocOp, memref::DimOp,
+      gpu::DynamicSharedMemoryOp, nvgpu::MBarrierCreateOp, nvgpu::MBarrierGetOp,
+      RingOp>(OpKind::Storage);
+  add<memref::PrefetchOp, affine::AffinePrefetchOp, nvgpu::TmaPrefetchOp>(
+      OpKind::Prefetch);
+  add<nvgpu::TmaCreateDescriptorOp, nvgpu::WarpgroupGenerateDescriptorOp>(
+      OpKind::Descriptor);
+  add<nvgpu::WarpgroupMmaInitAccumulatorOp, NVVM::SetMaxRegisterOp,
+      NVVM::NanosleepOp, LLVM::DbgDeclareOp, LLVM::DbgValueOp,
+      LLVM::DbgLabelOp>(OpKind::Private);
+  add<gpu::PrintfOp, cf::AssertOp>(OpKind::Report);
+  add<gpu::ShuffleOp, gpu::SubgroupReduceOp, NVVM::ShflOp, NVVM::VoteSyncOp,
+      NVVM::MatchSyncOp, NVVM::ReduxOp, NVVM::ElectSyncOp>(
+      OpKind::WarpExchange);
+  add<LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp>(
+      OpKind::Assembly);
+}
+
+/// Barriers, fences, groups and uses of rings.
+void KindTable::addOrders() {
+  add<gpu::AllReduceOp>(OpKind::BlockExchange);
+  add<gpu::BarrierOp, NVVM::Barrier0Op, NVVM::BarrierOp>(OpKind::Barrier);
+  add<NVVM::BarrierArriveOp>(OpKind::BarrierArrival);
+  add<NVVM::SyncWarpOp>(OpKind::WarpBarrier);
+  add<NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp>(
+      OpKind::ClusterArrival);
+  add<NVVM::ClusterWaitOp>(OpKind::ClusterWait);
+  add<NVVM::MembarOp, NVVM::FenceScClusterOp, NVVM::FenceSyncRestrictOp,
+      NVVM::FenceProxyAcquireOp, NVVM::FenceProxyReleaseOp, nvgpu::TmaFenceOp,
+      LLVM::FenceOp>(OpKind::Fence);
+  add<NVVM::FenceProxyOp>(OpKind::ProxyFence);
+  add<NVVM::FenceMbarrierInitOp, NVVM::WgmmaFenceAlignedOp>(OpKind::LocalFence);
+  add<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp,
+      NVVM::CpAsyncBulkCommitGroupOp, NVVM::WgmmaGroupSyncAlignedOp>(
+      OpKind::GroupCommit);
+  add<nvgpu::DeviceAsyncWaitOp, NVVM::CpAsyncWaitGroupOp,
+      NVVM::CpAsyncBulkWaitGroupOp, NVVM::WgmmaWaitGroupSyncOp>(
+      OpKind::GroupWait);
+  add<PutOp, CommitOp, GetOp, ReleaseOp>(OpKind::RingUse);
+}
+
+void KindTable::addMBarriers() {
+  add<nvgpu::MBarrierInitOp, NVVM::MBarrierInitOp, NVVM::MBarrierInvalOp>(
+      OpKind::MBarrierInit);
+  add<nvgpu::MBarrierArriveOp, nvgpu::MBarrierArriveNoCompleteOp,
+      nvgpu::MBarrierArriveExpectTxOp, NVVM::MBarrierArriveOp,
+      NVVM::MBarrierArriveNocompleteOp, NVVM::MBarrierArriveExpectTxOp,
+      NVVM::MBarrierArriveDropOp, NVVM::MBarrierArriveDropNocompleteOp,
+      NVVM::MBarrierArriveDropExpectTxOp, NVVM::MBarrierExpectTxOp,
+      NVVM::MBarrierCompleteTxOp, NVVM::CpAsyncMBarrierArriveOp>(
+      OpKind::MBarrierArrival);
+  add<nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp,
+      NVVM::MBarrierTestWaitOp, NVVM::MBarrierTryWaitOp,
+      NVVM::MBarrierTryWaitParityOp>(OpKind::MBarrierWait);
+}
+
+void KindTable::addAccesses() {
+  add<memref::LoadOp, memref::StoreOp, memref::CopyOp, affine::AffineLoadOp,
+      affine::AffineStoreOp, affine::AffineVectorLoadOp,
+      affine::AffineVectorStoreOp, vector::LoadOp, vector::StoreOp,
+      vector::MaskedLoadOp, vector::MaskedStoreOp, vector::ExpandLoadOp,
+      vector::CompressStoreOp, vector::TransferReadOp, vector::TransferWriteOp,
+      vector::GatherOp, vector::ScatterOp>(OpKind::Access);
+  add<gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp,
+      nvgpu::LdMatrixOp>(OpKind::WarpAccess);
+  add<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(OpKind::AtomicAccess);
+  add<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(OpKind::AsyncCopy);
+  add<nvgpu::TmaAsyncLoadOp, NVVM::CpAsyncBulkGlobalToSharedClusterOp,
+      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(OpKind::BulkLoad);
+  add<nvgpu::TmaAsyncStoreOp, NVVM::CpAsyncBulkSharedCTAToGlobalOp,
+      NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
+      NVVM::CpAsyncBulkTensorReduceOp>(OpKind::BulkStore);
+}
+
+KindTable::KindTable() {
+  addOfThreads();
+  addOrders();
+  addMBarriers();
+  addAccesses();
+}
+
+OpKind getOpKind(Operation *op) {
+  static const KindTable table;
+  OpKind kind = table.lookup(op);
+  if (kind != OpKind::Other)
+    return kind;
+  if (isa<CallOpInterface>(op))
+    return OpKind::Call;
+  return isa<linalg::LinalgOp>(op) ? OpKind::Access : OpKind::Other;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
 bool isFreeOfAccesses(Operation *op) {
-  return isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp,
-             NVVM::FenceProxyOp, RingOp>(op) ||
-         isMemoryEffectFree(op);
+  switch (getOpKind(op)) {
+  case OpKind::Storage:
+  case OpKind::Prefetch:
+  case OpKind::Descriptor:
+  case OpKind::Private:
+  case OpKind::Report:
+  case OpKind::WarpExchange:
+  case OpKind::BlockExchange:
+  case OpKind::Barrier:
+  case OpKind::BarrierArrival:
+  case OpKind::WarpBarrier:
+  case OpKind::ClusterArrival:
+  case OpKind::ClusterWait:
+  case OpKind::Fence:
+  case OpKind::ProxyFence:
+  case OpKind::LocalFence:
+  case OpKind::GroupCommit:
+  case OpKind::GroupWait:
+  case OpKind::RingUse:
+    return true;
+  default:
+    return isMemoryEffectFree(op);
+  }
+}
+
+bool isTransparent(Operation *op) {
+  switch (getOpKind(op)) {
+  case OpKind::Storage:
+  case OpKind::Prefetch:
+  case OpKind::Private:
+  case OpKind::Report:
+  case OpKind::WarpExchange:
+  case OpKind::ProxyFence:
+    return true;
+  default:
+    return isMemoryEffectFree(op);
+  }
+}
+
+bool isSynchronousAccess(Operation *op) {
+  OpKind kind = getOpKind(op);
+  return kind == OpKind::Access || kind == OpKind::WarpAccess ||
+         kind == OpKind::AtomicAccess || kind == OpKind::Prefetch;
+}
+
+bool isBarrierInBlock(Operation *op) {
+  OpKind kind = getOpKind(op);
+  return kind == OpKind::Barrier || kind == OpKind::BarrierArrival ||
+         kind == OpKind::WarpBarrier;
+}
+
+bool isMBarrierOp(Operation *op) {
+  OpKind kind = getOpKind(op);
+  return kind == OpKind::MBarrierInit || kind == OpKind::MBarrierArrival ||
+         kind == OpKind::MBarrierWait;
+}
+
+bool isBlockMeeting(Operation *op) {
+  return isBlockBarrier(op) || getOpKind(op) == OpKind::BlockExchange;
+}
+
+bool isWarpBarrier(Operation *op) {
+  auto sync = dyn_cast<NVVM::SyncWarpOp>(op);
+  APInt mask;
+  return sync && matchPattern(sync.getMask(), m_ConstantInt(&mask)) &&
+         mask.isAllOnes();
+}
+
+bool isProxyFence(Operation *op, MemorySpace space) {
+  auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
+  if (!fence)
+    return false;
+  NVVM::ProxyKind kind = fence.getKind();
+  return kind == NVVM::ProxyKind::async ||
+         (kind == NVVM::ProxyKind::async_shared &&
+          space == MemorySpace::Workgroup) ||
+         (kind == NVVM::ProxyKind::async_global &&
+          space == MemorySpace::Global);
+}
+
+std::optional<AsyncGroup> getAsyncGroup(Operation *op) {
+  using Result = std::optional<AsyncGroup>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(
+          [](auto) -> Result {
+            return AsyncGroup{AsyncGroup::Copies, /*isCommit=*/true};
+          })
+      .Case([](NVVM::CpAsyncBulkCommitGroupOp) -> Result {
+        return AsyncGroup{AsyncGroup::Stores, /*isCommit=*/true};
+      })
+      .Case([](NVVM::WgmmaGroupSyncAlignedOp) -> Result {
+        return AsyncGroup{AsyncGroup::Products, /*isCommit=*/true};
+      })
+      .Case([](nvgpu::DeviceAsyncWaitOp wait) -> Result {
+        return AsyncGroup{AsyncGroup::Copies, /*isCommit=*/false,
+                          wait.getNumGroups().value_or(0)};
+      })
+      .Case([](NVVM::CpAsyncWaitGroupOp wait) -> Result {
+        return AsyncGroup{AsyncGroup::Copies, /*isCommit=*/false, wait.getN()};
+      })
+      .Case([](NVVM::CpAsyncBulkWaitGroupOp wait) -> Result {
+        return AsyncGroup{AsyncGroup::Stores, /*isCommit=*/false,
+                          wait.getGroup(), bool(wait.getRead())};
+      })
+      .Case([](NVVM::WgmmaWaitGroupSyncOp wait) -> Result {
+        return AsyncGroup{AsyncGroup::Products, /*isCommit=*/false,
+                          int64_t(wait.getGroup())};
+      })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 } // namespace mlir::workgroup

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Uniformity.h"
+#include "OpEffects.h"
 #include "WarpRules.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -24,7 +24,6 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Analysis/ArgumentAliases.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -159,27 +158,17 @@ void UniformityAnalysis::findKnownFunctions(Operation *root) {
   }
 }
 
-/// True for an operation on mbarriers, which nothing else can find, or one that
-/// only orders accesses.
-static bool isMBarrierOp(Operation *op) {
-  return isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
-             nvgpu::MBarrierArriveOp, nvgpu::MBarrierArriveNoCompleteOp,
-             nvgpu::MBarrierArriveExpectTxOp, nvgpu::MBarrierTestWaitOp,
-             nvgpu::MBarrierTryWaitParityOp, NVVM::FenceMbarrierInitOp,
-             NVVM::FenceProxyOp>(op);
+/// True if `op` writes nothing but mbarriers of nvgpu, which no load can find.
+static bool writesNothing(Operation *op) {
+  bool isHidden =
+      isMBarrierOp(op) && isa<nvgpu::NVGPUDialect>(op->getDialect());
+  return isHidden || (isFreeOfAccesses(op) && !isa<memref::DeallocOp>(op));
 }
 
 void UniformityAnalysis::collectWrites(Operation *scope) {
   Writes &written = writes[isKernel(scope) ? scope : nullptr];
   scope->walk([&](Operation *op) {
-    if (op == scope || callees.contains(op) || isBlockBarrier(op) ||
-        isa<gpu::PrintfOp, gpu::AllReduceOp, cf::AssertOp,
-            nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
-            NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp,
-            NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp,
-            NVVM::SyncWarpOp, NVVM::BarrierOp, PutOp, CommitOp, GetOp,
-            ReleaseOp>(op) ||
-        isMBarrierOp(op))
+    if (op == scope || callees.contains(op) || writesNothing(op))
       return;
     auto interface = dyn_cast<MemoryEffectOpInterface>(op);
     if (!interface) {

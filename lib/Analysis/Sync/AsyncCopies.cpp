@@ -7,39 +7,38 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncCopies.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "Analysis/Program/OpEffects.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
 bool isGroupOp(Operation *op) {
-  return isa<nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
-             NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp,
-             NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp>(op);
+  std::optional<AsyncGroup> group = getAsyncGroup(op);
+  return group && group->engine != AsyncGroup::Products;
+}
+
+/// The effect of `op` on the groups that `kind` is about; nothing if it has
+/// none.
+static std::optional<AsyncGroup> getGroup(Operation *op, GroupKind kind) {
+  AsyncGroup::Engine engine =
+      kind == GroupKind::Copies ? AsyncGroup::Copies : AsyncGroup::Stores;
+  std::optional<AsyncGroup> group = getAsyncGroup(op);
+  return group && group->engine == engine ? group : std::nullopt;
 }
 
 bool AsyncGroups::isCommit(Operation *op) const {
-  if (kind == GroupKind::Copies)
-    return isa<nvgpu::DeviceAsyncCreateGroupOp, NVVM::CpAsyncCommitGroupOp>(op);
-  return isa<NVVM::CpAsyncBulkCommitGroupOp>(op);
+  std::optional<AsyncGroup> group = getGroup(op, kind);
+  return group && group->isCommit;
 }
 
 /// The number of groups that may still be under way behind `op`; nothing if it
 /// is no wait.
 std::optional<int64_t> AsyncGroups::getNumLeft(Operation *op) const {
-  if (auto wait = dyn_cast<NVVM::CpAsyncBulkWaitGroupOp>(op)) {
-    bool isDone = kind == GroupKind::StoreReads ||
-                  (kind == GroupKind::Stores && !wait.getRead());
-    return isDone ? std::optional<int64_t>(wait.getGroup()) : std::nullopt;
-  }
-  if (kind != GroupKind::Copies)
+  std::optional<AsyncGroup> group = getGroup(op, kind);
+  if (!group || group->isCommit ||
+      (group->isOfReads && kind == GroupKind::Stores))
     return std::nullopt;
-  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op))
-    return wait.getN();
-  if (auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op))
-    return wait.getNumGroups().value_or(0);
-  return std::nullopt;
+  return group->numPending;
 }
 
 AsyncGroups::AsyncGroups(
@@ -286,14 +285,9 @@ bool AsyncGroups::isNeverDone(unsigned step, Operation *scope) const {
 
 std::optional<AsyncCompletion>
 AsyncGroups::findCompletion(Operation *copy, unsigned step, Operation *scope) {
-  bool isOfKind =
-      kind == GroupKind::Copies
-          ? isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(copy)
-          : isa<nvgpu::TmaAsyncStoreOp, NVVM::CpAsyncBulkSharedCTAToGlobalOp,
-                NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
-                NVVM::CpAsyncBulkTensorReduceOp>(copy);
   neverDone = false;
-  if (!isOfKind)
+  if (getOpKind(copy) !=
+      (kind == GroupKind::Copies ? OpKind::AsyncCopy : OpKind::BulkStore))
     return std::nullopt;
   Operation *commit = findCommitInRegions(copy, scope);
   std::optional<Position> committed = findCommit(commit, step);

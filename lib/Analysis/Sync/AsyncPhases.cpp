@@ -166,7 +166,8 @@ bool AsyncPhases::areReady(const Group &group) const {
     add(load);
   // Others may use the mbarrier behind them, and have not seen the fence.
   scope->walk([&](Operation *op) {
-    if (isBlockBarrier(op) || isa<NVVM::BarrierOp, NVVM::SyncWarpOp>(op))
+    OpKind kind = getOpKind(op);
+    if (kind == OpKind::Barrier || kind == OpKind::WarpBarrier)
       add(op);
   });
   for (nvgpu::MBarrierInitOp init : group.inits) {

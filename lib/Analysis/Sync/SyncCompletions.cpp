@@ -25,9 +25,9 @@ namespace mlir::workgroup {
 
 bool mayWaitForCopies(Operation *scope) {
   auto isOther = [](Operation *op) {
-    bool isWait =
-        isa<NVVM::CpAsyncMBarrierArriveOp, LLVM::InlineAsmOp,
-            LLVM::CallIntrinsicOp, NVVM::InlinePtxOp, CallOpInterface>(op);
+    OpKind kind = getOpKind(op);
+    bool isWait = kind == OpKind::Assembly || kind == OpKind::Call ||
+                  isa<NVVM::CpAsyncMBarrierArriveOp>(op);
     return isWait ? WalkResult::interrupt() : WalkResult::advance();
   };
   return scope->walk(isOther).wasInterrupted();

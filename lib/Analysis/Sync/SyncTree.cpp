@@ -9,22 +9,15 @@
 #include "SyncTree.h"
 #include "AsyncCopies.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
-
-bool isWarpBarrier(Operation *op) {
-  auto sync = dyn_cast<NVVM::SyncWarpOp>(op);
-  APInt mask;
-  return sync && matchPattern(sync.getMask(), m_ConstantInt(&mask)) &&
-         mask.isAllOnes();
-}
 
 SyncTree::SyncTree(Operation *scope, const ThreadAccesses &accesses,
                    const SyncScope &sync)
@@ -44,18 +37,6 @@ bool SyncTree::isBarrier(Operation *op) const {
          (isOfWarps && (isWarpBarrier(op) || sync.isPartBarrier(op)));
 }
 
-bool isProxyFence(Operation *op, MemorySpace space) {
-  auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
-  if (!fence)
-    return false;
-  NVVM::ProxyKind kind = fence.getKind();
-  return kind == NVVM::ProxyKind::async ||
-         (kind == NVVM::ProxyKind::async_shared &&
-          space == MemorySpace::Workgroup) ||
-         (kind == NVVM::ProxyKind::async_global &&
-          space == MemorySpace::Global);
-}
-
 SyncProgram SyncTree::getFenced(MemorySpace space) const {
   SyncProgram fenced = program;
   for (SyncNode &node : fenced.nodes)
@@ -72,7 +53,7 @@ SyncProgram SyncTree::getFenced(MemorySpace space) const {
 bool SyncTree::isMeeting(Operation *op) const {
   auto barrier = dyn_cast<NVVM::BarrierOp>(op);
   return !sync.part && sync.unit == UniformityUnit::Block &&
-         (isa<gpu::AllReduceOp>(op) ||
+         (getOpKind(op) == OpKind::BlockExchange ||
           (barrier && !barrier.getNumberOfThreads() && !isBarrier(op)));
 }
 
@@ -88,7 +69,7 @@ void SyncTree::markRelevant(Operation *scope, const ThreadAccesses &accesses) {
   }
   scope->walk([&](Operation *op) {
     if (isBarrier(op) || isMeeting(op) || isGroupOp(op) ||
-        isa<NVVM::FenceProxyOp>(op))
+        getOpKind(op) == OpKind::ProxyFence)
       mark(op);
   });
 }
@@ -157,7 +138,7 @@ void SyncTree::addStep(unsigned sequence, Operation *op) {
     groupSteps[op] = node;
     return;
   }
-  if (isa<NVVM::FenceProxyOp>(op))
+  if (getOpKind(op) == OpKind::ProxyFence)
     fences[node] = op;
   if (isa<nvgpu::MBarrierTryWaitParityOp>(op))
     phaseSteps[op] = node;

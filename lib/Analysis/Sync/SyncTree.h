@@ -18,19 +18,13 @@
 
 #include "Analysis/Placement/BarrierPlacement.h"
 #include "Analysis/Program/KernelLoops.h"
+#include "Analysis/Program/OpEffects.h"
 #include "AsyncCompletion.h"
 #include "mlir/IR/Dominance.h"
 #include "workgroup/Analysis/ThreadAccess.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::workgroup {
-
-/// True if all threads of a warp wait for each other at `op`, and no others.
-bool isWarpBarrier(Operation *op);
-
-/// True if `op` tells the asynchronous proxy of what its thread has done to
-/// `space`.
-bool isProxyFence(Operation *op, MemorySpace space);
 
 /// True if something in `scope` may wait for asynchronous copies in a way that
 /// is not followed.

@@ -34,8 +34,8 @@ void WarpRegions::collectNumbers(Operation *scope) {
       add(op, barrier.getBarrierId());
     else if (arrival && arrival.getBarrierId())
       add(op, arrival.getBarrierId());
-    else if (isa<CallOpInterface, LLVM::CallIntrinsicOp, LLVM::InlineAsmOp,
-                 NVVM::InlinePtxOp>(op))
+    else if (OpKind kind = getOpKind(op);
+             kind == OpKind::Call || kind == OpKind::Assembly)
       areNumbersKnown = false;
   });
 }

@@ -16,7 +16,7 @@ namespace mlir::workgroup {
 /// True if `copy` comes next after `fill`.
 static bool comesNext(const Copy &fill, const Copy &copy) {
   Operation *op = fill.op->getNextNode();
-  while (op && op != copy.op && (isFreeOfAccesses(op) || isBlockBarrier(op)))
+  while (op && op != copy.op && (isTransparent(op) || isBlockBarrier(op)))
     op = op->getNextNode();
   return op == copy.op;
 }

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyStrategies.h"
+#include "Analysis/Program/OpEffects.h"
 #include "MemoryAccesses.h"
 #include "Support/Remarks.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/Chip.h"
@@ -22,9 +22,9 @@ namespace mlir::workgroup {
 static DenseSet<Operation *> collectPipelinedLoops(Operation *root) {
   DenseSet<Operation *> loops;
   root->walk([&](Operation *op) {
-    auto wait = dyn_cast<nvgpu::DeviceAsyncWaitOp>(op);
-    if (isa<NVVM::CpAsyncWaitGroupOp>(op) ||
-        (wait && wait.getNumGroups().value_or(0) > 0))
+    std::optional<AsyncGroup> wait = getAsyncGroup(op);
+    if (wait && !wait->isCommit && wait->engine == AsyncGroup::Copies &&
+        (wait->numPending > 0 || isa<NVVM::CpAsyncWaitGroupOp>(op)))
       loops.insert(op->getParentOp());
   });
   return loops;

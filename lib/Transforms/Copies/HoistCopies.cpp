@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Memory/BufferFlow.h"
+#include "Analysis/Program/OpEffects.h"
 #include "CopyShape.h"
 #include "LoopCopies.h"
 #include "Support/Remarks.h"
@@ -208,7 +209,7 @@ const LoopAccesses &Hoister::getLoopAccesses(Operation *loop) {
       return;
     std::optional<Accesses> accessed = getAccesses(op);
     // What other threads write may become visible here.
-    if (!accessed || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op)) {
+    if (!accessed || getOpKind(op) == OpKind::AtomicAccess) {
       found->unknown.push_back(op);
       return;
     }

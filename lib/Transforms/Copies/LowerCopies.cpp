@@ -157,7 +157,7 @@ static size_t getRunLength(ArrayRef<Copy> copies) {
   for (; length < std::min(copies.size(), kMaxRunLength); ++length) {
     const Copy &next = copies[length];
     Operation *op = copies[length - 1].op->getNextNode();
-    while (op && op != next.op && isFreeOfAccesses(op))
+    while (op && op != next.op && isTransparent(op))
       op = op->getNextNode();
     if (op != next.op || !next.isCooperative ||
         !llvm::all_of(copies.take_front(length), [&](const Copy &earlier) {

@@ -82,7 +82,7 @@ nvgpu::MBarrierTryWaitParityOp emitWait(RewriterBase &rewriter, Location loc,
 
 bool orderBeforeTensorCopy(RewriterBase &rewriter, Operation *op) {
   Operation *barrier = op->getPrevNode();
-  while (barrier && !isBlockBarrier(barrier) && isFreeOfAccesses(barrier))
+  while (barrier && !isBlockBarrier(barrier) && isTransparent(barrier))
     barrier = barrier->getPrevNode();
   bool isOrdered = barrier && isBlockBarrier(barrier);
   if (!isOrdered && !needsBarrierBefore(op))

@@ -9,10 +9,8 @@
 #include "MemoryAccesses.h"
 #include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -22,16 +20,9 @@ namespace mlir::workgroup {
 // One operation
 //===----------------------------------------------------------------------===//
 
-/// True if what the effects of `op` are on is not said, but can only be its
-/// memrefs.
-static bool accessesOperands(Operation *op) {
-  return isa<nvgpu::LdMatrixOp, gpu::SubgroupMmaLoadMatrixOp,
-             gpu::SubgroupMmaStoreMatrixOp>(op);
-}
-
 std::optional<Accesses> getAccesses(Operation *op) {
   Accesses accesses;
-  if (isFreeOfAccesses(op) || isBlockBarrier(op))
+  if (isTransparent(op) || isBlockBarrier(op))
     return accesses;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface) {
@@ -47,7 +38,7 @@ std::optional<Accesses> getAccesses(Operation *op) {
     Value memory = effect.getValue();
     if (memory && isa<BaseMemRefType>(memory.getType()))
       accessed.push_back(memory);
-    else if (!memory && accessesOperands(op))
+    else if (!memory && getOpKind(op) == OpKind::WarpAccess)
       llvm::copy_if(
           op->getOperands(), std::back_inserter(accessed),
           [](Value operand) { return isa<BaseMemRefType>(operand.getType()); });
@@ -68,11 +59,6 @@ std::string nameInRemark(Operation *op) {
 // Writes
 //===----------------------------------------------------------------------===//
 
-bool isBarrierInBlock(Operation *op) {
-  return isBlockBarrier(op) ||
-         isa<NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::SyncWarpOp>(op);
-}
-
 /// True if `op` is a fence that may be part of how blocks wait for each other:
 /// any but one between the proxies of workgroup memory.
 static bool isFence(Operation *op) {
@@ -84,11 +70,11 @@ GlobalWrites::GlobalWrites(Operation *op) {
   op->walk([&](Operation *inner) {
     // What a ring does to its slots touches nothing else.
     if (inner == op || isBarrierInBlock(inner) ||
-        isa<PutOp, CommitOp, GetOp, ReleaseOp>(inner))
+        getOpKind(inner) == OpKind::RingUse)
       return;
     std::optional<Accesses> accesses = getAccesses(inner);
     if (!accesses || isFence(inner) ||
-        isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(inner)) {
+        getOpKind(inner) == OpKind::AtomicAccess) {
       unknown.push_back(inner);
       return;
     }
@@ -124,12 +110,12 @@ static bool mayPrecede(Operation *first, Operation *second) {
 /// True if `op` is part of asynchronous copies to workgroup memory, and of the
 /// way in which the threads of a block wait for them.
 static bool isOfCopies(Operation *op) {
-  return isa<nvgpu::DeviceAsyncCreateGroupOp, nvgpu::DeviceAsyncWaitOp,
-             nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
-             nvgpu::MBarrierArriveExpectTxOp, nvgpu::MBarrierTryWaitParityOp,
-             nvgpu::TmaAsyncLoadOp, NVVM::CpAsyncCommitGroupOp,
-             NVVM::CpAsyncWaitGroupOp, NVVM::FenceMbarrierInitOp,
-             NVVM::FenceProxyOp>(op);
+  OpKind kind = getOpKind(op);
+  std::optional<AsyncGroup> group = getAsyncGroup(op);
+  return kind == OpKind::ProxyFence || kind == OpKind::LocalFence ||
+         (group && group->engine == AsyncGroup::Copies) ||
+         isa<nvgpu::MBarrierInitOp, nvgpu::MBarrierArriveExpectTxOp,
+             nvgpu::MBarrierTryWaitParityOp, nvgpu::TmaAsyncLoadOp>(op);
 }
 
 Operation *

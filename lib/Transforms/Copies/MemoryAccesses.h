@@ -28,10 +28,6 @@ struct Accesses {
 /// The memory that `op` accesses; nothing if that is not known.
 std::optional<Accesses> getAccesses(Operation *op);
 
-/// True if `op` orders what threads of one block do, be it all of them, those
-/// of a warp, or some others. It says nothing of what other blocks do.
-bool isBarrierInBlock(Operation *op);
-
 /// `op` in the text of a remark about another one: its name, and its line.
 std::string nameInRemark(Operation *op);
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Program/OpEffects.h"
 #include "LoopReach.h"
 #include "ParallelLoops.h"
 #include "ProcessorIds.h"
@@ -288,7 +289,7 @@ ArrayRef<unsigned> LoopDistributor::findOtherArguments() const {
 /// Barriers in an iteration under control that follows from who executes it.
 LogicalResult LoopDistributor::checkPartingBarriers() const {
   WalkResult result = loop.op->walk([&](Operation *op) {
-    bool isMeeting = isBlockBarrier(op) || isa<gpu::AllReduceOp>(op);
+    bool isMeeting = isBlockMeeting(op);
     Operation *parting =
         isMeeting ? reach.findParting(op, loop.op, ProcessorLevel::Threads)
                   : nullptr;

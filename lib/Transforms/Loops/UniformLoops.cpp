@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "UniformLoops.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/Support/Kernel.h"
@@ -19,7 +19,7 @@ static Operation *findMeetingIn(Operation *scope,
                                 DenseSet<Operation *> &visited) {
   Operation *found = nullptr;
   scope->walk([&](Operation *op) {
-    bool isMeeting = isBlockBarrier(op) || isa<gpu::AllReduceOp>(op);
+    bool isMeeting = isBlockMeeting(op);
     if (auto call = dyn_cast<CallOpInterface>(op)) {
       Operation *callee = call.resolveCallable();
       isMeeting |= callee && visited.insert(callee).second &&

@@ -8,6 +8,7 @@
 
 #include "BufferEscape.h"
 #include "Analysis/Memory/BufferFlow.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"

@@ -150,7 +150,7 @@ static void findRefills(PackedKernel &kernel) {
     if (!member.refill)
       continue;
     Operation *op = member.refill->getNextNode();
-    while (isFreeOfAccesses(op) && op->getNextNode())
+    while (isTransparent(op) && op->getNextNode())
       op = op->getNextNode();
     if (needsBarrierBefore(op))
       kernel.barriers.insert(op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RingLowering.h"
+#include "Analysis/Program/OpEffects.h"
 #include "RingCounter.h"
 #include "Transforms/Utils/CarriedValues.h"
 #include "Transforms/Utils/ConservativeBarriers.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncWaits.h"
+#include "Analysis/Program/OpEffects.h"
 #include "Support/Remarks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -17,9 +18,7 @@
 
 namespace mlir::workgroup {
 
-static bool isCopy(Operation *op) {
-  return isa<nvgpu::DeviceAsyncCopyOp, NVVM::CpAsyncOp>(op);
-}
+static bool isCopy(Operation *op) { return getOpKind(op) == OpKind::AsyncCopy; }
 
 //===----------------------------------------------------------------------===//
 // What is touched before it is done

@@ -27,23 +27,30 @@ static bool isOrdering(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<LLVM::LoadOp, LLVM::StoreOp>(
           [&](auto access) { return isOrdered(access.getOrdering()); })
-      .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp,
-            LLVM::InlineAsmOp, LLVM::CallIntrinsicOp, NVVM::InlinePtxOp,
-            NVVM::MembarOp>([](auto) { return true; })
-      .Default([](Operation *) { return false; });
+      .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>([](auto) { return true; })
+      .Default([](Operation *op) {
+        OpKind kind = getOpKind(op);
+        return kind == OpKind::Fence || kind == OpKind::Assembly;
+      });
 }
 
 /// True if threads wait for each other at `op` in a way that is not followed.
 static bool isOtherBarrier(Operation *op) {
-  if (isa<NVVM::BarrierOp>(op))
+  switch (getOpKind(op)) {
+  case OpKind::Barrier:
     return !isBlockBarrier(op);
-  if (isa<NVVM::SyncWarpOp>(op))
+  case OpKind::WarpBarrier:
     return !isWarpBarrier(op);
-  if (isa<CallOpInterface>(op)) // stands for what was not inlined
+  case OpKind::Call: // stands for what was not inlined
     return !isMemoryEffectFree(op);
-  // Slots of rings are waited for.
-  return isa<NVVM::BarrierArriveOp, NVVM::ClusterWaitOp, PutOp, GetOp>(op) ||
-         isOrdering(op);
+  case OpKind::RingUse: // slots are waited for
+    return isa<PutOp, GetOp>(op);
+  case OpKind::BarrierArrival:
+  case OpKind::ClusterWait:
+    return true;
+  default:
+    return isOrdering(op);
+  }
 }
 
 /// True if `op`, at which threads wait in a way that is not followed, may order
@@ -53,15 +60,12 @@ static bool mayOrderBlocks(Operation *op) {
     return fence.getScope() != NVVM::MemScopeKind::CTA;
   if (std::optional<AtomicScope> scope = getAtomicScope(op))
     return *scope > AtomicScope::Block && !isRelaxedAtomic(op);
-  return !isa<NVVM::BarrierOp, NVVM::SyncWarpOp, NVVM::BarrierArriveOp, PutOp,
-              GetOp>(op);
+  return !isBarrierInBlock(op) && getOpKind(op) != OpKind::RingUse;
 }
 
 /// True if `op` waits for a phase of an mbarrier.
 static bool isPhaseWait(Operation *op) {
-  return isa<nvgpu::MBarrierTestWaitOp, nvgpu::MBarrierTryWaitParityOp,
-             NVVM::MBarrierTryWaitParityOp, NVVM::MBarrierTestWaitOp,
-             NVVM::MBarrierTryWaitOp>(op);
+  return getOpKind(op) == OpKind::MBarrierWait;
 }
 
 /// True if a thread may end a phase of an mbarrier by `op`, and so tell those

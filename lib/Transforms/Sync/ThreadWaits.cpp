@@ -39,7 +39,7 @@ static bool canSeeOthers(Operation *op, bool isFenced) {
   if (isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>() ||
       op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
     return false;
-  bool isAtomic = isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op);
+  bool isAtomic = getOpKind(op) == OpKind::AtomicAccess;
   // Of what has other effects, or is not known, anything may be.
   bool isPlain = isa<MemoryEffectOpInterface>(op) &&
                  !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect());
@@ -60,13 +60,18 @@ static bool isTogether(Operation *op, const UniformityAnalysis &block) {
 static bool canWait(Operation *op) {
   if (auto barrier = dyn_cast<NVVM::BarrierOp>(op))
     return barrier.getNumberOfThreads() != nullptr;
-  if (isa<NVVM::SyncWarpOp>(op))
-    return !isWarpBarrier(op);
   if (auto change = dyn_cast<NVVM::SetMaxRegisterOp>(op))
     return change.getAction() == NVVM::SetMaxRegisterAction::increase;
-  return isa<nvgpu::MBarrierTryWaitParityOp, NVVM::MBarrierTryWaitParityOp,
-             NVVM::ClusterWaitOp, LLVM::InlineAsmOp, NVVM::InlinePtxOp,
-             LLVM::CallIntrinsicOp>(op);
+  switch (getOpKind(op)) {
+  case OpKind::WarpBarrier:
+    return !isWarpBarrier(op);
+  case OpKind::ClusterWait:
+  case OpKind::Assembly:
+    return true;
+  default: // other waits for mbarriers only ask
+    return isa<nvgpu::MBarrierTryWaitParityOp, NVVM::MBarrierTryWaitParityOp>(
+        op);
+  }
 }
 
 /// True if what `call` calls may wait for others.
@@ -198,9 +203,8 @@ ThreadWaits::ThreadWaits(Operation *scope, const UniformityAnalysis &block,
     start = from;
   };
   bool isFenced = false;
-  scope->walk([&](Operation *op) {
-    isFenced |= isa<NVVM::MembarOp, LLVM::FenceOp>(op);
-  });
+  scope->walk(
+      [&](Operation *op) { isFenced |= getOpKind(op) == OpKind::Fence; });
   scope->walk([&](Operation *op) {
     if (isWait(op, block) && !isMet(op))
       add(op);

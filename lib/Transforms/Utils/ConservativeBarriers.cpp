@@ -25,7 +25,7 @@ static bool isKernelBoundary(Block *block, bool atEnd) {
 /// to memory between.
 static bool isOrderedBefore(Operation *op) {
   Operation *previous = op->getPrevNode();
-  while (previous && !isBlockBarrier(previous) && isFreeOfAccesses(previous))
+  while (previous && !isBlockBarrier(previous) && isTransparent(previous))
     previous = previous->getPrevNode();
   if (previous)
     return isBlockBarrier(previous);
@@ -36,7 +36,7 @@ static bool isOrderedBefore(Operation *op) {
 /// access to memory.
 static bool isOrderedAfter(Operation *op) {
   Block *block = op->getBlock();
-  while (op && !isBlockBarrier(op) && isFreeOfAccesses(op))
+  while (op && !isBlockBarrier(op) && isTransparent(op))
     op = op->getNextNode();
   if (op)
     return isBlockBarrier(op);

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Program/OpEffects.h"
 #include "KernelChecks.h"
 #include "Support/Remarks.h"
 #include "Target/OperationNeeds.h"
@@ -253,8 +254,7 @@ bool KernelVerifier::isReachedTogether(Operation *barrier) {
 }
 
 void KernelVerifier::verifyBarrier(Operation *op) {
-  if (!options.verifyBarriers ||
-      !(isBlockBarrier(op) || isa<gpu::AllReduceOp>(op)))
+  if (!options.verifyBarriers || !isBlockMeeting(op))
     return;
   Operation *scope = getExecutionScope(op);
   // Outside of any function nobody executes it. What is lowered to LLVM was

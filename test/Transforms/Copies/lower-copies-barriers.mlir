@@ -40,6 +40,53 @@ gpu.module @surrounded {
     gpu.return
   }
 
+  // What neither accesses memory nor orders accesses may stand between a barrier
+  // and the copy.
+  // CHECK-LABEL: gpu.func @beside_exchanges
+  // CHECK:         gpu.barrier
+  // CHECK-NEXT:    gpu.shuffle
+  // CHECK-NEXT:    gpu.subgroup_reduce
+  // CHECK-NEXT:    gpu.printf
+  // CHECK-NEXT:    memref.prefetch
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         %[[V:.+]] = memref.load
+  // CHECK-NEXT:    memref.store %[[V]]
+  // CHECK-NEXT:    cf.assert
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    memref.load
+  // CHECK-NEXT:    gpu.return
+  gpu.func @beside_exchanges(%a: memref<64xf32>, %b: memref<64xf32>, %x: f32, %i: index, %p: i1) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c1 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : i32
+    memref.store %x, %a[%i] : memref<64xf32>
+    gpu.barrier
+    %0, %1 = gpu.shuffle xor %x, %c1, %c32 : f32
+    %2 = gpu.subgroup_reduce add %x : (f32) -> f32
+    gpu.printf "%f", %x : f32
+    memref.prefetch %a[%i], read, locality<3>, data : memref<64xf32>
+    memref.copy %a, %b : memref<64xf32> to memref<64xf32>
+    cf.assert %p, "holds"
+    gpu.barrier
+    %y = memref.load %b[%i] : memref<64xf32>
+    gpu.return
+  }
+
+  // What a thread has waited for since the barrier, others have not seen.
+  // CHECK-LABEL: gpu.func @behind_wait
+  // CHECK:         gpu.barrier
+  // CHECK-NEXT:    nvvm.cp.async.wait.group 0
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @behind_wait(%a: memref<64xf32>, %b: memref<64xf32>, %x: f32, %i: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    memref.store %x, %a[%i] : memref<64xf32>
+    gpu.barrier
+    nvvm.cp.async.wait.group 0
+    memref.copy %a, %b : memref<64xf32> to memref<64xf32>
+    gpu.return
+  }
+
   // In a loop the end of one iteration is the start of the next.
   // CHECK-LABEL: gpu.func @in_loop
   // CHECK:         scf.for

@@ -283,3 +283,27 @@ func.func @two_launches(%in: memref<64x64xf32>) {
   }
   return
 }
+
+// Lanes that exchange values write no memory: the source is as it was.
+// CHECK-LABEL: func.func @behind_exchange
+// CHECK:         gpu.subgroup_reduce
+// CHECK:         nvgpu.tma.async.load
+func.func @behind_exchange(%in: memref<256x128xf32>, %out: memref<64xf32>, %v: f32) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c4, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c4, %sz = %c1) {
+    %buffer = memref.alloc() : memref<64x32xf32, #wg>
+    %sum = gpu.subgroup_reduce add %v : (f32) -> f32
+    %row = arith.muli %bx, %c64 : index
+    %tile = memref.subview %in[%row, %c8] [64, 32] [1, 1] : memref<256x128xf32> to memref<64x32xf32, strided<[128, 1], offset: ?>>
+    memref.copy %tile, %buffer : memref<64x32xf32, strided<[128, 1], offset: ?>> to memref<64x32xf32, #wg>
+    %x = memref.load %buffer[%tx, %c8] : memref<64x32xf32, #wg>
+    %y = arith.addf %x, %sum : f32
+    memref.store %y, %out[%tx] : memref<64xf32>
+    gpu.terminator
+  }
+  return
+}
