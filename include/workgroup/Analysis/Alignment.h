@@ -57,6 +57,12 @@ public:
   /// and strided. At least 1.
   int64_t getAlignment(Value memref);
 
+  /// Takes the first element of `memref` for aligned to `alignment` bytes: the
+  /// client will make it so.
+  void assume(Value memref, int64_t alignment) {
+    pointers[memref] = {alignment, kMaxDivisor, alignment};
+  }
+
   /// The operation that the client may change; null if none.
   Operation *getAnchor() const { return options.anchor; }
 

@@ -68,7 +68,7 @@ Value CopyAccess::loadWhole(ArrayRef<OpFoldResult> indices, int64_t length) {
       getValueOrCreateConstantIndexOp(rewriter, loc, indices);
   if (length == 1)
     return memref::LoadOp::create(rewriter, loc, shape.source, values);
-  Type element = shape.getSourceType().getElementType();
+  Type element = shape.sourceType.getElementType();
   return vector::LoadOp::create(
       rewriter, loc, VectorType::get({length}, element), shape.source, values,
       /*nontemporal=*/false, llvm::Align(length * getBytes(shape.source)));
@@ -104,7 +104,7 @@ Value CopyAccess::getCount(ArrayRef<OpFoldResult> indices, int64_t length) {
 /// `length` elements of a source that may have less.
 Value CopyAccess::loadPart(ArrayRef<OpFoldResult> indices, int64_t length) {
   Value count = getCount(indices, length);
-  Type element = shape.getSourceType().getElementType();
+  Type element = shape.sourceType.getElementType();
   Type type = length == 1 ? element : VectorType::get({length}, element);
   auto yield = [&](Value value) { scf::YieldOp::create(rewriter, loc, value); };
   Value isWhole =
@@ -167,7 +167,7 @@ void CopyAccess::store(Value value, ArrayRef<OpFoldResult> indices,
 bool CopyAccess::isAsync(int64_t length) const {
   if (!copy.mayBeAsync || shape.extents.empty())
     return false;
-  for (MemRefType type : {shape.getSourceType(), shape.getTargetType()})
+  for (MemRefType type : {shape.sourceType, shape.targetType})
     if (!type.getElementType().isIntOrFloat() || !hasDenseElements(type) ||
         getStrides(type).back() != 1)
       return false;

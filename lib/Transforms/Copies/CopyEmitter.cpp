@@ -41,7 +41,7 @@ public:
   bool emitStaged(Value condition, Operation *storesBefore);
 
 private:
-  void makeShape();
+  void makeShape(bool makesViews = true);
 
   // Width.
   bool isVectorizable();
@@ -111,7 +111,7 @@ private:
 bool CopyEmitter::isVectorizable() {
   if (shape.extents.empty())
     return false;
-  for (MemRefType type : {shape.getSourceType(), shape.getTargetType()})
+  for (MemRefType type : {shape.sourceType, shape.targetType})
     if (!hasDenseElements(type) || getStrides(type).back() != 1)
       return false;
   return !copy.payload ||
@@ -122,10 +122,10 @@ bool CopyEmitter::isVectorizable() {
                       });
 }
 
-/// True if rows of `memref` begin at multiples of `length` elements, as seen
-/// from its first element.
-static bool hasAlignedRows(Value memref, int64_t length) {
-  SmallVector<int64_t> strides = getStrides(cast<MemRefType>(memref.getType()));
+/// True if rows of a memref of `type` begin at multiples of `length` elements,
+/// as seen from its first element.
+static bool hasAlignedRows(MemRefType type, int64_t length) {
+  SmallVector<int64_t> strides = getStrides(type);
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
     return !ShapedType::isDynamic(stride) && stride % length == 0;
   });
@@ -154,8 +154,8 @@ int64_t CopyEmitter::getVectorLength(Known ofSource, Known ofTarget) {
     bool fits = shape.extents.size() == 1
                     ? !inner || *inner >= length
                     : alignment.getDivisor(shape.extents.back()) % length == 0;
-    if (fits && hasAlignedRows(shape.source, length) &&
-        hasAlignedRows(shape.target, length) &&
+    if (fits && hasAlignedRows(shape.sourceType, length) &&
+        hasAlignedRows(shape.targetType, length) &&
         isAligned(shape.source, copy.source, length, ofSource) &&
         isAligned(shape.target, copy.target, length, ofTarget))
       return length;
@@ -338,7 +338,7 @@ CopyEmitter::emitOrZero(Value condition, TypeRange types,
 }
 
 bool CopyEmitter::isAsync() {
-  makeShape();
+  makeShape(/*makesViews=*/false);
   return !shape.isEmpty() &&
          access.isAsync(getVectorLength(Known::Proved, Known::Proved));
 }
@@ -351,7 +351,7 @@ bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
   chooseVectorLength();
   // Values that are not loaded have to be something.
   if (access.isAsync(vectorLength) || leavesRest() || copy.isPadded ||
-      !rewriter.getZeroAttr(shape.getTargetType().getElementType()))
+      !rewriter.getZeroAttr(shape.targetType.getElementType()))
     return false;
   OpFoldResult zero = rewriter.getIndexAttr(0);
   SmallVector<OpFoldResult> counts = getCounts();
@@ -373,7 +373,7 @@ bool CopyEmitter::emitStaged(Value condition, Operation *storesBefore) {
                               index.value(rewriter.getIndexAttr(line->rest)));
   }
   auto isLast = [&](size_t i) { return i + 1 == line->accesses.size(); };
-  Type element = shape.getTargetType().getElementType();
+  Type element = shape.targetType.getElementType();
   Type type =
       vectorLength == 1 ? element : VectorType::get({vectorLength}, element);
   SmallVector<Type> types(line->accesses.size(), type);
@@ -423,7 +423,7 @@ void CopyEmitter::emitForThread() {
   move(indices, vectorLength);
 }
 
-void CopyEmitter::makeShape() {
+void CopyEmitter::makeShape(bool makesViews) {
   if (copy.isPadded) {
     // What is in the source and what is not is known in its own dimensions.
     shape = {copy.source, copy.target,
@@ -432,7 +432,8 @@ void CopyEmitter::makeShape() {
   }
   bool followTarget = getMemorySpace(copy.target) == MemorySpace::Global &&
                       getMemorySpace(copy.source) != MemorySpace::Global;
-  shape = simplifyCopy(rewriter, loc, copy.source, copy.target, followTarget);
+  shape = simplifyCopy(rewriter, loc, copy.source, copy.target, followTarget,
+                       makesViews);
 }
 
 /// The number of accesses along each dimension.

@@ -51,8 +51,8 @@ bool emitStagedCopy(RewriterBase &rewriter, const Copy &copy,
                     const LowerCopiesOptions &options, Value condition,
                     Operation *storesBefore);
 
-/// True if cp.async does `copy`, or all but a rest of it. Creates views at the
-/// insertion point.
+/// True if cp.async does `copy`, of static shape, or all but a rest of it.
+/// Creates nothing.
 bool isAsyncCopy(RewriterBase &rewriter, const Copy &copy,
                  AlignmentAnalysis &alignment,
                  const LowerCopiesOptions &options);

@@ -161,8 +161,22 @@ Value castToShape(RewriterBase &rewriter, Location loc, Value memref,
   return memref::CastOp::create(rewriter, loc, known, memref);
 }
 
-static void dropUnitDims(RewriterBase &rewriter, Location loc,
-                         CopyShape &shape) {
+/// Makes both sides the views that `getView` makes of a memref if `makesViews`,
+/// and of the types that `getType` makes of theirs.
+template <typename GetType, typename GetView>
+static void replaceSides(CopyShape &shape, bool makesViews, GetType getType,
+                         GetView getView) {
+  auto replace = [&](Value &memref, MemRefType &type) {
+    type = getType(type);
+    if (makesViews)
+      memref = getView(memref, type);
+  };
+  replace(shape.source, shape.sourceType);
+  replace(shape.target, shape.targetType);
+}
+
+static void dropUnitDims(RewriterBase &rewriter, Location loc, CopyShape &shape,
+                         bool makesViews) {
   SmallVector<OpFoldResult> kept;
   for (OpFoldResult extent : shape.extents)
     if (getConstantIntValue(extent) != 1)
@@ -172,13 +186,14 @@ static void dropUnitDims(RewriterBase &rewriter, Location loc,
     return;
   SmallVector<OpFoldResult> zeros(rank, rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
-  for (Value *memref : {&shape.source, &shape.target}) {
-    auto type = memref::SubViewOp::inferRankReducedResultType(
-        getStaticShape(kept), cast<MemRefType>(memref->getType()), zeros,
-        shape.extents, ones);
-    *memref = memref::SubViewOp::create(rewriter, loc, type, *memref, zeros,
-                                        shape.extents, ones);
-  }
+  auto getType = [&](MemRefType type) {
+    return memref::SubViewOp::inferRankReducedResultType(
+        getStaticShape(kept), type, zeros, shape.extents, ones);
+  };
+  replaceSides(shape, makesViews, getType, [&](Value memref, MemRefType type) {
+    return memref::SubViewOp::create(rewriter, loc, type, memref, zeros,
+                                     shape.extents, ones);
+  });
   shape.extents = kept;
 }
 
@@ -194,11 +209,28 @@ static SmallVector<unsigned> getFallingOrder(ArrayRef<int64_t> strides) {
   return order;
 }
 
+/// The type of a memref of `type`, which is strided, with its dimensions in
+/// `order`.
+static MemRefType getOrdered(MemRefType type, ArrayRef<unsigned> order) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  SmallVector<int64_t> orderedStrides, shape;
+  for (unsigned dim : order) {
+    orderedStrides.push_back(strides[dim]);
+    shape.push_back(type.getDimSize(dim));
+  }
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(), offset, orderedStrides);
+  return MemRefType::get(shape, type.getElementType(), layout,
+                         type.getMemorySpace());
+}
+
 /// Orders the dimensions so that memory is walked along on one side.
 static void orderDims(RewriterBase &rewriter, Location loc, CopyShape &shape,
-                      bool followTarget) {
-  SmallVector<int64_t> ofSource = getStrides(shape.getSourceType());
-  SmallVector<int64_t> ofTarget = getStrides(shape.getTargetType());
+                      bool followTarget, bool makesViews) {
+  SmallVector<int64_t> ofSource = getStrides(shape.sourceType);
+  SmallVector<int64_t> ofTarget = getStrides(shape.targetType);
   bool targetHasUnit = llvm::is_contained(ofTarget, 1);
   bool sourceHasUnit = llvm::is_contained(ofSource, 1);
   bool useTarget = followTarget ? targetHasUnit || !sourceHasUnit
@@ -209,9 +241,11 @@ static void orderDims(RewriterBase &rewriter, Location loc, CopyShape &shape,
     return;
   AffineMap permutation =
       AffineMap::getPermutationMap(order, rewriter.getContext());
-  for (Value *memref : {&shape.source, &shape.target})
-    *memref = memref::TransposeOp::create(rewriter, loc, *memref,
-                                          AffineMapAttr::get(permutation));
+  auto getType = [&](MemRefType type) { return getOrdered(type, order); };
+  replaceSides(shape, makesViews, getType, [&](Value memref, MemRefType type) {
+    return memref::TransposeOp::create(rewriter, loc, type, memref,
+                                       AffineMapAttr::get(permutation));
+  });
   SmallVector<OpFoldResult> ordered;
   for (unsigned dim : order)
     ordered.push_back(shape.extents[dim]);
@@ -219,7 +253,8 @@ static void orderDims(RewriterBase &rewriter, Location loc, CopyShape &shape,
 }
 
 /// Merges neighbouring dimensions that both sides hold contiguously.
-static void mergeDims(RewriterBase &rewriter, Location loc, CopyShape &shape) {
+static void mergeDims(RewriterBase &rewriter, Location loc, CopyShape &shape,
+                      bool makesViews) {
   using memref::CollapseShapeOp;
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0, rank = shape.extents.size(); dim < rank; ++dim)
@@ -228,15 +263,18 @@ static void mergeDims(RewriterBase &rewriter, Location loc, CopyShape &shape) {
     SmallVector<ReassociationIndices> merged = groups;
     llvm::append_range(merged[i - 1], merged[i]);
     merged.erase(merged.begin() + i);
-    if (CollapseShapeOp::isGuaranteedCollapsible(shape.getSourceType(),
-                                                 merged) &&
-        CollapseShapeOp::isGuaranteedCollapsible(shape.getTargetType(), merged))
+    if (CollapseShapeOp::isGuaranteedCollapsible(shape.sourceType, merged) &&
+        CollapseShapeOp::isGuaranteedCollapsible(shape.targetType, merged))
       groups = merged;
   }
   if (groups.size() == shape.extents.size())
     return;
-  for (Value *memref : {&shape.source, &shape.target})
-    *memref = CollapseShapeOp::create(rewriter, loc, *memref, groups);
+  auto getType = [&](MemRefType type) {
+    return CollapseShapeOp::computeCollapsedType(type, groups);
+  };
+  replaceSides(shape, makesViews, getType, [&](Value memref, MemRefType) {
+    return CollapseShapeOp::create(rewriter, loc, memref, groups);
+  });
   IndexBuilder index{rewriter, loc};
   SmallVector<OpFoldResult> products;
   for (const ReassociationIndices &group : groups) {
@@ -259,17 +297,17 @@ Value respellWorkgroupMemory(RewriterBase &rewriter, Location loc,
 }
 
 CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
-                       Value target, bool followTarget) {
+                       Value target, bool followTarget, bool makesViews) {
   CopyShape shape{source, target,
                   computeExtents(rewriter, loc, source, target)};
   if (shape.isEmpty())
     return shape;
-  for (Value *memref : {&shape.source, &shape.target})
-    *memref =
-        castToShape(rewriter, loc, *memref, getStaticShape(shape.extents));
-  dropUnitDims(rewriter, loc, shape);
-  orderDims(rewriter, loc, shape, followTarget);
-  mergeDims(rewriter, loc, shape);
+  SmallVector<int64_t> extents = getStaticShape(shape.extents);
+  shape = {castToShape(rewriter, loc, source, extents),
+           castToShape(rewriter, loc, target, extents), shape.extents};
+  dropUnitDims(rewriter, loc, shape, makesViews);
+  orderDims(rewriter, loc, shape, followTarget, makesViews);
+  mergeDims(rewriter, loc, shape, makesViews);
   return shape;
 }
 

@@ -33,15 +33,17 @@ std::optional<CopyOperands> getCopyOperands(Operation *op);
 
 /// Two memrefs of equal shape, and that shape, outermost dimension first.
 struct CopyShape {
+  CopyShape() = default;
+  CopyShape(Value source, Value target, ArrayRef<OpFoldResult> extents)
+      : source(source), target(target),
+        sourceType(cast<MemRefType>(source.getType())),
+        targetType(cast<MemRefType>(target.getType())), extents(extents) {}
+
   Value source, target;
+  /// The types of the two memrefs; or of views of them, if none were made.
+  MemRefType sourceType, targetType;
   SmallVector<OpFoldResult> extents;
 
-  MemRefType getSourceType() const {
-    return cast<MemRefType>(source.getType());
-  }
-  MemRefType getTargetType() const {
-    return cast<MemRefType>(target.getType());
-  }
   /// True if there is nothing to copy.
   bool isEmpty() const;
 };
@@ -49,9 +51,10 @@ struct CopyShape {
 /// The simple form of a copy from `source` to `target`, both ranked and
 /// strided. The dimension that is contiguous in the target comes last if
 /// `followTarget`, else the one that is contiguous in the source. Creates views
-/// only.
+/// only; nothing for memrefs of static shape if not `makesViews`: then types
+/// and extents say what the views would be.
 CopyShape simplifyCopy(RewriterBase &rewriter, Location loc, Value source,
-                       Value target, bool followTarget);
+                       Value target, bool followTarget, bool makesViews = true);
 
 /// The reason why `source` cannot be copied to `target`, two ranked and strided
 /// memrefs, because of their shapes; empty if it can.

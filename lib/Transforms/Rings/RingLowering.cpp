@@ -57,12 +57,6 @@ SmallVector<Value> RingLowering::getTiles(OpFoldResult slot) {
   return tiles;
 }
 
-/// Undoes `allocate`; nothing uses the slots.
-void RingLowering::deallocate() {
-  for (Value buffer : std::exchange(storage, {}))
-    rewriter.eraseOp(buffer.getDefiningOp());
-}
-
 /// The one of `tiles`, of a slot, that `copy` fills.
 Value RingLowering::getTile(CopyOp copy, ArrayRef<Value> tiles) {
   return tiles[llvm::find(ring.put.getTiles(), copy.getTile()) -
@@ -159,6 +153,13 @@ std::optional<Value> RingLowering::hasIteration(int64_t number) {
 AlignmentAnalysis RingLowering::makeAlignment(int64_t bytes) {
   return AlignmentAnalysis(
       {options.copies.assumeAlignment, bytes, alignment.getAnchor()});
+}
+
+/// Takes the tiles that are put for aligned as the slots will be, which are not
+/// allocated yet.
+void RingLowering::assumeSlots(AlignmentAnalysis &alignment) {
+  for (Value tile : ring.put.getTiles())
+    alignment.assume(tile, slotAlignment);
 }
 
 /// The copies of the iteration of `iteration`, to be done at the insertion
@@ -280,23 +281,12 @@ void RingLowering::lowerInPlace() {
 }
 
 bool RingLowering::decideAsync() {
-  if (!mayBeAsync)
-    return false;
-  OpBuilder::InsertionGuard guard(rewriter);
-  allocate(/*count=*/1);
-  // What is found out about views that are erased again is not kept either.
   AlignmentAnalysis alignment = makeAlignment(options.copies.vectorBytes);
-  rewriter.setInsertionPoint(ring.put);
-  auto views = scf::ExecuteRegionOp::create(rewriter, loc, TypeRange());
-  rewriter.createBlock(&views.getRegion());
-  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
-  mayBeAsync = llvm::any_of(ring.copies, [&](CopyOp op) {
-    Copy copy = makeCopy(op);
-    copy.target = getTile(op, tiles);
-    return isAsyncCopy(rewriter, copy, alignment, options.copies);
-  });
-  rewriter.eraseOp(views);
-  deallocate();
+  assumeSlots(alignment);
+  mayBeAsync =
+      mayBeAsync && llvm::any_of(ring.copies, [&](CopyOp op) {
+        return isAsyncCopy(rewriter, makeCopy(op), alignment, options.copies);
+      });
   return mayBeAsync;
 }
 

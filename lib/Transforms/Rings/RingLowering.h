@@ -70,8 +70,8 @@ public:
   bool decideAsync();
   /// The copies of an iteration are started in earlier ones.
   void lowerAhead();
-  /// Why TMA cannot do the copies of the ring; empty if it can, and slots are
-  /// allocated for `lowerByTMA` then.
+  /// Why TMA cannot do the copies of the ring; empty if it can. To be asked
+  /// before `lowerByTMA`.
   std::string findTensorObstacle(const TensorMaps &maps);
   /// As `lowerAhead`, by TMA.
   void lowerByTMA(TensorMaps &maps);
@@ -79,7 +79,6 @@ public:
 private:
   // Slots and iterations.
   void allocate(int64_t count);
-  void deallocate();
   SmallVector<Value> getTiles(OpFoldResult slot);
   Value getTile(CopyOp copy, ArrayRef<Value> tiles);
   Value isLast(Value slot);
@@ -91,6 +90,7 @@ private:
 
   // Copies.
   AlignmentAnalysis makeAlignment(int64_t bytes);
+  void assumeSlots(AlignmentAnalysis &alignment);
   std::vector<Copy> cloneCopies(Value iteration, OpFoldResult slot);
   Copy makeCopy(CopyOp op);
   void emit(const Copy &copy);

@@ -26,25 +26,20 @@
 
 namespace mlir::workgroup {
 
-/// Why TMA cannot do all copies of the ring, whose slots are allocated; empty
-/// if it can.
+/// Why TMA cannot do all copies of the ring; empty if it can.
 std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(ring.put);
-  SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
   AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
+  assumeSlots(alignment);
   std::string why;
   for (CopyOp copy : ring.copies) {
     if (makeCopy(copy).isPadded)
       why = "it fills a tile that may be ragged";
     else
-      (void)matchTensorCopy(copy.getSource(), getTile(copy, tiles), maps,
-                            alignment, why);
+      (void)matchTensorCopy(copy.getSource(), copy.getTile(), maps, alignment,
+                            why);
     if (!why.empty())
       break;
   }
-  for (Value tile : tiles)
-    rewriter.eraseOp(tile.getDefiningOp());
   return why;
 }
 
@@ -103,21 +98,17 @@ std::string RingLowering::findTensorObstacle(const TensorMaps &maps) {
   if (ring.writer)
     return getProxyObstacle(ring.writer);
   slotAlignment = kTensorCopyAlignment;
-  bool isTooLarge = isOutOfMemory();
-  allocate(ring.getType().getSlots());
   std::string why = getTensorObstacle(maps);
-  if (why.empty() && isTooLarge)
+  if (why.empty() && isOutOfMemory())
     why = "mbarriers, and slots aligned as it needs them, take more workgroup "
           "memory than there is";
-  if (!why.empty()) {
-    deallocate();
+  if (!why.empty())
     slotAlignment = kSlotAlignment;
-    return why;
-  }
-  return "";
+  return why;
 }
 
 void RingLowering::lowerByTMA(TensorMaps &maps) {
+  allocate(ring.getType().getSlots());
   int64_t distance = numSlots - 1;
   enterKernel();
   Value start = index.value(rewriter.getIndexAttr(0));
