@@ -112,6 +112,17 @@ gpu.module @other_strides {
     }
     gpu.return
   }
+  gpu.func @steps_of_unknown_length(%a: memref<64xf32>, %n: index) kernel {
+    %i = gpu.thread_id x
+    %slice = memref.subview %a[4] [8] [%n] : memref<64xf32> to memref<8xf32, strided<[?], offset: 4>>
+    // expected-remark @+1 {{thread reads global memory of %arg0 at %subview[%thread_id_x], 1 long; 0 <= %thread_id_x < 8}}
+    %v = memref.load %slice[%i] : memref<8xf32, strided<[?], offset: 4>>
+    // Another for each thread.
+    %own = memref.subview %a[%i] [8] [%n] : memref<64xf32> to memref<8xf32, strided<[?], offset: ?>>
+    // expected-remark @+1 {{thread reads global memory of %arg0 somewhere}}
+    %w = memref.load %own[%i] : memref<8xf32, strided<[?], offset: ?>>
+    gpu.return
+  }
   gpu.func @arena_of_unknown_rows(%n: index, %m: index) workgroup(%arena: memref<1024xi8, 3>) kernel {
     %c0 = arith.constant 0 : index
     %i = gpu.thread_id x

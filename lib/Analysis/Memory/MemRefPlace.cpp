@@ -15,6 +15,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
@@ -170,7 +171,8 @@ static void addBounds(MemRefPlace &place, OpFoldResult offset,
     place.bounds.push_back({last, extent});
 }
 
-static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
+static Result getSubview(const MemRefPlace &source, memref::SubViewOp op,
+                         FixedQuery isFixed) {
   MemRefPlace place = getLike(source);
   llvm::SmallBitVector dropped = getDroppedDims(op);
   for (auto [dim, offset, size, stride] : llvm::enumerate(
@@ -178,7 +180,7 @@ static Result getSubview(const MemRefPlace &source, memref::SubViewOp op) {
     const MemRefPlace::Dimension &from = source.dimensions[dim];
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!step)
-      return std::nullopt;
+      return getPlaceAt(op, source.base, isFixed);
     place.origin[from.coordinate].add(offset, from.stride);
     addBounds(place, offset, size, *step, from.extent);
     if (!dropped.test(dim))
@@ -302,7 +304,9 @@ MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
           .Case<memref::CastOp, memref::MemorySpaceCastOp,
                 memref::AssumeAlignmentOp, memref::DistinctObjectsOp>(
               [&](auto) { return getCast(view, source); })
-          .Case([&](memref::SubViewOp op) { return getSubview(source, op); })
+          .Case([&](memref::SubViewOp op) {
+            return getSubview(source, op, isFixed);
+          })
           .Case(
               [&](memref::ExpandShapeOp op) { return getExpanded(source, op); })
           .Case([&](memref::CollapseShapeOp op) {
@@ -325,6 +329,15 @@ MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
   if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(view.getDefiningOp()))
     return getContiguous(view, source, isFixed);
   return std::nullopt;
+}
+
+std::optional<MemRefPlace> MemRefPlace::of(Value memref, FixedQuery isFixed) {
+  Operation *op = memref.getDefiningOp();
+  Value source = op ? getViewSource(op) : Value();
+  if (!source)
+    return ofRoot(memref, isFixed);
+  Result place = of(source, isFixed);
+  return place ? ofView(memref, *place, isFixed) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

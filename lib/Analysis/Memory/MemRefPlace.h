@@ -54,6 +54,9 @@ struct MemRefPlace {
   static std::optional<MemRefPlace>
   ofView(Value view, const MemRefPlace &source, FixedQuery isFixed);
 
+  /// The place of `memref` in the memref that all views up to it are of.
+  static std::optional<MemRefPlace> of(Value memref, FixedQuery isFixed);
+
   /// The place of what may be in `lhs` or in `rhs`. Keeps no values but those
   /// in `origin` and `base`.
   static std::optional<MemRefPlace> join(const MemRefPlace &lhs,

@@ -15,9 +15,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferFlow.h"
+#include "MemRefPlace.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -33,85 +33,33 @@ namespace mlir::workgroup {
 // Places in buffers
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The start of a memref: offsets of its layout count from `base`, in bytes
-/// from the start of the buffer.
-struct Place {
-  int64_t base = 0;
-  int64_t offset = 0;
-};
-} // namespace
-
-/// The value of `terms` weighted by `strides`, if all of it is constant.
-static std::optional<int64_t> getWeightedSum(ArrayRef<OpFoldResult> terms,
-                                             ArrayRef<int64_t> strides) {
-  int64_t sum = 0;
-  for (auto [term, stride] : llvm::zip_equal(terms, strides)) {
-    std::optional<int64_t> constant = getConstantIntValue(term);
-    if (!constant || ShapedType::isDynamic(stride))
-      return std::nullopt;
-    sum += *constant * stride;
-  }
-  return sum;
-}
-
-static std::optional<Place> getPlace(Value memref) {
-  auto type = dyn_cast<MemRefType>(memref.getType());
+/// The bytes from the start of its root to the first element of `place`, if
+/// that is constant.
+static std::optional<int64_t> getConstantByte(const MemRefPlace &place) {
+  if (!llvm::all_of(place.origin, [](const LinearIndex &index) {
+        return index.isConstant();
+      }))
+    return std::nullopt;
+  if (!place.basis)
+    return place.origin.front().constant;
+  // Indices into a memref, some strides of which are not constant.
+  auto type = cast<MemRefType>(place.basis.getType());
   SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+  int64_t element;
+  if (failed(type.getStridesAndOffset(strides, element)) ||
+      ShapedType::isDynamic(element) || !place.base ||
+      !place.base->isConstant())
     return std::nullopt;
-  Operation *op = memref.getDefiningOp();
-  Value source = op ? getViewSource(op) : Value();
-  if (!source) {
-    if (ShapedType::isDynamic(offset))
+  for (auto [index, stride] : llvm::zip_equal(place.origin, strides)) {
+    if (index.constant != 0 && ShapedType::isDynamic(stride))
       return std::nullopt;
-    return Place{0, offset};
+    element += index.constant == 0 ? 0 : index.constant * stride;
   }
-  std::optional<Place> place = getPlace(source);
-  if (!place)
-    return std::nullopt;
-  if (auto view = dyn_cast<memref::ViewOp>(op)) {
-    std::optional<int64_t> shift = getConstantIntValue(view.getByteShift());
-    if (!shift)
-      return std::nullopt;
-    return Place{place->base + place->offset + *shift, 0};
-  }
-  if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
-    std::optional<int64_t> at =
-        getConstantIntValue(cast.getMixedOffsets().front());
-    if (!at)
-      return std::nullopt;
-    return Place{place->base, *at};
-  }
-  if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
-    // The query adds to what it is given.
-    SmallVector<int64_t> ofSource;
-    auto sourceType = cast<MemRefType>(source.getType());
-    (void)sourceType.getStridesAndOffset(ofSource, offset);
-    std::optional<int64_t> at =
-        getWeightedSum(slice.getMixedOffsets(), ofSource);
-    if (!at)
-      return std::nullopt;
-    return Place{place->base, place->offset + *at};
-  }
-  if (isa<memref::CastOp, memref::MemorySpaceCastOp, memref::ExpandShapeOp,
-          memref::CollapseShapeOp, memref::TransposeOp,
-          memref::AssumeAlignmentOp>(op))
-    return place;
-  return std::nullopt;
+  return place.base->constant + element * place.elementBytes;
 }
 
 std::optional<int64_t> getConstantPlace(Value memref) {
-  std::optional<Place> place = getPlace(memref);
-  if (!place)
-    return std::nullopt;
-  std::optional<int64_t> bytes =
-      getElementBytes(cast<MemRefType>(memref.getType()),
-                      memref.getParentRegion()->getParentOp());
-  if (!bytes)
-    return std::nullopt;
-  return place->base + place->offset * *bytes;
+  return getConstantPlace(AlignedAccess{memref, {}, /*alignment=*/1});
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,20 +153,14 @@ std::optional<int64_t> getConstantPlace(const AlignedAccess &access) {
   };
   if (!llvm::all_of(access.indices, isConstant))
     return std::nullopt; // as most are: strides take longer to find
-  std::optional<int64_t> place = getConstantPlace(access.memref);
-  if (!place || access.indices.empty())
-    return place;
-  auto type = cast<MemRefType>(access.memref.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset); // strided, it has a place
-  std::optional<int64_t> index =
-      getWeightedSum(getAsOpFoldResult(access.indices), strides);
-  if (!index)
+  // A root is what it is for all who ask now.
+  std::optional<MemRefPlace> place =
+      MemRefPlace::of(access.memref, /*isFixed=*/[] { return true; });
+  if (!place)
     return std::nullopt;
-  Value memref = access.memref;
-  Operation *scope = memref.getParentRegion()->getParentOp();
-  return *place + *index * getElementBytes(type, scope).value_or(0);
+  for (auto [index, dimension] : llvm::zip(access.indices, place->dimensions))
+    place->origin[dimension.coordinate].add(index, dimension.stride);
+  return getConstantByte(*place);
 }
 
 //===----------------------------------------------------------------------===//
