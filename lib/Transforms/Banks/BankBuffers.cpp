@@ -7,16 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankBuffers.h"
-#include "Support/Views.h"
+#include "Analysis/Memory/MemRefPlace.h"
 #include "TensorSwizzles.h"
 #include "Transforms/Copies/TensorSwizzle.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
@@ -62,114 +60,70 @@ int64_t BankBuffer::getAlignedBytes(int64_t alignment) const {
 namespace {
 /// The places of a memref's elements in its buffer.
 struct Alias {
+  MemRefPlace place;
+  /// The place in elements; extents may be ShapedType::kDynamic.
   LinearIndex offset;
-  SmallVector<int64_t> strides;
-  SmallVector<int64_t> extents; // or ShapedType::kDynamic
+  SmallVector<int64_t> strides, extents;
 };
 } // namespace
 
-static std::optional<Alias> getSubview(const Alias &source,
-                                       memref::SubViewOp op) {
-  Alias alias;
-  alias.offset = source.offset;
-  llvm::SmallBitVector dropped = getDroppedDims(op);
-  for (auto [dim, offset, stride] :
-       llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
-    std::optional<int64_t> step = getConstantIntValue(stride);
-    if (!step || *step < 0)
-      return std::nullopt;
-    alias.offset.add(offset, source.strides[dim]);
-    if (dropped.test(dim))
-      continue;
-    alias.strides.push_back(source.strides[dim] * *step);
-    alias.extents.push_back(op.getStaticSizes()[dim]);
-  }
-  return alias;
-}
-
-static std::optional<Alias> getExpanded(const Alias &source,
-                                        memref::ExpandShapeOp op) {
-  Alias alias;
-  alias.offset = source.offset;
-  alias.extents = llvm::to_vector(op.getStaticOutputShape());
-  alias.strides.resize(alias.extents.size());
-  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
-    int64_t stride = source.strides[dim];
-    for (int64_t part : llvm::reverse(group)) {
-      alias.strides[part] = stride;
-      if (part == group.front())
-        continue;
-      if (ShapedType::isDynamic(alias.extents[part]))
-        return std::nullopt;
-      stride *= alias.extents[part];
-    }
-  }
-  return alias;
-}
-
-static std::optional<Alias> getCollapsed(const Alias &source,
-                                         memref::CollapseShapeOp op) {
-  Alias alias;
-  alias.offset = source.offset;
-  for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
-    // Trailing extents of one say nothing of the stride.
-    while (group.size() > 1 && source.extents[group.back()] == 1)
-      group = group.drop_back();
-    int64_t extent = 1;
-    for (int64_t part : group) {
-      if (ShapedType::isDynamic(source.extents[part]))
-        return std::nullopt;
-      extent *= source.extents[part];
-    }
-    alias.strides.push_back(group.empty() ? 1 : source.strides[group.back()]);
-    alias.extents.push_back(extent);
-  }
-  return alias;
-}
-
-static std::optional<Alias> getReinterpreted(memref::ReinterpretCastOp op) {
-  Alias alias;
-  SmallVector<OpFoldResult> strides = op.getMixedStrides();
-  alias.offset.add(op.getMixedOffsets().front(), 1);
-  alias.extents = llvm::to_vector(op.getStaticSizes());
-  for (OpFoldResult stride : strides) {
-    std::optional<int64_t> step = getConstantIntValue(stride);
-    if (!step || *step < 0)
-      return std::nullopt;
-    alias.strides.push_back(*step);
-  }
-  if (!alias.offset.terms.empty())
+/// The alias at `place`; nothing if it does not begin at a whole element, or
+/// runs backwards.
+static std::optional<Alias> makeAlias(MemRefPlace place) {
+  if (place.basis)
     return std::nullopt;
-  return alias;
+  bool isWhole = true;
+  auto divide = [&](int64_t bytes) {
+    isWhole &= bytes % place.elementBytes == 0;
+    return bytes / place.elementBytes;
+  };
+  Alias alias;
+  alias.offset = place.origin.front();
+  alias.offset.constant = divide(alias.offset.constant);
+  for (auto &[value, factor] : alias.offset.terms)
+    factor = divide(factor);
+  for (const MemRefPlace::Dimension &dimension : place.dimensions) {
+    auto extent = dyn_cast_if_present<Attribute>(dimension.extent);
+    alias.strides.push_back(divide(dimension.stride));
+    alias.extents.push_back(extent ? cast<IntegerAttr>(extent).getInt()
+                                   : ShapedType::kDynamic);
+    isWhole &= dimension.stride >= 0;
+  }
+  place.bounds.clear();
+  alias.place = std::move(place);
+  return isWhole ? std::optional(std::move(alias)) : std::nullopt;
 }
 
-static Alias getTransposed(const Alias &source, memref::TransposeOp op) {
-  Alias alias;
-  alias.offset = source.offset;
-  for (AffineExpr expr : op.getPermutation().getResults()) {
-    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-    alias.strides.push_back(source.strides[dim]);
-    alias.extents.push_back(source.extents[dim]);
-  }
-  return alias;
+/// True if the view `op`, which is `alias`, can be made anew for another layout
+/// of the buffer.
+static bool isRemakable(Operation *op, const Alias &alias) {
+  auto isStatic = [&](int64_t dim) {
+    return !ShapedType::isDynamic(alias.extents[dim]);
+  };
+  if (isa<memref::ReinterpretCastOp>(op))
+    return alias.offset.isConstant();
+  if (isa<memref::CollapseShapeOp>(op))
+    return llvm::none_of(alias.extents, ShapedType::isDynamic);
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+    return llvm::all_of(expand.getReassociationIndices(), [&](auto &group) {
+      return llvm::all_of(ArrayRef(group).drop_front(), isStatic);
+    });
+  return isa<memref::CastOp, memref::MemorySpaceCastOp,
+             memref::AssumeAlignmentOp, memref::SubViewOp, memref::TransposeOp>(
+      op);
 }
 
 /// The places of the view `op` of the memref `source`; nothing if it is no view
 /// that is understood.
 static std::optional<Alias> getView(const Alias &source, Operation *op) {
-  using Result = std::optional<Alias>;
   if (op->getNumResults() != 1 || !isa<MemRefType>(op->getResult(0).getType()))
     return std::nullopt;
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<memref::CastOp, memref::MemorySpaceCastOp,
-            memref::AssumeAlignmentOp>([&](auto) { return source; })
-      .Case([&](memref::SubViewOp op) { return getSubview(source, op); })
-      .Case([&](memref::ExpandShapeOp op) { return getExpanded(source, op); })
-      .Case(
-          [&](memref::CollapseShapeOp op) { return getCollapsed(source, op); })
-      .Case([&](memref::ReinterpretCastOp op) { return getReinterpreted(op); })
-      .Case([&](memref::TransposeOp op) { return getTransposed(source, op); })
-      .Default([](Operation *) { return std::nullopt; });
+  // Indices into memrefs are not compared.
+  std::optional<MemRefPlace> place = MemRefPlace::ofView(
+      op->getResult(0), source.place, /*isFixed=*/[] { return false; });
+  std::optional<Alias> alias =
+      place ? makeAlias(std::move(*place)) : std::nullopt;
+  return alias && isRemakable(op, *alias) ? alias : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,11 +160,11 @@ private:
 
 void UseCollector::collect() {
   for (Value root : buffer.roots) {
-    Alias alias;
-    alias.extents = llvm::to_vector(buffer.type.getShape());
-    alias.strides = llvm::to_vector(computeSuffixProduct(alias.extents));
+    // Its type is static, and without a layout.
+    Alias alias = *makeAlias(
+        *MemRefPlace::ofRoot(root, /*isFixed=*/[] { return false; }));
     buffer.extents[root] = alias.extents;
-    aliases[root] = alias;
+    aliases[root] = std::move(alias);
     worklist.push_back(root);
   }
   while (!worklist.empty())
