@@ -7,12 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyFootprint.h"
-#include "Support/Views.h"
+#include "Analysis/Memory/MemRefPlace.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -27,25 +25,24 @@ namespace mlir::workgroup {
 static constexpr unsigned kMaxIndexOps = 32;
 
 namespace {
-/// Follows views from a root on. Each step is false if the result is no sum, or
-/// its numbers are too large.
+/// Makes the footprint of a memref. Each step is false if the result is no sum,
+/// or its numbers are too large.
 class FootprintBuilder {
 public:
   bool run(Value memref);
   Footprint footprint;
 
 private:
-  bool start(Value root);
-  bool follow(Operation *view);
-  bool followSlice(memref::SubViewOp slice);
-  bool setOffset(OpFoldResult offset);
-  bool refine(MemRefType type, Value memref, bool isNewLayout);
+  bool addBasis(const MemRefPlace &place);
 
+  bool add(const LinearIndex &index, ByteStride unit);
   bool add(OpFoldResult index, ByteStride stride, int64_t factor = 1);
   bool addApply(AffineExpr expr, affine::AffineApplyOp apply, ByteStride stride,
                 int64_t factor);
   bool addTerm(Value index, ByteStride stride);
 
+  /// The distance between neighbours along each coordinate of the place.
+  SmallVector<ByteStride, 4> units = SmallVector<ByteStride, 4>(1, {1});
   unsigned numOps = 0;
 };
 } // namespace
@@ -116,115 +113,55 @@ bool FootprintBuilder::add(OpFoldResult index, ByteStride stride,
   return multiply(stride, factor) && addTerm(value, stride);
 }
 
-bool FootprintBuilder::setOffset(OpFoldResult offset) {
-  footprint.constant = 0;
-  footprint.terms.clear();
-  return add(offset, {footprint.elementBytes});
+/// Adds `unit` times `index`.
+bool FootprintBuilder::add(const LinearIndex &index, ByteStride unit) {
+  Builder builder(footprint.root.getContext());
+  return index.affineTerms.empty() &&
+         (index.constant == 0 ||
+          add(builder.getIndexAttr(index.constant), unit)) &&
+         llvm::all_of(index.terms, [&](auto term) {
+           return add(term.first, unit, term.second);
+         });
 }
 
-/// Takes over what the type of `memref` says, and all of its strides if it has
-/// others than what it is a view of.
-bool FootprintBuilder::refine(MemRefType type, Value memref, bool isNewLayout) {
+/// Adds where the memref begins that the place is indices into, and finds the
+/// units of these.
+bool FootprintBuilder::addBasis(const MemRefPlace &place) {
+  auto type = cast<MemRefType>(place.basis.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+  if (!place.base || failed(type.getStridesAndOffset(strides, offset)))
     return false;
-  std::optional<int64_t> bytes =
-      getElementBytes(type, memref.getParentRegion()->getParentOp());
-  if (!bytes)
-    return false;
-  footprint.elementBytes = *bytes;
-  if (isNewLayout)
-    footprint.strides.resize(strides.size());
-  for (auto [dim, stride] : llvm::enumerate(strides)) {
-    ByteStride &known = footprint.strides[dim];
-    if (!ShapedType::isDynamic(stride))
-      known = {stride};
-    else if (isNewLayout)
-      known = {1, memref, static_cast<int64_t>(dim)};
-    else
-      continue;
-    if (!multiply(known, *bytes))
-      return false;
-  }
-  return ShapedType::isDynamic(offset) ||
-         setOffset(Builder(type.getContext()).getIndexAttr(offset));
-}
-
-bool FootprintBuilder::start(Value root) {
-  footprint.root = root;
-  auto type = dyn_cast<MemRefType>(root.getType());
-  return refine(type, root, /*isNewLayout=*/true) &&
-         (type.getStridesAndOffset().second != ShapedType::kDynamic ||
-          addTerm(nullptr, {footprint.elementBytes, root, -1}));
-}
-
-bool FootprintBuilder::followSlice(memref::SubViewOp slice) {
-  SmallVector<ByteStride, 4> strides;
-  llvm::SmallBitVector dropped = getDroppedDims(slice);
-  for (auto [dim, offset, step] :
-       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedStrides())) {
-    ByteStride stride = footprint.strides[dim];
-    if (!add(offset, stride))
-      return false;
-    if (dropped.test(dim))
-      continue;
-    std::optional<int64_t> constant = getConstantIntValue(step);
-    if (!constant)
-      stride = {footprint.elementBytes, slice,
-                static_cast<int64_t>(strides.size())};
-    else if (!multiply(stride, *constant))
-      return false;
-    strides.push_back(stride);
-  }
-  footprint.strides = std::move(strides);
-  return true;
-}
-
-/// Goes from the source of `view` to its result.
-bool FootprintBuilder::follow(Operation *view) {
-  bool isNewLayout = false;
-  if (auto bytes = dyn_cast<memref::ViewOp>(view)) {
-    std::optional<int64_t> shift = getConstantIntValue(bytes.getByteShift());
-    if (!shift || !footprint.terms.empty())
-      return false;
-    footprint.base += footprint.constant + *shift;
-    footprint.constant = 0;
-    isNewLayout = true;
-  } else if (auto anew = dyn_cast<memref::ReinterpretCastOp>(view)) {
-    if (!setOffset(anew.getMixedOffsets().front()))
-      return false;
-    isNewLayout = true;
-  } else if (auto slice = dyn_cast<memref::SubViewOp>(view)) {
-    if (!followSlice(slice))
-      return false;
-  } else if (auto transpose = dyn_cast<memref::TransposeOp>(view)) {
-    SmallVector<ByteStride, 4> strides;
-    for (AffineExpr dim : transpose.getPermutation().getResults())
-      strides.push_back(
-          footprint.strides[cast<AffineDimExpr>(dim).getPosition()]);
-    footprint.strides = std::move(strides);
-  } else if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(view)) {
-    isNewLayout = true;
-  } else if (!isa<memref::CastOp, memref::MemorySpaceCastOp,
-                  memref::AssumeAlignmentOp>(view)) {
-    return false;
-  }
-  Value result = view->getResult(0);
-  return refine(dyn_cast<MemRefType>(result.getType()), result, isNewLayout);
+  auto getUnit = [&](int64_t elements, int64_t dim) {
+    bool isKnown = !ShapedType::isDynamic(elements);
+    return isKnown ? ByteStride{elements * place.elementBytes}
+                   : ByteStride{place.elementBytes, place.basis, dim};
+  };
+  units.clear();
+  for (auto [dim, stride] : llvm::enumerate(strides))
+    units.push_back(getUnit(stride, dim));
+  return add(*place.base, {1}) && addTerm(nullptr, getUnit(offset, -1));
 }
 
 bool FootprintBuilder::run(Value memref) {
-  SmallVector<Operation *> views;
-  for (; Operation *op = memref.getDefiningOp(); memref = getViewSource(op)) {
-    Value source = getViewSource(op);
-    if (!source || !isa<MemRefType>(source.getType()))
-      break;
-    views.push_back(op);
+  // Whether values are the same for two footprints is for who compares them.
+  std::optional<MemRefPlace> place =
+      MemRefPlace::of(memref, /*isFixed=*/[] { return true; });
+  if (!place)
+    return false;
+  footprint.root = getRootBuffer(memref);
+  footprint.elementBytes = place->elementBytes;
+  if (place->basis && !addBasis(*place))
+    return false;
+  for (auto [index, unit] : llvm::zip_equal(place->origin, units))
+    if (!add(index, unit))
+      return false;
+  for (const MemRefPlace::Dimension &dimension : place->dimensions) {
+    footprint.strides.push_back(units[dimension.coordinate]);
+    if (!multiply(footprint.strides.back(), dimension.stride))
+      return false;
   }
-  return start(memref) &&
-         llvm::all_of(llvm::reverse(views),
-                      [&](Operation *op) { return follow(op); });
+  return true;
 }
 
 std::optional<Footprint> getFootprint(Value memref) {
@@ -260,7 +197,7 @@ static SmallVector<Footprint::Term> subtractTerms(const Footprint &lhs,
 
 /// The constant part of the distance from `lhs` to `rhs`.
 static int64_t getDistance(const Footprint &lhs, const Footprint &rhs) {
-  return rhs.base + rhs.constant - lhs.base - lhs.constant;
+  return rhs.constant - lhs.constant;
 }
 
 bool areIdentical(const Footprint &lhs, const Footprint &rhs,

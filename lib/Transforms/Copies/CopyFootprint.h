@@ -50,9 +50,8 @@ struct Footprint {
   /// The root that places are counted from, by its value the same for two
   /// footprints that can be compared.
   Value root;
-  /// In bytes: the place that the offset of the layout counts from, and the
-  /// constant part of the offset.
-  int64_t base = 0, constant = 0;
+  /// The constant part of the first element's place, in bytes from the root.
+  int64_t constant = 0;
   SmallVector<Term, 4> terms;
   SmallVector<ByteStride, 4> strides;
   int64_t elementBytes = 0;

@@ -41,14 +41,32 @@ gpu.module @identical {
     gpu.return
   }
 
+  // Bytes that begin where nobody knows are the same on both sides.
+  // CHECK-LABEL: gpu.func @bytes
+  // CHECK-NOT: vector.store
+  // CHECK: gpu.return
+  gpu.func @bytes(%i: index) workgroup(%a: memref<512xi8, #gpu.address_space<workgroup>>) kernel {
+    %c4 = arith.constant 4 : index
+    %next = arith.addi %i, %c4 : index
+    %x = memref.view %a[%i][] : memref<512xi8, #gpu.address_space<workgroup>> to memref<64xf32, #gpu.address_space<workgroup>>
+    %part = memref.subview %x[1] [63] [1] : memref<64xf32, #gpu.address_space<workgroup>> to memref<63xf32, strided<[1], offset: 1>, #gpu.address_space<workgroup>>
+    %y = memref.view %a[%next][] : memref<512xi8, #gpu.address_space<workgroup>> to memref<63xf32, #gpu.address_space<workgroup>>
+    memref.copy %part, %y : memref<63xf32, strided<[1], offset: 1>, #gpu.address_space<workgroup>> to memref<63xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+
   // Strides and offsets that nobody knows are the same on both sides.
   // CHECK-LABEL: gpu.func @dynamic
   // CHECK-NOT: memref.store
   // CHECK: gpu.return
-  gpu.func @dynamic(%a: memref<?x?xf32, strided<[?, ?], offset: ?>>, %i: index, %n: index) kernel {
+  gpu.func @dynamic(%a: memref<?x?xf32, strided<[?, ?], offset: ?>>, %b: memref<?xf32>, %i: index, %n: index) kernel {
     %x = memref.subview %a[%i, %i] [%n, 8] [2, 1] : memref<?x?xf32, strided<[?, ?], offset: ?>> to memref<?x8xf32, strided<[?, ?], offset: ?>>
     %y = memref.subview %a[%i, %i] [%n, 8] [2, 1] : memref<?x?xf32, strided<[?, ?], offset: ?>> to memref<?x8xf32, strided<[?, ?], offset: ?>>
     memref.copy %x, %y : memref<?x8xf32, strided<[?, ?], offset: ?>> to memref<?x8xf32, strided<[?, ?], offset: ?>>
+    %steps = memref.subview %b[0] [32] [%n] : memref<?xf32> to memref<32xf32, strided<[?]>>
+    %p = memref.subview %steps[%i] [8] [1] : memref<32xf32, strided<[?]>> to memref<8xf32, strided<[?], offset: ?>>
+    %q = memref.subview %steps[%i] [8] [1] : memref<32xf32, strided<[?]>> to memref<8xf32, strided<[?], offset: ?>>
+    memref.copy %p, %q : memref<8xf32, strided<[?], offset: ?>> to memref<8xf32, strided<[?], offset: ?>>
     gpu.return
   }
 }
