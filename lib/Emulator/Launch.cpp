@@ -14,12 +14,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emulator/Run/Launch.h"
 #include "Emulator/Isa/TensorMaps.h"
 #include "Emulator/Report/Fixes.h"
 #include "Emulator/Report/Report.h"
 #include "Emulator/Run/Execute.h"
 #include "Emulator/Run/RuntimeFunctions.h"
-#include "Emulator/Run/Worker.h"
 #include "Support/CrashGuard.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/LaunchLimits.h"

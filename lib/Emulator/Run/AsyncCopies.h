@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A copy by `cp.async` or in bulk as a record, and the queues of those that a
+// thread has begun and not waited for. Who begins and ends them is in
+// ThreadCopies.h, BulkCopies.h and CopyFlights.h.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_RUN_ASYNCCOPIES_H
 #define WORKGROUP_LIB_EMULATOR_RUN_ASYNCCOPIES_H
@@ -31,6 +37,8 @@ struct AsyncCopy {
   bool hasLanded = false;
   /// Who completes the copy, if an mbarrier tracks it.
   std::optional<Access> agent;
+
+  void write(uint8_t *window) const;
 };
 
 /// The copies that a thread has begun and not waited for.

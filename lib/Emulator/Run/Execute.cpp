@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Makes a launch of a program and a request: buffers with their shadows,
+// parameters, bounds of sites, an order of blocks. Then workers run it, one on
+// each thread of the host, and what each has found is put together.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Execute.h"
 #include "Support/CrashGuard.h"
@@ -199,7 +205,7 @@ collectStatistics(const Launch &launch,
     statistics.barriers += worker->counters.barriers;
     statistics.warpOperations += worker->counters.warpOperations;
     for (auto [sum, part] :
-         llvm::zip_equal(totals, worker->accessLog.getTotals()))
+         llvm::zip_equal(totals, worker->memory.getLog().getTotals()))
       sum += part;
   }
   // Unrolled loops have many instructions for one place.
@@ -267,13 +273,14 @@ Execution execute(const Program &program, const LaunchRequest &request,
   execution.crash = runWorkers(launch, workers);
   execution.reached.resize(program.tables.sites.size());
   for (const std::unique_ptr<Worker> &worker : workers) {
-    execution.findings.merge(worker->findings);
+    execution.findings.merge(worker->findings.getTable());
     execution.blocksRun += worker->blocksRun;
     execution.mostIterations =
         std::max(execution.mostIterations, worker->mostIterations);
     execution.output += worker->output;
     for (size_t i = 0; i < execution.reached.size(); ++i)
-      execution.reached[i] = execution.reached[i] || worker->reached[i];
+      execution.reached[i] =
+          execution.reached[i] || worker->memory.getReached()[i];
   }
   if (options.statistics)
     execution.statistics = collectStatistics(launch, workers);

@@ -5,6 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One launch of a program, from a request to what is left of it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_RUN_EXECUTE_H
 #define WORKGROUP_LIB_EMULATOR_RUN_EXECUTE_H

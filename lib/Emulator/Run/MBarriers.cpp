@@ -5,6 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// How arrivals and bytes count, and when a phase is over.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MBarriers.h"
 

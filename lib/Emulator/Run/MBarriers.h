@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The state of one mbarrier: what it expects in this phase, what has come, and
+// what arrivals make known. Which mbarriers a block has is in MBarrierTable.h.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_RUN_MBARRIERS_H
 #define WORKGROUP_LIB_EMULATOR_RUN_MBARRIERS_H

@@ -5,8 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The text that a format and its arguments make, conversion by conversion. Each
+// is left to the host's own printf, in the form that the host has for it.
+//
+//===----------------------------------------------------------------------===//
 
-#include "Worker.h"
+#include "Printf.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Format.h"
@@ -120,7 +125,8 @@ static std::string convert(const Conversion &conversion,
   return convertInteger(text, letter, conversion.isShort, reader.read<int>());
 }
 
-void Worker::print(const char *format, llvm::ArrayRef<uint8_t> arguments) {
+void print(std::string &output, const char *format,
+           llvm::ArrayRef<uint8_t> arguments) {
   ArgumentReader reader(arguments);
   llvm::StringRef rest = format;
   while (!rest.empty() && output.size() < kMaxOutput) {

@@ -5,9 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Functions by whose names generated code calls the parts of the worker that
+// runs it: which part does what, and nothing else.
+//
+//===----------------------------------------------------------------------===//
 
 #include "RuntimeFunctions.h"
 #include "Emulator/State/RuntimeNames.h"
+#include "Printf.h"
 #include "Worker.h"
 
 namespace mlir::workgroup::emulator {
@@ -15,98 +21,99 @@ namespace mlir::workgroup::emulator {
 template <AccessKind kind>
 static uint8_t *accessShared(ThreadState *thread, uint64_t offset,
                              uint32_t site, uint64_t bytes) {
-  return thread->worker->accessShared(*thread, kind, offset, site, bytes);
+  return thread->worker->memory.accessShared(*thread, kind, offset, site,
+                                             bytes);
 }
 
 template <AccessKind kind>
 static uint8_t *accessOther(ThreadState *thread, uint64_t address,
                             uint32_t site, uint64_t bytes) {
-  return thread->worker->access(*thread, kind, address, site, bytes);
+  return thread->worker->memory.access(*thread, kind, address, site, bytes);
 }
 
 static void finishAtomic(ThreadState *thread, uint64_t address, uint32_t site) {
-  thread->worker->finishAtomic(*thread, address, site);
+  thread->worker->order.finishAtomic(*thread, address, site);
 }
 
 static void fence(ThreadState *thread, bool isDeviceWide) {
-  thread->worker->fence(*thread, isDeviceWide);
+  thread->worker->order.fence(*thread, isDeviceWide);
 }
 
 static uint8_t *fault(ThreadState *thread, uint64_t address, uint32_t site) {
-  return thread->worker->fault(*thread, address, site);
+  return thread->worker->memory.fault(*thread, address, site);
 }
 
 static void copyBytes(ThreadState *thread, uint64_t target, uint64_t source,
                       uint64_t bytes, uint32_t site) {
-  thread->worker->copyBytes(*thread, target, source, bytes, site);
+  thread->worker->memory.copyBytes(*thread, target, source, bytes, site);
 }
 
 static void setBytes(ThreadState *thread, uint64_t target, uint8_t value,
                      uint64_t bytes, uint32_t site) {
-  thread->worker->setBytes(*thread, target, value, bytes, site);
+  thread->worker->memory.setBytes(*thread, target, value, bytes, site);
 }
 
 static void logAccess(ThreadState *thread, uint64_t address, uint32_t site) {
-  thread->worker->logAccess(*thread, address, site);
+  thread->worker->memory.log(*thread, address, site);
 }
 
 static void *getFrame(ThreadState *thread, uint64_t bytes) {
-  return thread->worker->getFrame(*thread, bytes);
+  return thread->worker->scheduler.getFrame(*thread, bytes);
 }
 
 static uint32_t poll(ThreadState *thread, uint32_t site) {
-  return thread->worker->poll(*thread, site);
+  return thread->worker->scheduler.poll(*thread, site);
 }
 
 static void divideFault(ThreadState *thread, uint32_t site, bool isByZero) {
-  thread->worker->report(
+  thread->worker->findings.report(
       *thread, isByZero ? FindingKind::Division : FindingKind::DivisionOverflow,
       site);
 }
 
 static void failAssertion(ThreadState *thread, const char *message,
                           uint32_t site) {
-  thread->worker->giveUp(*thread, FindingKind::Assertion, site,
-                         {makeNote(message ? message : "")});
+  thread->worker->findings.giveUp(*thread, FindingKind::Assertion, site,
+                                  {makeNote(message ? message : "")});
 }
 
 static void trap(ThreadState *thread, uint32_t site) {
-  thread->worker->giveUp(*thread, FindingKind::Trap, site);
+  thread->worker->findings.giveUp(*thread, FindingKind::Trap, site);
 }
 
 static void beginCopy(ThreadState *thread, uint64_t target, uint64_t source,
                       uint64_t sourceBytes, uint32_t site) {
-  thread->worker->beginCopy(*thread, target, source, sourceBytes, site);
+  thread->worker->async.getThreadCopies().begin(*thread, target, source,
+                                                sourceBytes, site);
 }
 
 static void commitCopies(ThreadState *thread) {
-  thread->worker->commitCopies(*thread);
+  thread->worker->async.getThreadCopies().commit(*thread);
 }
 
 static void waitForCopies(ThreadState *thread, uint32_t newerGroups) {
-  thread->worker->waitForCopies(*thread, newerGroups);
+  thread->worker->async.getThreadCopies().wait(*thread, newerGroups);
 }
 
 static void waitForAllCopies(ThreadState *thread) {
-  thread->worker->commitCopies(*thread);
-  thread->worker->waitForCopies(*thread, 0);
+  thread->worker->async.getThreadCopies().waitForAll(*thread);
 }
 
 static void executeAsync(ThreadState *thread, uint32_t operation) {
-  thread->worker->executeAsync(*thread, operation);
+  thread->worker->async.execute(*thread, operation);
 }
 
 static void fenceProxy(ThreadState *thread, uint32_t fence) {
-  thread->worker->fenceProxy(*thread, ProxyFence::decode(fence));
+  thread->worker->async.fenceProxy(*thread, ProxyFence::decode(fence));
 }
 
 static void arrive(ThreadState *thread) {
-  thread->worker->arriveAtBarrier(*thread);
+  thread->worker->barriers.arrive(*thread);
 }
 
-static void print(ThreadState *thread, const char *format,
-                  const uint8_t *arguments, uint64_t bytes) {
-  thread->worker->print(format, {arguments, bytes});
+static void printFormat(ThreadState *thread, const char *format,
+                        const uint8_t *arguments, uint64_t bytes) {
+  print(thread->worker->output, format, {arguments, bytes});
 }
 
 template <typename Function>
@@ -147,7 +154,7 @@ llvm::ArrayRef<std::pair<const char *, void *>> getRuntimeFunctions() {
       {runtime::kExecute, address(executeAsync)},
       {runtime::kFenceProxy, address(fenceProxy)},
       {runtime::kArrive, address(arrive)},
-      {runtime::kPrint, address(print)},
+      {runtime::kPrint, address(printFormat)},
   };
   return functions;
 }

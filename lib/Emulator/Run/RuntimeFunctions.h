@@ -5,6 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The functions that generated code calls, for who links it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_RUN_RUNTIMEFUNCTIONS_H
 #define WORKGROUP_LIB_EMULATOR_RUN_RUNTIMEFUNCTIONS_H

@@ -127,6 +127,11 @@ struct alignas(64) ThreadState {
 inline uint64_t getWide(const ThreadState &thread, unsigned index) {
   return uint64_t(thread.registers[index + 1]) << 32 | thread.registers[index];
 }
+/// Sets the 64-bit result.
+inline void setWide(ThreadState &thread, uint64_t value) {
+  thread.registers[0] = value;
+  thread.registers[1] = value >> 32;
+}
 
 } // namespace mlir::workgroup::emulator
 

@@ -1,0 +1,265 @@
+//===- AccessChecker.cpp - What becomes of an access ----------------------===//
+//
+// Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bounds, then alignment, then races; where an access must not be done, it goes
+// to bytes that are nobody's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AccessChecker.h"
+#include <cstring>
+
+namespace mlir::workgroup::emulator {
+
+/// Where accesses go that must not be done. As large as any of them.
+alignas(64) static thread_local uint8_t nowhere[kMaxAccessBytes];
+
+AccessChecker::AccessChecker(Launch &launch, BlockState &block,
+                             FindingCollector &findings, MemoryOrder &order)
+    : launch(launch), tables(launch.tables), block(block), findings(findings),
+      order(order), window(block.window), shadow(launch.tables, block.clocks),
+      reached(launch.tables.sites.size()),
+      accessLog(launch.tables, launch.threadsPerBlock) {}
+
+/// Tells of an access that must not be done; returns where it may go.
+uint8_t *AccessChecker::refuse(const ThreadState &thread, FindingKind kind,
+                               uint32_t site, Space space, uint32_t object,
+                               int64_t offset, uint64_t bytes) {
+  findings.add({kind, site, 0},
+               findings.makeInstance(thread, space, object, offset, bytes));
+  return nowhere;
+}
+
+//===----------------------------------------------------------------------===//
+// Workgroup memory
+//===----------------------------------------------------------------------===//
+
+/// Tells of an access that is out of bounds, or only misaligned. True if it may
+/// be done.
+bool AccessChecker::refuseShared(const ThreadState &thread, uint64_t offset,
+                                 uint32_t site, uint64_t bytes) {
+  const SiteBounds &bounds = launch.siteBounds[site];
+  uint32_t object = tables.sites[site].object;
+  bool isInside = bounds.contains(offset, bytes);
+  refuse(thread, isInside ? FindingKind::Misaligned : FindingKind::OutOfBounds,
+         site, Space::Shared, object, offset - (object ? bounds.begin : 0),
+         bytes);
+  return isInside;
+}
+
+bool AccessChecker::checkShared(const ThreadState &thread, uint64_t offset,
+                                uint32_t site, uint64_t bytes) {
+  const SiteBounds &bounds = launch.siteBounds[site];
+  if (bounds.contains(offset, bytes) && !(offset & bounds.misaligned))
+    return true;
+  return refuseShared(thread, offset, site, bytes);
+}
+
+/// Makes findings of `conflicts` of an access to workgroup memory.
+void AccessChecker::addSharedConflicts(const ThreadState &thread,
+                                       uint64_t offset, uint32_t site,
+                                       uint64_t bytes) {
+  if (conflicts.empty())
+    return;
+  uint32_t known = tables.sites[site].object;
+  uint32_t object = known ? known : block.findObject(offset);
+  findings.addConflicts({thread, site, bytes, Space::Shared, object,
+                         tables.objects[object].offset, offset,
+                         tables.sharedGrain, window + offset},
+                        conflicts);
+}
+
+uint8_t *AccessChecker::accessShared(ThreadState &thread, AccessKind kind,
+                                     uint64_t offset, uint32_t site,
+                                     uint64_t bytes) {
+  reached[site] = 1;
+  if (!checkShared(thread, offset, site, bytes))
+    return nowhere;
+  uint8_t *address = window + offset;
+  if (!launch.checksRaces())
+    return address;
+  findings.settle();
+  shadow.access(kind, thread.linear, offset, site, bytes, conflicts);
+  addSharedConflicts(thread, offset, site, bytes);
+  if (tables.ordersMemory && isAtomic(kind))
+    order.orderShared(thread, offset, tables.sites[site].order);
+  return address;
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+/// The number of the buffer that an access is to, plus one; 0 if there is none.
+uint32_t AccessChecker::findBuffer(const uint8_t *address,
+                                   uint32_t site) const {
+  const Object &object = tables.objects[tables.sites[site].object];
+  if (object.kind == Object::Kind::Argument)
+    return launch.argumentBuffers[object.offset] + 1;
+  for (uint32_t i = 0; i < launch.buffers.size(); ++i)
+    if (launch.buffers[i].contains(address))
+      return i + 1;
+  return 0;
+}
+
+uint8_t *AccessChecker::accessGlobal(ThreadState &thread, AccessKind kind,
+                                     uint8_t *address, uint32_t site,
+                                     uint64_t bytes,
+                                     std::optional<Access> agent) {
+  const Site &info = tables.sites[site];
+  reached[site] = 1;
+  uint32_t number = findBuffer(address, site);
+  if (number == 0)
+    return refuse(thread, FindingKind::OutOfBounds, site, Space::Global, 0,
+                  reinterpret_cast<intptr_t>(address), bytes);
+  Buffer &buffer = launch.buffers[number - 1];
+  int64_t offset = address - buffer.base;
+  if (uint64_t(offset) > buffer.bytes ||
+      bytes > buffer.bytes - uint64_t(offset))
+    return refuse(thread, FindingKind::OutOfBounds, site, Space::Global, number,
+                  offset, bytes);
+  if (reinterpret_cast<uintptr_t>(address) & (info.alignment - 1))
+    refuse(thread, FindingKind::Misaligned, site, Space::Global, number, offset,
+           bytes);
+  if (writes(kind) && !buffer.isWritable)
+    return refuse(thread, FindingKind::ReadOnly, site, Space::Global, number,
+                  offset, bytes);
+  if (!buffer.shadow)
+    return address;
+  findings.settle();
+  buffer.shadow->access(
+      {block.clocks, block.number, thread.linear, launch.publications,
+       launch.grid, /*isByProxy=*/agent.has_value()},
+      kind, offset + buffer.shadowOffset, site, bytes, conflicts, agent);
+  if (!conflicts.empty())
+    findings.addConflicts({thread, site, bytes, Space::Global, number,
+                           buffer.shadowOffset, offset + buffer.shadowOffset,
+                           buffer.shadow->getGrain(), address},
+                          conflicts);
+  if (tables.ordersMemory && isAtomic(kind))
+    order.orderGlobal(thread, address, info.order);
+  return address;
+}
+
+//===----------------------------------------------------------------------===//
+// Any memory
+//===----------------------------------------------------------------------===//
+
+uint8_t *AccessChecker::access(ThreadState &thread, AccessKind kind,
+                               uint64_t address, uint32_t site,
+                               uint64_t bytes) {
+  if (bytes == 0)
+    return nowhere;
+  if (tables.sites[site].space == Space::Private) // proved to be in bounds
+    return reinterpret_cast<uint8_t *>(address);
+  if (tables.sites[site].space == Space::Shared)
+    return accessShared(thread, kind, address, site, bytes);
+  // A generic address may lie in the window.
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(window);
+  if (offset < kSharedWindow)
+    return accessShared(thread, kind, offset, site, bytes);
+  return accessGlobal(thread, kind, reinterpret_cast<uint8_t *>(address), site,
+                      bytes);
+}
+
+uint8_t *AccessChecker::fault(ThreadState &thread, uint64_t address,
+                              uint32_t site) {
+  const Site &info = tables.sites[site];
+  if (info.space == Space::Private)
+    return refuse(thread, FindingKind::OutOfBounds, site, Space::Private, 0, 0,
+                  info.bytes);
+  // Beyond a variable lies another, which is none of the access's business.
+  if (info.isVariable)
+    return refuse(thread, FindingKind::OutOfBounds, site,
+                  info.space == Space::Constant ? Space::Constant
+                                                : Space::Global,
+                  launch.request.buffers.size() + 1, 0, info.bytes);
+  return access(thread, info.kind, address, site, info.bytes);
+}
+
+void AccessChecker::copyBytes(ThreadState &thread, uint64_t target,
+                              uint64_t source, uint64_t bytes, uint32_t site) {
+  uint8_t *from = access(thread, AccessKind::Read, source, site + 1, bytes);
+  uint8_t *to = access(thread, AccessKind::Write, target, site, bytes);
+  if (from != nowhere && to != nowhere)
+    std::memmove(to, from, bytes);
+}
+
+void AccessChecker::setBytes(ThreadState &thread, uint64_t target,
+                             uint8_t value, uint64_t bytes, uint32_t site) {
+  uint8_t *to = access(thread, AccessKind::Write, target, site, bytes);
+  if (to != nowhere)
+    std::memset(to, value, bytes);
+}
+
+/// Arrays on a GPU begin at multiples of 256 bytes; those of the host need not.
+void AccessChecker::log(const ThreadState &thread, uint64_t address,
+                        uint32_t site) {
+  reached[site] = 1;
+  const Object &object = tables.objects[tables.sites[site].object];
+  if (object.kind == Object::Kind::Argument)
+    address -=
+        reinterpret_cast<uintptr_t>(launch.arguments[object.offset].base);
+  accessLog.add(thread.linear, site, address);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+void AccessChecker::beginCopy(const ThreadState &thread, uint64_t offset,
+                              uint32_t site, uint64_t bytes) {
+  if (!launch.checksRaces())
+    return;
+  shadow.beginCopy(thread.linear, offset, site, bytes, conflicts);
+  addSharedConflicts(thread, offset, site, bytes);
+}
+
+void AccessChecker::endCopy(uint64_t offset, uint64_t bytes, Access writer) {
+  if (launch.checksRaces())
+    shadow.endCopy(offset, bytes, writer);
+}
+
+void AccessChecker::accessInBulk(const ThreadState &thread, AccessKind kind,
+                                 Access agent, uint64_t offset, uint32_t site,
+                                 uint64_t bytes) {
+  if (!launch.checksRaces())
+    return;
+  findings.settle();
+  if (writes(kind))
+    shadow.writeByAgent(thread.linear, agent, offset, bytes, conflicts);
+  else
+    shadow.readByAgent(thread.linear, agent, offset, bytes, conflicts);
+  addSharedConflicts(thread, offset, site, bytes);
+}
+
+void AccessChecker::holdSource(const uint8_t *source, uint64_t bytes,
+                               bool begins) {
+  if (!launch.checksRaces() || bytes == 0)
+    return;
+  for (Buffer &buffer : launch.buffers)
+    if (buffer.contains(source) && buffer.shadow) {
+      uint64_t offset = source - buffer.base;
+      buffer.shadow->hold(offset + buffer.shadowOffset,
+                          std::min(bytes, buffer.bytes - offset), begins);
+      return;
+    }
+}
+
+void AccessChecker::addConflict(const ThreadState &thread,
+                                const Conflict &conflict, uint64_t offset,
+                                uint32_t site, uint64_t bytes) {
+  uint32_t object = block.findObject(offset);
+  conflicts.push_back({offset, conflict});
+  findings.addConflicts({thread, site, bytes, Space::Shared, object,
+                         tables.objects[object].offset, offset,
+                         tables.sharedGrain, window + offset},
+                        conflicts);
+}
+
+} // namespace mlir::workgroup::emulator
