@@ -8,6 +8,7 @@
 
 #include "BarrierPlaces.h"
 #include "workgroup/Target/Chip.h"
+#include "workgroup/Target/LLVMDiagnostics.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"

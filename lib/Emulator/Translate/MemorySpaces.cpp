@@ -5,9 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Looks at each operand by which an instruction accesses memory.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MemorySpaces.h"
-#include "Prepare.h"
+#include "KernelErrors.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 

@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Address spaces of PTX, and what no kernel may access in them, whatever the
+// address.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_TRANSLATE_MEMORYSPACES_H
 #define WORKGROUP_LIB_EMULATOR_TRANSLATE_MEMORYSPACES_H
@@ -12,8 +17,12 @@
 #include "workgroup/Emulator/Emulator.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Function.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 namespace mlir::workgroup::emulator {
+
+constexpr unsigned kSharedSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED;
+constexpr unsigned kClusterSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
 
 inline unsigned getSpace(const llvm::Value &pointer) {
   return pointer.getType()->getPointerAddressSpace();

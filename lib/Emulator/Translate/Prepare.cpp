@@ -5,10 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Checks come in the order in which they make sense: recursion and memories of
+// the program as it is, calls and variables once all is inlined.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Prepare.h"
+#include "KernelErrors.h"
 #include "MemorySpaces.h"
-#include "Target/LineTables.h"
 #include "workgroup/Target/PTX.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -25,41 +30,6 @@
 #include "llvm/Transforms/Utils/Local.h"
 
 namespace mlir::workgroup::emulator {
-
-std::vector<SourceLocation>
-getOtherLocations(const llvm::Instruction &instruction) {
-  std::vector<SourceLocation> others;
-  const llvm::DebugLoc &loc = instruction.getDebugLoc();
-  const llvm::DILocation *place = loc ? loc->getInlinedAt() : nullptr;
-  for (; place && isFurtherPlace(*place); place = place->getInlinedAt())
-    others.push_back(getLocation(*place));
-  return others;
-}
-
-void addError(std::vector<DiagnosticRecord> &errors,
-              const llvm::Instruction *instruction, std::string message) {
-  DiagnosticRecord error{"error", std::move(message), {}, {}};
-  if (instruction) {
-    error.location = getLocation(*instruction);
-    for (SourceLocation &other : getOtherLocations(*instruction))
-      error.notes.push_back(
-          {"note",
-           "one operation of the kernel stands for that and for the one here",
-           std::move(other),
-           {}});
-  }
-  errors.push_back(std::move(error));
-}
-
-void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found,
-               const SourceLocation &kernel) {
-  for (const LLVMError &error : found)
-    errors.push_back({"error",
-                      "the emulator cannot compile the kernel for the host: " +
-                          error.message,
-                      error.location.line > 0 ? error.location : kernel,
-                      {}});
-}
 
 /// A thread has one frame: functions that call themselves cannot be inlined.
 static bool checkRecursion(llvm::Module &module,

@@ -5,19 +5,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The first step: the kernel alone, with all that it calls inlined, and without
+// what no kernel may do.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_TRANSLATE_PREPARE_H
 #define WORKGROUP_LIB_EMULATOR_TRANSLATE_PREPARE_H
 
 #include "workgroup/Emulator/Emulator.h"
-#include "workgroup/Target/LLVMDiagnostics.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/NVPTXAddrSpace.h"
 
 namespace mlir::workgroup::emulator {
-
-constexpr unsigned kSharedSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED;
-constexpr unsigned kClusterSpace = llvm::NVPTXAS::ADDRESS_SPACE_SHARED_CLUSTER;
 
 /// A kernel without calls of functions that have a body.
 struct PreparedKernel {
@@ -26,19 +26,6 @@ struct PreparedKernel {
   /// The instructions in order: the same for the same bitcode and options.
   std::vector<llvm::Instruction *> instructions;
 };
-
-/// Adds an error at the place of `instruction`.
-void addError(std::vector<DiagnosticRecord> &errors,
-              const llvm::Instruction *instruction, std::string message);
-
-/// Adds what LLVM found to be wrong with a kernel, at its place if LLVM does
-/// not say more.
-void addErrors(std::vector<DiagnosticRecord> &errors, const LLVMErrors &found,
-               const SourceLocation &kernel);
-
-/// Further ones, of operations that have become one.
-std::vector<SourceLocation>
-getOtherLocations(const llvm::Instruction &instruction);
 
 /// Reads `bitcode` and reduces it to kernel `name` with everything inlined into
 /// it. With a `chip`, the kernel is optimised as for its PTX before. A module

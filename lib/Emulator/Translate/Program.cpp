@@ -5,10 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// How the host's optimiser and code generator are set up for coroutines, and
+// which symbols generated code may refer to.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Program.h"
 #include "Emulator/Math/MathLibrary.h"
 #include "Emulator/State/ThreadState.h"
+#include "KernelErrors.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Verifier.h"
@@ -198,7 +204,7 @@ std::unique_ptr<Program> makeProgram(const std::string &bitcode,
 
   auto program = std::make_unique<Program>();
   Function *function =
-      Instrumenter(kernel, options.instrument, program->tables, errors).run();
+      instrument(kernel, options.instrument, program->tables, errors);
   if (!function)
     return nullptr;
   StripDebugInfo(*kernel.module);

@@ -5,6 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A kernel from bitcode to machine code of the host: prepared, instrumented,
+// optimised and compiled in the process.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_EMULATOR_TRANSLATE_PROGRAM_H
 #define WORKGROUP_LIB_EMULATOR_TRANSLATE_PROGRAM_H
