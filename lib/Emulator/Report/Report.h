@@ -29,9 +29,6 @@ struct ReportContext {
   const std::vector<SharedBuffer> &sharedBuffers;
 };
 
-/// The kind of a finding as reports name it, as `race.shared`.
-llvm::StringRef getKindName(FindingKind kind);
-
 /// A finding in words, and what it is about.
 struct Described {
   FindingKey key;

@@ -5,74 +5,96 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One table for what a finding is called, and functions for what depends on the
+// accesses that it is about.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Sentences.h"
-#include "Report.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace mlir::workgroup::emulator {
 
-llvm::StringRef getKindName(FindingKind kind) {
-  switch (kind) {
-  case FindingKind::SharedRace:
-    return "race.shared";
-  case FindingKind::GlobalRace:
-    return "race.global";
-  case FindingKind::BlockRace:
-    return "race.blocks";
-  case FindingKind::SameValue:
-    return "race.same-value";
-  case FindingKind::NotWaited:
-    return "async.not-waited";
-  case FindingKind::NotPublished:
-    return "async.not-published";
-  case FindingKind::NotWaitedAtEnd:
-    return "async.not-waited";
-  case FindingKind::ProxyFence:
-    return "async.proxy";
-  case FindingKind::OutOfBounds:
-    return "out-of-bounds";
-  case FindingKind::ReadOnly:
-    return "read-only";
-  case FindingKind::Misaligned:
-    return "misaligned";
-  case FindingKind::Uninitialized:
-    return "uninitialized";
-  case FindingKind::Divergence:
-    return "divergence";
-  case FindingKind::ExitedThread:
-    return "exited-thread";
-  case FindingKind::InvalidBarrier:
-    return "invalid-barrier";
-  case FindingKind::MisalignedRow:
-  case FindingKind::MisalignedMatrix:
-  case FindingKind::MisalignedTile:
-    return "misaligned";
-  case FindingKind::Deadlock:
-    return "deadlock";
-  case FindingKind::Division:
-  case FindingKind::DivisionOverflow:
-    return "division";
-  case FindingKind::StepLimit:
-    return "step-limit";
-  case FindingKind::TooManyCopies:
-    return "async.too-many";
-  case FindingKind::MBarrier:
-    return "mbarrier";
-  case FindingKind::TensorMap:
-  case FindingKind::BulkSize:
-    return "bulk-copy";
-  case FindingKind::InactiveLane:
-    return "inactive-lane";
-  case FindingKind::ExitedLane:
-    return "exited-lane";
-  case FindingKind::Assertion:
-    return "assertion";
-  case FindingKind::Trap:
-    return "trap";
-  }
-  llvm_unreachable("unknown kind of finding");
+namespace {
+/// A kind of finding, as reports name it, and in one sentence without a full
+/// stop; that is empty if it depends on more than the kind.
+struct Words {
+  FindingKind kind;
+  llvm::StringLiteral name;
+  llvm::StringLiteral message;
+};
+} // namespace
+
+static constexpr Words kWords[] = {
+    {FindingKind::SharedRace, "race.shared", ""},
+    {FindingKind::GlobalRace, "race.global", ""},
+    {FindingKind::BlockRace, "race.blocks", ""},
+    {FindingKind::SameValue, "race.same-value",
+     "threads write the same value to the same bytes, and nothing orders them"},
+    {FindingKind::NotWaited, "async.not-waited",
+     "bytes of an asynchronous copy are used before the copy is waited for"},
+    {FindingKind::NotPublished, "async.not-published",
+     "an asynchronous copy is waited for, but no barrier lets other threads "
+     "see it"},
+    {FindingKind::NotWaitedAtEnd, "async.not-waited",
+     "a block ends while an asynchronous copy, for which no thread has waited, "
+     "uses its workgroup memory"},
+    {FindingKind::ProxyFence, "async.proxy", ""},
+    {FindingKind::OutOfBounds, "out-of-bounds", "access out of bounds"},
+    {FindingKind::ReadOnly, "read-only", "write to a read-only argument"},
+    {FindingKind::Misaligned, "misaligned", ""},
+    {FindingKind::Uninitialized, "uninitialized",
+     "read of workgroup memory that no thread of the block has written"},
+    {FindingKind::Divergence, "divergence", ""},
+    {FindingKind::ExitedThread, "exited-thread",
+     "barrier that threads of the block skip by leaving the kernel"},
+    {FindingKind::InvalidBarrier, "invalid-barrier",
+     "barrier of more threads than it counts, of a count that is not a "
+     "multiple of 32, or of a number from 16 on"},
+    {FindingKind::MisalignedRow, "misaligned",
+     "address of a row of a matrix is not a multiple of 16 bytes"},
+    {FindingKind::MisalignedMatrix, "misaligned",
+     "a matrix for wmma begins at an address, or has rows at a distance, that "
+     "is not a multiple of what the operation wants (the bytes of a lane, or "
+     "32 and 16 if those are fewer)"},
+    {FindingKind::Deadlock, "deadlock", "threads wait for each other forever"},
+    {FindingKind::Division, "division", "integer division by zero"},
+    {FindingKind::DivisionOverflow, "division",
+     "integer division overflows: the least number by -1"},
+    {FindingKind::StepLimit, "step-limit",
+     "a thread exceeds the limit of loop iterations"},
+    {FindingKind::TooManyCopies, "async.too-many",
+     "a thread begins asynchronous copies and never waits for them: too many "
+     "are under way"},
+    {FindingKind::MBarrier, "mbarrier",
+     "an mbarrier is used as it must not be"},
+    {FindingKind::TensorMap, "bulk-copy",
+     "a copy of a box does not fit its tensor map"},
+    {FindingKind::BulkSize, "bulk-copy",
+     "a copy in bulk is not of a multiple of 16 bytes"},
+    {FindingKind::MisalignedTile, "misaligned",
+     "address in workgroup memory of a copy in bulk is not aligned"},
+    {FindingKind::InactiveLane, "inactive-lane",
+     "shuffle of a value from a lane that takes no part in it"},
+    {FindingKind::ExitedLane, "exited-lane",
+     "warp operation for lanes that do not exist or have left the kernel"},
+    {FindingKind::Assertion, "assertion", "assertion failed"},
+    {FindingKind::Trap, "trap", "the kernel executes a trap"},
+};
+
+static constexpr bool areInOrder() {
+  for (size_t i = 0; i < std::size(kWords); ++i)
+    if (kWords[i].kind != FindingKind(i))
+      return false;
+  return true;
 }
+static_assert(areInOrder() &&
+              std::size(kWords) == size_t(FindingKind::Trap) + 1);
+
+static const Words &getWords(FindingKind kind) { return kWords[size_t(kind)]; }
+
+llvm::StringRef getKindName(FindingKind kind) { return getWords(kind).name; }
 
 static std::string getNoun(const Site &site) {
   if (site.isAsync)
@@ -129,73 +151,18 @@ std::string getMessage(const FindingKey &key, const KernelTables &tables) {
     return "data race on global memory: " + pair + " of different blocks, " +
            (tables.ordersBlocks ? "which no fences and atomic operations order"
                                 : "which nothing can order");
-  case FindingKind::SameValue:
-    return "threads write the same value to the same bytes, and nothing orders "
-           "them";
-  case FindingKind::NotWaited:
-    return "bytes of an asynchronous copy are used before the copy is waited "
-           "for";
-  case FindingKind::NotPublished:
-    return "an asynchronous copy is waited for, but no barrier lets other "
-           "threads see it";
-  case FindingKind::NotWaitedAtEnd:
-    return "a block ends while an asynchronous copy, for which no thread has "
-           "waited, uses its workgroup memory";
   case FindingKind::ProxyFence:
     return "nothing makes " + getNoun(other) +
            " known to the asynchronous proxy before " + getNoun(site);
-  case FindingKind::OutOfBounds:
-    return "access out of bounds";
-  case FindingKind::ReadOnly:
-    return "write to a read-only argument";
   case FindingKind::Misaligned:
     return "address is not a multiple of " + std::to_string(site.alignment) +
            " bytes, which the access promises";
-  case FindingKind::Uninitialized:
-    return "read of workgroup memory that no thread of the block has written";
   case FindingKind::Divergence:
     return key.otherSite ? "threads of a warp wait at different barriers"
                          : "matrix operation without all lanes of the warp";
-  case FindingKind::ExitedThread:
-    return "barrier that threads of the block skip by leaving the kernel";
-  case FindingKind::InvalidBarrier:
-    return "barrier of more threads than it counts, of a count that is not a "
-           "multiple of 32, or of a number from 16 on";
-  case FindingKind::MisalignedRow:
-    return "address of a row of a matrix is not a multiple of 16 bytes";
-  case FindingKind::MisalignedMatrix:
-    return "a matrix for wmma begins at an address, or has rows at a distance, "
-           "that is not a multiple of what the operation wants (the bytes of a "
-           "lane, or 32 and 16 if those are fewer)";
-  case FindingKind::Deadlock:
-    return "threads wait for each other forever";
-  case FindingKind::Division:
-    return "integer division by zero";
-  case FindingKind::DivisionOverflow:
-    return "integer division overflows: the least number by -1";
-  case FindingKind::StepLimit:
-    return "a thread exceeds the limit of loop iterations";
-  case FindingKind::TooManyCopies:
-    return "a thread begins asynchronous copies and never waits for them: "
-           "too many are under way";
-  case FindingKind::MBarrier:
-    return "an mbarrier is used as it must not be";
-  case FindingKind::TensorMap:
-    return "a copy of a box does not fit its tensor map";
-  case FindingKind::BulkSize:
-    return "a copy in bulk is not of a multiple of 16 bytes";
-  case FindingKind::MisalignedTile:
-    return "address in workgroup memory of a copy in bulk is not aligned";
-  case FindingKind::InactiveLane:
-    return "shuffle of a value from a lane that takes no part in it";
-  case FindingKind::ExitedLane:
-    return "warp operation for lanes that do not exist or have left the kernel";
-  case FindingKind::Assertion:
-    return "assertion failed";
-  case FindingKind::Trap:
-    return "the kernel executes a trap";
+  default:
+    return getWords(key.kind).message.str();
   }
-  llvm_unreachable("unknown kind of finding");
 }
 
 /// The verb for what a thread does where the finding is no access to memory.

@@ -19,6 +19,9 @@
 
 namespace mlir::workgroup::emulator {
 
+/// The kind of a finding as reports name it, as `race.shared`.
+llvm::StringRef getKindName(FindingKind kind);
+
 /// The message of a finding, in one sentence without a full stop.
 std::string getMessage(const FindingKey &key, const KernelTables &tables);
 
