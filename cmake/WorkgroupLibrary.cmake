@@ -20,19 +20,23 @@ function(workgroup_library)
        ${CMAKE_CURRENT_SOURCE_DIR})
   string(REPLACE "/" "" name "Workgroup${folder}")
   workgroup_find_uses(${folder} uses)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT ARG_LLVM)
-    # Without a precompiled header, units cost what their headers do, more than all
-    # that is in a folder: there are three.
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS
+     AND NOT ARG_LLVM
+     OR (CMAKE_UNITY_BUILD AND NOT (ARG_LLVM OR ARG_INTO OR ARG_ALONE)))
+    # A unit costs what its headers do, even precompiled ones: units span folders.
     list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     target_sources(WorkgroupObjects PRIVATE ${ARG_SOURCES})
-    set(group Others)
-    if(folder MATCHES "^(Analysis|Transforms)/")
-      set(group ${CMAKE_MATCH_1})
+    if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+      # Without one they cost more than all else: there are three units.
+      set(group Others)
+      if(folder MATCHES "^(Analysis|Transforms)/")
+        set(group ${CMAKE_MATCH_1})
+      endif()
+      set_source_files_properties(
+        ${ARG_SOURCES} TARGET_DIRECTORY WorkgroupObjects
+        PROPERTIES UNITY_GROUP ${group})
+      set_target_properties(WorkgroupObjects PROPERTIES UNITY_BUILD_MODE GROUP)
     endif()
-    set_source_files_properties(
-      ${ARG_SOURCES} TARGET_DIRECTORY WorkgroupObjects PROPERTIES UNITY_GROUP
-                                                                  ${group})
-    set_target_properties(WorkgroupObjects PROPERTIES UNITY_BUILD_MODE GROUP)
     return()
   endif()
   add_library(${name} OBJECT ${ARG_SOURCES})
