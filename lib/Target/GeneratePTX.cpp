@@ -88,9 +88,9 @@ void reportErrors(ModuleOp module, const LLVMErrors &errors,
   SmallVector<std::pair<Location, std::string>> reported;
   for (const LLVMError &error : errors) {
     Location loc = findFunction(module, error.function);
-    if (const SourceLocation &place = error.location; place.line > 0)
-      loc = FileLineColLoc::get(module.getContext(), place.file, place.line,
-                                place.column);
+    if (const SourceLocation &location = error.location; location.line > 0)
+      loc = FileLineColLoc::get(module.getContext(), location.file,
+                                location.line, location.column);
     // It says the same once for each part of an operation.
     std::pair<Location, std::string> report(loc, error.message);
     if (llvm::is_contained(reported, report))
@@ -111,7 +111,7 @@ static LLVMError readReason(StringRef reason) {
   return error;
 }
 
-/// Finds the place of `error` in `llvmModule` if it is about an intrinsic,
+/// Finds the location of `error` in `llvmModule` if it is about an intrinsic,
 /// which is all that the back end says of some.
 static void locateIntrinsic(const llvm::Module &llvmModule, LLVMError &error) {
   constexpr StringLiteral kIntrinsic = "intrinsic %";
@@ -195,8 +195,8 @@ static LLVMErrors generateAgain(ModuleOp module, NVVM::NVVMTargetAttr target,
   return generate(module, program, target).errors;
 }
 
-/// The errors of generating code for `bitcode`, each with the place that it is
-/// about or, where LLVM does not say, the kernel.
+/// The errors of generating code for `bitcode`, each with the location that it
+/// is about or, where LLVM does not say, the kernel.
 static LLVMErrors locateErrors(ModuleOp module, NVVM::NVVMTargetAttr target,
                                StringRef libdevice,
                                const std::string &bitcode) {
@@ -206,20 +206,20 @@ static LLVMErrors locateErrors(ModuleOp module, NVVM::NVVMTargetAttr target,
     return errors;
   for (LLVMError &error : errors)
     locateIntrinsic(*source.module, error);
-  auto isPlaced = [](const LLVMError &error) {
+  auto hasLocation = [](const LLVMError &error) {
     return !error.function.empty();
   };
-  if (llvm::all_of(errors, isPlaced))
+  if (llvm::all_of(errors, hasLocation))
     return errors;
   for (const llvm::Function &function : *source.module)
     if (!function.isDeclaration() && !function.hasLocalLinkage())
       for (LLVMError &error : generateAgain(module, target, libdevice, bitcode,
                                             function.getName())) {
-        if (!isPlaced(error))
+        if (!hasLocation(error))
           error.function = function.getName().str();
         errors.push_back(std::move(error));
       }
-  llvm::erase_if(errors, std::not_fn(isPlaced));
+  llvm::erase_if(errors, std::not_fn(hasLocation));
   return errors;
 }
 

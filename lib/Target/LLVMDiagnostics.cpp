@@ -27,12 +27,12 @@ using namespace llvm;
 
 namespace mlir::workgroup {
 
-SourceLocation getLocation(const DILocation &place) {
-  if (place.getLine() == 0)
+SourceLocation getLocation(const DILocation &location) {
+  if (location.getLine() == 0)
     return {};
-  SmallString<128> path(place.getDirectory());
-  sys::path::append(path, place.getFilename());
-  return {path.str().str(), place.getLine(), place.getColumn()};
+  SmallString<128> path(location.getDirectory());
+  sys::path::append(path, location.getFilename());
+  return {path.str().str(), location.getLine(), location.getColumn()};
 }
 
 SourceLocation getLocation(const Instruction &instruction) {
@@ -41,12 +41,12 @@ SourceLocation getLocation(const Instruction &instruction) {
 }
 
 SourceLocation getLocation(const Function &function) {
-  const DISubprogram *place = function.getSubprogram();
-  if (!place || place->getLine() == 0)
+  const DISubprogram *location = function.getSubprogram();
+  if (!location || location->getLine() == 0)
     return {};
-  SmallString<128> path(place->getDirectory());
-  sys::path::append(path, place->getFilename());
-  return {path.str().str(), place->getLine(), 0};
+  SmallString<128> path(location->getDirectory());
+  sys::path::append(path, location->getFilename());
+  return {path.str().str(), location->getLine(), 0};
 }
 
 /// As above; of the directory, that knows only together with the file.
@@ -70,7 +70,7 @@ static void locateAt(const Instruction *instruction, LLVMError &error) {
   error.location = getLocation(*instruction);
 }
 
-/// The errors that know their place, of all that there are.
+/// The errors that know their location, of all that there are.
 static const DiagnosticInfoWithLocationBase *
 getLocated(const DiagnosticInfo &info) {
   switch (info.getKind()) {

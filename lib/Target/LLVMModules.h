@@ -38,7 +38,7 @@ std::unique_ptr<llvm::TargetMachine> createTargetMachine(StringRef chip,
 LogicalResult finishModule(ModuleOp module, llvm::Module &llvmModule,
                            llvm::TargetMachine &machine, StringRef libdevice);
 
-/// Emits `errors` at their places in `module`: `what`, then what LLVM says.
+/// Emits `errors` at their locations in `module`: `what`, then what LLVM says.
 void reportErrors(ModuleOp module, const LLVMErrors &errors, const Twine &what);
 
 } // namespace mlir::workgroup

@@ -14,43 +14,44 @@
 
 namespace mlir::workgroup {
 
-/// The mark that tells a scope of further places from others.
+/// The mark that tells a scope of further locations from others.
 static constexpr unsigned kFurther = 1;
 
 /// Places, each of which is where something starts.
 using Places = llvm::SmallSetVector<FileLineColRange, 2>;
 
-/// Adds the places that `loc` points to: the innermost file and line, or those
-/// of all parts of a fused location.
-static void collectPlaces(Location loc, Places &places) {
+/// Adds the locations that `loc` points to: the innermost file and line, or
+/// those of all parts of a fused location.
+static void collectPlaces(Location loc, Places &locations) {
   if (auto range = dyn_cast<FileLineColRange>(loc)) {
-    places.insert(FileLineColLoc::get(range.getFilename(), range.getStartLine(),
-                                      range.getStartColumn()));
+    locations.insert(FileLineColLoc::get(
+        range.getFilename(), range.getStartLine(), range.getStartColumn()));
   } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    size_t before = places.size();
-    collectPlaces(call.getCallee(), places);
-    if (places.size() == before)
-      collectPlaces(call.getCaller(), places);
+    size_t before = locations.size();
+    collectPlaces(call.getCallee(), locations);
+    if (locations.size() == before)
+      collectPlaces(call.getCaller(), locations);
   } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
     for (Location part : fused.getLocations())
-      collectPlaces(part, places);
+      collectPlaces(part, locations);
   } else if (auto name = dyn_cast<NameLoc>(loc)) {
-    collectPlaces(name.getChildLoc(), places);
+    collectPlaces(name.getChildLoc(), locations);
   } else if (auto opaque = dyn_cast<OpaqueLoc>(loc)) {
-    collectPlaces(opaque.getFallbackLocation(), places);
+    collectPlaces(opaque.getFallbackLocation(), locations);
   }
 }
 
-SmallVector<FileLineColRange> getPlaces(Location loc) {
-  Places places;
-  collectPlaces(loc, places);
-  return places.takeVector();
+SmallVector<FileLineColRange> getLocations(Location loc) {
+  Places locations;
+  collectPlaces(loc, locations);
+  return locations.takeVector();
 }
 
-/// The place that `loc` points to: the innermost file and line in it, if any.
+/// The location that `loc` points to: the innermost file and line in it, if
+/// any.
 static FileLineColRange findFileLoc(Location loc) {
-  SmallVector<FileLineColRange> places = getPlaces(loc);
-  return places.empty() ? FileLineColRange() : places.front();
+  SmallVector<FileLineColRange> locations = getLocations(loc);
+  return locations.empty() ? FileLineColRange() : locations.front();
 }
 
 static LLVM::DICompileUnitAttr makeCompileUnit(MLIRContext *context,
@@ -61,16 +62,16 @@ static LLVM::DICompileUnitAttr makeCompileUnit(MLIRContext *context,
       /*isOptimized=*/true, LLVM::DIEmissionKind::LineTablesOnly);
 }
 
-/// `place` as one of the function that `scope` is of.
-static Location makePlace(FileLineColRange place, LLVM::DISubprogramAttr scope,
-                          bool isFurther) {
-  MLIRContext *context = place.getContext();
+/// `location` as one of the function that `scope` is of.
+static Location makeLocation(FileLineColRange location,
+                             LLVM::DISubprogramAttr scope, bool isFurther) {
+  MLIRContext *context = location.getContext();
   auto file =
-      LLVM::DIFileAttr::get(context, place.getFilename().getValue(), "");
+      LLVM::DIFileAttr::get(context, location.getFilename().getValue(), "");
   if (!isFurther && file == scope.getFile())
-    return FusedLoc::get(context, {place}, scope);
+    return FusedLoc::get(context, {location}, scope);
   return FusedLoc::get(
-      context, {place},
+      context, {location},
       LLVM::DILexicalBlockFileAttr::get(scope, file, isFurther ? kFurther : 0));
 }
 
@@ -78,15 +79,16 @@ static Location makePlace(FileLineColRange place, LLVM::DISubprogramAttr scope,
 /// programs that were compiled with one, and keep it.
 static Location translate(Location loc, LLVM::DISubprogramAttr scope) {
   using Scope = FusedLocWith<LLVM::DILocalScopeAttr>;
-  SmallVector<FileLineColRange> places = getPlaces(loc);
-  if (places.empty() || loc->findInstanceOf<Scope>())
+  SmallVector<FileLineColRange> locations = getLocations(loc);
+  if (locations.empty() || loc->findInstanceOf<Scope>())
     return loc;
-  if (places.size() == 1 &&
-      places.front().getFilename() == scope.getFile().getName())
-    return places.front();
+  if (locations.size() == 1 &&
+      locations.front().getFilename() == scope.getFile().getName())
+    return locations.front();
   std::optional<Location> chain;
-  for (FileLineColRange place : llvm::reverse(places)) {
-    Location here = makePlace(place, scope, place != places.front());
+  for (FileLineColRange location : llvm::reverse(locations)) {
+    Location here =
+        makeLocation(location, scope, location != locations.front());
     chain = chain ? Location(CallSiteLoc::get(here, *chain)) : here;
   }
   return *chain;
@@ -98,10 +100,10 @@ static void addScope(LLVM::LLVMFuncOp function) {
   if (function.isExternal() || loc->findInstanceOf<Scope>())
     return;
   MLIRContext *context = function.getContext();
-  FileLineColRange place = findFileLoc(loc);
+  FileLineColRange location = findFileLoc(loc);
   auto file = LLVM::DIFileAttr::get(
-      context, place ? place.getFilename().getValue() : "<unknown>", "");
-  unsigned line = place ? place.getStartLine() : 0;
+      context, location ? location.getFilename().getValue() : "<unknown>", "");
+  unsigned line = location ? location.getStartLine() : 0;
   auto scope = LLVM::DISubprogramAttr::get(
       context, DistinctAttr::create(UnitAttr::get(context)),
       makeCompileUnit(context, file), file, function.getNameAttr(),
@@ -114,8 +116,8 @@ static void addScope(LLVM::LLVMFuncOp function) {
       [&](Operation *op) { op->setLoc(translate(op->getLoc(), scope)); });
 }
 
-bool isFurtherPlace(const llvm::DILocation &place) {
-  auto *scope = dyn_cast<llvm::DILexicalBlockFile>(place.getScope());
+bool isFurtherLocation(const llvm::DILocation &location) {
+  auto *scope = dyn_cast<llvm::DILexicalBlockFile>(location.getScope());
   return scope && scope->getDiscriminator() == kFurther;
 }
 
@@ -168,9 +170,10 @@ static void leaveOtherScopes(LLVM::LLVMFuncOp function) {
                         !outermost->findInstanceOf<Scope>();
     if (op == function || isCalledHere || (scope && scope == own.getMetadata()))
       return;
-    FileLineColRange place = findFileLoc(op->getLoc());
-    op->setLoc(place ? makePlace(place, own.getMetadata(), /*isFurther=*/false)
-                     : UnknownLoc::get(op->getContext()));
+    FileLineColRange location = findFileLoc(op->getLoc());
+    op->setLoc(location ? makeLocation(location, own.getMetadata(),
+                                       /*isFurther=*/false)
+                        : UnknownLoc::get(op->getContext()));
   });
 }
 

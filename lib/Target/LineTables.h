@@ -9,7 +9,7 @@
 // PTX has line tables (`.loc`), by which tools find the source of an
 // instruction. LLVM makes them from debug scopes: each function gets a
 // subprogram, and each operation one location in it. A fused location has
-// several places, which are written as a chain of inlined calls.
+// several locations, which are written as a chain of inlined calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,24 +25,25 @@ class DILocation;
 
 namespace mlir::workgroup {
 
-/// The places that `loc` tells of: the innermost one or, of a fused location,
-/// that of each part.
-SmallVector<FileLineColRange> getPlaces(Location loc);
+/// The locations that `loc` tells of: the innermost one or, of a fused
+/// location, that of each part.
+SmallVector<FileLineColRange> getLocations(Location loc);
 
 /// Gives every function of `kernels` what its translation needs to keep the
 /// locations of its operations: a debug scope. Upstream's
 /// `ensure-debug-info-scope-on-llvm-func` does not look into a `gpu.module`.
 ///
-/// An operation gets the innermost place of its location, in the file that the
-/// place is in. Of a fused location the further places follow as if the first
-/// had been inlined there, which `isFurtherPlace` tells from calls.
+/// An operation gets the innermost location of its location, in the file that
+/// the location is in. Of a fused location the further locations follow as if
+/// the first had been inlined there, which `isFurtherLocation` tells from
+/// calls.
 ///
 /// Debug information that imported code brings along is reduced to lines, all
 /// that is used of it.
 void addLineTables(gpu::GPUModuleOp kernels);
 
-/// True if `place`, where another one is inlined, stands beside it.
-bool isFurtherPlace(const llvm::DILocation &place);
+/// True if `location`, where another one is inlined, stands beside it.
+bool isFurtherLocation(const llvm::DILocation &location);
 
 } // namespace mlir::workgroup
 

@@ -136,11 +136,11 @@ std::optional<AlignedAccess> getAlignedAccess(Operation *op);
 
 /// The distance in bytes of the first element of `memref` from the start of its
 /// root buffer; nothing if it is not constant.
-std::optional<int64_t> getConstantPlace(Value memref);
+std::optional<int64_t> getConstantOffset(Value memref);
 
 /// The distance in bytes of the first element that `access` touches from the
 /// start of its root buffer; nothing if it is not constant.
-std::optional<int64_t> getConstantPlace(const AlignedAccess &access);
+std::optional<int64_t> getConstantOffset(const AlignedAccess &access);
 
 /// The alignment in bytes, a power of two, that `buffer` must have for the
 /// accesses to it to be aligned as they promise or need: those of the same

@@ -46,7 +46,7 @@ struct AccessFootprint {
   /// different bases, or of different roots that may overlap, cannot be
   /// compared (`ThreadAccesses::areComparable`).
   Value basis;
-  SmallVector<LinearIndex, 1> place;
+  SmallVector<LinearIndex, 1> coordinates;
   /// `count` places, `stride` units apart in coordinate `coordinate`; `limit`
   /// at most, if that is not 0.
   struct Extent {

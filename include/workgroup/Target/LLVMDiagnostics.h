@@ -34,16 +34,16 @@ struct LLVMError {
   std::string message;
   /// The function that it is about; empty if it is not known.
   std::string function;
-  /// The place in the source text; line 0 if that is not known.
+  /// The location in the source text; line 0 if that is not known.
   SourceLocation location;
 };
 
 using LLVMErrors = std::vector<LLVMError>;
 
-/// The place in the source text that `place` tells.
-SourceLocation getLocation(const llvm::DILocation &place);
+/// The location in the source text that `location` tells.
+SourceLocation getLocation(const llvm::DILocation &location);
 
-/// The place of `instruction` in the source text, by its debug location.
+/// The location of `instruction` in the source text, by its debug location.
 SourceLocation getLocation(const llvm::Instruction &instruction);
 
 /// The line at which the source text has `function`; column 0.

@@ -53,14 +53,14 @@ enum class SyncVerdict { Safe, Maybe, Race, Unfixable, Divergent };
 struct SyncFinding {
   SyncVerdict verdict = SyncVerdict::Maybe;
   /// An operation, by its name, and where it stands.
-  struct Place {
+  struct Site {
     std::string op;
     LocationAttr location;
   };
   /// The operation that is wrong, and the other access if there is one. The
   /// operations may be copies of those of the program, in place of calls.
-  Place at;
-  std::optional<Place> other;
+  Site at;
+  std::optional<Site> other;
   std::string message;
   SmallVector<std::pair<LocationAttr, std::string>, 1> notes;
   /// Two threads for which it happens, by their ids: that of `other` first, or
@@ -70,7 +70,7 @@ struct SyncFinding {
   SmallVector<std::array<int64_t, 3>, 2> blocks;
   /// The place where they meet, in bytes from where the buffer begins or, if
   /// its strides are not constants, as indices.
-  SmallVector<int64_t, 1> place;
+  SmallVector<int64_t, 1> coordinates;
 };
 
 struct SyncReport {
@@ -82,14 +82,14 @@ struct SyncReport {
 
 /// A pair of accesses that a barrier orders.
 struct OrderedPair {
-  SyncFinding::Place first, second;
+  SyncFinding::Site first, second;
   /// The second one is of a later iteration of a loop around both.
   bool isInLaterIteration = false;
   /// Two threads that touch the same memory, by their ids, and where they meet:
   /// in bytes or, if `isInBytes` is not set, as indices. Empty if none are
   /// known.
   SmallVector<std::array<int64_t, 3>, 2> threads;
-  SmallVector<int64_t, 1> place;
+  SmallVector<int64_t, 1> coordinates;
   bool isInBytes = false;
   /// Why it is not known whether there are such threads.
   std::string reason;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
-#include "Analysis/Memory/PointerPlace.h"
+#include "Analysis/Memory/PointerAddress.h"
 #include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -130,12 +130,12 @@ void AccessCollector::add(ThreadAccess access, OpOperand &operand,
   };
   if (shape && llvm::any_of(shape->dimensions, isNothing))
     return;
-  if (shape && target.place &&
-      shape->dimensions.size() == target.place->dimensions.size()) {
+  if (shape && target.address &&
+      shape->dimensions.size() == target.address->dimensions.size()) {
     AccessShape touched = *shape;
     if (isa<vector::MaskOp>(access.op->getParentOp()))
       touched.setMasked();
-    access.footprint = getFootprint(*target.place, touched);
+    access.footprint = getFootprint(*target.address, touched);
   }
   result.accesses.push_back(std::move(access));
 }
@@ -193,7 +193,7 @@ void AccessCollector::addVector(AccessKind kind, OpOperand &operand,
 void AccessCollector::addAll(ThreadAccess access, OpOperand &operand) {
   const PointsTo::Target &target = pointsTo->getTarget(operand.get());
   add(std::move(access), operand,
-      target.place ? AccessShape::ofAll(*target.place) : std::nullopt);
+      target.address ? AccessShape::ofAll(*target.address) : std::nullopt);
 }
 
 void AccessCollector::addAnywhere(ThreadAccess access, MemorySpace space) {
@@ -358,9 +358,10 @@ bool AccessCollector::visitWarp(Operation *op) {
         AccessShape shape = AccessShape::ofElement(load.getIndices());
         OpOperand &operand = load.getSrcMemrefMutable();
         const PointsTo::Target &target = pointsTo->getTarget(operand.get());
-        if (target.place)
-          shape.setRun(llvm::divideCeil(kRowBytes, target.place->elementBytes),
-                       op->getContext());
+        if (target.address)
+          shape.setRun(
+              llvm::divideCeil(kRowBytes, target.address->elementBytes),
+              op->getContext());
         // Lanes of which no address is used are told where lanes are known.
         if (load.getNumTiles() < 4 && !getBlockShape(scope).hasLanes())
           shape.setMasked();
@@ -405,8 +406,8 @@ void AccessCollector::addWarpgroupStore(nvgpu::WarpgroupMmaStoreOp store) {
   const PointsTo::Target &target = pointsTo->getTarget(operand.get());
   ThreadAccess access = make(store, AccessKind::Write);
   std::optional<AccessShape> shape;
-  if (target.place)
-    shape = AccessShape::ofAll(*target.place);
+  if (target.address)
+    shape = AccessShape::ofAll(*target.address);
   if (getBlockShape(scope).getNumThreads() == kNumThreads)
     access.accessScope = AccessScope::Block;
   else if (shape)

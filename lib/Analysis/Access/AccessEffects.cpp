@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
-#include "Analysis/Memory/PointerPlace.h"
+#include "Analysis/Memory/PointerAddress.h"
 #include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

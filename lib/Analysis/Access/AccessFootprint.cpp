@@ -31,9 +31,9 @@ AccessShape AccessShape::ofMap(AffineMap map, ValueRange operands) {
   return shape;
 }
 
-std::optional<AccessShape> AccessShape::ofAll(const MemRefPlace &place) {
+std::optional<AccessShape> AccessShape::ofAll(const MemRefAddress &address) {
   AccessShape shape;
-  for (const MemRefPlace::Dimension &dimension : place.dimensions) {
+  for (const MemRefAddress::Dimension &dimension : address.dimensions) {
     if (!dimension.extent)
       return std::nullopt;
     shape.dimensions.push_back({{}, dimension.extent, /*isInBounds=*/false});
@@ -98,7 +98,7 @@ static void foldRuns(AccessFootprint &footprint) {
   llvm::stable_sort(footprint.box, [](auto &lhs, auto &rhs) {
     return std::abs(lhs.stride) < std::abs(rhs.stride);
   });
-  unsigned last = footprint.place.size() - 1;
+  unsigned last = footprint.coordinates.size() - 1;
   llvm::erase_if(footprint.box, [&](const AccessFootprint::Extent &extent) {
     std::optional<int64_t> count = getConstantIntValue(extent.count);
     if (count == 1 || (count && extent.stride == 0))
@@ -110,16 +110,17 @@ static void foldRuns(AccessFootprint &footprint) {
   });
 }
 
-AccessFootprint getFootprint(const MemRefPlace &place,
+AccessFootprint getFootprint(const MemRefAddress &address,
                              const AccessShape &shape) {
   AccessFootprint footprint;
-  footprint.basis = place.basis;
-  footprint.place = place.origin;
-  footprint.bounds = place.bounds;
-  footprint.run = place.basis ? 1 : place.elementBytes;
+  footprint.basis = address.basis;
+  footprint.coordinates = address.origin;
+  footprint.bounds = address.bounds;
+  footprint.run = address.basis ? 1 : address.elementBytes;
   footprint.isPartial = shape.isPartial;
-  for (auto [at, along] : llvm::zip_equal(shape.dimensions, place.dimensions)) {
-    footprint.place[along.coordinate].add(at.index, along.stride);
+  for (auto [at, along] :
+       llvm::zip_equal(shape.dimensions, address.dimensions)) {
+    footprint.coordinates[along.coordinate].add(at.index, along.stride);
     AccessFootprint::Bound bound{at.index, along.extent};
     if (at.isInBounds && along.extent && !at.index.isConstant() &&
         !llvm::is_contained(footprint.bounds, bound))
@@ -144,7 +145,7 @@ AccessFootprint getFootprint(const MemRefPlace &place,
 /// first.
 static std::optional<int64_t> getReach(const AccessFootprint &footprint,
                                        unsigned coordinate) {
-  bool isLast = coordinate + 1 == footprint.place.size();
+  bool isLast = coordinate + 1 == footprint.coordinates.size();
   int64_t reach = isLast ? footprint.run - 1 : 0;
   for (const AccessFootprint::Extent &extent : footprint.box) {
     if (extent.coordinate != coordinate)
@@ -163,9 +164,11 @@ static std::optional<int64_t> getReach(const AccessFootprint &footprint,
 }
 
 bool areApart(const AccessFootprint &lhs, const AccessFootprint &rhs) {
-  if (lhs.basis != rhs.basis || lhs.place.size() != rhs.place.size())
+  if (lhs.basis != rhs.basis ||
+      lhs.coordinates.size() != rhs.coordinates.size())
     return false;
-  for (auto [i, left, right] : llvm::enumerate(lhs.place, rhs.place)) {
+  for (auto [i, left, right] :
+       llvm::enumerate(lhs.coordinates, rhs.coordinates)) {
     int64_t distance;
     if (left.terms != right.terms || left.affineTerms != right.affineTerms ||
         llvm::SubOverflow(right.constant, left.constant, distance))

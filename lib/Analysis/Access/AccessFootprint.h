@@ -17,7 +17,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSFOOTPRINT_H
 #define WORKGROUP_LIB_ANALYSIS_ACCESS_ACCESSFOOTPRINT_H
 
-#include "Analysis/Memory/MemRefPlace.h"
+#include "Analysis/Memory/MemRefAddress.h"
 #include "mlir/Interfaces/VectorInterfaces.h"
 
 namespace mlir::workgroup {
@@ -45,7 +45,7 @@ struct AccessShape {
   /// The element at the results of `map`.
   static AccessShape ofMap(AffineMap map, ValueRange operands);
   /// All elements; nothing if an extent is not known.
-  static std::optional<AccessShape> ofAll(const MemRefPlace &place);
+  static std::optional<AccessShape> ofAll(const MemRefAddress &address);
   /// The elements that a transfer accesses at most.
   static AccessShape ofTransfer(VectorTransferOpInterface transfer);
 
@@ -59,8 +59,8 @@ struct AccessShape {
   void setMasked();
 };
 
-/// The footprint of the elements `shape` of a memref at `place`.
-AccessFootprint getFootprint(const MemRefPlace &place,
+/// The footprint of the elements `shape` of a memref at `address`.
+AccessFootprint getFootprint(const MemRefAddress &address,
                              const AccessShape &shape);
 
 /// True if footprints of one basis and root, where all values have the same

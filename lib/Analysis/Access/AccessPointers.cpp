@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
-#include "Analysis/Memory/PointerPlace.h"
+#include "Analysis/Memory/PointerAddress.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -131,7 +131,7 @@ void BlockRaceFinder::classify() {
     made.footprint = conflicts.getFootprint(number);
     SymbolicCondition condition =
         std::exchange(made.footprint.condition, SymbolicCondition());
-    for (SymbolicForm &coordinate : made.footprint.place)
+    for (SymbolicForm &coordinate : made.footprint.coordinates)
       coordinate.constant = 0;
     auto isMember = [&](const AccessClass &known) {
       const ThreadAccess &other = accesses.getAccesses()[known.members.front()];
@@ -164,7 +164,7 @@ void BlockRaceFinder::classify() {
 BlockRaceFinder::Constants
 BlockRaceFinder::getConstants(unsigned access) const {
   Constants constants;
-  for (const SymbolicForm &place : conflicts.getFootprint(access).place)
+  for (const SymbolicForm &place : conflicts.getFootprint(access).coordinates)
     constants.push_back(place.constant);
   return constants;
 }
@@ -213,7 +213,7 @@ getHull(const Footprint &footprint,
         const std::set<SmallVector<int64_t, 2>> &constants) {
   constexpr int64_t kMaxLength = int64_t(1) << 40;
   Footprint hull = footprint;
-  for (auto [number, place] : llvm::enumerate(hull.place)) {
+  for (auto [number, place] : llvm::enumerate(hull.coordinates)) {
     std::set<int64_t> numbers;
     for (const SmallVector<int64_t, 2> &constant : constants)
       numbers.insert(constant[number]);
@@ -255,7 +255,7 @@ BlockRaceFinder::findMeeting(const AccessClass &first,
     return std::nullopt;
   for (const Constants &difference : differences) {
     Footprint moved = first.footprint;
-    for (auto [place, by] : llvm::zip_equal(moved.place, difference))
+    for (auto [place, by] : llvm::zip_equal(moved.coordinates, difference))
       place.constant = by;
     if (mayMeet(moved, second.footprint))
       meeting.insert(difference);

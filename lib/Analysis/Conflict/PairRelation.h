@@ -103,7 +103,7 @@ struct Conflict {
     std::array<int64_t, 3> threads[2] = {};
     /// The blocks that they are of, where that is what is asked for.
     std::array<int64_t, 3> blocks[2] = {};
-    SmallVector<int64_t, 1> place;
+    SmallVector<int64_t, 1> coordinates;
     /// The iterations of the loops around, for both threads; with values that
     /// the launch may choose.
     SmallVector<std::pair<const KernelLoop *, std::array<int64_t, 2>>, 2>

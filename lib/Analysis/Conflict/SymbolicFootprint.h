@@ -34,7 +34,7 @@ struct SymbolicFootprint {
       return limit != 0 ? std::optional(limit) : std::nullopt;
     }
   };
-  SmallVector<SymbolicForm, 2> place;
+  SmallVector<SymbolicForm, 2> coordinates;
   SmallVector<Extent, 1> box;
   int64_t run = 1;
   SymbolicCondition condition;

@@ -40,7 +40,8 @@ ThreadConflictQuery::ThreadConflictQuery(const ConflictMeans &means,
   mayBeSame = isOf(AccessScope::Warp);
   isAnybody = isOf(AccessScope::Block) || relation.mayBeSame ||
               (mayBeSame && !index.getShape().getNumThreads());
-  for (auto [lhs, rhs] : llvm::zip_equal(first.place, second.place)) {
+  for (auto [lhs, rhs] :
+       llvm::zip_equal(first.coordinates, second.coordinates)) {
     Form left = lhs.constant, right = rhs.constant;
     for (auto [atom, factor] : lhs.terms)
       if (!isSame(*atom, relation) || rhs.getFactor(atom) != factor)
@@ -63,7 +64,7 @@ static bool startsAtFirst(const Footprint &footprint, unsigned coordinate) {
 std::optional<int64_t> ThreadConflictQuery::getReach(const Footprint &footprint,
                                                      unsigned coordinate) {
   int64_t reach =
-      coordinate + 1 == footprint.place.size() ? footprint.run - 1 : 0;
+      coordinate + 1 == footprint.coordinates.size() ? footprint.run - 1 : 0;
   for (const Footprint::Extent &extent : footprint.box) {
     if (extent.coordinate != coordinate)
       continue;
@@ -105,11 +106,12 @@ static bool areOfThread(ArrayRef<Form> forms) {
 
 /// The places of all threads, as far as they follow from the thread: in the
 /// coordinates in which both footprints do.
-std::optional<ThreadPlaces>
-ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
-  ThreadPlaces places;
+std::optional<ThreadCoordinates>
+ThreadConflictQuery::getCoordinates(const Footprint &footprint,
+                                    ArrayRef<Form> own) {
+  ThreadCoordinates values;
   unsigned last = own.size() - 1;
-  places.starts.assign(tables->getNumThreads(), 0);
+  values.starts.assign(tables->getNumThreads(), 0);
   for (unsigned i = 0; i <= last; ++i) {
     bool isUsable = areOfThread(firstOwn[i]) && areOfThread(secondOwn[i]) &&
                     getReach(first, i) && getReach(second, i);
@@ -121,19 +123,19 @@ ThreadConflictQuery::getPlaces(const Footprint &footprint, ArrayRef<Form> own) {
     if (!table)
       return std::nullopt;
     if (i == last) {
-      places.starts = std::move(*table);
-      places.run = *getReach(footprint, i) + 1;
+      values.starts = std::move(*table);
+      values.run = *getReach(footprint, i) + 1;
       continue;
     }
-    places.keys.push_back(std::move(*table));
+    values.keys.push_back(std::move(*table));
   }
   if (relation.threads == PairRelation::OfOneWarp) {
-    places.keys.emplace_back(tables->getNumThreads());
-    for (auto [thread, warp] : llvm::enumerate(places.keys.back()))
+    values.keys.emplace_back(tables->getNumThreads());
+    for (auto [thread, warp] : llvm::enumerate(values.keys.back()))
       warp = thread / kWarpSize;
   }
-  places.isPossible = tables->getPossible(footprint.condition);
-  return places;
+  values.isPossible = tables->getPossible(footprint.condition);
+  return values;
 }
 
 bool ThreadConflictQuery::isPair(unsigned first, unsigned second) const {
@@ -149,8 +151,8 @@ bool ThreadConflictQuery::isPair(unsigned first, unsigned second) const {
 bool ThreadConflictQuery::cannotMeet() {
   if (!tables || isOfTwoBlocks())
     return false;
-  std::optional<ThreadPlaces> lhs = getPlaces(first, firstOwn);
-  std::optional<ThreadPlaces> rhs = getPlaces(second, secondOwn);
+  std::optional<ThreadCoordinates> lhs = getCoordinates(first, firstOwn);
+  std::optional<ThreadCoordinates> rhs = getCoordinates(second, secondOwn);
   if (!lhs || !rhs)
     return false;
   constexpr size_t kMaxMeetings = 8;
@@ -163,8 +165,8 @@ bool ThreadConflictQuery::cannotMeet() {
 /// The places of `footprint` along `coordinate`.
 static PairEquations::Place getPlace(const Footprint &footprint,
                                      unsigned coordinate) {
-  PairEquations::Place place{footprint.place[coordinate], {}};
-  if (coordinate + 1 == footprint.place.size())
+  PairEquations::Place place{footprint.coordinates[coordinate], {}};
+  if (coordinate + 1 == footprint.coordinates.size())
     place.steps.push_back(
         {SymbolicForm(footprint.run), /*stride=*/1, footprint.run});
   for (const Footprint::Extent &extent : footprint.box)
@@ -230,7 +232,7 @@ ThreadConflictQuery::makeWitness(System &system, ArrayRef<System::Row> place) {
         witness.blocks[side][dim] = evaluate(index.getBlockId(dim));
     }
   for (const System::Row &coordinate : place)
-    witness.place.push_back(system.evaluate(coordinate));
+    witness.coordinates.push_back(system.evaluate(coordinate));
   return witness;
 }
 
@@ -294,8 +296,9 @@ ThreadConflictQuery::solve(std::optional<std::pair<unsigned, unsigned>> threads,
       system.get(index.getThreadId(dim), side);
     for (unsigned dim = 0; dim < 3 && isOfTwoBlocks(); ++dim)
       system.get(index.getBlockId(dim), side);
-    for (unsigned i = 0; i < first.place.size() && side == System::First; ++i)
-      place.push_back(system.get(first.place[i], side));
+    for (unsigned i = 0; i < first.coordinates.size() && side == System::First;
+         ++i)
+      place.push_back(system.get(first.coordinates[i], side));
   }
   System::Answer answer = system.solve(isRational);
   effort.spent += system.getEffort();

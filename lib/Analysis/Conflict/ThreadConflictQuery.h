@@ -61,8 +61,8 @@ private:
   bool isSeparateByDifferences();
   bool isSeparateByThreads(const Mixture &mixture);
   std::vector<ThreadTables::Table> getTraits(const Footprint &footprint);
-  std::optional<ThreadPlaces> getPlaces(const Footprint &footprint,
-                                        ArrayRef<Form> own);
+  std::optional<ThreadCoordinates> getCoordinates(const Footprint &footprint,
+                                                  ArrayRef<Form> own);
   bool isPair(unsigned first, unsigned second) const;
   std::optional<std::pair<unsigned, unsigned>> findPair(ArrayRef<unsigned> lhs,
                                                         ArrayRef<unsigned> rhs);

@@ -35,7 +35,7 @@ ThreadConflicts::ThreadConflicts(Operation *scope,
         std::array{*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
   // As if all places of which nothing is known were one.
   AccessFootprint anywhere;
-  anywhere.place.push_back(LinearIndex());
+  anywhere.coordinates.push_back(LinearIndex());
   for (const ThreadAccess &access : accesses.getAccesses()) {
     const AccessFootprint &footprint = access.footprint.value_or(anywhere);
     footprintOf.push_back(makeFootprint(access, footprint));
@@ -156,9 +156,9 @@ Conflict ThreadConflicts::decideOnce(unsigned first, unsigned second,
   auto [left, right] = getTwins(first, second);
   Conflict conflict = decideTwins(left, right, relation);
   if (conflict.witness)
-    for (auto [place, own, twin] :
-         llvm::zip_equal(conflict.witness->place, footprints[first].place,
-                         footprints[left].place))
+    for (auto [place, own, twin] : llvm::zip_equal(
+             conflict.witness->coordinates, footprints[first].coordinates,
+             footprints[left].coordinates))
       place += own.constant - twin.constant;
   return conflict;
 }
@@ -272,7 +272,7 @@ Conflict ThreadConflicts::find(unsigned first, unsigned second,
 
 bool ThreadConflicts::mayBe(const PairRelation &relation) {
   Footprint anywhere;
-  anywhere.place.emplace_back();
+  anywhere.coordinates.emplace_back();
   return bool(decide(anywhere, anywhere, relation));
 }
 

@@ -30,7 +30,7 @@ using Form = SymbolicForm;
 using Footprint = SymbolicFootprint;
 
 bool Footprint::operator==(const Footprint &other) const {
-  return place == other.place && run == other.run &&
+  return coordinates == other.coordinates && run == other.run &&
          accessScope == other.accessScope && condition == other.condition &&
          box.size() == other.box.size() &&
          llvm::all_of(llvm::zip_equal(box, other.box), [](auto pair) {
@@ -46,7 +46,7 @@ static void makeAscending(Footprint &footprint) {
     if (extent.stride >= 0 || !extent.count.isConstant() ||
         extent.count.constant < 1)
       continue;
-    Form &place = footprint.place[extent.coordinate];
+    Form &place = footprint.coordinates[extent.coordinate];
     std::optional<Form> last =
         place.plus(Form(extent.stride), extent.count.constant - 1);
     if (!last)
@@ -58,7 +58,7 @@ static void makeAscending(Footprint &footprint) {
 
 /// Boxes that are one run behind the other become longer runs.
 static void mergeRuns(Footprint &footprint) {
-  unsigned last = footprint.place.size() - 1;
+  unsigned last = footprint.coordinates.size() - 1;
   bool isMerged = true;
   while (isMerged) {
     isMerged = false;
@@ -112,7 +112,7 @@ void ThreadConflicts::makeExtents() {
     if (!access.footprint || access.roots.size() != 1 ||
         access.roots.front() == 0 || access.footprint->basis)
       continue;
-    Form own = footprints[number].place.front();
+    Form own = footprints[number].coordinates.front();
     Common common;
     llvm::erase_if(own.terms, [&](auto term) {
       const SymbolicAtom &atom = *term.first;
@@ -148,8 +148,8 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
                                         const AccessFootprint &footprint,
                                         bool isInBounds) {
   Footprint made;
-  for (const LinearIndex &coordinate : footprint.place)
-    made.place.push_back(index.getForm(coordinate));
+  for (const LinearIndex &coordinate : footprint.coordinates)
+    made.coordinates.push_back(index.getForm(coordinate));
   for (const AccessFootprint::Extent &extent : footprint.box)
     made.box.push_back({index.getForm(extent.count), extent.stride,
                         extent.coordinate, extent.limit});
@@ -195,9 +195,10 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
 
 /// The number of `made`, the same for equal ones.
 unsigned ThreadConflicts::intern(Footprint made) {
-  size_t hash = llvm::hash_combine(
-      made.run, made.accessScope,
-      llvm::hash_combine_range(made.place.begin(), made.place.end()));
+  size_t hash =
+      llvm::hash_combine(made.run, made.accessScope,
+                         llvm::hash_combine_range(made.coordinates.begin(),
+                                                  made.coordinates.end()));
   auto [begin, end] = footprintsByHash.equal_range(hash);
   for (auto it = begin; it != end; ++it)
     if (footprints[it->second] == made)
@@ -221,7 +222,7 @@ static bool setIteration(SymbolicIndex &index, Footprint &footprint,
       part = std::move(*there);
     return there.has_value();
   };
-  return llvm::all_of(footprint.place, set) &&
+  return llvm::all_of(footprint.coordinates, set) &&
          llvm::all_of(footprint.box,
                       [&](auto &extent) { return set(extent.count); }) &&
          set(footprint.condition);
@@ -251,11 +252,12 @@ bool ThreadConflicts::takeIterations(Footprint &first, Footprint &second,
 /// The number of those footprints that are like `footprint` but for the
 /// constants of the place.
 unsigned ThreadConflicts::getFamily(Footprint footprint) {
-  for (SymbolicForm &coordinate : footprint.place)
+  for (SymbolicForm &coordinate : footprint.coordinates)
     coordinate.constant = 0;
-  size_t hash = llvm::hash_combine(
-      footprint.run, footprint.accessScope,
-      llvm::hash_combine_range(footprint.place.begin(), footprint.place.end()));
+  size_t hash =
+      llvm::hash_combine(footprint.run, footprint.accessScope,
+                         llvm::hash_combine_range(footprint.coordinates.begin(),
+                                                  footprint.coordinates.end()));
   auto [begin, end] = familiesByHash.equal_range(hash);
   for (auto it = begin; it != end; ++it)
     if (it->second.first == footprint)
@@ -279,7 +281,7 @@ bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
   SmallVector<int64_t, 4> key = {left, right,
                                  std::get<2>(getKey(first, second, relation))};
   for (auto [own, other, place] :
-       llvm::zip_equal(lhs.place, rhs.place, moved.place)) {
+       llvm::zip_equal(lhs.coordinates, rhs.coordinates, moved.coordinates)) {
     if (llvm::SubOverflow(own.constant, other.constant, place.constant))
       return false;
     key.push_back(place.constant);
@@ -297,8 +299,8 @@ bool ThreadConflicts::areApartAnyTime(unsigned first, unsigned second,
 std::pair<unsigned, unsigned> ThreadConflicts::getTwins(unsigned first,
                                                         unsigned second) {
   SmallVector<int64_t, 4> key = {families[first], families[second]};
-  for (auto [lhs, rhs] :
-       llvm::zip_equal(footprints[first].place, footprints[second].place)) {
+  for (auto [lhs, rhs] : llvm::zip_equal(footprints[first].coordinates,
+                                         footprints[second].coordinates)) {
     int64_t distance;
     if (llvm::SubOverflow(lhs.constant, rhs.constant, distance))
       return {first, second};

@@ -18,11 +18,11 @@ namespace mlir::workgroup {
 bool ThreadMeetings::learnAtLast() {
   if (!system.tables || system.isSameThread)
     return false;
-  ThreadPlaces first, second;
+  ThreadCoordinates first, second;
   unsigned numThreads = system.tables->getNumThreads();
-  for (ThreadPlaces *places : {&first, &second}) {
-    places->starts.assign(numThreads, 0);
-    places->isPossible = system.mayBe[places == &second];
+  for (ThreadCoordinates *values : {&first, &second}) {
+    values->starts.assign(numThreads, 0);
+    values->isPossible = system.mayBe[values == &second];
   }
   bool isKnown = false;
   for (const Equation &equation : system.equations) {

@@ -169,7 +169,8 @@ bool ThreadTables::isAlways(const SymbolicCondition &condition) {
 
 /// The keys of the threads as one number each, if their parts are small enough:
 /// of both, the numbers are equal where the keys are.
-static bool number(const ThreadPlaces &first, const ThreadPlaces &second,
+static bool number(const ThreadCoordinates &first,
+                   const ThreadCoordinates &second,
                    ThreadTables::Table &ofFirst,
                    ThreadTables::Table &ofSecond) {
   ofFirst.assign(first.starts.size(), 0);
@@ -194,7 +195,7 @@ static bool number(const ThreadPlaces &first, const ThreadPlaces &second,
 }
 
 /// The same for parts of any size: by the order in which they are found.
-static void numberByOrder(const ThreadPlaces &places,
+static void numberByOrder(const ThreadCoordinates &places,
                           std::map<std::vector<int64_t>, int64_t> &order,
                           ThreadTables::Table &numbers) {
   for (unsigned thread = 0; thread < places.starts.size(); ++thread) {
@@ -206,7 +207,7 @@ static void numberByOrder(const ThreadPlaces &places,
 }
 
 std::vector<std::pair<unsigned, unsigned>>
-findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
+findMeetings(const ThreadCoordinates &first, const ThreadCoordinates &second,
              llvm::function_ref<bool(unsigned, unsigned)> isPair,
              size_t limit) {
   ThreadTables::Table ofFirst, ofSecond;

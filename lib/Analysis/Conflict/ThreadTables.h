@@ -56,7 +56,7 @@ private:
 
 /// Places that threads touch: `keys` says what has to be equal, and they
 /// overlap if those from `start` to `start + run - 1` do.
-struct ThreadPlaces {
+struct ThreadCoordinates {
   /// By thread; of the threads in `isPossible` only.
   std::vector<ThreadTables::Table> keys;
   std::vector<int64_t> starts;
@@ -67,7 +67,7 @@ struct ThreadPlaces {
 /// Two threads, by linear ids, that may touch the same place, and for which
 /// `isPair` holds. At most `limit` pairs.
 std::vector<std::pair<unsigned, unsigned>>
-findMeetings(const ThreadPlaces &first, const ThreadPlaces &second,
+findMeetings(const ThreadCoordinates &first, const ThreadCoordinates &second,
              llvm::function_ref<bool(unsigned, unsigned)> isPair, size_t limit);
 
 } // namespace mlir::workgroup

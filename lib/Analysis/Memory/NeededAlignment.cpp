@@ -10,12 +10,12 @@
 // vector, a fragment of `wmma`, a row of `ldmatrix`, the tile of a TMA copy
 // (PTX ISA, alignment of operands of these instructions). The uses of a buffer
 // are followed through views and into callees. A promise of an operation counts
-// only if the constant place of the access, where it is known, can keep it.
+// only if the constant address of the access, where it is known, can keep it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "BufferFlow.h"
-#include "MemRefPlace.h"
+#include "MemRefAddress.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -33,33 +33,33 @@ namespace mlir::workgroup {
 // Places in buffers
 //===----------------------------------------------------------------------===//
 
-/// The bytes from the start of its root to the first element of `place`, if
+/// The bytes from the start of its root to the first element of `address`, if
 /// that is constant.
-static std::optional<int64_t> getConstantByte(const MemRefPlace &place) {
-  if (!llvm::all_of(place.origin, [](const LinearIndex &index) {
+static std::optional<int64_t> getConstantByte(const MemRefAddress &address) {
+  if (!llvm::all_of(address.origin, [](const LinearIndex &index) {
         return index.isConstant();
       }))
     return std::nullopt;
-  if (!place.basis)
-    return place.origin.front().constant;
+  if (!address.basis)
+    return address.origin.front().constant;
   // Indices into a memref, some strides of which are not constant.
-  auto type = cast<MemRefType>(place.basis.getType());
+  auto type = cast<MemRefType>(address.basis.getType());
   SmallVector<int64_t> strides;
   int64_t element;
   if (failed(type.getStridesAndOffset(strides, element)) ||
-      ShapedType::isDynamic(element) || !place.base ||
-      !place.base->isConstant())
+      ShapedType::isDynamic(element) || !address.base ||
+      !address.base->isConstant())
     return std::nullopt;
-  for (auto [index, stride] : llvm::zip_equal(place.origin, strides)) {
+  for (auto [index, stride] : llvm::zip_equal(address.origin, strides)) {
     if (index.constant != 0 && ShapedType::isDynamic(stride))
       return std::nullopt;
     element += index.constant == 0 ? 0 : index.constant * stride;
   }
-  return place.base->constant + element * place.elementBytes;
+  return address.base->constant + element * address.elementBytes;
 }
 
-std::optional<int64_t> getConstantPlace(Value memref) {
-  return getConstantPlace(AlignedAccess{memref, {}, /*alignment=*/1});
+std::optional<int64_t> getConstantOffset(Value memref) {
+  return getConstantOffset(AlignedAccess{memref, {}, /*alignment=*/1});
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,20 +147,20 @@ std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<int64_t> getConstantPlace(const AlignedAccess &access) {
+std::optional<int64_t> getConstantOffset(const AlignedAccess &access) {
   auto isConstant = [](Value index) {
     return matchPattern(index, m_Constant());
   };
   if (!llvm::all_of(access.indices, isConstant))
     return std::nullopt; // as most are: strides take longer to find
   // A root is what it is for all who ask now.
-  std::optional<MemRefPlace> place =
-      MemRefPlace::of(access.memref, /*isFixed=*/[] { return true; });
-  if (!place)
+  std::optional<MemRefAddress> address =
+      MemRefAddress::of(access.memref, /*isFixed=*/[] { return true; });
+  if (!address)
     return std::nullopt;
-  for (auto [index, dimension] : llvm::zip(access.indices, place->dimensions))
-    place->origin[dimension.coordinate].add(index, dimension.stride);
-  return getConstantByte(*place);
+  for (auto [index, dimension] : llvm::zip(access.indices, address->dimensions))
+    address->origin[dimension.coordinate].add(index, dimension.stride);
+  return getConstantByte(*address);
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,9 +174,9 @@ static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
   if (!access || access->memref != use.get() ||
       !llvm::isPowerOf2_64(access->alignment))
     return 1;
-  // Where the place is known, the promise may be one that cannot be kept.
+  // Where the address is known, the promise may be one that cannot be kept.
   if (getRootBuffer(use.get()) == buffer)
-    if (std::optional<int64_t> byte = getConstantPlace(*access))
+    if (std::optional<int64_t> byte = getConstantOffset(*access))
       if (*byte % access->alignment != 0)
         return 1;
   return access->alignment;

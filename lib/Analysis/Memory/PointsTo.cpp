@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PointsTo.h"
-#include "PointerPlace.h"
+#include "PointerAddress.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -190,8 +190,8 @@ PointsTo::Node PointsTo::makeRoot(Value value) {
   } else {
     return node; // any memory
   }
-  node.target.place =
-      MemRefPlace::ofRoot(value, [&] { return isFixed(value); });
+  node.target.address =
+      MemRefAddress::ofRoot(value, [&] { return isFixed(value); });
   return node;
 }
 
@@ -267,9 +267,9 @@ PointsTo::Target PointsTo::evaluate(Value value, const Node &node) const {
   const Target &source = nodes.find(node.sources.front())->second.target;
   Target target;
   target.roots = source.roots;
-  if (source.place)
-    target.place = MemRefPlace::ofView(value, *source.place,
-                                       [&] { return isFixed(value); });
+  if (source.address)
+    target.address = MemRefAddress::ofView(value, *source.address,
+                                           [&] { return isFixed(value); });
   return target;
 }
 
@@ -284,24 +284,24 @@ PointsTo::Target PointsTo::join(Value value, const Node &node) const {
       continue; // nothing is known of it yet
     llvm::append_range(joined.roots, source.roots);
     if (isFirst)
-      joined.place = source.place;
-    else if (joined.place && source.place)
-      joined.place = MemRefPlace::join(*joined.place, *source.place);
+      joined.address = source.address;
+    else if (joined.address && source.address)
+      joined.address = MemRefAddress::join(*joined.address, *source.address);
     else
-      joined.place = std::nullopt;
+      joined.address = std::nullopt;
     isFirst = false;
   }
   llvm::sort(joined.roots);
   joined.roots.erase(llvm::unique(joined.roots), joined.roots.end());
-  if (!joined.place)
+  if (!joined.address)
     return joined;
-  joined.place->dropBounds();
-  if (joined.place->base && !isKnownAt(*joined.place->base, value))
-    joined.place->base = std::nullopt;
-  if (!llvm::all_of(joined.place->origin, [&](const LinearIndex &index) {
+  joined.address->dropBounds();
+  if (joined.address->base && !isKnownAt(*joined.address->base, value))
+    joined.address->base = std::nullopt;
+  if (!llvm::all_of(joined.address->origin, [&](const LinearIndex &index) {
         return isKnownAt(index, value);
       }))
-    joined.place = std::nullopt;
+    joined.address = std::nullopt;
   return joined;
 }
 

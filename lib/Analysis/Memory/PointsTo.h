@@ -16,7 +16,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_POINTSTO_H
 #define WORKGROUP_LIB_ANALYSIS_MEMORY_POINTSTO_H
 
-#include "MemRefPlace.h"
+#include "MemRefAddress.h"
 #include "RingTiles.h"
 #include "Support/IncomingValues.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,10 +33,10 @@ public:
     /// In ascending order; empty if control never gets there.
     SmallVector<unsigned, 1> roots;
     /// In whichever root it is; nothing if it may be anywhere.
-    std::optional<MemRefPlace> place;
+    std::optional<MemRefAddress> address;
 
     bool operator==(const Target &other) const {
-      return roots == other.roots && place == other.place;
+      return roots == other.roots && address == other.address;
     }
   };
 

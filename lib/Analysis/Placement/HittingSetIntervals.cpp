@@ -15,16 +15,16 @@ namespace mlir::workgroup {
 
 /// The demand's choices are one run, or one at each end of the choices.
 bool Intervals::addArc(const BitVector &demand,
-                       const SmallVectorImpl<int> &places) {
+                       const SmallVectorImpl<int> &positions) {
   SmallVector<std::pair<unsigned, unsigned>, 3> runs;
   for (unsigned choice : demand.set_bits()) {
-    unsigned place = places[choice];
-    if (!runs.empty() && runs.back().second + 1 == place)
-      runs.back().second = place;
+    unsigned position = positions[choice];
+    if (!runs.empty() && runs.back().second + 1 == position)
+      runs.back().second = position;
     else if (runs.size() == 2)
       return false;
     else
-      runs.push_back({place, place});
+      runs.push_back({position, position});
   }
   if (runs.size() < 2) {
     arcs.append(runs.begin(), runs.end());
@@ -36,7 +36,7 @@ bool Intervals::addArc(const BitVector &demand,
   return true;
 }
 
-/// A place that no arc goes on from.
+/// A position that no arc goes on from.
 std::optional<unsigned> Intervals::findSeam() const {
   unsigned size = choices.size();
   SmallVector<int, 0> change(size + 1, 0);
@@ -47,10 +47,10 @@ std::optional<unsigned> Intervals::findSeam() const {
   }
   int covering = 0;
   std::optional<unsigned> seam;
-  for (unsigned place = 0; place != size; ++place) {
-    covering += change[place];
+  for (unsigned position = 0; position != size; ++position) {
+    covering += change[position];
     if (covering == 0)
-      seam = place;
+      seam = position;
   }
   return seam;
 }
@@ -66,13 +66,13 @@ std::optional<Intervals> Intervals::get(const HittingSetMatrix &matrix,
   }
   if (used.anyCommon(matrix.getConditions()))
     return std::nullopt;
-  SmallVector<int, 0> places(matrix.getNumChoices(), -1);
+  SmallVector<int, 0> positions(matrix.getNumChoices(), -1);
   for (unsigned choice : used.set_bits()) {
-    places[choice] = result.choices.size();
+    positions[choice] = result.choices.size();
     result.choices.push_back(choice);
   }
   if (!all_of(demands,
-              [&](const BitVector &d) { return result.addArc(d, places); }))
+              [&](const BitVector &d) { return result.addArc(d, positions); }))
     return std::nullopt;
   std::optional<unsigned> seam = result.findSeam();
   if (!seam)
@@ -89,12 +89,12 @@ std::optional<Intervals> Intervals::get(const HittingSetMatrix &matrix,
 
 SmallVector<unsigned, 0> Intervals::solve() const {
   unsigned size = choices.size();
-  // The first end of the intervals that start at a place or behind it.
+  // The first end of the intervals that start at a position or behind it.
   SmallVector<unsigned, 0> ends(size + 1, size);
   for (auto [first, last] : arcs)
     ends[first] = std::min(ends[first], last);
-  for (unsigned place = size; place-- > 0;)
-    ends[place] = std::min(ends[place], ends[place + 1]);
+  for (unsigned position = size; position-- > 0;)
+    ends[position] = std::min(ends[position], ends[position + 1]);
   // From the back: the price of a choice with all that it takes behind it.
   SmallVector<Price, 0> prices(size);
   SmallVector<unsigned, 0> next(size + 1, size);
@@ -105,20 +105,21 @@ SmallVector<unsigned, 0> Intervals::solve() const {
   };
   auto findNext = [&](unsigned start) {
     unsigned best = ends[start];
-    for (unsigned place = best; best != size && place-- > start;)
-      if (isBetter(place, best))
-        best = place;
+    for (unsigned position = best; best != size && position-- > start;)
+      if (isBetter(position, best))
+        best = position;
     return best;
   };
-  for (unsigned place = size; place-- > 0;) {
-    next[place] = findNext(place + 1);
-    prices[place] = matrix.getPrice(choices[place]);
-    if (next[place] != size)
-      prices[place] += prices[next[place]];
+  for (unsigned position = size; position-- > 0;) {
+    next[position] = findNext(position + 1);
+    prices[position] = matrix.getPrice(choices[position]);
+    if (next[position] != size)
+      prices[position] += prices[next[position]];
   }
   SmallVector<unsigned, 0> chosen;
-  for (unsigned place = findNext(0); place != size; place = next[place])
-    chosen.push_back(choices[place]);
+  for (unsigned position = findNext(0); position != size;
+       position = next[position])
+    chosen.push_back(choices[position]);
   return chosen;
 }
 

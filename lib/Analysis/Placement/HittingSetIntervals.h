@@ -8,10 +8,10 @@
 //
 // If the choices can be numbered such that each demand is an interval of them,
 // the cheapest hitting set takes dynamic programming from the back: the best
-// choice from a place on is the cheapest one before the end of the first
+// choice from a position on is the cheapest one before the end of the first
 // interval that starts there, with all that it takes behind it. Demands of a
-// loop are arcs of a circle, which is opened at a place that no arc passes (the
-// seam). Straight-line code and plain loops are of this kind.
+// loop are arcs of a circle, which is opened at a position that no arc passes
+// (the seam). Straight-line code and plain loops are of this kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,12 +37,12 @@ public:
 private:
   explicit Intervals(const HittingSetMatrix &matrix) : matrix(matrix) {}
   bool addArc(const llvm::BitVector &demand,
-              const llvm::SmallVectorImpl<int> &places);
+              const llvm::SmallVectorImpl<int> &positions);
   std::optional<unsigned> findSeam() const;
 
   const HittingSetMatrix &matrix;
   llvm::SmallVector<unsigned, 0> choices;
-  /// First and last place; the last one is smaller if it is past the seam.
+  /// First and last position; the last one is smaller if it is past the seam.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 0> arcs;
 };
 

@@ -79,7 +79,7 @@ const AtomClosure &BranchRelevance::getFootprint(unsigned access) {
     return it->second;
   SymbolicIndex &index = conflicts.getIndex();
   const SymbolicFootprint &footprint = conflicts.getFootprint(access);
-  for (const SymbolicForm &coordinate : footprint.place)
+  for (const SymbolicForm &coordinate : footprint.coordinates)
     it->second.add(index, coordinate);
   for (const SymbolicFootprint::Extent &extent : footprint.box)
     it->second.add(index, extent.count);

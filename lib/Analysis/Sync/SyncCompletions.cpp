@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AsyncCopies.h"
+#include "AsyncGroups.h"
 #include "AsyncPhases.h"
 #include "SyncTree.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

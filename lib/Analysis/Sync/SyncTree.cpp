@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SyncTree.h"
-#include "AsyncCopies.h"
+#include "AsyncGroups.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -43,18 +43,18 @@ private:
 
 } // namespace
 
-/// The place of what `item` is, from `start` on. A step may be a loop or a
+/// The position of what `item` is, from `start` on. A step may be a loop or a
 /// branch that warps take on their own.
 std::optional<unsigned> PointMatcher::findMatch(unsigned item,
                                                 ArrayRef<unsigned> items,
                                                 unsigned start) const {
   SyncNode::Kind kind = tree.getProgram().nodes[item].kind;
-  for (unsigned place = start; place != items.size(); ++place) {
-    SyncNode::Kind other = finer.getProgram().nodes[items[place]].kind;
+  for (unsigned position = start; position != items.size(); ++position) {
+    SyncNode::Kind other = finer.getProgram().nodes[items[position]].kind;
     bool isSame =
         kind == other || (kind == SyncNode::Step && other != SyncNode::Barrier);
-    if (isSame && tree.getStart(item) == finer.getStart(items[place]))
-      return place;
+    if (isSame && tree.getStart(item) == finer.getStart(items[position]))
+      return position;
   }
   return std::nullopt;
 }
@@ -64,11 +64,11 @@ void PointMatcher::matchSequences(unsigned sequence, unsigned finerSequence) {
   ArrayRef<unsigned> finerItems =
       finer.getProgram().sequences[finerSequence].items;
   unsigned start = 0;
-  for (auto [place, item] : llvm::enumerate(items)) {
+  for (auto [position, item] : llvm::enumerate(items)) {
     std::optional<unsigned> match = findMatch(item, finerItems, start);
     if (!match)
       continue;
-    points[{sequence, unsigned(place)}] = {finerSequence, *match};
+    points[{sequence, unsigned(position)}] = {finerSequence, *match};
     matchParts(item, finerItems[*match]);
     start = *match + 1;
   }

@@ -27,8 +27,9 @@ std::string toUTF8(StringRef text) {
 }
 
 SourceLocation getSourceLocation(Location loc) {
-  if (auto place = loc->findInstanceOf<FileLineColLoc>())
-    return {toUTF8(place.getFilename()), place.getLine(), place.getColumn()};
+  if (auto location = loc->findInstanceOf<FileLineColLoc>())
+    return {toUTF8(location.getFilename()), location.getLine(),
+            location.getColumn()};
   return {};
 }
 
@@ -48,8 +49,8 @@ static std::string getVerdictName(SyncVerdict verdict) {
   llvm_unreachable("unknown verdict");
 }
 
-static SyncPlaceRecord describePlace(const SyncFinding::Place &place) {
-  return {place.op, getSourceLocation(place.location)};
+static SyncPlaceRecord describeSite(const SyncFinding::Site &site) {
+  return {site.op, getSourceLocation(site.location)};
 }
 
 SyncRecord describeSync(const SyncReport &report) {
@@ -61,22 +62,22 @@ SyncRecord describeSync(const SyncReport &report) {
     SyncFindingRecord &found = record.findings.emplace_back();
     found.verdict = getVerdictName(finding.verdict);
     found.message = toUTF8(finding.message);
-    found.at = describePlace(finding.at);
+    found.at = describeSite(finding.at);
     if (finding.other)
-      found.other = describePlace(*finding.other);
+      found.other = describeSite(*finding.other);
     found.threads.assign(finding.threads.begin(), finding.threads.end());
     found.blocks.assign(finding.blocks.begin(), finding.blocks.end());
-    found.place.assign(finding.place.begin(), finding.place.end());
+    found.place.assign(finding.coordinates.begin(), finding.coordinates.end());
   }
   return record;
 }
 
 static OrderedPairRecord describePair(const OrderedPair &pair) {
-  return {describePlace(pair.first),
-          describePlace(pair.second),
+  return {describeSite(pair.first),
+          describeSite(pair.second),
           pair.isInLaterIteration,
           {pair.threads.begin(), pair.threads.end()},
-          {pair.place.begin(), pair.place.end()},
+          {pair.coordinates.begin(), pair.coordinates.end()},
           pair.isInBytes,
           toUTF8(pair.reason)};
 }
@@ -109,10 +110,12 @@ static std::string getSeverityName(DiagnosticSeverity severity) {
 
 /// Lets what is said about an operation that stands for several, as in a kernel
 /// for others that are alike, name them all.
-static void nameAllPlaces(Diagnostic &diagnostic) {
-  SmallVector<FileLineColRange> places = getPlaces(diagnostic.getLocation());
-  for (FileLineColRange place : ArrayRef(places).drop_front(!places.empty()))
-    diagnostic.attachNote(Location(place))
+static void nameAllLocations(Diagnostic &diagnostic) {
+  SmallVector<FileLineColRange> locations =
+      getLocations(diagnostic.getLocation());
+  for (FileLineColRange location :
+       ArrayRef(locations).drop_front(!locations.empty()))
+    diagnostic.attachNote(Location(location))
         << "one operation of the kernel stands for that and for the one here";
 }
 
@@ -193,7 +196,7 @@ struct Recorder::Impl {
       : result(result), stream(result.rendered, useColor),
         renderer(sources, &context, stream),
         collector(&context, [&result](Diagnostic &diagnostic) {
-          nameAllPlaces(diagnostic);
+          nameAllLocations(diagnostic);
           result.diagnostics.push_back(makeRecord(diagnostic));
           return failure(); // the renderer comes next
         }) {}

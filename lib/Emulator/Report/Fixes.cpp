@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fixes.h"
-#include "BarrierPlaces.h"
+#include "BarrierPoints.h"
 #include "Emulator/Run/RuntimeFunctions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,8 +16,8 @@
 
 namespace mlir::workgroup::emulator {
 
-/// Places to look at, and blocks to run again, at most.
-static constexpr size_t kMaxPlaces = 12, kMaxBlocks = 16, kMaxBlocksInAll = 256;
+/// Points to look at, and blocks to run again, at most.
+static constexpr size_t kMaxPoints = 12, kMaxBlocks = 16, kMaxBlocksInAll = 256;
 /// Bytes of buffers that are copied to try a fix.
 static constexpr uint64_t kMaxBytes = uint64_t(1) << 30;
 
@@ -35,7 +35,7 @@ Contents saveContents(const LaunchRequest &request) {
   return contents;
 }
 
-/// True if a barrier at the right place may mend what is of this kind.
+/// True if a barrier at the right point may mend what is of this kind.
 static bool mayBarrierOrder(FindingKind kind) {
   return kind == FindingKind::SharedRace || kind == FindingKind::GlobalRace ||
          kind == FindingKind::NotPublished;
@@ -44,7 +44,7 @@ static bool mayBarrierOrder(FindingKind kind) {
 namespace {
 /// Two instructions of the prepared kernel, by their numbers.
 using Pair = std::pair<uint32_t, uint32_t>;
-using Places = std::vector<uint32_t>;
+using Points = std::vector<uint32_t>;
 
 /// Looks for barriers that mend all races of a launch together.
 class FixSearch {
@@ -56,19 +56,19 @@ public:
 
 private:
   bool canTry() const;
-  void addPlaces(Pair race, Described *described);
-  Places getPlaces(bool areUniform) const;
-  std::optional<std::vector<Pair>> findRacesWith(const Places &chosen) const;
-  std::optional<Places> extend(bool areUniform);
-  Places minimize(Places chosen) const;
+  void addPoints(Pair race, Described *described);
+  Points getPoints(bool areUniform) const;
+  std::optional<std::vector<Pair>> findRacesWith(const Points &chosen) const;
+  std::optional<Points> extend(bool areUniform);
+  Points minimize(Points chosen) const;
 
   const FixContext &context;
   llvm::ArrayRef<Described *> races;
-  BarrierPlaces finder;
+  BarrierPoints finder;
   std::vector<uint64_t> blocks;
-  std::map<uint32_t, BarrierPlace> places;
-  /// The races that each place was found for.
-  std::map<uint32_t, llvm::SmallSetVector<Described *, 4>> racesOfPlace;
+  std::map<uint32_t, BarrierPoint> points;
+  /// The races that each point was found for.
+  std::map<uint32_t, llvm::SmallSetVector<Described *, 4>> racesOfPoint;
 };
 } // namespace
 
@@ -80,7 +80,7 @@ FixSearch::FixSearch(const FixContext &context,
                      llvm::ArrayRef<Described *> races)
     : context(context), races(races), finder(context.bitcode, context.name) {
   for (Described *race : races)
-    addPlaces(getPair(race->key, context.program.tables), race);
+    addPoints(getPair(race->key, context.program.tables), race);
   // All blocks, if they are not many; else those where races were seen.
   uint64_t all = uint64_t(context.request.grid[0]) * context.request.grid[1] *
                  context.request.grid[2];
@@ -96,19 +96,19 @@ FixSearch::FixSearch(const FixContext &context,
   blocks.assign(seen.begin(), seen.end());
 }
 
-void FixSearch::addPlaces(Pair race, Described *described) {
-  for (const BarrierPlace &place : finder.find(race.first, race.second)) {
-    places.insert({place.ordinal, place});
-    racesOfPlace[place.ordinal].insert(described);
+void FixSearch::addPoints(Pair race, Described *described) {
+  for (const BarrierPoint &point : finder.find(race.first, race.second)) {
+    points.insert({point.ordinal, point});
+    racesOfPoint[point.ordinal].insert(described);
   }
 }
 
-/// All places, or those that all threads come by anyhow, where no barrier does
+/// All points, or those that all threads come by anyhow, where no barrier does
 /// harm.
-Places FixSearch::getPlaces(bool areUniform) const {
-  Places chosen;
-  for (const auto &[ordinal, place] : places)
-    if (place.isUniform || !areUniform)
+Points FixSearch::getPoints(bool areUniform) const {
+  Points chosen;
+  for (const auto &[ordinal, point] : points)
+    if (point.isUniform || !areUniform)
       chosen.push_back(ordinal);
   return chosen;
 }
@@ -116,7 +116,7 @@ Places FixSearch::getPlaces(bool areUniform) const {
 /// Runs the blocks again with barriers at `chosen`. Returns what races are
 /// left; nullopt if there is anything else that was not there before.
 std::optional<std::vector<Pair>>
-FixSearch::findRacesWith(const Places &chosen) const {
+FixSearch::findRacesWith(const Points &chosen) const {
   ProgramOptions options;
   options.runtimeFunctions = getRuntimeFunctions();
   options.instrument.checksRaces = true;
@@ -131,7 +131,7 @@ FixSearch::findRacesWith(const Places &chosen) const {
   for (auto [buffer, copy] : llvm::zip_equal(request.buffers, copies))
     buffer.address = copy.data();
   request.workers = 1;
-  // A barrier at a wrong place may let threads wait for ever.
+  // A barrier at a wrong point may let threads wait for ever.
   if (request.stepLimit == 0 || request.stepLimit > context.stepLimit)
     request.stepLimit = context.stepLimit;
   Execution execution =
@@ -147,13 +147,13 @@ FixSearch::findRacesWith(const Places &chosen) const {
   return left;
 }
 
-/// Tries all places found up to now. Races may have hidden others, which get
-/// places of their own. Returns what mends all; nullopt if nothing does.
-std::optional<Places> FixSearch::extend(bool areUniform) {
+/// Tries all points found up to now. Races may have hidden others, which get
+/// points of their own. Returns what mends all; nullopt if nothing does.
+std::optional<Points> FixSearch::extend(bool areUniform) {
   constexpr unsigned kMaxRounds = 3;
   for (unsigned round = 0; round < kMaxRounds; ++round) {
-    Places chosen = getPlaces(areUniform);
-    if (chosen.empty() || chosen.size() > kMaxPlaces)
+    Points chosen = getPoints(areUniform);
+    if (chosen.empty() || chosen.size() > kMaxPoints)
       return std::nullopt;
     std::optional<std::vector<Pair>> left = findRacesWith(chosen);
     if (!left)
@@ -167,18 +167,18 @@ std::optional<Places> FixSearch::extend(bool areUniform) {
         return pair.first == race.first || pair.first == race.second ||
                pair.second == race.first || pair.second == race.second;
       });
-      addPlaces(race, hiding == races.end() ? races.front() : *hiding);
+      addPoints(race, hiding == races.end() ? races.front() : *hiding);
     }
-    if (getPlaces(areUniform).size() == chosen.size())
+    if (getPoints(areUniform).size() == chosen.size())
       return std::nullopt;
   }
   return std::nullopt;
 }
 
 /// Leaves out of `chosen` what is not needed.
-Places FixSearch::minimize(Places chosen) const {
+Points FixSearch::minimize(Points chosen) const {
   for (size_t i = 0; i < chosen.size() && chosen.size() > 1;) {
-    Places fewer = chosen;
+    Points fewer = chosen;
     fewer.erase(fewer.begin() + i);
     std::optional<std::vector<Pair>> left = findRacesWith(fewer);
     if (left && left->empty())
@@ -210,25 +210,25 @@ bool FixSearch::canTry() const {
 }
 
 void FixSearch::run() {
-  Places first = getPlaces(/*areUniform=*/false);
-  std::optional<Places> found;
+  Points first = getPoints(/*areUniform=*/false);
+  std::optional<Points> found;
   if (canTry()) {
     found = extend(/*areUniform=*/true);
     if (!found)
       found = extend(/*areUniform=*/false);
   }
-  Places chosen = found ? minimize(*found) : first;
+  Points chosen = found ? minimize(*found) : first;
   for (Described *race : races) {
     // A race may go by a barrier that was looked for on behalf of another.
     bool hasOwn = llvm::any_of(chosen, [&](uint32_t ordinal) {
-      return racesOfPlace.at(ordinal).contains(race);
+      return racesOfPoint.at(ordinal).contains(race);
     });
     for (uint32_t ordinal : chosen) {
-      const BarrierPlace &place = places.at(ordinal);
-      if (racesOfPlace.at(ordinal).contains(race) || (found && !hasOwn))
-        race->record.fixes.push_back({place.location, place.words,
+      const BarrierPoint &point = points.at(ordinal);
+      if (racesOfPoint.at(ordinal).contains(race) || (found && !hasOwn))
+        race->record.fixes.push_back({point.location, point.words,
                                       /*isVerified=*/found.has_value(),
-                                      place.isUniform});
+                                      point.isUniform});
     }
   }
 }

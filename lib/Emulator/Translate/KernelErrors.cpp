@@ -21,7 +21,7 @@ getOtherLocations(const llvm::Instruction &instruction) {
   std::vector<SourceLocation> others;
   const llvm::DebugLoc &loc = instruction.getDebugLoc();
   const llvm::DILocation *place = loc ? loc->getInlinedAt() : nullptr;
-  for (; place && isFurtherPlace(*place); place = place->getInlinedAt())
+  for (; place && isFurtherLocation(*place); place = place->getInlinedAt())
     others.push_back(getLocation(*place));
   return others;
 }

@@ -30,8 +30,8 @@ struct BankAccess {
   /// For a copy: its source is in the buffer. Operands move when others are
   /// replaced, so that the memref is not told by its operand.
   bool isCopySource = false;
-  /// The place of the first element, counted from the start of the buffer.
-  LinearIndex place;
+  /// The offset of the first element, counted from the start of the buffer.
+  LinearIndex offset;
   /// Consecutive elements that a lane accesses.
   int64_t numElements = 1;
   /// The op may become several of fewer elements each.
@@ -61,8 +61,8 @@ struct BankAccess {
   int64_t getFixedBytes(int64_t elementBytes) const;
 };
 
-/// The access by which the operation uses the memref `use`, its place left out;
-/// nothing if it does anything else with it, or is not understood.
+/// The access by which the operation uses the memref `use`, its offset left
+/// out; nothing if it does anything else with it, or is not understood.
 std::optional<BankAccess> describeAccess(OpOperand &use, int64_t elementBytes);
 
 /// The memref that `access` is to, and the indices that go with it.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankBuffers.h"
-#include "Analysis/Memory/MemRefPlace.h"
+#include "Analysis/Memory/MemRefAddress.h"
 #include "TensorSwizzles.h"
 #include "Transforms/Copies/TensorSwizzle.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -58,39 +58,39 @@ int64_t BankBuffer::getAlignedBytes(int64_t alignment) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The places of a memref's elements in its buffer.
+/// The addresses of a memref's elements in its buffer.
 struct Alias {
-  MemRefPlace place;
-  /// The place in elements; extents may be ShapedType::kDynamic.
+  MemRefAddress address;
+  /// The address in elements; extents may be ShapedType::kDynamic.
   LinearIndex offset;
   SmallVector<int64_t> strides, extents;
 };
 } // namespace
 
-/// The alias at `place`; nothing if it does not begin at a whole element, or
+/// The alias at `address`; nothing if it does not begin at a whole element, or
 /// runs backwards.
-static std::optional<Alias> makeAlias(MemRefPlace place) {
-  if (place.basis)
+static std::optional<Alias> makeAlias(MemRefAddress address) {
+  if (address.basis)
     return std::nullopt;
   bool isWhole = true;
   auto divide = [&](int64_t bytes) {
-    isWhole &= bytes % place.elementBytes == 0;
-    return bytes / place.elementBytes;
+    isWhole &= bytes % address.elementBytes == 0;
+    return bytes / address.elementBytes;
   };
   Alias alias;
-  alias.offset = place.origin.front();
+  alias.offset = address.origin.front();
   alias.offset.constant = divide(alias.offset.constant);
   for (auto &[value, factor] : alias.offset.terms)
     factor = divide(factor);
-  for (const MemRefPlace::Dimension &dimension : place.dimensions) {
+  for (const MemRefAddress::Dimension &dimension : address.dimensions) {
     auto extent = dyn_cast_if_present<Attribute>(dimension.extent);
     alias.strides.push_back(divide(dimension.stride));
     alias.extents.push_back(extent ? cast<IntegerAttr>(extent).getInt()
                                    : ShapedType::kDynamic);
     isWhole &= dimension.stride >= 0;
   }
-  place.bounds.clear();
-  alias.place = std::move(place);
+  address.bounds.clear();
+  alias.address = std::move(address);
   return isWhole ? std::optional(std::move(alias)) : std::nullopt;
 }
 
@@ -113,16 +113,16 @@ static bool isRemakable(Operation *op, const Alias &alias) {
       op);
 }
 
-/// The places of the view `op` of the memref `source`; nothing if it is no view
-/// that is understood.
+/// The addresses of the view `op` of the memref `source`; nothing if it is no
+/// view that is understood.
 static std::optional<Alias> getView(const Alias &source, Operation *op) {
   if (op->getNumResults() != 1 || !isa<MemRefType>(op->getResult(0).getType()))
     return std::nullopt;
   // Indices into memrefs are not compared.
-  std::optional<MemRefPlace> place = MemRefPlace::ofView(
-      op->getResult(0), source.place, /*isFixed=*/[] { return false; });
+  std::optional<MemRefAddress> address = MemRefAddress::ofView(
+      op->getResult(0), source.address, /*isFixed=*/[] { return false; });
   std::optional<Alias> alias =
-      place ? makeAlias(std::move(*place)) : std::nullopt;
+      address ? makeAlias(std::move(*address)) : std::nullopt;
   return alias && isRemakable(op, *alias) ? alias : std::nullopt;
 }
 
@@ -162,7 +162,7 @@ void UseCollector::collect() {
   for (Value root : buffer.roots) {
     // Its type is static, and without a layout.
     Alias alias = *makeAlias(
-        *MemRefPlace::ofRoot(root, /*isFixed=*/[] { return false; }));
+        *MemRefAddress::ofRoot(root, /*isFixed=*/[] { return false; }));
     buffer.extents[root] = alias.extents;
     aliases[root] = std::move(alias);
     worklist.push_back(root);
@@ -220,8 +220,8 @@ bool UseCollector::visitView(Operation *op, const Alias &source) {
 int64_t UseCollector::getColumnDivisor(const BankAccess &access) {
   int64_t columns = buffer.getColumns();
   int64_t divisor = std::min(getPowerOfTwoDivisor(columns),
-                             getPowerOfTwoDivisor(access.place.constant));
-  for (auto [value, factor] : access.place.terms) {
+                             getPowerOfTwoDivisor(access.offset.constant));
+  for (auto [value, factor] : access.offset.terms) {
     if (factor % columns == 0)
       continue; // whole rows
     int64_t ofTerm =
@@ -258,10 +258,10 @@ bool UseCollector::staysInRow(const BankAccess &access) {
     return true;
   if (!access.canSplit) // what cannot be split has to be aligned besides
     return false;
-  bool isConstant = llvm::all_of(access.place.terms, [&](auto term) {
+  bool isConstant = llvm::all_of(access.offset.terms, [&](auto term) {
     return term.second % columns == 0;
   });
-  int64_t column = llvm::mod(access.place.constant, columns);
+  int64_t column = llvm::mod(access.offset.constant, columns);
   return isConstant && column + run <= columns;
 }
 
@@ -271,10 +271,10 @@ bool UseCollector::visitAccess(OpOperand &use, const Alias &source) {
   if (!described)
     return false;
   BankAccess access = std::move(*described);
-  access.place = source.offset;
+  access.offset = source.offset;
   MutableOperandRange indices = getAccessIndices(access);
   for (auto [index, stride] : llvm::zip_equal(indices, source.strides))
-    access.place.add(index.get(), stride); // a constant may be poison
+    access.offset.add(index.get(), stride); // a constant may be poison
   access.divisor = getColumnDivisor(access);
   if (access.isOfMatrix())
     access.matrixUnit = getMatrixUnit(access);

@@ -189,28 +189,28 @@ ArrayRef<bool> BankSampler::getActiveThreads(Block *block, unsigned sample) {
   return isActive;
 }
 
-std::optional<ThreadValues> BankSampler::getPlaces(const LinearIndex &place,
-                                                   unsigned sample) {
+std::optional<ThreadValues> BankSampler::getOffsets(const LinearIndex &offset,
+                                                    unsigned sample) {
   ThreadEvaluator &evaluator = getEvaluator(sample, Samples);
-  ThreadValues places = evaluator.splat(place.constant);
-  for (auto [value, factor] : place.terms) {
+  ThreadValues offsets = evaluator.splat(offset.constant);
+  for (auto [value, factor] : offset.terms) {
     const ThreadValues *values = evaluator.evaluate(value);
     if (!values)
       return std::nullopt;
-    for (size_t i = 0, e = places.size(); i < e; ++i)
-      places[i] = uint64_t(places[i]) + uint64_t((*values)[i]) * factor;
+    for (size_t i = 0, e = offsets.size(); i < e; ++i)
+      offsets[i] = uint64_t(offsets[i]) + uint64_t((*values)[i]) * factor;
   }
-  return places;
+  return offsets;
 }
 
-/// True if `place` is one in `buffer`; that of a thread that does not get there
-/// may be anything.
-static bool isInside(int64_t place, int64_t numElements) {
-  return place >= 0 && place < numElements;
+/// True if `offset` is one in `buffer`; that of a thread that does not get
+/// there may be anything.
+static bool isInside(int64_t offset, int64_t numElements) {
+  return offset >= 0 && offset < numElements;
 }
 
 void BankSampler::addRequests(SampledAccess &sampled, const BankBuffer &buffer,
-                              const ThreadValues &places,
+                              const ThreadValues &offsets,
                               ArrayRef<bool> isActive) {
   RowRequest request;
   uint32_t columns = buffer.getColumns();
@@ -220,10 +220,10 @@ void BankSampler::addRequests(SampledAccess &sampled, const BankBuffer &buffer,
     if (lane == 0)
       request.lanes = 0;
     if (isActive[i] && lane < sampled.access->numLanes &&
-        isInside(places[i], numElements)) {
+        isInside(offsets[i], numElements)) {
       request.lanes |= 1u << lane;
-      request.rows[lane] = uint32_t(places[i]) / columns;
-      request.columns[lane] = uint32_t(places[i]) % columns;
+      request.rows[lane] = uint32_t(offsets[i]) / columns;
+      request.columns[lane] = uint32_t(offsets[i]) % columns;
     }
     bool isLast = i + 1 == threads.size() || threads[i + 1] % kWarpSize == 0;
     if (isLast && request.lanes)
@@ -233,7 +233,7 @@ void BankSampler::addRequests(SampledAccess &sampled, const BankBuffer &buffer,
 
 /// A matrix is read by rows of 16 bytes, as many as there are lanes at once.
 void BankSampler::addMatrixRequests(SampledAccess &sampled,
-                                    const BankBuffer &buffer, int64_t place) {
+                                    const BankBuffer &buffer, int64_t offset) {
   const BankAccess &access = *sampled.access;
   uint32_t columns = buffer.getColumns();
   int64_t step = sampled.pieceBytes / buffer.elementBytes;
@@ -241,7 +241,7 @@ void BankSampler::addMatrixRequests(SampledAccess &sampled,
   unsigned lane = 0;
   for (int64_t run = 0; run < access.numElements; run += step)
     for (int64_t row = 0; row < access.numMatrixRows; ++row) {
-      int64_t at = place + row * access.leadDimension + run;
+      int64_t at = offset + row * access.leadDimension + run;
       if (!isInside(at, buffer.type.getNumElements()))
         continue;
       request.lanes |= 1u << lane;
@@ -269,24 +269,24 @@ std::optional<SampledAccess> BankSampler::sample(const BankBuffer &buffer,
     for (std::unique_ptr<ThreadEvaluator> &evaluator : ofSample)
       if (evaluator && evaluator->getNumCached() > kMaxCached)
         evaluator.reset();
-  std::array<std::optional<ThreadValues>, kMaxSamples> places;
+  std::array<std::optional<ThreadValues>, kMaxSamples> offsets;
   for (unsigned i = 0; i < kMaxSamples; ++i)
-    if (!(places[i] = getPlaces(access.place, i)))
+    if (!(offsets[i] = getOffsets(access.offset, i)))
       return std::nullopt;
   bool isSame = llvm::all_of(
-      places, [&](const auto &other) { return *other == *places[0]; });
+      offsets, [&](const auto &other) { return *other == *offsets[0]; });
   unsigned numSamples = isSame ? 1 : kMaxSamples;
   sampled.weight = llvm::SaturatingMultiply<uint64_t>(getWeight(access.op),
                                                       kWeightUnit / numSamples);
   for (unsigned i = 0; i < numSamples; ++i) {
     ArrayRef<bool> isActive = getActiveThreads(access.op->getBlock(), i);
     if (!access.isOfMatrix()) {
-      addRequests(sampled, buffer, *places[i], isActive);
+      addRequests(sampled, buffer, *offsets[i], isActive);
       continue;
     }
     for (size_t thread = 0; thread < threads.size(); ++thread)
       if (threads[thread] % kWarpSize == 0 && isActive[thread])
-        addMatrixRequests(sampled, buffer, (*places[i])[thread]);
+        addMatrixRequests(sampled, buffer, (*offsets[i])[thread]);
   }
   return sampled;
 }

@@ -24,7 +24,8 @@
 
 namespace mlir::workgroup {
 
-/// The places that the lanes of a warp address at once; `lanes` tells which do.
+/// The offsets that the lanes of a warp address at once; `lanes` tells which
+/// do.
 struct RowRequest {
   uint32_t lanes = 0;
   /// In rows and, within a row, in elements.
@@ -69,15 +70,15 @@ private:
   std::optional<ThreadValues> supply(Value value, unsigned sample,
                                      Knowledge knowledge,
                                      ThreadEvaluator &evaluator);
-  std::optional<ThreadValues> getPlaces(const LinearIndex &place,
-                                        unsigned sample);
+  std::optional<ThreadValues> getOffsets(const LinearIndex &offset,
+                                         unsigned sample);
   ArrayRef<bool> getActiveThreads(Block *block, unsigned sample);
   std::optional<int64_t> getTripCount(Operation *loop);
   uint64_t getWeight(Operation *op);
   void addRequests(SampledAccess &sampled, const BankBuffer &buffer,
-                   const ThreadValues &places, ArrayRef<bool> isActive);
+                   const ThreadValues &offsets, ArrayRef<bool> isActive);
   void addMatrixRequests(SampledAccess &sampled, const BankBuffer &buffer,
-                         int64_t place);
+                         int64_t offset);
   ThreadEvaluator &getEvaluator(unsigned sample, Knowledge knowledge);
   const UniformityAnalysis &getUniformity();
 

@@ -50,7 +50,7 @@ std::optional<ThreadTouches> ThreadElements::find(const ThreadAccess &asked,
   units = buffer;
   bool isOfThread = asked.accessScope != AccessScope::Warp && !asked.isAsync;
   if (!asked.footprint || asked.footprint->basis || !isOfThread ||
-      asked.footprint->place.size() != 1)
+      asked.footprint->coordinates.size() != 1)
     return std::nullopt;
   nest.clear();
   for (Operation *op = asked.op->getParentOp(); op && op != scope;
@@ -138,10 +138,10 @@ void ThreadElements::addNeeded(const ThreadAccess &access) {
     if (auto dynamic = dyn_cast_if_present<Value>(value))
       worklist.push_back(dynamic);
   };
-  for (auto [value, factor] : access.footprint->place.front().terms)
+  for (auto [value, factor] : access.footprint->coordinates.front().terms)
     worklist.push_back(value);
   for (const LinearIndex::AffineTerm &term :
-       access.footprint->place.front().affineTerms)
+       access.footprint->coordinates.front().affineTerms)
     llvm::append_range(worklist, term.operands);
   for (const AccessFootprint::Extent &extent : access.footprint->box)
     add(extent.count);
@@ -392,7 +392,7 @@ bool ThreadElements::visitIterations(const Share &share, ArrayRef<Share> rest,
 bool ThreadElements::touch(const Place &place) {
   ThreadEvaluator evaluator = makeEvaluator(place);
   std::optional<ThreadValues> first =
-      evaluate(access->footprint->place.front(), evaluator);
+      evaluate(access->footprint->coordinates.front(), evaluator);
   if (!first)
     return false;
   SmallVector<ThreadValues> counts;

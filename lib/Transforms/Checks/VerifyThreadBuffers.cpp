@@ -114,17 +114,18 @@ bool OwnBuffers::isSharedOut(const ThreadAccess &access, Value buffer) const {
     return true;
   if (!access.footprint)
     return false;
-  return llvm::any_of(access.footprint->place, [&](const LinearIndex &index) {
-    return llvm::any_of(index.terms,
-                        [&](const auto &term) {
-                          return !uniformity.isUniform(term.first);
-                        }) ||
-           llvm::any_of(index.affineTerms, [&](const auto &term) {
-             return !llvm::all_of(term.operands, [&](Value operand) {
-               return uniformity.isUniform(operand);
-             });
-           });
-  });
+  return llvm::any_of(
+      access.footprint->coordinates, [&](const LinearIndex &index) {
+        return llvm::any_of(index.terms,
+                            [&](const auto &term) {
+                              return !uniformity.isUniform(term.first);
+                            }) ||
+               llvm::any_of(index.affineTerms, [&](const auto &term) {
+                 return !llvm::all_of(term.operands, [&](Value operand) {
+                   return uniformity.isUniform(operand);
+                 });
+               });
+      });
 }
 
 /// True if a part of `buffer` may be written by some threads only.

@@ -139,7 +139,7 @@ bool CopyEmitter::isAligned(Value memref, Value original, int64_t length,
   if (known == Known::Any || alignment.getAlignment(original) >= bytes)
     return true;
   return known == Known::Possible &&
-         getConstantPlace(original).value_or(0) % bytes == 0;
+         getConstantOffset(original).value_or(0) % bytes == 0;
 }
 
 /// The largest number of elements per access that the shape and what is asked

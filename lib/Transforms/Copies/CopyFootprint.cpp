@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyFootprint.h"
-#include "Analysis/Memory/MemRefPlace.h"
+#include "Analysis/Memory/MemRefAddress.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -33,7 +33,7 @@ public:
   Footprint footprint;
 
 private:
-  bool addBasis(const MemRefPlace &place);
+  bool addBasis(const MemRefAddress &place);
 
   bool add(const LinearIndex &index, ByteStride unit);
   bool add(OpFoldResult index, ByteStride stride, int64_t factor = 1);
@@ -126,7 +126,7 @@ bool FootprintBuilder::add(const LinearIndex &index, ByteStride unit) {
 
 /// Adds where the memref begins that the place is indices into, and finds the
 /// units of these.
-bool FootprintBuilder::addBasis(const MemRefPlace &place) {
+bool FootprintBuilder::addBasis(const MemRefAddress &place) {
   auto type = cast<MemRefType>(place.basis.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -145,8 +145,8 @@ bool FootprintBuilder::addBasis(const MemRefPlace &place) {
 
 bool FootprintBuilder::run(Value memref) {
   // Whether values are the same for two footprints is for who compares them.
-  std::optional<MemRefPlace> place =
-      MemRefPlace::of(memref, /*isFixed=*/[] { return true; });
+  std::optional<MemRefAddress> place =
+      MemRefAddress::of(memref, /*isFixed=*/[] { return true; });
   if (!place)
     return false;
   footprint.root = getRootBuffer(memref);
@@ -156,7 +156,7 @@ bool FootprintBuilder::run(Value memref) {
   for (auto [index, unit] : llvm::zip_equal(place->origin, units))
     if (!add(index, unit))
       return false;
-  for (const MemRefPlace::Dimension &dimension : place->dimensions) {
+  for (const MemRefAddress::Dimension &dimension : place->dimensions) {
     footprint.strides.push_back(units[dimension.coordinate]);
     if (!multiply(footprint.strides.back(), dimension.stride))
       return false;

@@ -219,8 +219,8 @@ bool AsyncWaits::repair(const Use &use, ArrayRef<Use> open,
     return false;
   }
   loosen(wait, getSettled(use, open, unit), unit);
-  std::string copy = getPlace(kernel.getAccess(use.first).op).op;
-  std::string other = getPlace(kernel.getAccess(use.second).op).op;
+  std::string copy = getSite(kernel.getAccess(use.first).op).op;
+  std::string other = getSite(kernel.getAccess(use.second).op).op;
   recordRemark(RemarkId::InsertBarriers_InsertedWait, wait.ops.back())
       << "wait inserted: nothing waits for '" + copy + "' before '" + other +
              "' touches the same bytes";

@@ -15,7 +15,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCWAITS_H
 #define WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCWAITS_H
 
-#include "AsyncPlaces.h"
+#include "AsyncPoints.h"
 #include <set>
 
 namespace mlir::workgroup {

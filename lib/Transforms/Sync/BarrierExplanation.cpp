@@ -27,18 +27,18 @@ static FileLineColLoc getFileLocation(LocationAttr location) {
   return location.findInstanceOf<FileLineColLoc>();
 }
 
-static void printPlace(raw_ostream &os, const SyncFinding::Place &place) {
-  os << "'" << place.op << "'";
-  if (auto location = getFileLocation(place.location))
+static void printSite(raw_ostream &os, const SyncFinding::Site &site) {
+  os << "'" << site.op << "'";
+  if (auto location = getFileLocation(site.location))
     os << " of line " << location.getLine();
 }
 
 static std::string print(const OrderedPair &pair) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  printPlace(os, pair.first);
+  printSite(os, pair.first);
   os << " before ";
-  printPlace(os, pair.second);
+  printSite(os, pair.second);
   if (pair.isInLaterIteration)
     os << " in a later iteration";
   if (pair.threads.empty()) {
@@ -48,20 +48,20 @@ static std::string print(const OrderedPair &pair) {
   os << " (" << printIds("thread", pair.threads[0]) << " and "
      << printIds("thread", pair.threads[1])
      << (pair.isInBytes ? " at byte " : " at index ");
-  llvm::interleave(pair.place, os, ", ");
+  llvm::interleave(pair.coordinates, os, ", ");
   os << ")";
   return text;
 }
 
 static void write(llvm::json::OStream &json, StringRef name,
-                  const SyncFinding::Place &place) {
+                  const SyncFinding::Site &site) {
   json.attributeObject(name, [&] {
-    if (auto location = getFileLocation(place.location)) {
+    if (auto location = getFileLocation(site.location)) {
       json.attribute("column", location.getColumn());
       json.attribute("file", location.getFilename().getValue());
       json.attribute("line", location.getLine());
     }
-    json.attribute("op", place.op);
+    json.attribute("op", site.op);
   });
 }
 
@@ -72,16 +72,16 @@ static void writeNumbers(llvm::json::OStream &json, ArrayRef<int64_t> numbers) {
 
 /// Writes an object whose keys are in order, as those of the others are.
 static void write(llvm::json::OStream &json, const OrderedPair &pair) {
-  auto writePlace = [&](StringRef name) {
-    json.attributeArray(name, [&] { writeNumbers(json, pair.place); });
+  auto writeCoordinates = [&](StringRef name) {
+    json.attributeArray(name, [&] { writeNumbers(json, pair.coordinates); });
   };
   bool isKnown = !pair.threads.empty();
   json.object([&] {
     if (isKnown && pair.isInBytes)
-      writePlace("byte");
+      writeCoordinates("byte");
     write(json, "first", pair.first);
     if (isKnown && !pair.isInBytes)
-      writePlace("index");
+      writeCoordinates("index");
     json.attribute("later_iteration", pair.isInLaterIteration);
     if (!isKnown)
       json.attribute("reason", pair.reason);
@@ -138,14 +138,14 @@ static OrderedPair describePair(const KernelSync &kernel,
                                 const Hazard &hazard) {
   OrderedPair pair;
   const ThreadAccess &first = kernel.getAccess(hazard.first);
-  pair.first = getPlace(first.op);
-  pair.second = getPlace(kernel.getAccess(hazard.second).op);
+  pair.first = getSite(first.op);
+  pair.second = getSite(kernel.getAccess(hazard.second).op);
   pair.isInLaterIteration = hazard.order.loop.has_value();
   pair.isInBytes = first.footprint && !first.footprint->basis;
   if (const auto &witness = hazard.conflict.witness) {
     pair.threads.assign(std::begin(witness->threads),
                         std::end(witness->threads));
-    pair.place = witness->place;
+    pair.coordinates = witness->coordinates;
   } else {
     pair.reason = hazard.conflict.reason;
   }

@@ -179,7 +179,7 @@ void BarrierEditor::keepWaits(const SyncTree &tree, ArrayRef<Hazard> hazards,
 LogicalResult BarrierEditor::report(Operation *op, const Twine &message) {
   SyncFinding finding;
   finding.verdict = SyncVerdict::Unfixable;
-  finding.at = getPlace(op);
+  finding.at = getSite(op);
   finding.message = ("cannot synchronize accesses " + message).str();
   return emitFindings({finding}, options);
 }

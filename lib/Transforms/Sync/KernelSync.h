@@ -125,7 +125,7 @@ private:
   SmallVector<Operation *> arrivals;
 };
 
-SyncFinding::Place getPlace(Operation *op);
+SyncFinding::Site getSite(Operation *op);
 
 /// `what (x, y, z)`
 std::string printIds(StringRef what, const std::array<int64_t, 3> &ids);

@@ -81,18 +81,18 @@ void AccessPrinter::print(const LinearIndex &index) {
 }
 
 void AccessPrinter::print(const AccessFootprint &footprint) {
-  auto interleave = [&](ArrayRef<LinearIndex> place) {
-    llvm::interleaveComma(place, os,
+  auto interleave = [&](ArrayRef<LinearIndex> coordinates) {
+    llvm::interleaveComma(coordinates, os,
                           [&](const LinearIndex &index) { print(index); });
   };
   os << " at ";
   if (footprint.basis) {
     print(OpFoldResult(footprint.basis));
     os << '[';
-    interleave(footprint.place);
+    interleave(footprint.coordinates);
     os << ']';
   } else {
-    interleave(footprint.place);
+    interleave(footprint.coordinates);
   }
   os << ", " << footprint.run << " long";
   for (const AccessFootprint::Extent &extent : footprint.box) {

@@ -75,10 +75,10 @@ bool ProxyFences::repair(const AsyncPoint &point) {
     fence.erase(rewriter);
     return false;
   }
-  std::string first = getPlace(kernel.getAccess(point.first).op).op;
+  std::string first = getSite(kernel.getAccess(point.first).op).op;
   recordRemark(RemarkId::InsertBarriers_InsertedFence, fence.ops.back())
       << "proxy fence inserted: nothing tells TMA of '" + first + "' before '" +
-             getPlace(issue.op).op + "' has it touch the same bytes";
+             getSite(issue.op).op + "' has it touch the same bytes";
   return true;
 }
 

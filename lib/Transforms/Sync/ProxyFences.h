@@ -15,7 +15,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_SYNC_PROXYFENCES_H
 #define WORKGROUP_LIB_TRANSFORMS_SYNC_PROXYFENCES_H
 
-#include "AsyncPlaces.h"
+#include "AsyncPoints.h"
 #include <set>
 
 namespace mlir::workgroup {

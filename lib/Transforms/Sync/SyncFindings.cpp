@@ -22,7 +22,7 @@ namespace mlir::workgroup {
 
 SyncFindings::SyncFindings(KernelSync &kernel) : kernel(kernel) {}
 
-SyncFinding::Place getPlace(Operation *op) {
+SyncFinding::Site getSite(Operation *op) {
   return {op->getName().getStringRef().str(), op->getLoc()};
 }
 
@@ -89,7 +89,7 @@ void SyncFindings::addDivergent(Operation *barrier, UniformityUnit unit,
   bool isBlock = unit == UniformityUnit::Block;
   SyncFinding finding;
   finding.verdict = verdict;
-  finding.at = getPlace(barrier);
+  finding.at = getSite(barrier);
   llvm::raw_string_ostream os(finding.message);
   auto threads = kernel.getConflicts().findParting(barrier, unit);
   os << "barrier in divergent control flow: '" << barrier->getName() << "' ";
@@ -182,13 +182,13 @@ void SyncFindings::addRace(const SyncTree &tree, const Hazard &hazard,
   finding.verdict = !isCertain  ? SyncVerdict::Maybe
                     : isFixable ? SyncVerdict::Race
                                 : SyncVerdict::Unfixable;
-  finding.at = getPlace(second.op);
-  finding.other = getPlace(first.op);
+  finding.at = getSite(second.op);
+  finding.other = getSite(first.op);
   std::string who = "different threads touch the same bytes";
   if (isCertain && conflict.witness) {
     finding.threads.assign(conflict.witness->threads,
                            conflict.witness->threads + 2);
-    finding.place = conflict.witness->place;
+    finding.coordinates = conflict.witness->coordinates;
     who = printAgent(second, finding.threads[1]) + " " +
           getVerb(second.kind).str() + " what " +
           printAgent(first, finding.threads[0]) + " " +
@@ -317,8 +317,8 @@ void SyncFindings::addRace(const BlockRace &race) {
   bool isCertain = race.conflict.kind == Conflict::Certain;
   SyncFinding finding;
   finding.verdict = isCertain ? SyncVerdict::Unfixable : SyncVerdict::Maybe;
-  finding.at = getPlace(second.op);
-  finding.other = getPlace(first.op);
+  finding.at = getSite(second.op);
+  finding.other = getSite(first.op);
   auto printWho = [&](unsigned side) {
     return printThread(witness->threads[side]) + " of " +
            printIds("block", witness->blocks[side]);
@@ -331,7 +331,7 @@ void SyncFindings::addRace(const BlockRace &race) {
   if (isCertain) {
     finding.threads.assign(witness->threads, witness->threads + 2);
     finding.blocks.assign(witness->blocks, witness->blocks + 2);
-    finding.place = witness->place;
+    finding.coordinates = witness->coordinates;
     StringRef remedy = getAtomicRemedy(first, second);
     os << "cannot synchronize '" << first.op->getName() << "' and '"
        << second.op->getName() << "' on " << memory << ": " << printWho(1)

@@ -29,7 +29,7 @@ namespace mlir::workgroup {
 /// Says that control flow is more than the analysis understands.
 static void addUnstructured(const SyncTree &tree, SyncFinding &finding) {
   finding.verdict = SyncVerdict::Maybe;
-  finding.at = getPlace(tree.getUnstructured());
+  finding.at = getSite(tree.getUnstructured());
   finding.message =
       "possible data race on memory that threads share: the branches between "
       "these blocks are no nest of loops with one way out and of branches that "

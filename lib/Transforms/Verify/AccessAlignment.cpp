@@ -45,7 +45,7 @@ LogicalResult verifyAccessAlignment(Operation *op,
            << (access->isPromised ? ", or drop the promise" : "");
 
   // A constant place in the buffer is known to the byte.
-  std::optional<int64_t> byte = getConstantPlace(*access);
+  std::optional<int64_t> byte = getConstantOffset(*access);
   if (!byte || *byte % access->alignment == 0)
     return success();
   return op->emitOpError() << verb << " an alignment of " << access->alignment

@@ -121,31 +121,31 @@ static LogicalResult verifyBounds(const MatrixAccess &access, unsigned dim,
 
 namespace {
 
-/// The places of a memref's elements, in bytes.
-struct ElementPlaces {
+/// The offsets of a memref's elements, in bytes.
+struct ElementOffsets {
   int64_t first = 0;
   SmallVector<int64_t> strides;
 };
 
 /// For each memref, what all accesses to it share; nothing if it is not known.
-using PlacesOf = DenseMap<Value, std::optional<ElementPlaces>>;
+using OffsetsOf = DenseMap<Value, std::optional<ElementOffsets>>;
 
 } // namespace
 
-static std::optional<ElementPlaces> findPlaces(Value memref, Operation *op) {
+static std::optional<ElementOffsets> findOffsets(Value memref, Operation *op) {
   auto type = cast<MemRefType>(memref.getType());
-  std::optional<int64_t> place = getConstantPlace(memref);
+  std::optional<int64_t> place = getConstantOffset(memref);
   std::optional<int64_t> bytes = getElementBytes(type, op);
-  ElementPlaces places;
+  ElementOffsets offsets;
   int64_t offset;
   if (!place || !bytes ||
-      failed(type.getStridesAndOffset(places.strides, offset)) ||
-      llvm::any_of(places.strides, ShapedType::isDynamic))
+      failed(type.getStridesAndOffset(offsets.strides, offset)) ||
+      llvm::any_of(offsets.strides, ShapedType::isDynamic))
     return std::nullopt;
-  places.first = *place;
-  for (int64_t &stride : places.strides)
+  offsets.first = *place;
+  for (int64_t &stride : offsets.strides)
     stride *= *bytes;
-  return places;
+  return offsets;
 }
 
 /// Checks that the addresses of `access`, whose indices have the values
@@ -153,22 +153,22 @@ static std::optional<ElementPlaces> findPlaces(Value memref, Operation *op) {
 static LogicalResult verifyAlignment(const MatrixAccess &access,
                                      ArrayRef<const ThreadValues *> indices,
                                      const ThreadEvaluator &evaluator,
-                                     PlacesOf &placesOf) {
+                                     OffsetsOf &offsetsOf) {
   // What is the same for all threads, verifyAccessAlignment sees.
   bool isConstant = llvm::all_of(access.indices, [](Value index) {
     return getConstantIntValue(index).has_value();
   });
   if (isConstant)
     return success();
-  auto [it, isNew] = placesOf.try_emplace(access.memref);
+  auto [it, isNew] = offsetsOf.try_emplace(access.memref);
   if (isNew)
-    it->second = findPlaces(access.memref, access.op);
-  const std::optional<ElementPlaces> &places = it->second;
-  if (!places)
+    it->second = findOffsets(access.memref, access.op);
+  const std::optional<ElementOffsets> &offsets = it->second;
+  if (!offsets)
     return success();
   for (size_t thread = 0, e = indices.front()->size(); thread < e; ++thread) {
-    int64_t byte = places->first;
-    for (auto [index, stride] : llvm::zip_equal(indices, places->strides))
+    int64_t byte = offsets->first;
+    for (auto [index, stride] : llvm::zip_equal(indices, offsets->strides))
       byte += (*index)[thread] * stride;
     bool isUsed = static_cast<int64_t>(thread) % kWarpSize < access.numLanes;
     if (!isUsed || byte % access.alignment == 0)
@@ -188,7 +188,7 @@ static LogicalResult verifyAlignment(const MatrixAccess &access,
 
 static LogicalResult verifyAccess(const MatrixAccess &access,
                                   ThreadEvaluator &evaluator,
-                                  PlacesOf &placesOf) {
+                                  OffsetsOf &offsetsOf) {
   auto type = dyn_cast<MemRefType>(access.memref.getType());
   if (!type)
     return success();
@@ -203,7 +203,7 @@ static LogicalResult verifyAccess(const MatrixAccess &access,
       llvm::is_contained(indices, nullptr) ||
       !isWorkgroupMemory(access.memref.getType()))
     return success();
-  return verifyAlignment(access, indices, evaluator, placesOf);
+  return verifyAlignment(access, indices, evaluator, offsetsOf);
 }
 
 LogicalResult verifyMatrixOperands(Operation *scope,
@@ -215,14 +215,14 @@ LogicalResult verifyMatrixOperands(Operation *scope,
   SmallVector<MatrixAccess> accesses = collectAccesses(scope);
   ThreadEvaluator evaluator(
       scope, {*shape.sizes[0], *shape.sizes[1], *shape.sizes[2]});
-  PlacesOf placesOf;
+  OffsetsOf offsetsOf;
   DenseSet<Value> reported;
   for (const MatrixAccess &access : accesses) {
     // In divergent code the threads in question may not get here. The accesses
     // to one operand are wrong together.
     if (uniformity.isUniformPoint(access.op) &&
         !reported.contains(access.memref) &&
-        failed(verifyAccess(access, evaluator, placesOf)))
+        failed(verifyAccess(access, evaluator, offsetsOf)))
       reported.insert(access.memref);
   }
   return success(reported.empty());

@@ -1,4 +1,4 @@
-//===- MemRefPlace.h - Where the elements of a memref are -------*- C++ -*-===//
+//===- MemRefAddress.h - Where the elements of a memref are -----*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,15 +13,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFPLACE_H
-#define WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFPLACE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFADDRESS_H
+#define WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFADDRESS_H
 
 #include "workgroup/Analysis/Footprint.h"
 
 namespace mlir::workgroup {
 
 /// The places of a memref's elements in its root.
-struct MemRefPlace {
+struct MemRefAddress {
   using Bound = AccessFootprint::Bound;
   /// A step along a dimension is `stride` units along `coordinate`.
   struct Dimension {
@@ -33,10 +33,10 @@ struct MemRefPlace {
 
   /// As in AccessFootprint: null if there is one coordinate, in bytes.
   Value basis;
-  /// The place of the first element.
+  /// The address of the first element.
   SmallVector<LinearIndex, 1> origin;
   SmallVector<Dimension, 4> dimensions;
-  /// The place that the pointer points to from which offsets count, in bytes
+  /// The address that the pointer points to from which offsets count, in bytes
   /// from the start of the root; nothing if that is not known.
   std::optional<LinearIndex> base;
   int64_t elementBytes = 0;
@@ -47,27 +47,27 @@ struct MemRefPlace {
   /// whether indices into it can be compared.
   using FixedQuery = llvm::function_ref<bool()>;
 
-  /// The place of the memref `root`, from which coordinates are counted.
-  static std::optional<MemRefPlace> ofRoot(Value root, FixedQuery isFixed);
+  /// The address of the memref `root`, from which coordinates are counted.
+  static std::optional<MemRefAddress> ofRoot(Value root, FixedQuery isFixed);
 
-  /// The place of the result `view` of a view of `source`.
-  static std::optional<MemRefPlace>
-  ofView(Value view, const MemRefPlace &source, FixedQuery isFixed);
+  /// The address of the result `view` of a view of `source`.
+  static std::optional<MemRefAddress>
+  ofView(Value view, const MemRefAddress &source, FixedQuery isFixed);
 
-  /// The place of `memref` in the memref that all views up to it are of.
-  static std::optional<MemRefPlace> of(Value memref, FixedQuery isFixed);
+  /// The address of `memref` in the memref that all views up to it are of.
+  static std::optional<MemRefAddress> of(Value memref, FixedQuery isFixed);
 
-  /// The place of what may be in `lhs` or in `rhs`. Keeps no values but those
+  /// The address of what may be in `lhs` or in `rhs`. Keeps no values but those
   /// in `origin` and `base`.
-  static std::optional<MemRefPlace> join(const MemRefPlace &lhs,
-                                         const MemRefPlace &rhs);
+  static std::optional<MemRefAddress> join(const MemRefAddress &lhs,
+                                           const MemRefAddress &rhs);
 
   /// Forgets what is true only where the memref was made.
   void dropBounds();
 
-  bool operator==(const MemRefPlace &other) const;
+  bool operator==(const MemRefAddress &other) const;
 };
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFPLACE_H
+#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_MEMREFADDRESS_H

@@ -1,4 +1,4 @@
-//===- AsyncCopies.h - When asynchronous copies are done --------*- C++ -*-===//
+//===- AsyncGroups.h - When asynchronous copies are done --------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOPIES_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOPIES_H
+#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
+#define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
 
 #include "SyncTree.h"
 
@@ -72,7 +72,7 @@ private:
   int64_t countCommits(unsigned loop) const;
   std::optional<unsigned> follow(Position at);
   void enterLoop(unsigned loop);
-  void iterationLoop(unsigned loop);
+  void advance(unsigned loop);
   bool leaveLoop(unsigned loop);
   std::optional<unsigned> visitItem(unsigned node);
 
@@ -99,4 +99,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOPIES_H
+#endif // WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H

@@ -1,4 +1,4 @@
-//===- PointerPlace.h - Where a pointer points to ---------------*- C++ -*-===//
+//===- PointerAddress.h - Where a pointer points to -------------*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,23 +11,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERPLACE_H
-#define WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERPLACE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERADDRESS_H
+#define WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERADDRESS_H
 
-#include "MemRefPlace.h"
+#include "MemRefAddress.h"
 
 namespace mlir::workgroup {
 
 /// The memref or pointer that `pointer` is made of; null if there is none.
 Value getPointerSource(Value pointer);
 
-/// The place that `pointer` points to, which is made of a memref or pointer at
-/// `source`; nothing if that is not known.
-std::optional<MemRefPlace> getPlaceOfPointer(Value pointer,
-                                             const MemRefPlace &source);
+/// The address that `pointer` points to, which is made of a memref or pointer
+/// at `source`; nothing if that is not known.
+std::optional<MemRefAddress> getAddressOfPointer(Value pointer,
+                                                 const MemRefAddress &source);
 
-/// The place of a pointer that nothing is known of but itself.
-MemRefPlace getPlaceOfRootPointer();
+/// The address of a pointer that nothing is known of but itself.
+MemRefAddress getAddressOfRootPointer();
 
 /// The memory that the type of `pointer` says it points to.
 MemorySpace getPointerSpace(Value pointer);
@@ -38,4 +38,4 @@ std::optional<int64_t> getAccessBytes(Type type);
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERPLACE_H
+#endif // WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERADDRESS_H

@@ -1,4 +1,4 @@
-//===- PointerPlace.cpp - Where a pointer points to -----------------------===//
+//===- PointerAddress.cpp - Where a pointer points to ---------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PointerPlace.h"
+#include "PointerAddress.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -133,7 +133,7 @@ std::optional<int64_t> getAccessBytes(Type type) {
 
 /// Adds what the indices of `element` move its base by. False if that is not
 /// known.
-static bool addIndices(LLVM::GEPOp element, LinearIndex &place) {
+static bool addIndices(LLVM::GEPOp element, LinearIndex &address) {
   Type type = element.getElemType();
   bool isFirst = true;
   for (auto index : element.getIndices()) {
@@ -148,27 +148,27 @@ static bool addIndices(LLVM::GEPOp element, LinearIndex &place) {
     if (!bytes)
       return false;
     if (auto value = llvm::dyn_cast_if_present<Value>(index))
-      place.add(value, *bytes);
+      address.add(value, *bytes);
     else
-      place.constant += *bytes * cast<IntegerAttr>(index).getInt();
+      address.constant += *bytes * cast<IntegerAttr>(index).getInt();
   }
   return true;
 }
 
-MemRefPlace getPlaceOfRootPointer() {
-  MemRefPlace place;
-  place.origin.emplace_back();
-  place.base = LinearIndex();
-  place.elementBytes = 1;
-  return place;
+MemRefAddress getAddressOfRootPointer() {
+  MemRefAddress address;
+  address.origin.emplace_back();
+  address.base = LinearIndex();
+  address.elementBytes = 1;
+  return address;
 }
 
-std::optional<MemRefPlace> getPlaceOfPointer(Value pointer,
-                                             const MemRefPlace &source) {
+std::optional<MemRefAddress> getAddressOfPointer(Value pointer,
+                                                 const MemRefAddress &source) {
   if (!source.base)
     return std::nullopt;
-  MemRefPlace place = getPlaceOfRootPointer();
-  LinearIndex &origin = place.origin.front();
+  MemRefAddress address = getAddressOfRootPointer();
+  LinearIndex &origin = address.origin.front();
   origin = *source.base;
   Operation *op = pointer.getDefiningOp();
   if (auto element = dyn_cast<LLVM::GEPOp>(op)) {
@@ -177,8 +177,8 @@ std::optional<MemRefPlace> getPlaceOfPointer(Value pointer,
   } else if (isa<LLVM::IntToPtrOp>(op)) {
     origin.add(findAddress(op->getOperand(0))->offset, 1);
   }
-  place.base = origin;
-  return place;
+  address.base = origin;
+  return address;
 }
 
 MemorySpace getPointerSpace(Value pointer) {

@@ -1,4 +1,4 @@
-//===- AsyncPlaces.h - Where asynchronous work is waited for ----*- C++ -*-===//
+//===- AsyncPoints.h - Where asynchronous work is waited for ----*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCPLACES_H
-#define WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCPLACES_H
+#ifndef WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCPOINTS_H
+#define WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCPOINTS_H
 
 #include "KernelSync.h"
 
@@ -68,4 +68,4 @@ insertInProgram(RewriterBase &rewriter, InlinedProgram &program,
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCPLACES_H
+#endif // WORKGROUP_LIB_TRANSFORMS_SYNC_ASYNCPOINTS_H

@@ -1,4 +1,4 @@
-//===- AsyncCopies.cpp - When asynchronous copies are done ----------------===//
+//===- AsyncGroups.cpp - When asynchronous copies are done ----------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AsyncCopies.h"
+#include "AsyncGroups.h"
 #include "Analysis/Program/OpEffects.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -203,7 +203,7 @@ void AsyncGroups::enterLoop(unsigned loop) {
 }
 
 /// Finds how many iterations later the copy, which is in `loop`, is done.
-void AsyncGroups::iterationLoop(unsigned loop) {
+void AsyncGroups::advance(unsigned loop) {
   constexpr int64_t kMaxIterations = 64;
   int64_t atEnd = younger;
   for (int64_t iterations = 1; iterations <= kMaxIterations; ++iterations) {
@@ -256,7 +256,7 @@ std::optional<unsigned> AsyncGroups::follow(Position at) {
       // only.
       if (completion.inLoop)
         return std::nullopt;
-      iterationLoop(*sequence.parent);
+      advance(*sequence.parent);
       if (!completion.inLoop && !leaveLoop(*sequence.parent))
         return std::nullopt;
     }

@@ -1,4 +1,4 @@
-//===- AsyncPlaces.cpp - Where asynchronous work is waited for ------------===//
+//===- AsyncPoints.cpp - Where asynchronous work is waited for ------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AsyncPlaces.h"
+#include "AsyncPoints.h"
 
 namespace mlir::workgroup {
 

@@ -1,4 +1,4 @@
-//===- BarrierPlaces.h - Where a barrier is missing ----------- -*- C++ -*-===//
+//===- BarrierPoints.h - Where a barrier is missing ----------- -*- C++ -*-===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,16 +14,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H
-#define WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H
+#ifndef WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPOINTS_H
+#define WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPOINTS_H
 
 #include "Emulator/Translate/Prepare.h"
 #include <map>
 
 namespace mlir::workgroup::emulator {
 
-/// A place for a barrier: before an instruction of the prepared kernel.
-struct BarrierPlace {
+/// A point for a barrier: before an instruction of the prepared kernel.
+struct BarrierPoint {
   uint32_t ordinal = 0;
   SourceLocation location;
   /// `before`, or `at the end of the loop at`: what `location` is to it.
@@ -32,23 +32,23 @@ struct BarrierPlace {
   bool isUniform = false;
 };
 
-/// Finds places in the kernel as it is prepared for checks.
-class BarrierPlaces {
+/// Finds points in the kernel as it is prepared for checks.
+class BarrierPoints {
 public:
-  BarrierPlaces(const std::string &bitcode, const std::string &name);
-  ~BarrierPlaces();
+  BarrierPoints(const std::string &bitcode, const std::string &name);
+  ~BarrierPoints();
 
-  /// The places that cover the paths without a barrier between two
+  /// The points that cover the paths without a barrier between two
   /// instructions, in either direction.
-  std::vector<BarrierPlace> find(uint32_t ordinal, uint32_t otherOrdinal) const;
+  std::vector<BarrierPoint> find(uint32_t ordinal, uint32_t otherOrdinal) const;
 
 private:
   struct Analyses;
-  std::optional<BarrierPlace> findOnPath(const llvm::Instruction &from,
+  std::optional<BarrierPoint> findOnPath(const llvm::Instruction &from,
                                          const llvm::Instruction &to) const;
   const llvm::Instruction &moveToUniform(const llvm::Instruction &from,
                                          const llvm::Instruction &at) const;
-  BarrierPlace makePlace(const llvm::Instruction &at,
+  BarrierPoint makePoint(const llvm::Instruction &at,
                          const llvm::Instruction &named,
                          std::string words) const;
   bool isUniform(const llvm::BasicBlock &block) const;
@@ -60,4 +60,4 @@ private:
 
 } // namespace mlir::workgroup::emulator
 
-#endif // WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPLACES_H
+#endif // WORKGROUP_LIB_EMULATOR_REPORT_BARRIERPOINTS_H

@@ -1,4 +1,4 @@
-//===- BarrierPlaces.cpp - Where a barrier is missing ---------------------===//
+//===- BarrierPoints.cpp - Where a barrier is missing ---------------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BarrierPlaces.h"
+#include "BarrierPoints.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Target/LLVMDiagnostics.h"
 #include "workgroup/Target/PTX.h"
@@ -23,7 +23,7 @@ using namespace llvm;
 
 namespace mlir::workgroup::emulator {
 
-struct BarrierPlaces::Analyses {
+struct BarrierPoints::Analyses {
   std::unique_ptr<TargetMachine> machine;
   LoopAnalysisManager loopManager;
   FunctionAnalysisManager functions;
@@ -48,7 +48,7 @@ struct BarrierPlaces::Analyses {
   }
 };
 
-BarrierPlaces::BarrierPlaces(const std::string &bitcode,
+BarrierPoints::BarrierPoints(const std::string &bitcode,
                              const std::string &name)
     : context(std::make_unique<LLVMContext>()),
       analyses(std::make_unique<Analyses>()) {
@@ -63,7 +63,7 @@ BarrierPlaces::BarrierPlaces(const std::string &bitcode,
   analyses->compute(*kernel.function);
 }
 
-BarrierPlaces::~BarrierPlaces() = default;
+BarrierPoints::~BarrierPoints() = default;
 
 static bool isBarrier(const Instruction &instruction) {
   auto *call = dyn_cast<IntrinsicInst>(&instruction);
@@ -107,7 +107,7 @@ static bool reaches(const Instruction &from, const Instruction &to,
 
 /// A block is uniform if it is on no path from a branch that threads take
 /// differently to where all of them come together again.
-bool BarrierPlaces::isUniform(const BasicBlock &block) const {
+bool BarrierPoints::isUniform(const BasicBlock &block) const {
   for (BasicBlock &other : *kernel.function) {
     if (!analyses->uniformity->hasDivergentTerminator(other))
       continue;
@@ -127,48 +127,48 @@ bool BarrierPlaces::isUniform(const BasicBlock &block) const {
   return true;
 }
 
-BarrierPlace BarrierPlaces::makePlace(const Instruction &at,
+BarrierPoint BarrierPoints::makePoint(const Instruction &at,
                                       const Instruction &named,
                                       std::string words) const {
-  BarrierPlace place;
+  BarrierPoint point;
   auto it = llvm::find(kernel.instructions, &at);
-  place.ordinal = it - kernel.instructions.begin();
-  place.location = getLocation(named);
-  place.words = std::move(words);
-  place.isUniform = isUniform(*at.getParent());
-  return place;
+  point.ordinal = it - kernel.instructions.begin();
+  point.location = getLocation(named);
+  point.words = std::move(words);
+  point.isUniform = isUniform(*at.getParent());
+  return point;
 }
 
-/// The place of the operation that became `loop`: it branches there.
-static const Instruction *getPlace(const Loop &loop) {
+/// The point of the operation that became `loop`: it branches there.
+static const Instruction *getPoint(const Loop &loop) {
   const BasicBlock *before = loop.getLoopPredecessor();
   return before && before->getSingleSuccessor()
              ? before->getTerminator()
              : loop.getHeader()->getTerminator();
 }
 
-/// The last place before `at` on the way from `from` that all threads come by;
+/// The last point before `at` on the way from `from` that all threads come by;
 /// `at` itself if there is none.
-const Instruction &BarrierPlaces::moveToUniform(const Instruction &from,
+const Instruction &BarrierPoints::moveToUniform(const Instruction &from,
                                                 const Instruction &at) const {
   const DominatorTree &dominators = *analyses->dominators;
   for (auto *node = dominators.getNode(at.getParent()); node;
        node = node->getIDom()) {
     const BasicBlock &block = *node->getBlock();
-    const Instruction &place =
+    const Instruction &point =
         &block == at.getParent() ? at : *block.getTerminator();
     // What comes before `from` on all paths is not between the two.
-    if (!dominators.dominates(&from, &place) &&
+    if (!dominators.dominates(&from, &point) &&
         dominators.dominates(&block, from.getParent()))
       break;
     if (isUniform(block))
-      return place;
+      return point;
   }
   return at;
 }
 
-std::optional<BarrierPlace>
-BarrierPlaces::findOnPath(const Instruction &from,
+std::optional<BarrierPoint>
+BarrierPoints::findOnPath(const Instruction &from,
                           const Instruction &to) const {
   const LoopInfo &loops = *analyses->loops;
   if (reaches(from, to, /*inLaterIterations=*/false, loops)) {
@@ -179,10 +179,10 @@ BarrierPlaces::findOnPath(const Instruction &from,
          loop = loop->getParentLoop())
       if (const BasicBlock *before = loop->getLoopPredecessor()) {
         at = before->getTerminator();
-        named = getPlace(*loop);
+        named = getPoint(*loop);
       }
     const Instruction &uniform = moveToUniform(from, *at);
-    return makePlace(uniform, &uniform == at ? *named : uniform, "before");
+    return makePoint(uniform, &uniform == at ? *named : uniform, "before");
   }
   if (!reaches(from, to, /*inLaterIterations=*/true, loops))
     return std::nullopt;
@@ -193,24 +193,24 @@ BarrierPlaces::findOnPath(const Instruction &from,
   const BasicBlock *latch = common ? common->getLoopLatch() : nullptr;
   if (!latch)
     return std::nullopt;
-  return makePlace(*latch->getTerminator(), *getPlace(*common),
+  return makePoint(*latch->getTerminator(), *getPoint(*common),
                    "at the end of the loop at");
 }
 
-std::vector<BarrierPlace> BarrierPlaces::find(uint32_t ordinal,
+std::vector<BarrierPoint> BarrierPoints::find(uint32_t ordinal,
                                               uint32_t otherOrdinal) const {
-  std::vector<BarrierPlace> places;
+  std::vector<BarrierPoint> points;
   size_t count = kernel.instructions.size();
   if (ordinal >= count || otherOrdinal >= count)
-    return places;
+    return points;
   const Instruction &a = *kernel.instructions[ordinal];
   const Instruction &b = *kernel.instructions[otherOrdinal];
-  for (auto place : {findOnPath(a, b), findOnPath(b, a)})
-    if (place && none_of(places, [&](const BarrierPlace &other) {
-          return other.ordinal == place->ordinal;
+  for (auto point : {findOnPath(a, b), findOnPath(b, a)})
+    if (point && none_of(points, [&](const BarrierPoint &other) {
+          return other.ordinal == point->ordinal;
         }))
-      places.push_back(*place);
-  return places;
+      points.push_back(*point);
+  return points;
 }
 
 } // namespace mlir::workgroup::emulator

@@ -1,4 +1,4 @@
-//===- MemRefPlace.cpp - Where the elements of a memref are ---------------===//
+//===- MemRefAddress.cpp - Where the elements of a memref are -------------===//
 //
 // Part of the mlir-workgroup project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MemRefPlace.h"
-#include "PointerPlace.h"
+#include "MemRefAddress.h"
+#include "PointerAddress.h"
 #include "Support/Views.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,8 +20,8 @@
 
 namespace mlir::workgroup {
 
-using Result = std::optional<MemRefPlace>;
-using FixedQuery = MemRefPlace::FixedQuery;
+using Result = std::optional<MemRefAddress>;
+using FixedQuery = MemRefAddress::FixedQuery;
 
 /// The product modulo 2^64.
 static int64_t multiplyWrapping(int64_t lhs, int64_t rhs) {
@@ -69,94 +69,96 @@ static bool isStatic(OpFoldResult extent, int64_t number) {
 // Roots
 //===----------------------------------------------------------------------===//
 
-/// The place of `memref` by its type, for a pointer to `base`: in bytes if the
-/// strides are constants, else, if `isFixed`, by its own indices.
-static Result getPlaceAt(Value memref, std::optional<LinearIndex> base,
-                         FixedQuery isFixed) {
+/// The address of `memref` by its type, for a pointer to `base`: in bytes if
+/// the strides are constants, else, if `isFixed`, by its own indices.
+static Result getAddressAt(Value memref, std::optional<LinearIndex> base,
+                           FixedQuery isFixed) {
   auto type = cast<MemRefType>(memref.getType());
   Operation *scope = memref.getParentRegion()->getParentOp();
   std::optional<int64_t> bytes = getElementBytes(type, scope);
   if (!bytes)
     return std::nullopt;
-  MemRefPlace place;
-  place.elementBytes = *bytes;
-  place.base = base;
+  MemRefAddress address;
+  address.elementBytes = *bytes;
+  address.base = base;
   SmallVector<OpFoldResult> extents = getExtents(memref);
   SmallVector<int64_t> strides;
   int64_t offset = 0;
   bool isConstant = succeeded(type.getStridesAndOffset(strides, offset)) &&
                     !llvm::is_contained(strides, ShapedType::kDynamic);
   if (isConstant && base && !ShapedType::isDynamic(offset)) {
-    place.origin.push_back(*base);
-    place.origin.front().constant += multiplyWrapping(offset, *bytes);
+    address.origin.push_back(*base);
+    address.origin.front().constant += multiplyWrapping(offset, *bytes);
     for (auto [stride, extent] : llvm::zip_equal(strides, extents))
-      place.dimensions.push_back({0, multiplyWrapping(stride, *bytes), extent});
-    return place;
+      address.dimensions.push_back(
+          {0, multiplyWrapping(stride, *bytes), extent});
+    return address;
   }
   if (!isFixed())
     return std::nullopt;
-  place.basis = memref;
-  place.origin.resize(extents.size());
+  address.basis = memref;
+  address.origin.resize(extents.size());
   for (auto [number, extent] : llvm::enumerate(extents))
-    place.dimensions.push_back({unsigned(number), 1, extent});
-  return place;
+    address.dimensions.push_back({unsigned(number), 1, extent});
+  return address;
 }
 
-std::optional<MemRefPlace> MemRefPlace::ofRoot(Value root, FixedQuery isFixed) {
+std::optional<MemRefAddress> MemRefAddress::ofRoot(Value root,
+                                                   FixedQuery isFixed) {
   if (auto group = dyn_cast<nvgpu::MBarrierGroupType>(root.getType())) {
     constexpr int64_t kMBarrierBytes = 8;
-    MemRefPlace place;
-    place.elementBytes = kMBarrierBytes;
-    place.origin.emplace_back();
-    place.dimensions.push_back(
+    MemRefAddress address;
+    address.elementBytes = kMBarrierBytes;
+    address.origin.emplace_back();
+    address.dimensions.push_back(
         {0, kMBarrierBytes,
          getIndex(group.getContext(), group.getNumBarriers())});
-    return place;
+    return address;
   }
   if (isa<LLVM::LLVMPointerType>(root.getType()))
-    return getPlaceOfRootPointer();
+    return getAddressOfRootPointer();
   if (!isa<MemRefType>(root.getType()))
     return std::nullopt;
-  return getPlaceAt(root, LinearIndex(), isFixed);
+  return getAddressAt(root, LinearIndex(), isFixed);
 }
 
 //===----------------------------------------------------------------------===//
 // Views
 //===----------------------------------------------------------------------===//
 
-/// The place of `view`, a view of all of `source`, by its type: without a
+/// The address of `view`, a view of all of `source`, by its type: without a
 /// layout its elements follow each other from where the pointer points to.
-static Result getContiguous(Value view, const MemRefPlace &source,
+static Result getContiguous(Value view, const MemRefAddress &source,
                             FixedQuery isFixed) {
   if (!source.base ||
       !cast<MemRefType>(view.getType()).getLayout().isIdentity())
     return std::nullopt;
-  Result place = getPlaceAt(view, *source.base, isFixed);
-  if (place)
-    place->bounds = source.bounds;
-  return place;
+  Result address = getAddressAt(view, *source.base, isFixed);
+  if (address)
+    address->bounds = source.bounds;
+  return address;
 }
 
-static MemRefPlace getLike(const MemRefPlace &source) {
-  MemRefPlace place = source;
-  place.dimensions.clear();
-  return place;
+static MemRefAddress getLike(const MemRefAddress &source) {
+  MemRefAddress address = source;
+  address.dimensions.clear();
+  return address;
 }
 
-static Result getCast(Value view, const MemRefPlace &source) {
+static Result getCast(Value view, const MemRefAddress &source) {
   auto type = dyn_cast<MemRefType>(view.getType());
   if (!type || type.getRank() != int64_t(source.dimensions.size()))
     return std::nullopt;
-  MemRefPlace place = source;
-  for (auto [number, dimension] : llvm::enumerate(place.dimensions))
+  MemRefAddress address = source;
+  for (auto [number, dimension] : llvm::enumerate(address.dimensions))
     if (OpFoldResult extent = getStaticExtent(type, number))
       dimension.extent = extent;
-  return place;
+  return address;
 }
 
-/// Adds what a subview of `size` elements, `step` apart, promises of its place
-/// along a dimension: that its ends are inside.
-static void addBounds(MemRefPlace &place, OpFoldResult offset,
+/// Adds what a subview of `size` elements, `step` apart, promises of its
+/// address along a dimension: that its ends are inside.
+static void addBounds(MemRefAddress &address, OpFoldResult offset,
                       OpFoldResult size, int64_t step, OpFoldResult extent) {
   std::optional<int64_t> count = getConstantIntValue(size);
   if (!extent || !count || *count < 1)
@@ -166,39 +168,40 @@ static void addBounds(MemRefPlace &place, OpFoldResult offset,
   last.add(offset, 1);
   last.constant += multiplyWrapping(*count - 1, step);
   if (!first.isConstant())
-    place.bounds.push_back({first, extent});
+    address.bounds.push_back({first, extent});
   if (!last.isConstant() && *count > 1)
-    place.bounds.push_back({last, extent});
+    address.bounds.push_back({last, extent});
 }
 
-static Result getSubview(const MemRefPlace &source, memref::SubViewOp op,
+static Result getSubview(const MemRefAddress &source, memref::SubViewOp op,
                          FixedQuery isFixed) {
-  MemRefPlace place = getLike(source);
+  MemRefAddress address = getLike(source);
   llvm::SmallBitVector dropped = getDroppedDims(op);
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    const MemRefPlace::Dimension &from = source.dimensions[dim];
+    const MemRefAddress::Dimension &from = source.dimensions[dim];
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!step)
-      return getPlaceAt(op, source.base, isFixed);
-    place.origin[from.coordinate].add(offset, from.stride);
-    addBounds(place, offset, size, *step, from.extent);
+      return getAddressAt(op, source.base, isFixed);
+    address.origin[from.coordinate].add(offset, from.stride);
+    addBounds(address, offset, size, *step, from.extent);
     if (!dropped.test(dim))
-      place.dimensions.push_back(
+      address.dimensions.push_back(
           {from.coordinate, multiplyWrapping(from.stride, *step), size});
   }
-  return place;
+  return address;
 }
 
-static Result getExpanded(const MemRefPlace &source, memref::ExpandShapeOp op) {
-  MemRefPlace place = getLike(source);
-  place.dimensions.resize(op.getResultType().getRank());
+static Result getExpanded(const MemRefAddress &source,
+                          memref::ExpandShapeOp op) {
+  MemRefAddress address = getLike(source);
+  address.dimensions.resize(op.getResultType().getRank());
   SmallVector<OpFoldResult> extents = op.getMixedOutputShape();
   for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices())) {
-    MemRefPlace::Dimension part = source.dimensions[dim];
+    MemRefAddress::Dimension part = source.dimensions[dim];
     for (int64_t number : llvm::reverse(group)) {
       part.extent = extents[number];
-      place.dimensions[number] = part;
+      address.dimensions[number] = part;
       if (number == group.front())
         break;
       std::optional<int64_t> extent = getConstantIntValue(part.extent);
@@ -207,12 +210,12 @@ static Result getExpanded(const MemRefPlace &source, memref::ExpandShapeOp op) {
       part.stride = multiplyWrapping(part.stride, *extent);
     }
   }
-  return place;
+  return address;
 }
 
-static Result getCollapsed(const MemRefPlace &source,
+static Result getCollapsed(const MemRefAddress &source,
                            memref::CollapseShapeOp op) {
-  MemRefPlace place = getLike(source);
+  MemRefAddress address = getLike(source);
   MLIRContext *context = op.getContext();
   for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
     // Extents of one say nothing of the stride.
@@ -221,12 +224,12 @@ static Result getCollapsed(const MemRefPlace &source,
       return !isStatic(source.dimensions[part].extent, 1);
     });
     if (parts.empty()) {
-      place.dimensions.push_back({0, 0, getIndex(context, 1)});
+      address.dimensions.push_back({0, 0, getIndex(context, 1)});
       continue;
     }
-    MemRefPlace::Dimension merged = source.dimensions[parts.back()];
+    MemRefAddress::Dimension merged = source.dimensions[parts.back()];
     for (int64_t part : ArrayRef(parts).drop_back()) {
-      const MemRefPlace::Dimension &outer = source.dimensions[part];
+      const MemRefAddress::Dimension &outer = source.dimensions[part];
       if (outer.coordinate != merged.coordinate)
         return std::nullopt;
       std::optional<int64_t> lhs = getConstantIntValue(outer.extent),
@@ -235,71 +238,73 @@ static Result getCollapsed(const MemRefPlace &source,
                           ? getIndex(context, multiplyWrapping(*lhs, *rhs))
                           : OpFoldResult();
     }
-    place.dimensions.push_back(merged);
+    address.dimensions.push_back(merged);
   }
-  return place;
+  return address;
 }
 
 /// A cast counts its offset from where the memory begins that the source's
 /// pointer is of.
-static Result getReinterpreted(const MemRefPlace &source,
+static Result getReinterpreted(const MemRefAddress &source,
                                memref::ReinterpretCastOp op,
                                FixedQuery isFixed) {
   if (!source.base)
     return std::nullopt;
-  MemRefPlace place = getLike(source);
-  place.basis = Value();
-  place.origin.assign(1, *source.base);
-  place.origin.front().add(op.getMixedOffsets().front(), place.elementBytes);
+  MemRefAddress address = getLike(source);
+  address.basis = Value();
+  address.origin.assign(1, *source.base);
+  address.origin.front().add(op.getMixedOffsets().front(),
+                             address.elementBytes);
   for (auto [stride, size] :
        llvm::zip_equal(op.getMixedStrides(), op.getMixedSizes())) {
     std::optional<int64_t> step = getConstantIntValue(stride);
     if (!step)
-      return getPlaceAt(op, source.base, isFixed);
-    place.dimensions.push_back(
-        {0, multiplyWrapping(*step, place.elementBytes), size});
+      return getAddressAt(op, source.base, isFixed);
+    address.dimensions.push_back(
+        {0, multiplyWrapping(*step, address.elementBytes), size});
   }
-  return place;
+  return address;
 }
 
-static MemRefPlace getTransposed(const MemRefPlace &source,
-                                 memref::TransposeOp op) {
-  MemRefPlace place = getLike(source);
+static MemRefAddress getTransposed(const MemRefAddress &source,
+                                   memref::TransposeOp op) {
+  MemRefAddress address = getLike(source);
   for (AffineExpr expr : op.getPermutation().getResults())
-    place.dimensions.push_back(
+    address.dimensions.push_back(
         source.dimensions[cast<AffineDimExpr>(expr).getPosition()]);
-  return place;
+  return address;
 }
 
 /// The buffer without its layout: one element where the pointer points to.
-static Result getBaseBuffer(const MemRefPlace &source) {
+static Result getBaseBuffer(const MemRefAddress &source) {
   if (!source.base)
     return std::nullopt;
-  MemRefPlace place = getLike(source);
-  place.basis = Value();
-  place.origin.assign(1, *source.base);
-  return place;
+  MemRefAddress address = getLike(source);
+  address.basis = Value();
+  address.origin.assign(1, *source.base);
+  return address;
 }
 
-static Result getByteView(const MemRefPlace &source, memref::ViewOp op,
+static Result getByteView(const MemRefAddress &source, memref::ViewOp op,
                           FixedQuery isFixed) {
   if (source.basis)
     return std::nullopt;
   LinearIndex first = source.origin.front();
   first.add(op.getByteShift(), 1);
-  Result place = getPlaceAt(op, first, isFixed);
-  if (place)
-    place->bounds = source.bounds;
-  return place;
+  Result address = getAddressAt(op, first, isFixed);
+  if (address)
+    address->bounds = source.bounds;
+  return address;
 }
 
-std::optional<MemRefPlace>
-MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
+std::optional<MemRefAddress> MemRefAddress::ofView(Value view,
+                                                   const MemRefAddress &source,
+                                                   FixedQuery isFixed) {
   if (isa<LLVM::LLVMPointerType>(view.getType()))
-    return getPlaceOfPointer(view, source);
+    return getAddressOfPointer(view, source);
   if (!isa<MemRefType>(view.getType()))
     return std::nullopt;
-  Result place =
+  Result address =
       llvm::TypeSwitch<Operation *, Result>(view.getDefiningOp())
           .Case<memref::CastOp, memref::MemorySpaceCastOp,
                 memref::AssumeAlignmentOp, memref::DistinctObjectsOp>(
@@ -324,54 +329,55 @@ MemRefPlace::ofView(Value view, const MemRefPlace &source, FixedQuery isFixed) {
             return getByteView(source, op, isFixed);
           })
           .Default([](Operation *) { return std::nullopt; });
-  if (place)
-    return place;
+  if (address)
+    return address;
   if (isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(view.getDefiningOp()))
     return getContiguous(view, source, isFixed);
   return std::nullopt;
 }
 
-std::optional<MemRefPlace> MemRefPlace::of(Value memref, FixedQuery isFixed) {
+std::optional<MemRefAddress> MemRefAddress::of(Value memref,
+                                               FixedQuery isFixed) {
   Operation *op = memref.getDefiningOp();
   Value source = op ? getViewSource(op) : Value();
   if (!source)
     return ofRoot(memref, isFixed);
-  Result place = of(source, isFixed);
-  return place ? ofView(memref, *place, isFixed) : std::nullopt;
+  Result address = of(source, isFixed);
+  return address ? ofView(memref, *address, isFixed) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // Joins
 //===----------------------------------------------------------------------===//
 
-void MemRefPlace::dropBounds() {
+void MemRefAddress::dropBounds() {
   bounds.clear();
   for (Dimension &dimension : dimensions)
     if (dimension.extent && !getConstantIntValue(dimension.extent))
       dimension.extent = OpFoldResult();
 }
 
-std::optional<MemRefPlace> MemRefPlace::join(const MemRefPlace &lhs,
-                                             const MemRefPlace &rhs) {
-  MemRefPlace place = lhs;
-  place.dropBounds();
+std::optional<MemRefAddress> MemRefAddress::join(const MemRefAddress &lhs,
+                                                 const MemRefAddress &rhs) {
+  MemRefAddress address = lhs;
+  address.dropBounds();
   if (lhs.basis != rhs.basis || lhs.origin != rhs.origin ||
       lhs.elementBytes != rhs.elementBytes ||
       lhs.dimensions.size() != rhs.dimensions.size())
     return std::nullopt;
   if (lhs.base != rhs.base)
-    place.base = std::nullopt;
+    address.base = std::nullopt;
   for (auto [joined, other] :
-       llvm::zip_equal(place.dimensions, rhs.dimensions)) {
+       llvm::zip_equal(address.dimensions, rhs.dimensions)) {
     if (joined.coordinate != other.coordinate || joined.stride != other.stride)
       return std::nullopt;
     if (joined.extent != other.extent)
       joined.extent = OpFoldResult();
   }
-  return place;
+  return address;
 }
 
-bool MemRefPlace::operator==(const MemRefPlace &other) const {
+bool MemRefAddress::operator==(const MemRefAddress &other) const {
   auto isEqual = [](const Dimension &lhs, const Dimension &rhs) {
     return lhs.coordinate == rhs.coordinate && lhs.stride == rhs.stride &&
            lhs.extent == rhs.extent;

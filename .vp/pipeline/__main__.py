@@ -1,0 +1,1 @@
+../../python/pipeline/__main__.py

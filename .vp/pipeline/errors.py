@@ -1,0 +1,1 @@
+../../python/pipeline/errors.py
