@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchSizes.h"
-#include "Analysis/Program/OpEffects.h"
 #include "Analysis/Integers/Interval.h"
+#include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
