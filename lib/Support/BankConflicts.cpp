@@ -15,7 +15,6 @@
 
 namespace mlir::workgroup {
 
-static constexpr unsigned kBanks = 32, kBankBytes = 4;
 /// The most bytes a lane that one instruction accesses.
 static constexpr uint64_t kMaxBytes = 16;
 

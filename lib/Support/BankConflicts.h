@@ -20,9 +20,13 @@
 
 namespace mlir::workgroup {
 
+/// The banks of workgroup memory, and the bytes that each serves at once.
+constexpr unsigned kBanks = 32;
+constexpr int64_t kBankBytes = 4;
+
 /// The bytes that one pass over the banks can serve: what is farther apart by a
 /// multiple of it is in the same bank.
-constexpr int64_t kPassBytes = 128;
+constexpr int64_t kPassBytes = kBanks * kBankBytes;
 
 /// The addresses of the lanes that make one request; `lanes` tells which.
 struct WarpRequest {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankAccess.h"
+#include "Support/BankConflicts.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -33,7 +34,6 @@ int64_t BankAccess::getPieceBytes(int64_t elementBytes) const {
 }
 
 int64_t BankAccess::getFixedBytes(int64_t elementBytes) const {
-  constexpr int64_t kBankBytes = 4;
   if (canSplit)
     return std::min(getPieceBytes(elementBytes),
                     std::max(elementBytes, kBankBytes));

@@ -21,7 +21,6 @@
 
 namespace mlir::workgroup {
 
-static constexpr int64_t kBankBytes = 4;
 /// Padding up to this part of a row is preferred to swizzling; where swizzling
 /// has to pay, up to the other one.
 static constexpr int64_t kSmallPart = 16, kCheapPart = 4;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockBuffers.h"
+#include "Support/BankConflicts.h"
 #include "TileLoops.h"
 #include "Transforms/Utils/BufferTypes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -88,10 +89,9 @@ memref::AllocOp findBlockBuffer(Value view,
 /// by side are in different halves of the memory's banks: threads that store
 /// vectors of both at once do not wait for each other.
 static int64_t getPitch(int64_t size, int64_t elementBytes) {
-  constexpr int64_t kBankBytes = 128;
-  int64_t bytes = llvm::alignTo(size * elementBytes, kBankBytes / 2);
-  if (bytes % kBankBytes == 0)
-    bytes += kBankBytes / 2;
+  int64_t bytes = llvm::alignTo(size * elementBytes, kPassBytes / 2);
+  if (bytes % kPassBytes == 0)
+    bytes += kPassBytes / 2;
   return bytes / elementBytes;
 }
 
