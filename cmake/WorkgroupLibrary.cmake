@@ -1,4 +1,4 @@
-# workgroup_library([ALONE] [LLVM | INTO objects] SOURCES file...)
+# workgroup_library([ALONE | APART] [LLVM | INTO objects] SOURCES file...)
 #
 # The sources of a folder of lib: an object library, named as the folder
 # (WorkgroupTransformsCopies), whose objects are part of all that links `objects`,
@@ -7,7 +7,8 @@
 # tools/setup/layers.py holds each include to. A folder of the emulator, which
 # knows LLVM and nothing of MLIR, is compiled with -O3, and with no header that was
 # not, which makes it a tenth faster. Of a folder that is ALONE, each file is always
-# compiled by itself.
+# compiled by itself; one that is APART is never compiled with others, as the tests
+# link it alone.
 set(WORKGROUP_LAYERS ${PROJECT_SOURCE_DIR}/tools/setup/layers.toml)
 set_property(
   DIRECTORY ${PROJECT_SOURCE_DIR}
@@ -15,14 +16,14 @@ set_property(
   PROPERTY CMAKE_CONFIGURE_DEPENDS ${WORKGROUP_LAYERS})
 
 function(workgroup_library)
-  cmake_parse_arguments(PARSE_ARGV 0 ARG "ALONE;LLVM" "INTO" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "ALONE;APART;LLVM" "INTO" "SOURCES")
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/lib
        ${CMAKE_CURRENT_SOURCE_DIR})
   string(REPLACE "/" "" name "Workgroup${folder}")
   workgroup_find_uses(${folder} uses)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS
      AND NOT ARG_LLVM
-     OR (CMAKE_UNITY_BUILD AND NOT (ARG_LLVM OR ARG_INTO OR ARG_ALONE)))
+     OR (CMAKE_UNITY_BUILD AND NOT (ARG_LLVM OR ARG_INTO OR ARG_APART)))
     # A unit costs what its headers do, even precompiled ones: units span folders.
     list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     target_sources(WorkgroupObjects PRIVATE ${ARG_SOURCES})
