@@ -230,17 +230,17 @@ static LogicalResult checkDynamicBytes(Operation *op, Value asked,
 namespace {
 /// The sizes of a launch, or those that its kernel is known to have. Without
 /// clusters, there is no size of them.
-struct LaunchSizes {
+struct GivenSizes {
   Sizes grid, block, cluster;
 };
 } // namespace
 
 /// The sizes of `gpu.launch` and `gpu.launch_func` alike.
 template <typename LaunchOp>
-static LaunchSizes getLaunchSizes(LaunchOp launch) {
-  LaunchSizes sizes = {getSizes(launch.getGridSizeOperandValues()),
-                       getSizes(launch.getBlockSizeOperandValues()),
-                       {}};
+static GivenSizes getGivenSizes(LaunchOp launch) {
+  GivenSizes sizes = {getSizes(launch.getGridSizeOperandValues()),
+                      getSizes(launch.getBlockSizeOperandValues()),
+                      {}};
   if (!launch.hasClusterSize())
     return sizes;
   if constexpr (std::is_same_v<LaunchOp, gpu::LaunchOp>)
@@ -253,7 +253,7 @@ static LaunchSizes getLaunchSizes(LaunchOp launch) {
 template <typename LaunchOp>
 static LogicalResult checkLaunch(LaunchOp launch, Operation *kernel) {
   constexpr StringLiteral says = "asks for";
-  LaunchSizes sizes = getLaunchSizes(launch);
+  GivenSizes sizes = getGivenSizes(launch);
   if (failed(checkSizes(launch, says, sizes.grid, getGrid())) ||
       failed(checkBlock(launch, says, sizes.block)) ||
       failed(checkCluster(launch, says, sizes.cluster, getChip(kernel))) ||
@@ -318,7 +318,7 @@ static std::optional<int64_t> getMostClusterBlocks(Operation *kernel) {
 /// `kernel` is not compiled for. Clusters that only the kernel tells of are
 /// those of its launches.
 static LogicalResult checkPromises(Operation *op, Operation *kernel,
-                                   StringRef says, const LaunchSizes &sizes) {
+                                   StringRef says, const GivenSizes &sizes) {
   const StringRef cluster[] = {
       gpu::GPUDialect::KnownClusterSizeAttrHelper::getNameStr(),
       NVVM::NVVMDialect::getClusterDimAttrName()};
@@ -354,7 +354,7 @@ static LogicalResult checkLaunch(gpu::LaunchFuncOp launch,
   if (failed(checkLaunch(launch, kernel)))
     return failure();
   return kernel
-             ? checkPromises(launch, kernel, "asks for", getLaunchSizes(launch))
+             ? checkPromises(launch, kernel, "asks for", getGivenSizes(launch))
              : success();
 }
 
@@ -383,9 +383,9 @@ static LogicalResult checkKernel(FunctionOpInterface kernel) {
     return failure();
   // One attribute may say other than another one.
   StringRef dim = NVVM::NVVMDialect::getClusterDimAttrName();
-  LaunchSizes known = {getSizes(kernel, grid),
-                       getSizes(kernel, Block::getNameStr()),
-                       getSizes(kernel, Cluster::getNameStr())};
+  GivenSizes known = {getSizes(kernel, grid),
+                      getSizes(kernel, Block::getNameStr()),
+                      getSizes(kernel, Cluster::getNameStr())};
   if (!known.block[0])
     known.block = getSizes(kernel, NVVM::NVVMDialect::getReqntidAttrName());
   if (!known.cluster[0])

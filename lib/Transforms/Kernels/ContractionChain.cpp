@@ -253,7 +253,7 @@ static int64_t getExtent(linalg::LinalgOp op, unsigned loop) {
   return op.getStaticLoopRanges()[loop];
 }
 
-static int64_t getElementBytes(Value value) {
+static int64_t estimateElementBytes(Value value) {
   Type type = getElementTypeOrSelf(value);
   return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
                              : sizeof(int64_t);
@@ -284,7 +284,7 @@ OpOperand *findReplaced(linalg::LinalgOp op,
 /// The bytes of one row of the result of `link`.
 static int64_t getRowBytes(const ContractionChain::Link &link) {
   linalg::LinalgOp op = link.op;
-  int64_t bytes = getElementBytes(op->getResult(0));
+  int64_t bytes = estimateElementBytes(op->getResult(0));
   for (auto [loop, row] : llvm::enumerate(link.rows))
     if (!row && isParallel(op, loop))
       bytes *= getExtent(op, loop);
@@ -307,13 +307,14 @@ ChainBytes getBytes(const ContractionChain &chain) {
   int64_t columns = getExtent(chain.first, chain.firstColumn);
   int64_t padding =
       llvm::alignTo(columns, columns > kColumns ? 64 : 32) - columns;
-  bytes.perRow += 64 + padding * getElementBytes(chain.first->getResult(0));
+  bytes.perRow +=
+      64 + padding * estimateElementBytes(chain.first->getResult(0));
   for (linalg::LinalgOp op : {chain.first, chain.second}) {
     int64_t columns = op == chain.first
                           ? std::min(kColumns, getExtent(op, chain.firstColumn))
                           : getExtent(op, chain.secondColumn);
-    int64_t element = std::max(getElementBytes(op.getDpsInputs()[0]),
-                               getElementBytes(op.getDpsInputs()[1]));
+    int64_t element = std::max(estimateElementBytes(op.getDpsInputs()[0]),
+                               estimateElementBytes(op.getDpsInputs()[1]));
     bytes.perRow += kSteps * element;
     bytes.ofTiles += kSteps * element * llvm::alignTo(columns, 32);
   }
