@@ -1,1 +1,0 @@
-../../python/pipeline/__main__.py

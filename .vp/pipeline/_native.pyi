@@ -1,1 +1,0 @@
-../../build/cp311-cp311-linux_x86_64/python/_native.pyi

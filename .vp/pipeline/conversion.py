@@ -1,1 +1,0 @@
-../../python/pipeline/conversion.py

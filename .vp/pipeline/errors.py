@@ -1,1 +1,0 @@
-../../python/pipeline/errors.py
