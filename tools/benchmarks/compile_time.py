@@ -18,6 +18,7 @@ from pathlib import Path
 import pipeline
 from benchmarks.harness import CHILDREN, Sample, Series, Table, span, take_turns, timed
 from pipeline.system.toolchain import find_mlir_opt, plugin_path
+from setup.arguments import positive
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "test" / "Examples" / "promoted-matmul.mlir"
@@ -72,7 +73,7 @@ def add(samples: list[Sample]) -> Sample:
 def main() -> int:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(prog="./tools/bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=positive, default=15)
     rounds = parser.parse_args().rounds
     series: dict[str, Series] = defaultdict(Series)
 

@@ -25,6 +25,7 @@ from pathlib import Path
 import pipeline
 from benchmarks.compiler_programs import OPERATIONS, PROGRAMS
 from benchmarks.harness import CHILDREN, Sample, Series, Table, span, take_turns, timed, times
+from setup.arguments import positive
 from setup.environment import ROOT, SetupError, run, step
 
 VENVS = ROOT / "build" / "compilers"
@@ -177,7 +178,7 @@ def is_met(contenders: Sequence[Contender]) -> bool:
 def main() -> int:
     """Measure, and print a table; 1 if we fail, or with --strict if we are slower than wanted."""
     parser = argparse.ArgumentParser(prog="./tools/bench compilers", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="processes of each contender")
+    parser.add_argument("--rounds", type=positive, default=3, help="processes of each contender")
     parser.add_argument("--strict", action="store_true", help="fail if targets are missed")
     parser.add_argument("--own", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()

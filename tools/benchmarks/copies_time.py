@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from benchmarks.harness import Sample, Table, find_fastest, span, time_passes
+from setup.arguments import positive
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
 ROUNDS = 5
@@ -304,10 +305,10 @@ def measure_form(form: str, counts: Sequence[int]) -> dict[int, float]:
 def main() -> int:
     """Print a table; return 1 if something is too slow."""
     parser = argparse.ArgumentParser(prog="./tools/bench copies", description=__doc__)
-    parser.add_argument("counts", nargs="*", type=int, default=COUNTS, help="numbers of copies")
+    parser.add_argument(
+        "counts", nargs="*", type=positive, default=COUNTS, help="numbers of copies"
+    )
     counts = sorted(parser.parse_args().counts)
-    if counts[0] < 1:
-        parser.error("a number of copies has to be at least 1")
     print(f"{LOWER} and {HOIST}, processor time, fastest of {ROUNDS} rounds")
     table = Table("copies", *map(str, counts), "exponent", name=13)
     results: dict[str, dict[int, float]] = {}

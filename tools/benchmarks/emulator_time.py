@@ -38,6 +38,7 @@ from benchmarks.harness import (
     times,
 )
 from pipeline.runtime.emulator import Check, Options
+from setup.arguments import positive
 
 Array = npt.NDArray[Any]
 
@@ -381,15 +382,13 @@ def validate(*launches: Launch) -> None:
 def main() -> int:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=positive, default=5)
     parser.add_argument("--larger", action="store_true", help="the f32 matmul of 512 and 1024 too")
     parser.add_argument("--whole", action="store_true", help="run all blocks on other simulators")
     parser.add_argument(
         "--numba", default=sys.executable, metavar="PYTHON", help="an interpreter that has Numba"
     )
     options = parser.parse_args()
-    if options.rounds < 1:
-        parser.error("--rounds has to be at least 1")
     try:
         with tempfile.TemporaryDirectory() as folder:
             benchmark = Benchmark(options, Path(folder))

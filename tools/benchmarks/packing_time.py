@@ -8,6 +8,7 @@ import sys
 from functools import partial
 
 from benchmarks.harness import Table, find_fastest, span, time_passes
+from setup.arguments import positive
 
 COUNTS = (10, 100, 500, 1000, 2000)
 # How many buffers are in use at the same time, about; 1 means that all lives are disjoint.
@@ -52,7 +53,9 @@ def write_kernel(count: int, overlap: int) -> str:
 def main() -> int:
     """Print a table."""
     parser = argparse.ArgumentParser(prog="./tools/bench packing", description=__doc__)
-    parser.add_argument("counts", nargs="*", type=int, default=COUNTS, help="numbers of buffers")
+    parser.add_argument(
+        "counts", nargs="*", type=positive, default=COUNTS, help="numbers of buffers"
+    )
     options = parser.parse_args()
     print(f"seconds of processors without parsing, the fastest of {ROUNDS} rounds")
     table = Table("buffers", "in use", "reuse=always", "reuse=auto")

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from benchmarks.harness import Table, find_fastest, span, time_passes, times
+from setup.arguments import positive
 
 KINDS = ("apart", "pairs", "loop", "chain", "iterations", "halves", "branches", "nest")
 COUNTS = (100, 256, 1024, 4096)
@@ -97,7 +98,7 @@ def measure(text: str) -> tuple[float, list[float]]:
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--counts", type=int, nargs="+", default=COUNTS, metavar="N")
+    parser.add_argument("--counts", type=positive, nargs="+", default=COUNTS, metavar="N")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, metavar="KIND")
     options = parser.parse_args(arguments)
     is_slow = False

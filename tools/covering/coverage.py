@@ -68,22 +68,13 @@ def shorten(name: str) -> str:
     return "::".join(word for word in words if word not in ("mlir", "workgroup"))
 
 
-def make_package(folder: Path) -> None:
-    """Make a package of links to the sources and to what was built."""
-    package = folder / "pipeline"
-    package.mkdir()
-    native = [*(BUILD / "python").glob("_native*.so"), BUILD / "lib" / "WorkgroupPlugin.so"]
-    for file in [*(ROOT / "python" / "pipeline").iterdir(), *native]:
-        (package / file.name).symlink_to(file)
-
-
 def run_programs(kinds: Sequence[str]) -> bool:
     """Compile all programs, on all processors; tell whether that worked."""
     parts = 4 * (os.cpu_count() or 1)
     for counts in BUILD.rglob("*.gcda"):
         counts.unlink()
     with tempfile.TemporaryDirectory() as folder:
-        make_package(Path(folder))
+        suite.link_package(BUILD, Path(folder))
         path = os.pathsep.join([folder, PATHS, str(ROOT / "tools")])
 
         def run(job: tuple[str, int]) -> bool:
@@ -125,12 +116,20 @@ def print_table(files: dict[str, File]) -> None:
     print(f"| all | {lines} | {covered} ({100 * covered / max(1, lines):.1f} %) | |")
 
 
+def kind(text: str) -> str:
+    """Return the name of a kind of programs, or of a folder of some. Raises ArgumentTypeError."""
+    if text not in programs.KINDS and not any(Path(text).glob("*.mlir")):
+        known = ", ".join(programs.KINDS)
+        raise argparse.ArgumentTypeError(f"'{text}' is not {known} or a folder with *.mlir files")
+    return text
+
+
 def main(arguments: Sequence[str]) -> int:
     """Build, run and print."""
     parser = argparse.ArgumentParser(prog="./tools/coverage", description=__doc__)
     usual = list(programs.USUAL)
     what = f"{', '.join(programs.KINDS)}, or a folder with programs; default: {', '.join(usual)}"
-    parser.add_argument("kinds", nargs="*", default=usual, help=what)
+    parser.add_argument("kinds", nargs="*", type=kind, default=usual, help=what)
     options = parser.parse_args(arguments)
     if not shutil.which("gcov"):
         sys.exit("error: gcov is not on PATH; it is part of GCC")

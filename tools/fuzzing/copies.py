@@ -20,6 +20,7 @@ import numpy as np
 
 import pipeline
 from oracles.copies.programs import Program, generate
+from setup.arguments import positive
 
 ORDERS: tuple[Literal["forward", "reverse", "seeded"], ...] = ("forward", "reverse", "seeded")
 MODES: tuple[Literal["on_wait", "eager"], ...] = ("on_wait", "eager")
@@ -123,7 +124,7 @@ def main() -> int:
     """Fuzz seeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--seeds", type=int, default=1000, help="how many")
+    parser.add_argument("--seeds", type=positive, default=1000, help="how many")
     parser.add_argument("--keep", type=Path, help="where to write the programs that fail")
     options = parser.parse_args()
     counts, begun, failed = Counts(), time.monotonic(), 0

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 import pipeline
 from oracles.emulator.programs import Outcome, Printer, Program, execute, generate, without_barrier
+from setup.arguments import positive
 
 ORDERS: tuple[Literal["forward", "reverse", "seeded"], ...] = ("forward", "reverse", "seeded")
 
@@ -97,7 +98,7 @@ def main() -> int:
     """Fuzz seeds until the time is up."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--seeds", type=int, default=200, help="how many")
+    parser.add_argument("--seeds", type=positive, default=200, help="how many")
     options = parser.parse_args()
     counts = Counts()
     begun = time.monotonic()

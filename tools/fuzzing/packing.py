@@ -24,6 +24,7 @@ from oracles.packing.programs import generate
 from oracles.packing.steps import ASYNC_ELEMENTS, Program, padded
 from oracles.packing.text import print_program
 from pipeline.system.toolchain import find_mlir_opt
+from setup.arguments import positive
 
 # The first one is what the others have to agree with, or the second where the first is refused.
 VARIANTS = {
@@ -328,7 +329,7 @@ def main() -> int:
     """Fuzz seeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--seeds", type=int, default=500, help="how many")
+    parser.add_argument("--seeds", type=positive, default=500, help="how many")
     parser.add_argument("--mutants", type=int, default=1, help="barriers to remove, per program")
     parser.add_argument("--keep", type=Path, help="where to write the programs that fail")
     options = parser.parse_args()

@@ -19,6 +19,7 @@ import numpy as np
 
 import pipeline
 from oracles.copies.rings import Program, generate
+from setup.arguments import positive
 
 ORDERS: tuple[Literal["forward", "reverse", "seeded"], ...] = ("forward", "reverse", "seeded")
 MODES: tuple[Literal["on_wait", "eager", "seeded"], ...] = ("on_wait", "eager", "seeded")
@@ -86,7 +87,7 @@ def fuzz(seeds: Sequence[int], counts: Counts) -> dict[int, str]:
 def main(arguments: Sequence[str]) -> int:
     """Run the program `tools/fuzz rings`."""
     parser = argparse.ArgumentParser(prog="tools/fuzz rings", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=200, help="number of programs")
+    parser.add_argument("--seeds", type=positive, default=200, help="number of programs")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--show", action="store_true", help="print the program of the first seed")
     options = parser.parse_args(arguments)

@@ -44,6 +44,7 @@ from oracles.sync.programs import (
 from oracles.sync.races import Analysis, analyze
 from oracles.sync.random import form_of, generate, with_barriers
 from oracles.sync.text import Form, print_program
+from setup.arguments import seed_range
 
 
 @dataclass
@@ -399,11 +400,12 @@ def main() -> int:
     """Fuzz seeds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", action="store_true", help="try the passes")
-    parser.add_argument("--seeds", default="0-99", help="the first and the last seed")
+    parser.add_argument(
+        "--seeds", type=seed_range, default="0-99", help="the first and the last seed"
+    )
     parser.add_argument("--keep", type=Path, help="where to write the programs that fail")
     options = parser.parse_args()
-    first, _, last = options.seeds.partition("-")
-    seeds = range(int(first), int(last or first) + 1)
+    seeds = options.seeds
     if options.compiler and not has_passes():
         sys.exit("error: the plugin lacks the synchronisation passes; build it again")
     run = fuzz_compiler if options.compiler else fuzz_judges

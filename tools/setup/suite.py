@@ -224,15 +224,20 @@ def run_sanitized() -> Counter[str]:
     return counts + run_sanitized_package(build, preload)
 
 
+def link_package(build: Path, folder: Path) -> None:
+    """Make the package in a folder, of links to its sources and to what a build has made."""
+    package = folder / "pipeline"
+    package.mkdir()
+    native = [*(build / "python").glob("_native*.so"), build / "lib" / "WorkgroupPlugin.so"]
+    for file in [*(ROOT / "python" / "pipeline").iterdir(), *native]:
+        (package / file.name).symlink_to(file)
+
+
 def run_sanitized_package(build: Path, preload: str) -> Counter[str]:
     """Run all linalg programs and the emulator's tests on a sanitized package, made of links."""
     tests = ROOT / "test" / "python"
     with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "pipeline"
-        package.mkdir()
-        native = [*(build / "python").glob("_native*.so"), build / "lib" / "WorkgroupPlugin.so"]
-        for file in [*(ROOT / "python" / "pipeline").iterdir(), *native]:
-            (package / file.name).symlink_to(file)
+        link_package(build, Path(folder))
         report = Path(folder) / "pytest.xml"
         status = call(
             *(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"),
