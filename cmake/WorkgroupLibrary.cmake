@@ -21,6 +21,9 @@ function(workgroup_library)
        ${CMAKE_CURRENT_SOURCE_DIR})
   string(REPLACE "/" "" name "Workgroup${folder}")
   workgroup_find_uses(${folder} uses)
+  if(folder IN_LIST WORKGROUP_COVERAGE)
+    set(ARG_APART TRUE) # compiled with options of its own
+  endif()
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS
      AND NOT ARG_LLVM
      OR (CMAKE_UNITY_BUILD AND NOT (ARG_LLVM OR ARG_INTO OR ARG_APART)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -53,3 +54,25 @@ def test_targets(tree: Path) -> None:
     links = [link for link in package.iterdir() if link.name != "__pycache__"]
     assert {"_native", "WorkgroupPlugin"} <= {link.name.partition(".")[0] for link in links}
     assert all(link.is_symlink() and link.exists() for link in links)
+
+
+def test_counters_of_coverage(tmp_path: Path) -> None:
+    """The folders that the preset names are compiled with counters, and no others."""
+    (preset,) = (
+        preset
+        for preset in json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))[
+            "configurePresets"
+        ]
+        if preset["name"] == "coverage"
+    )
+    command = ["cmake", "--preset", "coverage", "-B", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    units = json.loads((tmp_path / "compile_commands.json").read_text(encoding="utf-8"))
+    lib = tmp_path / "lib"
+    counted = {
+        Path(unit["file"]).relative_to(lib).parts[:2]
+        for unit in units
+        if "--coverage" in unit["command"]
+    }
+    wanted = preset["cacheVariables"]["WORKGROUP_COVERAGE"].split(";")
+    assert {"/".join(folder) for folder in counted} == set(wanted)
