@@ -6,9 +6,10 @@
 # tools/setup/layers.toml, from which the library has its dependencies, and which
 # tools/setup/layers.py holds each include to. A folder of the emulator, which
 # knows LLVM and nothing of MLIR, is compiled with -O3, and with no header that was
-# not, which makes it a tenth faster. Of a folder that is ALONE, each file is always
-# compiled by itself; one that is APART is never compiled with others, as the tests
-# link it alone.
+# not, which makes it a tenth faster; what its classes ask of each other is inlined,
+# which g++ does with what a library exports only if it is told that nobody replaces
+# it. Of a folder that is ALONE, each file is always compiled by itself; one that is
+# APART is never compiled with others, as the tests link it alone.
 set(WORKGROUP_LAYERS ${PROJECT_SOURCE_DIR}/tools/setup/layers.toml)
 set_property(
   DIRECTORY ${PROJECT_SOURCE_DIR}
@@ -54,8 +55,9 @@ function(workgroup_library)
   endif()
   if(ARG_LLVM)
     set(ARG_INTO EmulatorObjects)
-    target_compile_options(${name} PRIVATE ${WORKGROUP_COMPILE_OPTIONS}
-                                           $<$<CONFIG:Release>:-O3>)
+    target_compile_options(
+      ${name} PRIVATE ${WORKGROUP_COMPILE_OPTIONS}
+                      -fno-semantic-interposition $<$<CONFIG:Release>:-O3>)
   else()
     # One precompiled header is read by all, which have to be compiled alike.
     target_compile_options(
