@@ -175,22 +175,22 @@ private:
   std::vector<RemarkRecord> &remarks;
 };
 
-/// A string that calls itself a terminal with colours.
-class TextStream final : public llvm::raw_string_ostream {
-public:
-  TextStream(std::string &text, bool useColor)
-      : raw_string_ostream(text), useColor(useColor) {
-    enable_colors(useColor);
-  }
-  bool has_colors() const override { return useColor; }
-
-private:
-  bool useColor;
-};
-
 } // namespace
 
 struct Recorder::Impl {
+  /// A string that calls itself a terminal with colours.
+  class TextStream final : public llvm::raw_string_ostream {
+  public:
+    TextStream(std::string &text, bool useColor)
+        : raw_string_ostream(text), useColor(useColor) {
+      enable_colors(useColor);
+    }
+    bool has_colors() const override { return useColor; }
+
+  private:
+    bool useColor;
+  };
+
   Impl(MLIRContext &context, llvm::SourceMgr &sources, bool useColor,
        CompileResult &result)
       : result(result), stream(result.rendered, useColor),

@@ -20,15 +20,12 @@ namespace mlir::workgroup::emulator {
 
 /// A few stripes for many cells: workers seldom meet. A stripe also keeps the
 /// accesses that only some of its cells have.
-namespace {
-struct CoWriters {
-  AccessSet set = {};
-  BlockAccesses more;
-};
-} // namespace
-
 struct GlobalShadow::Locks {
   static constexpr unsigned kCount = 1024, kCellsPerLock = 16;
+  struct CoWriters {
+    AccessSet set = {};
+    BlockAccesses more;
+  };
   struct alignas(64) Stripe {
     std::atomic_flag flag = ATOMIC_FLAG_INIT;
     llvm::DenseMap<uint64_t, CoWriters> coWriters;
@@ -196,7 +193,7 @@ void GlobalShadow::accessCell(const Actor &actor, const Accessing &own,
   size_t before = conflicts.size();
   check(actor, own, cell.writeBlock, cell.write, conflicts);
   if (cell.hasCoWriters) {
-    const CoWriters &writers = stripe.coWriters[index];
+    const Locks::CoWriters &writers = stripe.coWriters[index];
     check(actor, own, writers.set, conflicts);
     check(actor, own, writers.more, conflicts);
   }
@@ -212,9 +209,9 @@ void GlobalShadow::accessCell(const Actor &actor, const Accessing &own,
     conflicts.push_back(
         {own.offset, {FindingKind::NotWaited, cell.reads.accesses[0], {}}});
   if (isAtomic(own.kind) || hasOthers) {
-    CoWriters &writers = stripe.coWriters[index];
+    Locks::CoWriters &writers = stripe.coWriters[index];
     if (!cell.hasCoWriters)
-      writers = CoWriters();
+      writers = Locks::CoWriters();
     cell.hasCoWriters = 1;
     record(actor, writers.set, writers.more, own.access);
     return;
