@@ -22,8 +22,9 @@ alignas(64) static thread_local uint8_t nowhere[kMaxAccessBytes];
 AccessChecker::AccessChecker(Launch &launch, BlockState &block,
                              FindingCollector &findings, MemoryOrder &order)
     : launch(launch), tables(launch.tables), block(block), findings(findings),
-      order(order), window(block.window), shadow(launch.tables, block.clocks),
-      reached(launch.tables.sites.size()),
+      order(order), window(block.window), checksRaces(launch.checksRaces()),
+      sites(tables.sites), siteBounds(launch.siteBounds),
+      shadow(launch.tables, block.clocks), reached(launch.tables.sites.size()),
       accessLog(launch.tables, launch.threadsPerBlock) {}
 
 /// Tells of an access that must not be done; returns where it may go.
@@ -43,8 +44,8 @@ uint8_t *AccessChecker::refuse(const ThreadState &thread, FindingKind kind,
 /// be done.
 bool AccessChecker::refuseShared(const ThreadState &thread, uint64_t offset,
                                  uint32_t site, uint64_t bytes) {
-  const SiteBounds &bounds = launch.siteBounds[site];
-  uint32_t object = tables.sites[site].object;
+  const SiteBounds &bounds = siteBounds[site];
+  uint32_t object = sites[site].object;
   bool isInside = bounds.contains(offset, bytes);
   refuse(thread, isInside ? FindingKind::Misaligned : FindingKind::OutOfBounds,
          site, Space::Shared, object, offset - (object ? bounds.begin : 0),
@@ -54,7 +55,7 @@ bool AccessChecker::refuseShared(const ThreadState &thread, uint64_t offset,
 
 bool AccessChecker::checkShared(const ThreadState &thread, uint64_t offset,
                                 uint32_t site, uint64_t bytes) {
-  const SiteBounds &bounds = launch.siteBounds[site];
+  const SiteBounds &bounds = siteBounds[site];
   if (bounds.contains(offset, bytes) && !(offset & bounds.misaligned))
     return true;
   return refuseShared(thread, offset, site, bytes);
@@ -66,7 +67,7 @@ void AccessChecker::addSharedConflicts(const ThreadState &thread,
                                        uint64_t bytes) {
   if (conflicts.empty())
     return;
-  uint32_t known = tables.sites[site].object;
+  uint32_t known = sites[site].object;
   uint32_t object = known ? known : block.findObject(offset);
   findings.addConflicts({thread, site, bytes, Space::Shared, object,
                          tables.objects[object].offset, offset,
@@ -81,13 +82,13 @@ uint8_t *AccessChecker::accessShared(ThreadState &thread, AccessKind kind,
   if (!checkShared(thread, offset, site, bytes))
     return nowhere;
   uint8_t *address = window + offset;
-  if (!launch.checksRaces())
+  if (!checksRaces)
     return address;
   findings.settle();
   shadow.access(kind, thread.linear, offset, site, bytes, conflicts);
   addSharedConflicts(thread, offset, site, bytes);
-  if (tables.ordersMemory && isAtomic(kind))
-    order.orderShared(thread, offset, tables.sites[site].order);
+  if (isAtomic(kind) && tables.ordersMemory)
+    order.orderShared(thread, offset, sites[site].order);
   return address;
 }
 
@@ -98,9 +99,8 @@ uint8_t *AccessChecker::accessShared(ThreadState &thread, AccessKind kind,
 /// The number of the buffer that an access is to, plus one; 0 if there is none.
 uint32_t AccessChecker::findBuffer(const uint8_t *address,
                                    uint32_t site) const {
-  const Object &object = tables.objects[tables.sites[site].object];
-  if (object.kind == Object::Kind::Argument)
-    return launch.argumentBuffers[object.offset] + 1;
+  if (uint32_t known = siteBounds[site].buffer)
+    return known;
   for (uint32_t i = 0; i < launch.buffers.size(); ++i)
     if (launch.buffers[i].contains(address))
       return i + 1;
@@ -109,9 +109,8 @@ uint32_t AccessChecker::findBuffer(const uint8_t *address,
 
 uint8_t *AccessChecker::accessGlobal(ThreadState &thread, AccessKind kind,
                                      uint8_t *address, uint32_t site,
-                                     uint64_t bytes,
-                                     std::optional<Access> agent) {
-  const Site &info = tables.sites[site];
+                                     uint64_t bytes, const Access *agent) {
+  const Site &info = sites[site];
   reached[site] = 1;
   uint32_t number = findBuffer(address, site);
   if (number == 0)
@@ -134,14 +133,14 @@ uint8_t *AccessChecker::accessGlobal(ThreadState &thread, AccessKind kind,
   findings.settle();
   buffer.shadow->access(
       {block.clocks, block.number, thread.linear, launch.publications,
-       launch.grid, /*isByProxy=*/agent.has_value()},
+       launch.grid, /*isByProxy=*/agent != nullptr},
       kind, offset + buffer.shadowOffset, site, bytes, conflicts, agent);
   if (!conflicts.empty())
     findings.addConflicts({thread, site, bytes, Space::Global, number,
                            buffer.shadowOffset, offset + buffer.shadowOffset,
                            buffer.shadow->getGrain(), address},
                           conflicts);
-  if (tables.ordersMemory && isAtomic(kind))
+  if (isAtomic(kind) && tables.ordersMemory)
     order.orderGlobal(thread, address, info.order);
   return address;
 }
@@ -155,9 +154,9 @@ uint8_t *AccessChecker::access(ThreadState &thread, AccessKind kind,
                                uint64_t bytes) {
   if (bytes == 0)
     return nowhere;
-  if (tables.sites[site].space == Space::Private) // proved to be in bounds
+  if (sites[site].space == Space::Private) // proved to be in bounds
     return reinterpret_cast<uint8_t *>(address);
-  if (tables.sites[site].space == Space::Shared)
+  if (sites[site].space == Space::Shared)
     return accessShared(thread, kind, address, site, bytes);
   // A generic address may lie in the window.
   uint64_t offset = address - reinterpret_cast<uintptr_t>(window);
@@ -169,7 +168,7 @@ uint8_t *AccessChecker::access(ThreadState &thread, AccessKind kind,
 
 uint8_t *AccessChecker::fault(ThreadState &thread, uint64_t address,
                               uint32_t site) {
-  const Site &info = tables.sites[site];
+  const Site &info = sites[site];
   if (info.space == Space::Private)
     return refuse(thread, FindingKind::OutOfBounds, site, Space::Private, 0, 0,
                   info.bytes);
@@ -201,7 +200,7 @@ void AccessChecker::setBytes(ThreadState &thread, uint64_t target,
 void AccessChecker::log(const ThreadState &thread, uint64_t address,
                         uint32_t site) {
   reached[site] = 1;
-  const Object &object = tables.objects[tables.sites[site].object];
+  const Object &object = tables.objects[sites[site].object];
   if (object.kind == Object::Kind::Argument)
     address -=
         reinterpret_cast<uintptr_t>(launch.arguments[object.offset].base);
@@ -214,21 +213,21 @@ void AccessChecker::log(const ThreadState &thread, uint64_t address,
 
 void AccessChecker::beginCopy(const ThreadState &thread, uint64_t offset,
                               uint32_t site, uint64_t bytes) {
-  if (!launch.checksRaces())
+  if (!checksRaces)
     return;
   shadow.beginCopy(thread.linear, offset, site, bytes, conflicts);
   addSharedConflicts(thread, offset, site, bytes);
 }
 
 void AccessChecker::endCopy(uint64_t offset, uint64_t bytes, Access writer) {
-  if (launch.checksRaces())
+  if (checksRaces)
     shadow.endCopy(offset, bytes, writer);
 }
 
 void AccessChecker::accessInBulk(const ThreadState &thread, AccessKind kind,
                                  Access agent, uint64_t offset, uint32_t site,
                                  uint64_t bytes) {
-  if (!launch.checksRaces())
+  if (!checksRaces)
     return;
   findings.settle();
   if (writes(kind))
@@ -240,7 +239,7 @@ void AccessChecker::accessInBulk(const ThreadState &thread, AccessKind kind,
 
 void AccessChecker::holdSource(const uint8_t *source, uint64_t bytes,
                                bool begins) {
-  if (!launch.checksRaces() || bytes == 0)
+  if (!checksRaces || bytes == 0)
     return;
   for (Buffer &buffer : launch.buffers)
     if (buffer.contains(source) && buffer.shadow) {

@@ -44,7 +44,7 @@ public:
   /// `agent` is given if it is not the thread itself that makes the access.
   uint8_t *accessGlobal(ThreadState &thread, AccessKind kind, uint8_t *address,
                         uint32_t site, uint64_t bytes,
-                        std::optional<Access> agent = {});
+                        const Access *agent = nullptr);
   /// Tells of an access that generated code found to be out of bounds or
   /// misaligned; returns an address that does no harm.
   uint8_t *fault(ThreadState &thread, uint64_t address, uint32_t site);
@@ -107,7 +107,11 @@ private:
   BlockState &block;
   FindingCollector &findings;
   MemoryOrder &order;
+  // What every access asks for, as few steps away as can be.
   uint8_t *const window;
+  const bool checksRaces;
+  const llvm::ArrayRef<Site> sites;
+  const llvm::ArrayRef<SiteBounds> siteBounds;
   SharedShadow shadow;
   /// Per site, whether any thread has executed it.
   std::vector<uint8_t> reached;

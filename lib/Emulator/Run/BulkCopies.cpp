@@ -116,7 +116,7 @@ bool BulkCopies::access(ThreadState &thread, const BulkCopy &copy,
     isPossible &=
         memory.accessGlobal(
             thread, isLoad ? AccessKind::Read : AccessKind::Write, address,
-            globalSite, bytes, isLoad ? copy.reader : copy.writer) == address;
+            globalSite, bytes, isLoad ? &copy.reader : &copy.writer) == address;
   });
   if (!isPossible) {
     launch.isOver = true;

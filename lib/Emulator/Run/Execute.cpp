@@ -68,6 +68,8 @@ static void setSiteBounds(Launch &launch) {
       continue;
     const Object &object = tables.objects[site.object];
     bounds.begin = object.offset;
+    if (object.kind == Object::Kind::Argument)
+      bounds.buffer = launch.argumentBuffers[object.offset] + 1;
     if (site.object != tables.dynamicObject)
       bounds.end = object.offset + object.bytes;
   }
@@ -253,9 +255,9 @@ Execution execute(const Program &program, const LaunchRequest &request,
     launch.blocks = std::move(blocks);
   }
   unsigned numWorkers = getNumWorkers(launch);
-  setSiteBounds(launch);
   setBuffers(launch, program, numWorkers);
   setParameters(launch);
+  setSiteBounds(launch);
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < numWorkers; ++i)
     workers.push_back(std::make_unique<Worker>(launch));

@@ -38,11 +38,15 @@ struct Buffer {
   }
 };
 
-/// Where the accesses of a site have to be, if it is in workgroup memory.
+/// Where the accesses of a site have to be.
 struct SiteBounds {
+  /// In workgroup memory.
   uint64_t begin = kSharedBase, end = 0;
   /// Bits of an address that have to be zero.
   uint32_t misaligned = 0;
+  /// In global memory, the number of the buffer plus one; 0 if any may be
+  /// meant.
+  uint32_t buffer = 0;
 
   bool contains(uint64_t offset, uint64_t bytes) const {
     return offset >= begin && offset <= end && bytes <= end - offset;

@@ -225,10 +225,11 @@ void GlobalShadow::accessCell(const Actor &actor, const Accessing &own,
 
 void GlobalShadow::access(const Actor &actor, AccessKind kind, uint64_t offset,
                           uint32_t site, uint64_t bytes, Conflicts &conflicts,
-                          std::optional<Access> agent) {
-  Access access = agent.value_or(
-      Access::make(actor.clocks.getTime(actor.thread), actor.thread, site,
-                   tables.sites[site].isAsync));
+                          const Access *agent) {
+  Access access =
+      agent ? *agent
+            : Access::make(actor.clocks.getTime(actor.thread), actor.thread,
+                           site, tables.sites[site].isAsync);
   for (uint64_t i = offset >> grain, e = (offset + bytes - 1) >> grain; i <= e;
        ++i)
     accessCell(actor, {kind, access, std::max(offset, i << grain)}, i,

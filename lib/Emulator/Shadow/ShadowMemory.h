@@ -175,7 +175,7 @@ public:
   /// `agent` is given if it is not the thread itself that makes the access.
   void access(const Actor &actor, AccessKind kind, uint64_t offset,
               uint32_t site, uint64_t bytes, Conflicts &conflicts,
-              std::optional<Access> agent = {});
+              const Access *agent = nullptr);
 
   /// Bytes that an asynchronous copy reads until it has landed.
   void hold(uint64_t offset, uint64_t bytes, bool begins);
