@@ -106,6 +106,7 @@ private:
   FindingKind getKind(Access other) const;
   bool isWritten(const SharedCell &cell) const;
   bool isQuiet(const SharedCell &cell) const;
+  bool isIdle(const SharedCell &cell) const;
   void recordRead(unsigned thread, SharedCell &cell, Access access);
   void recordWrite(SharedCell &cell, Access access);
   void addCoWriter(unsigned thread, SharedCell &cell, Access access);

@@ -133,6 +133,12 @@ bool SharedShadow::isQuiet(const SharedCell &cell) const {
          !cell.hasCoWriters;
 }
 
+/// True if that goes for what a write can concern, too.
+bool SharedShadow::isIdle(const SharedCell &cell) const {
+  return isQuiet(cell) && cell.reads[0].time <= clocks.getBase() &&
+         cell.reads[1].time <= clocks.getBase() && !cell.hasMoreReads;
+}
+
 /// True if `earlier` need not be known beside `later`, of `thread`: it comes
 /// before it, and what is at odds with it is with `later`, too.
 bool SharedShadow::mayForget(Access earlier, unsigned thread,
@@ -227,10 +233,8 @@ void SharedShadow::read(AccessKind kind, unsigned thread, uint64_t offset,
 void SharedShadow::write(unsigned thread, uint64_t offset, uint32_t site,
                          uint64_t bytes, Conflicts &conflicts) {
   Access access = Access::make(clocks.getTime(thread), thread, site);
-  uint32_t base = clocks.getBase();
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    if (isQuiet(cell) && cell.reads[0].time <= base &&
-        cell.reads[1].time <= base && !cell.hasMoreReads) {
+    if (isIdle(cell)) {
       cell.write = access;
       cell.saturated = 0;
       return;
@@ -267,8 +271,10 @@ void SharedShadow::beginCopy(unsigned thread, uint64_t offset, uint32_t site,
   Access access =
       Access::make(clocks.getTime(thread), thread, site, /*isAsync=*/true);
   forEachCell(offset, bytes, [&](SharedCell &cell, uint64_t at) {
-    checkWrites(AccessKind::Read, thread, cell, site, at, conflicts);
-    checkReads(thread, cell, site, at, conflicts);
+    if (!isIdle(cell)) {
+      checkWrites(AccessKind::Read, thread, cell, site, at, conflicts);
+      checkReads(thread, cell, site, at, conflicts);
+    }
     uint16_t pending = cell.pending;
     recordWrite(cell, access);
     cell.pending = pending + 1;
