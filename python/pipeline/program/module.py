@@ -130,7 +130,7 @@ class Kernel:
     ) -> Report:
         """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
         from ..runtime.arguments import check_distinct, convert
-        from ..runtime.emulator import Options
+        from ..runtime.emulator import Options, launch, prepare
         from ..runtime.sizes import LaunchSizes, read_bytes
 
         if dynamic_shared_bytes is None:
@@ -144,8 +144,7 @@ class Kernel:
         values = convert(self.name, self.arguments, args)
         if self._emulation.needs_distinct_arguments:
             check_distinct(values)
-        prepared = self._emulation.prepare(self, values, sizes, options or Options())
-        return self._emulation.launch(prepared)
+        return launch(prepare(self, values, sizes, options or Options()))
 
     def _read_sizes(self, name: str, given: Sizes | None, known: Dim3 | None) -> Dim3:
         from ..runtime.sizes import read_sizes

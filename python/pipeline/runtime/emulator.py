@@ -24,13 +24,13 @@ from ..records.findings import Report, report_from_native
 from ..records.limits import STEP_LIMIT
 from ..records.scalars import describe_value, read_integer
 from .arguments import Value, evaluate, tensor_layout
-from .emulation import Emulation
 from .sizes import LaunchSizes
 from .tensor_maps import make_request, make_view
 
 if TYPE_CHECKING:
     from .. import _native
     from ..records.signature import Part, Signature
+    from .emulation import Emulation, Launchable
 
 Check = Literal["none", "races", "all"]
 Order = Literal["forward", "reverse", "seeded"]
@@ -128,6 +128,7 @@ def _read_number(name: str, value: Any) -> int:
 class Prepared:
     """A launch that is ready to run."""
 
+    emulation: Emulation
     kernel: str
     values: Sequence[Value]
     request: _native.LaunchRequest
@@ -136,20 +137,23 @@ class Prepared:
 
 
 def prepare(
-    emulation: Emulation,
-    kernel: Signature,
+    kernel: Launchable,
     values: Sequence[Value],
     sizes: LaunchSizes,
     options: Options,
-    location: Location | None,
+    location: Location | None = None,
 ) -> Prepared:
-    """Check everything about a launch that can be checked before it; see ``Emulation``."""
+    """Check everything about a launch, at `location`, that can be checked before it.
+
+    Raises ArgumentError, UsageError, CompileError.
+    """
+    emulation = kernel._emulation
     _accept(sizes.find_fault(kernel), kernel, location)
     request = _make_request(kernel, values, sizes, options)
     with emulation.lock:
-        native = emulation._translate(kernel.name, options)
+        native = translate(emulation, kernel.name, options)
     _accept(native.refuse(request), kernel, location)
-    return Prepared(kernel.name, values, request, native, options)
+    return Prepared(emulation, kernel.name, values, request, native, options)
 
 
 def _accept(fault: str, kernel: Signature, location: Location | None) -> None:
@@ -159,10 +163,10 @@ def _accept(fault: str, kernel: Signature, location: Location | None) -> None:
     raise UsageError(f"{where}error: kernel '{kernel.name}' is launched with {fault}")
 
 
-def launch(emulation: Emulation, prepared: Prepared) -> Report:
+def launch(prepared: Prepared) -> Report:
     """Run a kernel in place. Raises InternalError."""
     request = prepared.request
-    with emulation.lock:
+    with prepared.emulation.lock:
         start = time.perf_counter()
         bar = _make_progress_bar(prepared.kernel, request)
         result = prepared.native.launch(request, bar)
@@ -176,7 +180,14 @@ def launch(emulation: Emulation, prepared: Prepared) -> Report:
 
 
 def translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
-    """Make a kernel ready to run. Raises CompileError if it holds what is not emulated."""
+    """Make a kernel ready to run, if it is not. Raises CompileError if it cannot be emulated."""
+    key = (name, options.check, options.statistics)
+    if key not in emulation.translated:
+        emulation.translated[key] = _translate(emulation, name, options)
+    return emulation.translated[key]
+
+
+def _translate(emulation: Emulation, name: str, options: Options) -> _native.EmulatedKernel:
     from .. import _native
 
     native_options = _native.EmulatorOptions()
@@ -322,4 +333,4 @@ def raise_findings(report: Report) -> None:
         raise error
 
 
-__all__ = ["STEP_LIMIT", "Emulation", "Options", "raise_findings"]
+__all__ = ["STEP_LIMIT", "Options", "launch", "prepare", "raise_findings"]

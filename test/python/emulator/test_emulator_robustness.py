@@ -17,6 +17,7 @@ import pytest
 
 import pipeline
 from emulator.faults import kernel, numbers
+from pipeline.runtime.emulator import translate
 from support.command_line import environment
 
 ONE = (1, 1, 1)
@@ -153,7 +154,7 @@ def test_parameters_by_value() -> None:
         BY_VALUE, until="llvm", sync="keep", verify=False, chip="sm_90"
     ).kernels["k"]
     with pytest.raises(pipeline.CompileError, match="parameter 0 of kernel 'mapped' is passed by"):
-        kernel._emulation._translate("mapped", pipeline.Options())
+        translate(kernel._emulation, "mapped", pipeline.Options())
 
 
 def test_variables() -> None:

@@ -19,6 +19,7 @@ import pipeline
 from gpu_arrays import Buffer, Json, read_buffer
 from gpu_driver import DriverError
 from pipeline import _native
+from pipeline.runtime.emulator import translate
 from support import ptx_interpreter
 from tools.fake_tensor_maps import FakeLibrary, FakeMap
 
@@ -208,7 +209,7 @@ class EmulatedGpu(FakeMemory):
             self._read(parameter.parts[0], data)
             for parameter, data in zip(function.parameters, parameters, strict=True)
         ]
-        native = function._emulation._translate(function.name, pipeline.Options())
+        native = translate(function._emulation, function.name, pipeline.Options())
         if refusal := native.refuse(request):
             raise DriverError(f"a launch with {refusal}")
         result = native.launch(request, None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ArgumentError, UsageError
 from ...records.findings import Dim3, Report
 from ..arguments import Value, check_operand
-from ..emulator import Options
+from ..emulator import Options, launch, prepare
 from ..sizes import LaunchSizes
 from .memory import Memory, check_place, collapse, expand, reinterpret, store, subview
 from .numbers import (
@@ -124,10 +124,10 @@ class Executor:
             raise UsageError(
                 f"{step.location}: error: kernel '{kernel.name}' cannot be launched: {reason}"
             ) from error
-        prepared = kernel._emulation.prepare(kernel, values, sizes, self._options, step.location)
+        prepared = prepare(kernel, values, sizes, self._options, step.location)
 
         def run() -> None:
-            report = kernel._emulation.launch(prepared)
+            report = launch(prepared)
             self._reports.append(report)
             if report.errors:
                 raise _LaunchError
