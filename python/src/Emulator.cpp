@@ -102,19 +102,21 @@ static void setAddress(BufferView &view, uint64_t address) {
 // Records
 //===----------------------------------------------------------------------===//
 
-static void bindRequests(nb::module_ &m) {
+/// The options of a translation.
+static void bindEmulatorOptions(nb::module_ &m) {
   nb::enum_<Check>(m, "Check")
       .value("NONE", Check::None)
       .value("RACES", Check::Races)
       .value("ALL", Check::All);
-  nb::enum_<Order>(m, "Order")
-      .value("FORWARD", Order::Forward)
-      .value("REVERSE", Order::Reverse)
-      .value("SEEDED", Order::Seeded);
-  nb::enum_<AsyncMode>(m, "AsyncMode")
-      .value("ON_WAIT", AsyncMode::OnWait)
-      .value("EAGER", AsyncMode::Eager)
-      .value("SEEDED", AsyncMode::Seeded);
+  nb::class_<EmulatorOptions>(m, "EmulatorOptions")
+      .def(nb::init<>())
+      .def_rw("check", &EmulatorOptions::check)
+      .def_rw("statistics", &EmulatorOptions::statistics)
+      .def_rw("chip", &EmulatorOptions::chip);
+}
+
+/// Arrays, and tensor maps of them.
+static void bindViews(nb::module_ &m) {
   nb::class_<BufferView>(m, "BufferView")
       .def(nb::init<>())
       .def("set_address", &setAddress, "address"_a)
@@ -150,6 +152,17 @@ static void bindRequests(nb::module_ &m) {
       .def_rw("swizzle", &TensorMapView::swizzle)
       .def_rw("interleave", &TensorMapView::interleave)
       .def_rw("oob_fill", &TensorMapView::oobFill);
+}
+
+static void bindRequests(nb::module_ &m) {
+  nb::enum_<Order>(m, "Order")
+      .value("FORWARD", Order::Forward)
+      .value("REVERSE", Order::Reverse)
+      .value("SEEDED", Order::Seeded);
+  nb::enum_<AsyncMode>(m, "AsyncMode")
+      .value("ON_WAIT", AsyncMode::OnWait)
+      .value("EAGER", AsyncMode::Eager)
+      .value("SEEDED", AsyncMode::Seeded);
   nb::class_<ParameterValue>(m, "ParameterValue")
       .def(nb::init<>())
       .def_rw("buffer", &ParameterValue::buffer, nb::arg().none())
@@ -171,11 +184,6 @@ static void bindRequests(nb::module_ &m) {
       .def_rw("workers", &LaunchRequest::workers)
       .def_rw("block_limit", &LaunchRequest::blockLimit)
       .def_rw("find_fixes", &LaunchRequest::findFixes);
-  nb::class_<EmulatorOptions>(m, "EmulatorOptions")
-      .def(nb::init<>())
-      .def_rw("check", &EmulatorOptions::check)
-      .def_rw("statistics", &EmulatorOptions::statistics)
-      .def_rw("chip", &EmulatorOptions::chip);
 }
 
 static void bindFindings(nb::module_ &m) {
@@ -245,6 +253,8 @@ static void bindResults(nb::module_ &m) {
 }
 
 void bindEmulator(nb::module_ &m) {
+  bindEmulatorOptions(m);
+  bindViews(m);
   bindRequests(m);
   bindFindings(m);
   bindResults(m);

@@ -174,7 +174,7 @@ static CompileResult compileChoosing(const SourceText &source,
   return result;
 }
 
-static void bindCompile(nb::module_ &m) {
+static void bindCompileOptions(nb::module_ &m) {
   nb::enum_<Stage>(m, "Stage")
       .value("PARSE", Stage::Parse)
       .value("SCHEDULE", Stage::Schedule)
@@ -201,6 +201,9 @@ static void bindCompile(nb::module_ &m) {
       .def_rw("keep_texts", &CompileOptions::keepTexts)
       .def_rw("keep_snapshots", &CompileOptions::keepSnapshots)
       .def_rw("use_color", &CompileOptions::useColor);
+}
+
+static void bindMemory(nb::module_ &m) {
   nb::class_<BufferPlacementRecord>(m, "BufferPlacement")
       .def_ro("type", &BufferPlacementRecord::type)
       .def_ro("bytes", &BufferPlacementRecord::bytes, nb::arg().none())
@@ -219,6 +222,9 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("kernel", &ShortageRecord::kernel)
       .def_ro("required_bytes", &ShortageRecord::requiredBytes)
       .def_ro("limit_bytes", &ShortageRecord::limitBytes);
+}
+
+static void bindCompileResult(nb::module_ &m) {
   nb::class_<CompileResult>(m, "CompileResult")
       .def_ro("succeeded", &CompileResult::succeeded)
       .def_ro("stage", &CompileResult::stage)
@@ -248,10 +254,20 @@ static void bindCompile(nb::module_ &m) {
       .def_ro("reproducer", &CompileResult::reproducer)
       .def_ro("needs_libdevice", &CompileResult::needsLibdevice)
       .def_ro("crash", &CompileResult::crash);
+}
+
+static void bindCompile(nb::module_ &m) {
   m.def("check_memory_options", &checkMemoryOptions, "options"_a);
   m.def("compile", &compileChoosing, "source"_a, "options"_a,
         "choose_schedule"_a = nb::none(),
         "Compile a source text; see workgroup/Compiler/Compile.h.");
+  m.def("pass_summaries", &getPassSummaries,
+        "Name and summary of each pass and pipeline of this project.");
+  m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");
+}
+
+/// The chips, and the limits of all of them.
+static void bindChips(nb::module_ &m) {
   nb::class_<ChipRecord>(m, "Chip")
       .def_ro("name", &ChipRecord::name)
       .def_ro("max_workgroup_bytes", &ChipRecord::maxWorkgroupBytes)
@@ -267,9 +283,6 @@ static void bindCompile(nb::module_ &m) {
   m.def(
       "max_grid", [] { return kMaxGridSizes; },
       "The most blocks of a grid along x, y and z.");
-  m.def("pass_summaries", &getPassSummaries,
-        "Name and summary of each pass and pipeline of this project.");
-  m.def("llvm_version", &getLLVMVersion, "The version of LLVM in use.");
 }
 
 NB_MODULE(_native, m) {
@@ -280,6 +293,10 @@ NB_MODULE(_native, m) {
   bindEmulator(m);
   bindBarriers(m);
   bindSync(m);
+  bindCompileOptions(m);
+  bindMemory(m);
+  bindCompileResult(m);
   bindCompile(m);
+  bindChips(m);
   bindKernelFunctions(m);
 }

@@ -132,7 +132,16 @@ def tensor_matmul(size: int, step: int = 64) -> str:
     assert size % MMA_TILE == 0
     assert size % step == 0
     assert step % 16 == 0
-    types = {
+    types = _types(size, step)
+    lines = [*_opening(size, step), *_slices(step), *_stores(), "gpu.return", "}"]
+    text = "\n".join(lines)
+    names = "|".join(types)
+    return _HEAD + re.sub(rf"\b({names})\b", lambda match: types[match[0]], text) + "\n}\n"
+
+
+def _types(size: int, step: int) -> dict[str, str]:
+    """Return the types, by the names that they have in what follows."""
+    return {
         "GLOBAL": f"memref<{size}x{size}xf16>",
         "AS": f"memref<2x64x{step + 8}xf16, #wg>",
         "BS": f"memref<2x{step}x72xf16, #wg>",
@@ -141,14 +150,15 @@ def tensor_matmul(size: int, step: int = 64) -> str:
         "HALF": "vector<2x2xf16>",
         "SUM": "vector<2x2xf32>",
     }
-    sums = [f"s{i}{j}" for i in range(2) for j in range(4)]
-    carried = ", ".join(f"%{sum} = %zero" for sum in sums)
-    inner = ", ".join(f"%t{sum} = %{sum}" for sum in sums)
-    kinds = ", ".join(["SUM"] * 8)
-    lines = [
+
+
+def _opening(size: int, step: int) -> list[str]:
+    """Return the head of the kernel, and what all of it uses."""
+    return [
         "gpu.func @tensor(%a: GLOBAL, %b: GLOBAL, %c: RESULT)",
         "    workgroup(%as: AS {llvm.align = 16 : i64}, %bs: BS {llvm.align = 16 : i64}) kernel",
         "    attributes {known_block_size = array<i32: 128, 1, 1>} {",
+        "%lanes = arith.constant 32 : index",
         *(f"%c{n} = arith.constant {n} : index" for n in sorted({0, 1, 16, step})),
         f"%depth = arith.constant {size} : index",
         "%zero = arith.constant dense<0.0> : SUM",
@@ -157,6 +167,16 @@ def tensor_matmul(size: int, step: int = 64) -> str:
         "%by = gpu.block_id y",
         "%lane = arith.remui %tx, %lanes : index",
         "%warp = arith.divui %tx, %lanes : index",
+    ]
+
+
+def _slices(step: int) -> list[str]:
+    """Return the loop over slices, with the copies of the first one before it."""
+    sums = [f"s{i}{j}" for i in range(2) for j in range(4)]
+    carried = ", ".join(f"%{sum} = %zero" for sum in sums)
+    inner = ", ".join(f"%t{sum} = %{sum}" for sum in sums)
+    kinds = ", ".join(["SUM"] * 8)
+    return [
         *_copies("0", "%c0", "%c0", step),
         "%first = nvgpu.device_async_create_group {}",
         f"%all:8 = scf.for %k = %c0 to %depth step %c{step}",
@@ -178,14 +198,7 @@ def tensor_matmul(size: int, step: int = 64) -> str:
         "  gpu.barrier",
         "  scf.yield " + ", ".join(f"%part#{n}" for n in range(8)) + f" : {kinds}",
         "}",
-        *_stores(),
-        "gpu.return",
-        "}",
     ]
-    lines.insert(3, "%lanes = arith.constant 32 : index")
-    text = "\n".join(lines)
-    names = "|".join(types)
-    return _HEAD + re.sub(rf"\b({names})\b", lambda match: types[match[0]], text) + "\n}\n"
 
 
 def _copies(tag: str, slot: str, k: str, step: int) -> list[str]:
