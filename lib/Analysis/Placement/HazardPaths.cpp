@@ -112,28 +112,16 @@ void HazardPaths::walkWholeIterations(unsigned loop, unsigned count) const {
 /// A whole iteration of `loop` behind that of the first step, which is in the
 /// item at `place` of its body.
 void HazardPaths::walkIterationAfter(unsigned loop, unsigned place) const {
-  unsigned after = countWholeIterations(loop, SyncHazard::AfterFirst);
   // What stands behind the test is still of the iteration of what stands before
   // it.
-  if (after != 0 && place >= program.nodes[loop].exit)
-    walkWholeIterations(loop, after);
-  else if (after != 0 || countWholeIterations(loop, SyncHazard::Either) != 0)
-    walkSomeIteration(loop);
+  if (place >= program.nodes[loop].exit)
+    walkWholeIterations(loop,
+                        countWholeIterations(loop, SyncHazard::AfterFirst));
 }
 
 void HazardPaths::walkIterationBefore(unsigned loop) const {
-  if (unsigned before = countWholeIterations(loop, SyncHazard::BeforeSecond))
-    walkWholeIterations(loop, before);
-  else if (countWholeIterations(loop, SyncHazard::Either) != 0)
-    walkSomeIteration(loop);
-}
-
-/// What is passed in an iteration of `loop` of which no more is known.
-void HazardPaths::walkSomeIteration(unsigned loop) const {
-  SyncIteration own = iteration;
-  iteration.isOther = true;
-  walkRegion(program.nodes[loop].parts.front());
-  iteration = own;
+  walkWholeIterations(loop,
+                      countWholeIterations(loop, SyncHazard::BeforeSecond));
 }
 
 unsigned HazardPaths::leave(unsigned node, unsigned sequence) const {

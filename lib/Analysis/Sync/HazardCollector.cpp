@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Where branches and loops lie between two accesses, it is asked which of them
-// all paths have in common (`split`, `narrow`); that costs most, so the number
-// of times is limited.
+// all paths have in common (`narrow`); that costs most, so the number of times
+// is limited.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,29 +63,22 @@ SyncHazard HazardCollector::narrowAroundSync(const Hazard &hazard) {
 
 /// Adds a hazard, but for what barriers order. True if what has no fewer places
 /// needs no asking: whatever comes to cover this one covers that, too.
-bool HazardCollector::addNarrowed(const Hazard &hazard) {
+bool HazardCollector::addNarrowed(Hazard hazard) {
   constexpr unsigned kMaxNarrowed = 1 << 10;
   bool isSettled = hazard.conflict.kind == Conflict::Certain &&
                    (context.isOpenOnly || counts.isCovered(hazard.order));
   bool isNarrowing = !isStraight(hazard.order) && ++numNarrowed <= kMaxNarrowed;
-  std::vector<Hazard> parts{hazard};
   if (isNarrowing)
-    parts = split(hazard, tree, conflicts);
-  isSettled &= parts.size() == 1;
-  for (Hazard &part : parts) {
-    if (isNarrowing)
-      part.order = context.use == HazardUse::Verification
-                       ? narrowAroundSync(part)
-                       : narrow(part, tree, conflicts, decisions);
-    isSettled &= part.order.wholeIterations.empty() && part.order.taken.empty();
-    if (context.isOpenOnly && context.hasBarriers &&
-        isOrdered(part, tree, conflicts)) {
-      isSettled = false;
-      continue;
-    }
-    isSettled &= part.conflict.kind == Conflict::Certain;
-    hazards.push_back(std::move(part));
-  }
+    hazard.order = context.use == HazardUse::Verification
+                       ? narrowAroundSync(hazard)
+                       : narrow(hazard, tree, conflicts, decisions);
+  isSettled &=
+      hazard.order.wholeIterations.empty() && hazard.order.taken.empty();
+  if (context.isOpenOnly && context.hasBarriers &&
+      isOrdered(hazard, tree, conflicts))
+    return false;
+  isSettled &= hazard.conflict.kind == Conflict::Certain;
+  hazards.push_back(std::move(hazard));
   return isSettled;
 }
 

@@ -91,7 +91,7 @@ private:
   };
 
   void findSyncNodes();
-  bool addNarrowed(const Hazard &hazard);
+  bool addNarrowed(Hazard hazard);
   Leading *getLeading(unsigned first, unsigned second, const SyncHazard &order);
 
   HazardContext &context;

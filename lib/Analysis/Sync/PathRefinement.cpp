@@ -139,71 +139,40 @@ bool NarrowedPaths::isExcluded(
   return !conflicts.find(hazard.first, hazard.second, relation);
 }
 
-/// True if a whole iteration of any of `loops`, which are around each other,
-/// has one of the innermost one in it.
-static bool isNest(const SyncProgram &program, ArrayRef<unsigned> loops) {
-  for (auto [outer, inner] : llvm::zip(loops, loops.drop_front())) {
-    const SyncNode &node = program.nodes[inner];
-    if (program.sequences[node.sequence].parent != outer || !node.hasIteration)
-      return false;
-  }
-  return !loops.empty();
-}
-
 /// The first access need not be in the last iteration of its loops, nor the
-/// second one in the first iteration: but if threads do not meet when both are,
-/// a whole iteration of the loop lies between, which both are in.
+/// second one in the first iteration: but if threads do not meet when it is, a
+/// whole iteration of that loop lies between.
 void NarrowedPaths::addIterations() {
   auto left = getLoopsApart(tree, order.from, order.to, order);
   auto entered = getLoopsApart(tree, order.to, order.from, order);
-  SmallVector<LoopEnd> ends;
-  for (unsigned loop : left)
-    if (std::optional<LoopEnd> end = getLastIteration(tree, hazard, loop))
-      ends.push_back(*end);
   if (isOfUse && llvm::none_of(left, isOfUse) &&
       llvm::none_of(entered, isOfUse))
     return;
-  auto isNever = [&](ArrayRef<LoopEnd> ends, ArrayRef<unsigned> loops) {
+  // In the last iterations, but for the first `number` of those whole ones.
+  auto isNeverLast = [&](LoopEnd end, unsigned number) {
+    end.most += number;
+    return isExcluded(
+        [&](PairRelation &relation) { relation.ends.push_back(end); });
+  };
+  auto isNeverFirst = [&](unsigned loop, unsigned number) {
     return isExcluded([&](PairRelation &relation) {
-      llvm::append_range(relation.ends, ends);
-      for (unsigned loop : loops)
-        relation.iterations.push_back({tree.getLoop(loop), 0, 0});
+      relation.iterations.push_back({tree.getLoop(loop), 0, number});
     });
   };
-  bool isLeft = isNest(program, left) && ends.size() == left.size();
-  bool isEntered = isNest(program, entered);
-  auto add = [&](unsigned loop, SyncHazard::WholeIteration which) {
-    order.wholeIterations.push_back({loop, which});
+  auto add = [&](unsigned loop, SyncHazard::WholeIteration which,
+                 llvm::function_ref<bool(unsigned)> isMore) {
+    if (isMore(0))
+      order.wholeIterations.append(countIterations(loop, isMore),
+                                   {loop, which});
   };
-  auto addAll = [&](unsigned loop, SyncHazard::WholeIteration which,
-                    llvm::function_ref<bool(unsigned)> isMore) {
-    order.wholeIterations.append(countIterations(loop, isMore), {loop, which});
-  };
-  if (ends.size() == left.size())
-    for (auto [loop, end] : llvm::zip_equal(left, ends))
-      if (isNever(end, {}))
-        addAll(loop, SyncHazard::AfterFirst, [&, end = end](unsigned number) {
-          LoopEnd earlier = end;
-          earlier.most += number;
-          return isNever(earlier, {});
+  for (unsigned loop : left)
+    add(loop, SyncHazard::AfterFirst,
+        [&, end = *getLastIteration(tree, hazard, loop)](unsigned number) {
+          return isNeverLast(end, number);
         });
-  if (order.wholeIterations.empty() && isLeft && left.size() > 1 &&
-      isNever(ends, {}))
-    add(left.back(), SyncHazard::Either);
-  size_t numAfter = order.wholeIterations.size();
   for (unsigned loop : entered)
-    if (isNever({}, loop))
-      addAll(loop, SyncHazard::BeforeSecond, [&](unsigned number) {
-        return isExcluded([&](PairRelation &relation) {
-          relation.iterations.push_back({tree.getLoop(loop), 0, number});
-        });
-      });
-  bool isBefore = order.wholeIterations.size() != numAfter;
-  if (!isBefore && isEntered && entered.size() > 1 && isNever({}, entered))
-    add(entered.back(), SyncHazard::Either);
-  if (order.wholeIterations.empty() && isLeft && isEntered &&
-      left.back() == entered.back() && isNever(ends, entered))
-    add(left.back(), SyncHazard::Either);
+    add(loop, SyncHazard::BeforeSecond,
+        [&](unsigned number) { return isNeverFirst(loop, number); });
 }
 
 /// The number of whole iterations of `loop` that lie between, of which the
@@ -339,47 +308,6 @@ static bool hasPaths(const Hazard &hazard, const SyncTree &tree) {
   const SyncHazard &order = hazard.order;
   return !tree.getCompletion(hazard.first) &&
          (order.loop || order.from != order.to);
-}
-
-std::vector<Hazard> split(const Hazard &hazard, const SyncTree &tree,
-                          ThreadConflicts &conflicts) {
-  const SyncHazard &order = hazard.order;
-  if (!hasPaths(hazard, tree))
-    return {hazard};
-  auto left = getLoopsApart(tree, order.from, order.to, order);
-  auto entered = getLoopsApart(tree, order.to, order.from, order);
-  const SyncProgram &program = tree.getProgram();
-  if (!isNest(program, left) || !isNest(program, entered) ||
-      left.back() == entered.back())
-    return {hazard};
-  // In the last iteration of all loops; or, from the innermost on, not in that
-  // of one.
-  std::vector<PairRelation> relations;
-  PairRelation last = hazard.relation;
-  for (unsigned loop : llvm::reverse(left)) {
-    LoopEnd end = *getLastIteration(tree, hazard, loop);
-    PairRelation earlier = last;
-    end.isNot = true;
-    earlier.ends.push_back(end);
-    relations.push_back(std::move(earlier));
-    end.isNot = false;
-    last.ends.push_back(end);
-  }
-  PairRelation both = last;
-  for (unsigned loop : entered)
-    both.iterations.push_back({tree.getLoop(loop), 0, 0});
-  if (conflicts.find(hazard.first, hazard.second, both))
-    return {hazard};
-  relations.push_back(std::move(last));
-  std::vector<Hazard> parts;
-  for (PairRelation &relation : relations) {
-    Hazard part = hazard;
-    part.conflict = conflicts.find(hazard.first, hazard.second, relation);
-    part.relation = std::move(relation);
-    if (part.conflict)
-      parts.push_back(std::move(part));
-  }
-  return parts;
 }
 
 SyncHazard narrow(const Hazard &hazard, const SyncTree &tree,

@@ -40,13 +40,6 @@ LoopEnd getNoIteration(const KernelLoop *loop);
 bool dependsOnly(ThreadConflicts &conflicts, Operation *branch, unsigned region,
                  ArrayRef<const KernelLoop *> loops);
 
-/// `hazard`, or what it consists of: where its threads do not meet if the first
-/// access is in the last iteration of its loops and the second one in the first
-/// iteration of others, the one is true of some of them, and the other of the
-/// rest.
-std::vector<Hazard> split(const Hazard &hazard, const SyncTree &tree,
-                          ThreadConflicts &conflicts);
-
 /// The order of `hazard` with what the paths have in common because its threads
 /// meet on no others: whole iterations of loops, and regions of branches. Only
 /// those nodes are asked for that are worth it by `isOfUse`.
