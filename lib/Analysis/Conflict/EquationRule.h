@@ -36,9 +36,6 @@ public:
   virtual bool split(Equation &equation) { return false; }
   /// Learns from all that is known; once in a round.
   virtual void learn() {}
-  /// The same of what takes more time, once nothing else is learned. Returns
-  /// true if something was.
-  virtual bool learnAtLast() { return false; }
   /// True if no two threads solve `equation`, of which nothing more is learned.
   virtual bool isRuledOut(const Equation &equation) const { return false; }
 

@@ -134,8 +134,7 @@ bool EquationSystem::isOfEqualQuotient(const Atom *atom) {
 }
 
 bool EquationSystem::isEqual(const Atom *atom) {
-  if (isShared(*atom) || equal.contains(atom) ||
-      (isSameThread && atom->isOfThread))
+  if (isShared(*atom) || equal.contains(atom))
     return true;
   auto [it, isNew] = looked.try_emplace(atom, false);
   if (!isNew)

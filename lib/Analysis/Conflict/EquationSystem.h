@@ -132,7 +132,7 @@ public:
   /// What is known to be the same for both, in the order in which that was
   /// found.
   llvm::SetVector<const SymbolicAtom *> equal;
-  bool isSameThread = false, isImpossible = false;
+  bool isImpossible = false;
 
 private:
   bool isShared(const SymbolicAtom &atom) const;

@@ -107,7 +107,7 @@ bool MixedRadix::split(Equation &equation) {
   if (llvm::all_of(equation.terms, [&](const Term &term) {
         return system.isOfTables(term.first);
       }))
-    return false; // looked at with all others
+    return false; // of what threads alone tell, ranges are enough
   SmallVector<int64_t, 6> bases;
   for (const auto &[variable, factor] : equation.terms)
     if (factor > 1 || factor < -1)

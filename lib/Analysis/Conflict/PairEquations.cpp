@@ -37,7 +37,7 @@ bool PairEquations::isExcluded() {
   for (unsigned dim = 0; dim < 3; ++dim)
     isSame &=
         shape.sizes[dim] == 1 || system.isEqual(system.index.getThreadId(dim));
-  return isSame || system.isSameThread;
+  return isSame;
 }
 
 /// Simplifies an equation, and takes it apart; true if that changed anything.
@@ -74,11 +74,6 @@ bool PairEquations::learn() {
   return hasChanged;
 }
 
-bool PairEquations::learnAtLast() {
-  return llvm::any_of(rules,
-                      [](EquationRule *rule) { return rule->learnAtLast(); });
-}
-
 bool PairEquations::isContradiction() {
   if (system.equations.empty())
     return false;
@@ -94,7 +89,7 @@ bool PairEquations::isContradiction() {
     bool hasChanged = learn();
     if (system.isImpossible || isExcluded())
       return true;
-    if (!hasChanged && !learnAtLast())
+    if (!hasChanged)
       break;
   }
   return system.isImpossible || isExcluded() ||

@@ -32,7 +32,6 @@
 #include "MixedRadix.h"
 #include "OperandEquality.h"
 #include "ProductRows.h"
-#include "ThreadMeetings.h"
 
 namespace mlir::workgroup {
 
@@ -40,16 +39,14 @@ namespace mlir::workgroup {
 class PairEquations {
 public:
   using Place = ProductRows::Place;
-  using IsPair = ThreadMeetings::IsPair;
 
-  /// `tables` may be null. `isPair` says of which threads of the block, by
-  /// their linear ids, the pair may be, if it `isOfOther` threads.
+  /// `tables` may be null. `isOfOther`: the two are not one thread.
   PairEquations(SymbolicIndex &index, ThreadTables *tables,
-                const PairRelation &relation, IsPair isPair, bool isOfOther)
+                const PairRelation &relation, bool isOfOther)
       : system(index, tables, relation), isOfOther(isOfOther),
         mixedRadix(system), rows(system), operands(system),
-        exclusiveOrs(system), meetings(system, isPair),
-        rules{&mixedRadix, &rows, &operands, &exclusiveOrs, &meetings} {}
+        exclusiveOrs(system),
+        rules{&mixedRadix, &rows, &operands, &exclusiveOrs} {}
 
   /// Says what holds of the first thread and of the second one.
   void addConditions(const SymbolicCondition &first,
@@ -65,7 +62,6 @@ public:
 private:
   bool learn();
   bool learnFrom(size_t number);
-  bool learnAtLast();
   bool isExcluded();
 
   EquationSystem system;
@@ -74,9 +70,8 @@ private:
   ProductRows rows;
   OperandEquality operands;
   ExclusiveOrs exclusiveOrs;
-  ThreadMeetings meetings;
   /// All of them, in the order in which they are applied.
-  std::array<EquationRule *, 5> rules;
+  std::array<EquationRule *, 4> rules;
 };
 
 } // namespace mlir::workgroup

@@ -182,10 +182,7 @@ bool ThreadConflictQuery::cannotBeEqual() {
       areOfThread(secondOwn))
     return false;
   bool maySameThread = relation.threads == PairRelation::OfOneWarp && mayBeSame;
-  auto isPair = [&](unsigned lhs, unsigned rhs) {
-    return isOfTwoBlocks() || this->isPair(lhs, rhs);
-  };
-  PairEquations equations(index, tables, relation, isPair,
+  PairEquations equations(index, tables, relation,
                           !isOfTwoBlocks() && !isAnybody && !maySameThread);
   equations.addConditions(first.condition, second.condition);
   for (unsigned i = 0; i < firstOwn.size(); ++i)
