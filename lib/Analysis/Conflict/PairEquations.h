@@ -45,8 +45,7 @@ public:
                 const PairRelation &relation, bool isOfOther)
       : system(index, tables, relation), isOfOther(isOfOther),
         mixedRadix(system), rows(system), operands(system),
-        exclusiveOrs(system),
-        rules{&mixedRadix, &rows, &operands, &exclusiveOrs} {}
+        exclusiveOrs(system), rules{&mixedRadix, &operands, &exclusiveOrs} {}
 
   /// Says what holds of the first thread and of the second one.
   void addConditions(const SymbolicCondition &first,
@@ -71,7 +70,7 @@ private:
   OperandEquality operands;
   ExclusiveOrs exclusiveOrs;
   /// All of them, in the order in which they are applied.
-  std::array<EquationRule *, 4> rules;
+  std::array<EquationRule *, 3> rules;
 };
 
 } // namespace mlir::workgroup

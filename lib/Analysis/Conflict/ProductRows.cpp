@@ -402,31 +402,4 @@ void ProductRows::add(const Place &first, const Place &second) {
     system.add(first.first, second.first, -*lhs, *rhs);
 }
 
-bool ProductRows::split(Equation &equation) {
-  Form form;
-  for (const auto &[variable, factor] : equation.terms) {
-    if (variable.kind != Variable::Difference)
-      return false;
-    std::optional<Form> sum = form.plus(makeForm(variable.atom), factor);
-    if (!sum)
-      return false;
-    form = std::move(*sum);
-  }
-  if (!equation.isZero() || !equation.first.empty())
-    return false;
-  for (const Base &base : findBases(form)) {
-    Components components = divide(form, base);
-    if (!base.first || !components.isKnown || components.upper.terms.empty() ||
-        components.lower.terms.empty() ||
-        !isBelow(components.lower, Form(0), base, 0) ||
-        !isBelow(components.lower, Form(0), base, 1))
-      continue;
-    equation = system.makeEquation(components.lower, components.lower);
-    system.equations.push_back(
-        system.makeEquation(components.upper, components.upper));
-    return true; // `equation` is not valid any more
-  }
-  return false;
-}
-
 } // namespace mlir::workgroup

@@ -18,13 +18,18 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_CONFLICT_PRODUCTROWS_H
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_PRODUCTROWS_H
 
-#include "EquationRule.h"
+#include "EquationSystem.h"
 
 namespace mlir::workgroup {
 
-/// Takes places and equations apart by rows.
-class ProductRows : public EquationRule {
+/// Takes places apart by rows.
+class ProductRows {
 public:
+  using Form = EquationSystem::Form;
+  using Variable = EquationSystem::Variable;
+  using Term = EquationSystem::Term;
+  using Equation = EquationSystem::Equation;
+
   /// Places from `first` on: up to `count` - 1 steps of each kind further,
   /// which is below `most`.
   struct Place {
@@ -36,11 +41,10 @@ public:
     SmallVector<Step, 2> steps;
   };
 
-  using EquationRule::EquationRule;
+  explicit ProductRows(EquationSystem &system) : system(system) {}
 
   /// Says that one of the places is the same.
   void add(const Place &first, const Place &second);
-  bool split(Equation &equation) override;
 
 private:
   /// A constant, or that times an atom which both threads have the same of.
@@ -59,6 +63,8 @@ private:
   bool isNonNegative(const Form &form, unsigned side, unsigned depth = 2) const;
   bool isBelow(const Form &form, const Form &reach, const Base &base,
                unsigned side) const;
+
+  EquationSystem &system;
 };
 
 } // namespace mlir::workgroup
