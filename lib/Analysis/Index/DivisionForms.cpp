@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// By the sign of the dividend, as ranges and conditions tell it; unsigned
-// operations on what may be below zero see a large number instead.
+// By the sign of the dividend, as ranges and conditions tell it; of unsigned
+// operations on what may be below zero no more is known than that equal
+// operands have equal results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,12 +40,9 @@ SymbolicForm DivisionForms::translate(Operation *op) {
   Form lhs = values.getForm(op->getOperand(0));
   Form rhs = values.getForm(op->getOperand(1));
   Value value = op->getResult(0);
-  if (isa<arith::RemUIOp, arith::DivUIOp>(op) && isDivisor(rhs)) {
+  if (isa<arith::RemUIOp, arith::DivUIOp>(op) && isDivisor(rhs))
     if (std::optional<Form> plain = wraps.getUnsigned(op->getOperand(0)))
       lhs = *plain;
-    else if (auto divided = translateUnsignedDivision(op, lhs, rhs))
-      return *divided;
-  }
   if (auto rest = dyn_cast<arith::RemSIOp>(op))
     if (std::optional<Form> form = translateWrapped(rest, rhs))
       return *form;
@@ -98,30 +96,6 @@ DivisionForms::translateWrapped(arith::RemSIOp op, const Form &divisor) {
       Condition::of(Condition::NonNegative, fits),
       algebra.remainder(*whole, divisor),
       algebra.add(Form(0), algebra.remainder(below, divisor), -1, nullptr));
-}
-
-/// The unsigned quotient or rest of a number that may be below zero, and so is
-/// large, by one that is not; nothing if that is too large to be told.
-std::optional<SymbolicForm>
-DivisionForms::translateUnsignedDivision(Operation *op, const Form &lhs,
-                                         const Form &rhs) {
-  unsigned width = getWidth(op->getResult(0).getType());
-  if (!rhs.isConstant() || width == 0 || width > 64 || isOfChoice(lhs))
-    return std::nullopt;
-  // x + 2^width, of which the rest needs the rest only.
-  uint64_t most = llvm::maskTrailingOnes<uint64_t>(width);
-  uint64_t divisor = rhs.constant;
-  bool isRest = isa<arith::RemUIOp>(op);
-  if (!isRest && width > 32)
-    return std::nullopt;
-  int64_t wrapped = isRest ? (most % divisor + 1) % divisor : most + 1;
-  Form large = algebra.add(lhs, Form(wrapped), 1, nullptr);
-  auto divide = [&](const Form &dividend) {
-    return isRest ? algebra.remainder(dividend, rhs)
-                  : algebra.divide(dividend, rhs);
-  };
-  return algebra.select(Condition::of(Condition::NonNegative, lhs), divide(lhs),
-                        divide(large));
 }
 
 std::optional<SymbolicForm>

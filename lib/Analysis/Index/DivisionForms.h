@@ -37,8 +37,6 @@ private:
 
   Form translateRounded(Operation *op, const Form &lhs, const Form &rhs);
   std::optional<Form> translateWrapped(arith::RemSIOp op, const Form &divisor);
-  std::optional<Form> translateUnsignedDivision(Operation *op, const Form &lhs,
-                                                const Form &rhs);
 
   FormAlgebra &algebra;
   ValueForms &values;
