@@ -8,7 +8,6 @@
 
 #include "BarrierPlacement.h"
 #include "HazardPaths.h"
-#include "LazyPlacement.h"
 #include "PlacementProblem.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -95,21 +94,6 @@ SmallVector<unsigned> findUncovered(const SyncProgram &program,
   return uncovered;
 }
 
-SmallVector<unsigned> findOpen(const SyncProgram &program,
-                               ArrayRef<SyncHazard> hazards,
-                               ArrayRef<SyncPoint> points) {
-  SmallVector<SyncPoint> sorted(points);
-  sort(sorted);
-  CountedPoints given(program, [&](SyncPoint point) {
-    return std::binary_search(sorted.begin(), sorted.end(), point);
-  });
-  SmallVector<unsigned> open;
-  for (auto [number, hazard] : enumerate(hazards))
-    if (!given.isCovered(hazard))
-      open.push_back(number);
-  return open;
-}
-
 //===----------------------------------------------------------------------===//
 // The fewest barriers
 //===----------------------------------------------------------------------===//
@@ -117,8 +101,6 @@ SmallVector<unsigned> findOpen(const SyncProgram &program,
 SyncPlacement placeBarriers(const SyncProgram &program,
                             ArrayRef<SyncHazard> hazards,
                             bool replaceExisting) {
-  if (!replaceExisting && isWorthLaziness(hazards))
-    return placeLazily(program, hazards);
   Existing existing = replaceExisting ? Existing::Replace : Existing::Keep;
   return PlacementProblem({program, hazards}, existing).place();
 }
