@@ -217,21 +217,6 @@ bool ThreadConflicts::mayMeet(const Footprint &first, const Footprint &second,
   return ThreadConflictQuery(getMeans(), first, second, relation).isPossible();
 }
 
-bool ThreadConflicts::mayReach(Block *block, const KernelLoop *loop,
-                               unsigned access, bool isEarlier) {
-  const Footprint &when = footprints[whenOf[access]];
-  Footprint reached = when;
-  reached.condition = index.getGuard(block);
-  PairRelation relation;
-  relation.mayBeSame = true;
-  relation.carrier = loop;
-  relation.most = std::nullopt;
-  for (const KernelLoop *around = loop->parent; around; around = around->parent)
-    relation.sameIteration.push_back(around);
-  return isEarlier ? mayMeet(reached, when, relation)
-                   : mayMeet(when, reached, relation);
-}
-
 bool ThreadConflicts::mayFind(unsigned first, unsigned second,
                               const PairRelation &relation) {
   if (isExcluded(first, second, relation))

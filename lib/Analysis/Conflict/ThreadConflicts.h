@@ -102,11 +102,6 @@ public:
   bool mayMeet(const SymbolicFootprint &first, const SymbolicFootprint &second,
                const PairRelation &relation);
 
-  /// False if control is known not to get to `block` in a later iteration of
-  /// `loop` than that in which a thread does `access`; or in an earlier one.
-  bool mayReach(Block *block, const KernelLoop *loop, unsigned access,
-                bool isEarlier);
-
   SymbolicIndex &getIndex() { return index; }
   const SymbolicIndex &getIndex() const { return index; }
   /// True if so much was computed for the kernel that all further questions are

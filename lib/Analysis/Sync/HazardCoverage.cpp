@@ -109,18 +109,12 @@ private:
   void addBranches();
   bool hasBarriers(unsigned node) const { return !getBarriers(node).empty(); }
   SmallVector<Block *> getBarriers(unsigned node) const;
-  bool mayMeetLater(unsigned loop) const;
-  bool mayMeetEarlier(unsigned loop) const;
   SmallVector<const KernelLoop *>
   getCommonLoops(unsigned branch, bool isSecond,
                  std::optional<unsigned> whole) const;
   void addRegions(unsigned branch, bool isSecond,
                   std::optional<unsigned> whole = std::nullopt);
-  /// Which access a loop is around.
-  enum class Around { None, First, Second };
-  using OpenLoop = std::pair<unsigned, Around>;
-  SmallVector<OpenLoop> getOpenLoops() const;
-  PairRelation getShortest(bool &isFollowed) const;
+  SmallVector<unsigned> getOpenLoops() const;
 
   const SyncTree &tree;
   const SyncProgram &program;
@@ -251,28 +245,11 @@ SmallVector<Block *> OpenPaths::getBarriers(unsigned node) const {
   return blocks;
 }
 
-/// True if iterations of `loop` after that of the first access may have a
-/// barrier.
-bool OpenPaths::mayMeetLater(unsigned loop) const {
-  return llvm::any_of(getBarriers(loop), [&](Block *block) {
-    return conflicts.mayReach(block, tree.getLoop(loop), hazard.first,
-                              /*isEarlier=*/false);
-  });
-}
-
-/// True if iterations before that of the second access may have one.
-bool OpenPaths::mayMeetEarlier(unsigned loop) const {
-  return llvm::any_of(getBarriers(loop), [&](Block *block) {
-    return conflicts.mayReach(block, tree.getLoop(loop), hazard.second,
-                              /*isEarlier=*/true);
-  });
-}
-
 /// The loops with barriers that some paths pass, and of which nothing is in the
 /// relation.
-SmallVector<OpenPaths::OpenLoop> OpenPaths::getOpenLoops() const {
+SmallVector<unsigned> OpenPaths::getOpenLoops() const {
   const SyncHazard &order = hazard.order;
-  SmallVector<OpenLoop> open;
+  SmallVector<unsigned> open;
   auto from = tree.getLoopsAround(order.from),
        to = tree.getLoopsAround(order.to);
   for (auto [number, node] : llvm::enumerate(program.nodes)) {
@@ -292,35 +269,10 @@ SmallVector<OpenPaths::OpenLoop> OpenPaths::getOpenLoops() const {
         order.loop
             ? llvm::is_contained(getSyncParents(program, loop), *order.loop)
             : loop > order.from && loop < order.to;
-    if (isFirst && !isCommon)
-      open.emplace_back(loop, Around::First);
-    if (isSecond && !isCommon)
-      open.emplace_back(loop, Around::Second);
-    if (!isFirst && !isSecond && isInside)
-      open.emplace_back(loop, Around::None);
+    if (isFirst || isSecond ? !isCommon : isInside)
+      open.push_back(loop);
   }
   return open;
-}
-
-/// A relation for which there is no barrier for sure, whatever iterations of
-/// loops have some: they have no more iterations, or none before. It is not so
-/// for loops that are not followed.
-PairRelation OpenPaths::getShortest(bool &isFollowed) const {
-  PairRelation shortest = relation;
-  for (auto [loop, around] : getOpenLoops()) {
-    if (around == Around::First && mayMeetLater(loop)) {
-      std::optional<LoopEnd> end = getLastIteration(tree, hazard, loop);
-      isFollowed &= end.has_value();
-      if (end)
-        shortest.ends.push_back(*end);
-    } else if (around == Around::Second && mayMeetEarlier(loop)) {
-      shortest.iterations.push_back({tree.getLoop(loop), 0, 0});
-    } else if (around == Around::None) {
-      shortest.ends.push_back(getNoIteration(tree.getLoop(loop)));
-      isFollowed &= conflicts.getIndex().isSteady(tree.getLoop(loop));
-    }
-  }
-  return shortest;
 }
 
 bool OpenPaths::isExcluded(Hazard &result) {
@@ -331,17 +283,14 @@ bool OpenPaths::isExcluded(Hazard &result) {
     result.conflict = conflicts.find(hazard.first, hazard.second, relation);
   if (result.conflict.kind != Conflict::Certain)
     return !result.conflict;
-  bool isFollowed = !isOther;
-  PairRelation shortest = getShortest(isFollowed);
   // Those at points in branches are not looked at.
-  isFollowed &= llvm::none_of(points, [&](SyncPoint point) {
-    auto parent = program.sequences[point.sequence].parent;
-    return parent && program.nodes[*parent].kind == SyncNode::Branch;
-  });
-  if (isFollowed && (shortest < relation || relation < shortest))
-    isFollowed = conflicts.find(hazard.first, hazard.second, shortest).kind ==
-                 Conflict::Certain;
-  if (isFollowed)
+  bool isKnown =
+      !isOther && getOpenLoops().empty() &&
+      llvm::none_of(points, [&](SyncPoint point) {
+        auto parent = program.sequences[point.sequence].parent;
+        return parent && program.nodes[*parent].kind == SyncNode::Branch;
+      });
+  if (isKnown)
     return false;
   result.conflict = Conflict();
   result.conflict.kind = Conflict::Possible;
@@ -356,7 +305,7 @@ DenseSet<Block *> OpenPaths::findInvolved() {
   DenseSet<Block *> blocks;
   for (unsigned branch : branches)
     blocks.insert_range(getBarriers(branch));
-  for (auto [loop, _] : getOpenLoops())
+  for (unsigned loop : getOpenLoops())
     blocks.insert_range(getBarriers(loop));
   return blocks;
 }
