@@ -18,28 +18,6 @@ using namespace llvm;
 namespace mlir::workgroup {
 
 //===----------------------------------------------------------------------===//
-// Prices
-//===----------------------------------------------------------------------===//
-
-Price &Price::operator+=(const Price &other) {
-  for (auto [digit, more] : zip_equal(digits, other.digits))
-    digit += more;
-  return *this;
-}
-
-Price &Price::operator-=(const Price &other) {
-  for (auto [digit, less] : zip_equal(digits, other.digits))
-    digit -= less;
-  return *this;
-}
-
-Price Price::getInfinite(unsigned size) {
-  Price price(size);
-  price.digits.front() = 1 << 30;
-  return price;
-}
-
-//===----------------------------------------------------------------------===//
 // Branch and bound
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_PLACEMENT_HITTINGSETSTATE_H
 #define WORKGROUP_LIB_ANALYSIS_PLACEMENT_HITTINGSETSTATE_H
 
-#include "HittingSet.h"
+#include "HittingSetProblem.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace mlir::workgroup {
