@@ -15,6 +15,8 @@
 #define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOMPLETION_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <cstdint>
 #include <optional>
 
@@ -57,6 +59,16 @@ struct MissedPhase {
   /// In which iteration of the loop, counted from 0; the copy was started that
   /// many iterations before.
   int64_t iteration = 0, distance = 0;
+};
+
+/// What is known of when the asynchronous accesses of a kernel, by number, are
+/// done.
+struct AsyncCompletions {
+  DenseMap<unsigned, AsyncCompletion> known;
+  /// The waits that miss them.
+  DenseMap<unsigned, MissedPhase> missed;
+  /// Nothing waits for these.
+  DenseSet<unsigned> never;
 };
 
 } // namespace mlir::workgroup

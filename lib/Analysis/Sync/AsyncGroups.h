@@ -18,7 +18,8 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
 #define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
 
-#include "SyncTree.h"
+#include "Analysis/Placement/SyncProgram.h"
+#include "AsyncCompletion.h"
 
 namespace mlir::workgroup {
 

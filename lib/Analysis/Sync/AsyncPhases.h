@@ -18,8 +18,10 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCPHASES_H
 #define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCPHASES_H
 
+#include "Analysis/Placement/SyncProgram.h"
+#include "AsyncCompletion.h"
 #include "PhaseCounter.h"
-#include "SyncTree.h"
+#include "SyncScope.h"
 
 namespace mlir::workgroup {
 

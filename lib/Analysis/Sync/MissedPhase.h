@@ -15,7 +15,7 @@
 #define WORKGROUP_LIB_ANALYSIS_SYNC_MISSEDPHASE_H
 
 #include "Analysis/Program/KernelLoops.h"
-#include "SyncTree.h"
+#include "AsyncCompletion.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace mlir::workgroup {

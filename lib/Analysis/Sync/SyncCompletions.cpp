@@ -5,21 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// For each asynchronous access, the step behind which it is done: a wait for a
-// phase of an mbarrier, or a wait that leaves too few groups pending for that
-// of the access (PTX ISA, `cp.async.wait_group` and
-// `cp.async.bulk.wait_group`). Phases are asked first, then groups of copies,
-// of bulk stores, and of what these read. An access for which nothing is found
-// is never done, or not known to be.
-//
-//===----------------------------------------------------------------------===//
 
+#include "SyncCompletions.h"
+#include "Analysis/Program/OpEffects.h"
 #include "AsyncGroups.h"
 #include "AsyncPhases.h"
-#include "SyncTree.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Interfaces/CallInterfaces.h"
 
 namespace mlir::workgroup {
 
@@ -33,54 +24,70 @@ bool mayWaitForCopies(Operation *scope) {
   return scope->walk(isOther).wasInterrupted();
 }
 
-/// Finds where asynchronous accesses are done.
-void SyncTree::findCompletions(Operation *scope,
-                               const ThreadAccesses &accesses) {
-  auto getNumIterations = [&](unsigned number) -> std::optional<int64_t> {
-    const SyncNode &loop = program.nodes[number];
-    std::optional<int64_t> iterations = sync.getNumIterations(getLoop(number));
-    if (!iterations || loop.exit == 0)
-      return iterations;
-    // What stands before the test is done once more than it is passed.
-    bool isBefore = program.sequences[loop.parts[0]].items.size() == loop.exit;
-    return isBefore ? std::optional(*iterations + 1) : std::nullopt;
+/// How often control gets to the end of the body of a loop that is the node
+/// `number`, if that is always the same.
+static std::optional<int64_t>
+getNumIterations(unsigned number, const SyncScope &sync, const SyncTree &tree) {
+  const SyncProgram &program = tree.getProgram();
+  const SyncNode &loop = program.nodes[number];
+  std::optional<int64_t> iterations =
+      sync.getNumIterations(tree.getLoop(number));
+  if (!iterations || loop.exit == 0)
+    return iterations;
+  // What stands before the test is done once more than it is passed.
+  bool isBefore = program.sequences[loop.parts[0]].items.size() == loop.exit;
+  return isBefore ? std::optional(*iterations + 1) : std::nullopt;
+}
+
+AsyncCompletions findCompletions(Operation *scope,
+                                 const ThreadAccesses &accesses,
+                                 const SyncScope &sync, const SyncTree &tree,
+                                 const WaitSteps &steps) {
+  AsyncCompletions found;
+  if (tree.getUnstructured())
+    return found;
+  const SyncProgram &program = tree.getProgram();
+  auto countIterations = [&](unsigned number) {
+    return getNumIterations(number, sync, tree);
   };
-  if (unstructured)
-    return;
   auto makeGroups = [&](GroupKind kind) {
-    return AsyncGroups(kind, program, groupSteps, hidingSteps,
-                       getNumIterations);
+    return AsyncGroups(kind, program, steps.ofGroups, steps.hiding,
+                       countIterations);
   };
   AsyncGroups copies = makeGroups(GroupKind::Copies);
   AsyncGroups stores = makeGroups(GroupKind::Stores);
   AsyncGroups reads = makeGroups(GroupKind::StoreReads);
   bool hasOthers = mayWaitForCopies(scope);
+  DenseMap<Operation *, unsigned> stepOf;
+  for (auto [number, access] : llvm::enumerate(accesses.getAccesses()))
+    stepOf.try_emplace(access.op, tree.getStep(number));
   auto getStepOf = [&](Operation *op) -> std::optional<unsigned> {
-    auto it = accessesOf.find(op);
-    return it == accessesOf.end() ? std::nullopt
-                                  : std::optional(stepOf[it->second.front()]);
+    auto it = stepOf.find(op);
+    return it == stepOf.end() ? std::nullopt : std::optional(it->second);
   };
-  PhaseNodes nodes{program, phaseSteps,
+  PhaseNodes nodes{program, steps.ofPhases,
                    DenseMap<const KernelLoop *, unsigned>(), getStepOf};
-  for (auto [node, loop] : loopOf)
-    nodes.loops[loop] = node;
+  for (unsigned node = 0; node != program.nodes.size(); ++node)
+    if (const KernelLoop *loop = tree.getLoop(node))
+      nodes.loops[loop] = node;
   AsyncPhases phases(scope, sync, nodes);
   for (auto [number, access] : llvm::enumerate(accesses.getAccesses())) {
-    if (!contains(access))
+    if (!tree.contains(access))
       continue;
     std::optional<AsyncCompletion> done = phases.findCompletion(access.op);
     for (AsyncGroups *groups : {&copies, access.isWrite() ? &stores : &reads}) {
       if (done || !access.isAsync)
         continue;
-      done = groups->findCompletion(access.op, stepOf[number], scope);
+      done = groups->findCompletion(access.op, tree.getStep(number), scope);
       if (groups->isNeverDone() && !hasOthers)
-        neverDone.insert(number);
+        found.never.insert(number);
     }
     if (done)
-      completionOf[number] = *done;
+      found.known[number] = *done;
     if (const MissedPhase *missed = phases.findMissed(access.op))
-      missedOf[number] = *missed;
+      found.missed[number] = *missed;
   }
+  return found;
 }
 
 } // namespace mlir::workgroup

@@ -45,9 +45,12 @@ static std::vector<SyncEdges> findEdges(Operation *root,
       if (!hasBranches(scope))
         continue;
       KernelSync kernel(scope, analyses);
-      for (UniformityUnit unit : {UniformityUnit::Block, UniformityUnit::Warp})
-        for (const SyncEdges &edges : kernel.makeTree(unit).getEdges())
+      for (UniformityUnit unit :
+           {UniformityUnit::Block, UniformityUnit::Warp}) {
+        SyncTree tree = kernel.makeTree(unit);
+        for (const SyncEdges &edges : tree.getEdges())
           found.push_back(getOriginal(edges, program));
+      }
     }
   return found;
 }

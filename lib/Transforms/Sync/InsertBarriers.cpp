@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Sync/HazardCoverage.h"
+#include "Analysis/Sync/SyncTreePoints.h"
 #include "AsyncWaits.h"
 #include "EdgeBlocks.h"
 #include "HazardsAtCalls.h"
@@ -129,7 +130,7 @@ SyncPlacement BarrierEditor::place(const SyncTree &tree,
     return best;
   LeadingOrders leadingOfWarps(findHazards(warps, UniformityUnit::Warp));
   ArrayRef<SyncHazard> ofWarps = leadingOfWarps.orders;
-  SyncTree::PointMap points = tree.matchPoints(warps);
+  SyncPointMap points = matchPoints(tree, warps);
   auto getPoint = [&](SyncPoint point) -> std::optional<SyncPoint> {
     auto it = points.find({point.sequence, point.index});
     if (it == points.end() || !tree.getInsertionPoint(point))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
+#include "Analysis/Sync/SyncTreeBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -172,7 +173,7 @@ SyncTree KernelSync::makeTree(UniformityUnit unit,
                  getStartOfCall,
                  isPartBarrier,
                  part ? part->region : nullptr};
-  return SyncTree(scope, accesses, sync);
+  return SyncTreeBuilder(scope, accesses, sync).build();
 }
 
 /// True if for all that arrives at mbarriers it is known which wait waits for
