@@ -14,8 +14,8 @@
 
 #include "HazardCollector.h"
 #include "Analysis/Placement/HazardPaths.h"
-#include "HazardCoverage.h"
-#include "PathRefinement.h"
+#include "Analysis/Refinement/HazardCoverage.h"
+#include "Analysis/Refinement/PathRefinement.h"
 
 namespace mlir::workgroup {
 

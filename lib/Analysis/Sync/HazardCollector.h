@@ -18,7 +18,7 @@
 
 #include "Analysis/Placement/GivenBarriers.h"
 #include "Analysis/Placement/ImpliedOrders.h"
-#include "BranchRelevance.h"
+#include "Analysis/Refinement/BranchRelevance.h"
 #include "HazardContext.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>

@@ -18,8 +18,8 @@
 #define WORKGROUP_LIB_ANALYSIS_SYNC_HAZARDS_H
 
 #include "Analysis/Conflict/ThreadConflicts.h"
-#include "Hazard.h"
-#include "SyncTree.h"
+#include "Analysis/Refinement/Hazard.h"
+#include "Analysis/Tree/SyncTree.h"
 
 namespace mlir::workgroup {
 

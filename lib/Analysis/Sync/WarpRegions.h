@@ -16,7 +16,7 @@
 #define WORKGROUP_LIB_ANALYSIS_SYNC_WARPREGIONS_H
 
 #include "Analysis/Conflict/ThreadConflicts.h"
-#include "SyncTree.h"
+#include "Analysis/Tree/SyncTree.h"
 
 namespace mlir::workgroup {
 

@@ -8,7 +8,7 @@
 
 #include "AsyncWaits.h"
 #include "Analysis/Program/OpEffects.h"
-#include "Analysis/Sync/SyncCompletions.h"
+#include "Analysis/Tree/SyncCompletions.h"
 #include "Support/Remarks.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

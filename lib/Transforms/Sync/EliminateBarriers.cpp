@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Sync/HazardCoverage.h"
+#include "Analysis/Refinement/HazardCoverage.h"
 #include "KernelSync.h"
 #include "Support/Remarks.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

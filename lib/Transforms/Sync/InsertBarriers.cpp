@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Sync/HazardCoverage.h"
-#include "Analysis/Sync/SyncTreePoints.h"
+#include "Analysis/Refinement/HazardCoverage.h"
+#include "Analysis/Tree/SyncTreePoints.h"
 #include "AsyncWaits.h"
 #include "EdgeBlocks.h"
 #include "HazardsAtCalls.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelSync.h"
-#include "Analysis/Sync/SyncTreeBuilder.h"
+#include "Analysis/Tree/SyncTreeBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

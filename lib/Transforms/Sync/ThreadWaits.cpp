@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadWaits.h"
-#include "Analysis/Sync/SyncTree.h"
+#include "Analysis/Tree/SyncTree.h"
 #include "Support/IncomingValues.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

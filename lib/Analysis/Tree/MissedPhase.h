@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_MISSEDPHASE_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_MISSEDPHASE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_MISSEDPHASE_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_MISSEDPHASE_H
 
 #include "Analysis/Program/KernelLoops.h"
 #include "AsyncCompletion.h"
@@ -32,4 +32,4 @@ std::optional<MissedPhase> findMissedPhase(nvgpu::MBarrierTryWaitParityOp wait,
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_MISSEDPHASE_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_MISSEDPHASE_H

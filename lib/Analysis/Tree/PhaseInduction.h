@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_PHASEINDUCTION_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_PHASEINDUCTION_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_PHASEINDUCTION_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_PHASEINDUCTION_H
 
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -66,4 +66,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_PHASEINDUCTION_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_PHASEINDUCTION_H

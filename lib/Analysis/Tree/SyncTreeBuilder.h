@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREEBUILDER_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREEBUILDER_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREEBUILDER_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREEBUILDER_H
 
 #include "SyncCompletions.h"
 #include "mlir/IR/Dominance.h"
@@ -85,4 +85,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREEBUILDER_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREEBUILDER_H

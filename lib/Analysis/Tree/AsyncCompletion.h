@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOMPLETION_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOMPLETION_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_ASYNCCOMPLETION_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_ASYNCCOMPLETION_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -73,4 +73,4 @@ struct AsyncCompletions {
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCCOMPLETION_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_ASYNCCOMPLETION_H

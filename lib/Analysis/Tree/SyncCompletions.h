@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_SYNCCOMPLETIONS_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_SYNCCOMPLETIONS_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_SYNCCOMPLETIONS_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_SYNCCOMPLETIONS_H
 
 #include "SyncScope.h"
 #include "SyncTree.h"
@@ -46,4 +46,4 @@ AsyncCompletions findCompletions(Operation *scope,
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_SYNCCOMPLETIONS_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_SYNCCOMPLETIONS_H

@@ -14,11 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
+#ifndef WORKGROUP_LIB_ANALYSIS_REFINEMENT_PATHREFINEMENT_H
+#define WORKGROUP_LIB_ANALYSIS_REFINEMENT_PATHREFINEMENT_H
 
+#include "Analysis/Tree/SyncTree.h"
 #include "BranchRelevance.h"
-#include "SyncTree.h"
 
 namespace mlir::workgroup {
 
@@ -49,4 +49,4 @@ SyncHazard narrow(const Hazard &hazard, const SyncTree &tree,
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_PATHREFINEMENT_H
+#endif // WORKGROUP_LIB_ANALYSIS_REFINEMENT_PATHREFINEMENT_H

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREE_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREE_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREE_H
 
 #include "Analysis/Placement/BarrierPlacement.h"
 #include "Analysis/Program/KernelLoops.h"
@@ -139,4 +139,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREE_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREE_H

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCPHASES_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCPHASES_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_ASYNCPHASES_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_ASYNCPHASES_H
 
 #include "Analysis/Placement/SyncProgram.h"
 #include "AsyncCompletion.h"
@@ -85,4 +85,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCPHASES_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_ASYNCPHASES_H

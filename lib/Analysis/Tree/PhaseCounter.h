@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_PHASECOUNTER_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_PHASECOUNTER_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_PHASECOUNTER_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_PHASECOUNTER_H
 
 #include "Analysis/Index/PeriodicValues.h"
 #include "Analysis/Index/ThreadEvaluator.h"
@@ -88,4 +88,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_PHASECOUNTER_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_PHASECOUNTER_H

@@ -10,12 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_HAZARD_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_HAZARD_H
+#ifndef WORKGROUP_LIB_ANALYSIS_REFINEMENT_HAZARD_H
+#define WORKGROUP_LIB_ANALYSIS_REFINEMENT_HAZARD_H
 
 #include "Analysis/Conflict/PairRelation.h"
 #include "Analysis/Placement/SyncProgram.h"
-#include "AsyncCompletion.h"
+#include "Analysis/Tree/AsyncCompletion.h"
 
 namespace mlir::workgroup {
 
@@ -48,4 +48,4 @@ struct Hazard {
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_HAZARD_H
+#endif // WORKGROUP_LIB_ANALYSIS_REFINEMENT_HAZARD_H

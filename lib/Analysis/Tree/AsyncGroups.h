@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_ASYNCGROUPS_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_ASYNCGROUPS_H
 
 #include "Analysis/Placement/SyncProgram.h"
 #include "AsyncCompletion.h"
@@ -100,4 +100,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_ASYNCGROUPS_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_ASYNCGROUPS_H

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_SYNCSCOPE_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_SYNCSCOPE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_SYNCSCOPE_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_SYNCSCOPE_H
 
 #include "Analysis/Program/KernelLoops.h"
 #include "workgroup/Analysis/Uniformity.h"
@@ -58,4 +58,4 @@ struct SyncScope {
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_SYNCSCOPE_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_SYNCSCOPE_H

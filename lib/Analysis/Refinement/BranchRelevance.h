@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_REFINEMENT_BRANCHRELEVANCE_H
+#define WORKGROUP_LIB_ANALYSIS_REFINEMENT_BRANCHRELEVANCE_H
 
 #include "Analysis/Conflict/ThreadConflicts.h"
 #include "Hazard.h"
@@ -89,4 +89,4 @@ private:
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_BRANCHRELEVANCE_H
+#endif // WORKGROUP_LIB_ANALYSIS_REFINEMENT_BRANCHRELEVANCE_H

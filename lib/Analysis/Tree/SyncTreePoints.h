@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREEPOINTS_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREEPOINTS_H
+#ifndef WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREEPOINTS_H
+#define WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREEPOINTS_H
 
 #include "SyncTree.h"
 
@@ -28,4 +28,4 @@ SyncPointMap matchPoints(const SyncTree &tree, const SyncTree &finer);
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_SYNCTREEPOINTS_H
+#endif // WORKGROUP_LIB_ANALYSIS_TREE_SYNCTREEPOINTS_H

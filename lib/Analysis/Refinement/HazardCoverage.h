@@ -12,12 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_ANALYSIS_SYNC_HAZARDCOVERAGE_H
-#define WORKGROUP_LIB_ANALYSIS_SYNC_HAZARDCOVERAGE_H
+#ifndef WORKGROUP_LIB_ANALYSIS_REFINEMENT_HAZARDCOVERAGE_H
+#define WORKGROUP_LIB_ANALYSIS_REFINEMENT_HAZARDCOVERAGE_H
 
 #include "Analysis/Conflict/ThreadConflicts.h"
+#include "Analysis/Tree/SyncTree.h"
 #include "Hazard.h"
-#include "SyncTree.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::workgroup {
@@ -44,4 +44,4 @@ SmallVector<SyncHazard> getOrdered(ArrayRef<Hazard> hazards,
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_ANALYSIS_SYNC_HAZARDCOVERAGE_H
+#endif // WORKGROUP_LIB_ANALYSIS_REFINEMENT_HAZARDCOVERAGE_H
