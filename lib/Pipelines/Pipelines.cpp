@@ -142,8 +142,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   bool isKept = options.sync == SyncMode::Keep;
   pm.addPass(createLowerCopiesPass(
       {isKept, options.assumeAlignment, options.rings.assumeDistinctArguments,
-       /*unrollLimit=*/8, /*vectorBits=*/128, options.copies, /*bypassL1=*/true,
-       options.chip,
+       /*unrollLimit=*/8, /*vectorBits=*/8 * kWidestAccessBytes, options.copies,
+       /*bypassL1=*/true, options.chip,
        /*strict=*/true, /*blockSize=*/{}}));
 
   // Every access is explicit now, and launches still tell their block sizes.

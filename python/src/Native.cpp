@@ -12,6 +12,7 @@
 
 #include "Bindings.h"
 #include "workgroup/Compiler/Compile.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "workgroup/Target/LaunchLimits.h"
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -277,6 +278,7 @@ static void bindChips(nb::module_ &m) {
   m.def("default_chip", &getDefaultChipName,
         "The chip that is meant where none is named.");
   m.attr("MAX_BLOCK_THREADS") = kMaxBlockThreads;
+  m.attr("WIDEST_ACCESS_BYTES") = kWidestAccessBytes;
   m.def(
       "max_block", [] { return kMaxBlockSizes; },
       "The most threads of a block along x, y and z.");

@@ -18,6 +18,7 @@
 #define WORKGROUP_TRANSFORMS_COPIES_H
 
 #include "mlir/Pass/Pass.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/Support/CommandLine.h"
 #include <string>
 
@@ -41,7 +42,7 @@ struct LowerCopiesOptions {
   /// Accesses per thread up to which a copy becomes straight-line code.
   int64_t unrollLimit = 8;
   /// Widest access in bytes.
-  int64_t vectorBytes = 16;
+  int64_t vectorBytes = kWidestAccessBytes;
   CopyStrategy strategy = CopyStrategy::Auto;
   /// Whether what is copied by cp.async does not stay in the L1 cache.
   bool bypassL1 = true;

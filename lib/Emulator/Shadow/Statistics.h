@@ -18,7 +18,7 @@
 #define WORKGROUP_LIB_EMULATOR_SHADOW_STATISTICS_H
 
 #include "Emulator/State/Tables.h"
-#include "Support/BankConflicts.h"
+#include "Target/BankConflicts.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <vector>
 

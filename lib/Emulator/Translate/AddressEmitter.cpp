@@ -14,6 +14,7 @@
 #include "AddressEmitter.h"
 #include "Emulator/State/RuntimeNames.h"
 #include "MemorySpaces.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -29,8 +30,8 @@ namespace mlir::workgroup::emulator {
 
 /// The GPU splits accesses of more bytes, and of less alignment.
 static uint32_t getRequiredAlignment(Align align, uint64_t bytes) {
-  constexpr uint64_t kWidest = 16;
-  return std::min({align.value(), PowerOf2Ceil(bytes), kWidest});
+  return std::min(
+      {align.value(), PowerOf2Ceil(bytes), uint64_t(kWidestAccessBytes)});
 }
 
 uint32_t AddressEmitter::addAccess(Instruction &at, unsigned pointerOperand,

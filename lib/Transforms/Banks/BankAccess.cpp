@@ -7,18 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankAccess.h"
-#include "Support/BankConflicts.h"
+#include "Target/BankConflicts.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/Analysis/Alignment.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
-
-/// No instruction accesses more bytes at once.
-static constexpr int64_t kWidestPiece = 16;
 
 int64_t getPowerOfTwoDivisor(int64_t value) {
   return value == 0 ? AlignmentAnalysis::kMaxDivisor
@@ -28,9 +26,9 @@ int64_t getPowerOfTwoDivisor(int64_t value) {
 int64_t BankAccess::getPieceBytes(int64_t elementBytes) const {
   int64_t bytes = getBytes(elementBytes);
   if (numElements == 1)
-    return std::min(bytes, kWidestPiece);
-  return std::min(
-      {getPowerOfTwoDivisor(bytes), divisor * elementBytes, kWidestPiece});
+    return std::min(bytes, kWidestAccessBytes);
+  return std::min({getPowerOfTwoDivisor(bytes), divisor * elementBytes,
+                   kWidestAccessBytes});
 }
 
 int64_t BankAccess::getFixedBytes(int64_t elementBytes) const {

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankLayouts.h"
-#include "Support/BankConflicts.h"
+#include "Target/BankConflicts.h"
 #include "TensorSwizzles.h"
 #include "Transforms/Copies/TensorSwizzle.h"
 #include "llvm/Support/MathExtras.h"
@@ -67,14 +67,13 @@ static void forEachRequest(const SampledAccess &sampled,
 
 /// The cost of an access in `layout` besides its wavefronts: the arithmetic of
 /// a swizzle, or, as much, memory that other blocks could have had. It counts
-/// for accesses of less than 16 bytes in loops of many iterations. For others,
+/// for accesses below the widest in loops of many iterations. For others,
 /// which pass on what comes from global memory, the arithmetic is a small part.
 static uint64_t getSurcharge(const BankBuffer &buffer, const RowLayout &layout,
                              const SampledAccess &sampled) {
-  constexpr int64_t kWide = 16;
   constexpr uint64_t kFewIterations = 64;
   if (sampled.weight <= kFewIterations * BankSampler::kWeightUnit ||
-      sampled.bytes >= kWide)
+      sampled.bytes >= kWidestAccessBytes)
     return 0;
   if (layout.isSwizzled())
     return kWavefrontCost + (layout.fold != 0 ? kWavefrontCost / 2 : 0);

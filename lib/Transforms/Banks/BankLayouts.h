@@ -21,7 +21,8 @@
 #define WORKGROUP_LIB_TRANSFORMS_BANKS_BANKLAYOUTS_H
 
 #include "BankSamples.h"
-#include "Support/BankConflicts.h"
+#include "Target/BankConflicts.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "workgroup/Transforms/Banks.h"
 
 namespace mlir::workgroup {
@@ -38,7 +39,7 @@ struct RowLayout {
   int64_t chunkBytes = 0;
   int64_t period = 1, rowsPerStep = 1, fold = 0;
   /// Accesses of more bytes that can be split are split into this many.
-  int64_t pieceBytes = 16;
+  int64_t pieceBytes = kWidestAccessBytes;
 
   bool isSwizzled() const { return period > 1; }
   bool isIdentity() const { return padBytes == 0 && !isSwizzled(); }

@@ -25,6 +25,7 @@
 #include "workgroup/Analysis/Uniformity.h"
 #include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "workgroup/Transforms/Contractions.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -413,7 +414,7 @@ LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
     return failure();
   IRRewriter rewriter(root->getContext());
   for (ContractionCluster &cluster : shared) {
-    AlignmentAnalysis alignment({assumeAlignment, kMaxAccessBytes, root});
+    AlignmentAnalysis alignment({assumeAlignment, kWidestAccessBytes, root});
     apply(cluster, alignment, rewriter);
   }
   return success();

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/AccessWidth.h"
 
 namespace mlir::workgroup {
 
@@ -97,7 +98,7 @@ int64_t PieceAccess::getRunAlignment(OpOperand *operand) const {
   (void)type.getStridesAndOffset(strides, offset);
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   int64_t aligned = std::min({part.alignment.getAlignment(operand->get()),
-                              tile.columnRun * bytes, kMaxAccessBytes});
+                              tile.columnRun * bytes, kWidestAccessBytes});
   auto fits = [&] {
     for (int64_t i = 0; i + 1 < type.getRank(); ++i)
       if (type.getDimSize(i) != 1 && (ShapedType::isDynamic(strides[i]) ||

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/IR/Workgroup.h"
+#include "workgroup/Target/AccessWidth.h"
 #include <numeric>
 
 namespace mlir::workgroup {
@@ -80,7 +81,7 @@ ProductEmitter::Factor ProductEmitter::makeFactor(OpOperand *operand,
     factor.length = getLength(
         factor, *loop,
         getRun(std::gcd(getUnrolling(), contraction.sums.getLastSize()),
-               kMaxAccessBytes));
+               kWidestAccessBytes));
   }
   return factor;
 }

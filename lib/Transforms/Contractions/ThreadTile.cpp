@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadTile.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <numeric>
 
@@ -31,7 +32,7 @@ int64_t getElementBytes(Value memref) {
 }
 
 int64_t getMaxLength(OpOperand *operand) {
-  return kMaxAccessBytes / getElementBytes(operand->get());
+  return kWidestAccessBytes / getElementBytes(operand->get());
 }
 
 std::optional<unsigned> getContiguousLoop(Contraction &contraction,

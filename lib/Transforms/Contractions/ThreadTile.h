@@ -44,9 +44,6 @@ struct ThreadTile {
   }
 };
 
-/// The most bytes of one access of a thread.
-constexpr int64_t kMaxAccessBytes = 16;
-
 /// The bytes of an element of `memref`.
 int64_t getElementBytes(Value memref);
 

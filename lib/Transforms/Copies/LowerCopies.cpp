@@ -372,10 +372,11 @@ struct LowerCopiesPass final : impl::LowerCopiesPassBase<LowerCopiesPass> {
 
   LogicalResult checkOptions() {
     Location loc = getOperation()->getLoc();
-    if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 8 || vectorBits > 128)
+    constexpr int64_t kWidestBits = 8 * kWidestAccessBytes;
+    if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 8 ||
+        vectorBits > kWidestBits)
       return emitError(loc) << "vector-bits must be a power of two from 8 to "
-                               "128, not "
-                            << vectorBits.getValue();
+                            << kWidestBits << ", not " << vectorBits.getValue();
     if (unrollLimit < 0)
       return emitError(loc) << "unroll-limit must not be negative";
     if (!blockSize.empty() &&

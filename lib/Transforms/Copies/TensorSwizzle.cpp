@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorSwizzle.h"
-#include "Support/BankConflicts.h"
+#include "Target/BankConflicts.h"
 
 namespace mlir::workgroup {
 

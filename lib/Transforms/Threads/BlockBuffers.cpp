@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockBuffers.h"
-#include "Support/BankConflicts.h"
+#include "Target/BankConflicts.h"
 #include "TileLoops.h"
 #include "Transforms/Utils/BufferTypes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -12,11 +12,10 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/AccessWidth.h"
 
 namespace mlir::workgroup {
 
-/// The widest access of the hardware, in bytes.
-static constexpr int64_t kMaxBytes = 16;
 /// More operations than this are not repeated for the points of a vector.
 static constexpr int64_t kMaxOps = 512;
 
@@ -88,7 +87,7 @@ static int64_t getMaxLength(linalg::LinalgOp op, ArrayRef<OpOperand *> operands,
   }
   if (widest == 0)
     return 1;
-  int64_t length = kMaxBytes / widest, numOps = 0;
+  int64_t length = kWidestAccessBytes / widest, numOps = 0;
   op.getBlock()->walk([&](Operation *) { ++numOps; });
   while (length > 1 && length * numOps > kMaxOps)
     length /= 2;

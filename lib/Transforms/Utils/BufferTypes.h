@@ -17,12 +17,13 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/PatternMatch.h"
+#include "workgroup/Target/AccessWidth.h"
 
 namespace mlir::workgroup {
 
 /// The largest access to workgroup memory in bytes, so that a buffer with this
 /// alignment serves all of them.
-constexpr int64_t kMinBufferAlignment = 16;
+constexpr int64_t kMinBufferAlignment = kWidestAccessBytes;
 
 /// The largest value that `index` can take, if it has a constant bound.
 std::optional<int64_t> getUpperBound(OpFoldResult index);

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -96,7 +97,7 @@ constexpr int64_t kMBarrierBytes = 8;
 
 /// The alignment in bytes of tiles in a ring: what any access of a thread is
 /// content with, or more. TMA asks for more.
-constexpr int64_t kSlotAlignment = 16;
+constexpr int64_t kSlotAlignment = kWidestAccessBytes;
 
 /// The bytes from a tile of `type` in a slot of a ring to that in the next.
 int64_t getSlotBytes(MemRefType type, Operation *scope,

@@ -15,9 +15,6 @@ Kind = Literal["fill", "elementwise", "reduction", "contraction", "window"]
 UNKNOWN_EXTENT = 4096
 """What an extent that only the launch knows counts as."""
 
-VECTOR_BYTES = 16
-"""What a thread loads or stores at a time, at most."""
-
 
 @counterpart("KernelOperand")
 class Operand(NamedTuple):
@@ -93,7 +90,9 @@ class Op(NamedTuple):
     @property
     def vector(self) -> int:
         """Elements of the widest type in what a thread loads at a time."""
-        return max(1, VECTOR_BYTES * 8 // self.widest_bits)
+        from .._native import WIDEST_ACCESS_BYTES
+
+        return max(1, WIDEST_ACCESS_BYTES * 8 // self.widest_bits)
 
 
 @counterpart("KernelChain")

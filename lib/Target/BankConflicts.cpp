@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BankConflicts.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"
@@ -16,7 +17,7 @@
 namespace mlir::workgroup {
 
 /// The most bytes a lane that one instruction accesses.
-static constexpr uint64_t kMaxBytes = 16;
+static constexpr uint64_t kMaxBytes = kWidestAccessBytes;
 
 llvm::SmallVector<uint64_t, 64> collectUnits(const WarpRequest &request,
                                              uint32_t lanes, uint64_t bytes,

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WORKGROUP_LIB_SUPPORT_BANKCONFLICTS_H
-#define WORKGROUP_LIB_SUPPORT_BANKCONFLICTS_H
+#ifndef WORKGROUP_LIB_TARGET_BANKCONFLICTS_H
+#define WORKGROUP_LIB_TARGET_BANKCONFLICTS_H
 
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -58,4 +58,4 @@ unsigned countConflictFreeWavefronts(const WarpRequest &request,
 
 } // namespace mlir::workgroup
 
-#endif // WORKGROUP_LIB_SUPPORT_BANKCONFLICTS_H
+#endif // WORKGROUP_LIB_TARGET_BANKCONFLICTS_H
