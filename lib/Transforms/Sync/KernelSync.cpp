@@ -72,13 +72,18 @@ static bool isPhaseWait(Operation *op) {
 /// True if a thread may end a phase of an mbarrier by `op`, and so tell those
 /// that wait for it of what it has done before.
 static bool mayArrive(Operation *op) {
-  if (isa<nvgpu::MBarrierCreateOp, nvgpu::MBarrierInitOp,
-          NVVM::FenceMbarrierInitOp>(op) ||
-      isPhaseWait(op))
+  switch (getOpKind(op)) {
+  case OpKind::MBarrierArrival:
+  case OpKind::BulkLoad:
+    return true;
+  case OpKind::Storage:
+  case OpKind::MBarrierInit:
+  case OpKind::MBarrierWait:
     return false;
-  return op->getName().getStringRef().contains("mbarrier") ||
-         llvm::any_of(op->getOperandTypes(),
-                      llvm::IsaPred<nvgpu::MBarrierGroupType>);
+  default: // a call
+    return llvm::any_of(op->getOperandTypes(),
+                        llvm::IsaPred<nvgpu::MBarrierGroupType>);
+  }
 }
 
 KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
