@@ -266,25 +266,6 @@ OperationNeeds getNeeds(Operation *op) {
 // Verification
 //===----------------------------------------------------------------------===//
 
-OperationNeeds OperationNeeds::makeUnknown() {
-  OperationNeeds needs;
-  needs.isUnknown = true;
-  return needs;
-}
-
-bool OperationNeeds::isMetBy(const Chip &chip) const {
-  if (isUnknown)
-    return false;
-  if (isSpecific)
-    return chip.getArchitecture() == architecture && chip.isSpecific();
-  return chip.getArchitecture() >= architecture;
-}
-
-unsigned OperationNeeds::getPTXVersion(const Chip &chip) const {
-  bool isNewer = chip.getArchitecture() > architecture;
-  return isNewer && newerPTXVersion ? newerPTXVersion : ptxVersion;
-}
-
 unsigned getNeededPTXVersion(Operation *root, const Chip &chip) {
   unsigned version = 0;
   root->walk([&](Operation *op) {

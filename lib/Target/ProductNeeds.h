@@ -9,14 +9,14 @@
 // Architecture and PTX version that products of matrices need, by their shapes
 // and element types, as the tables of the PTX ISA have them ("Target ISA Notes"
 // and "PTX ISA Notes" of `mma`, `mma.sp`, `wmma`, `wgmma`). Other operations
-// are in OperationNeeds.
+// are in OperationNeeds.h.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
 #define WORKGROUP_LIB_TARGET_PRODUCTNEEDS_H
 
-#include "OperationNeeds.h"
+#include "Needs.h"
 
 namespace mlir::workgroup {
 

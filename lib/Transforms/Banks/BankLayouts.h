@@ -21,40 +21,10 @@
 #define WORKGROUP_LIB_TRANSFORMS_BANKS_BANKLAYOUTS_H
 
 #include "BankSamples.h"
-#include "Target/BankConflicts.h"
-#include "workgroup/Target/AccessWidth.h"
+#include "RowLayout.h"
 #include "workgroup/Transforms/Banks.h"
 
 namespace mlir::workgroup {
-
-/// A layout of the rows of a buffer. Chunk `c` of row `r` of a swizzled buffer
-/// takes the place of chunk `c xor s` where `s = (r / rowsPerStep) mod period`.
-/// That is in the row because `period`, a power of two, divides the number of
-/// its chunks. If `fold` is not zero, the pass `p` of the row that the chunk is
-/// in takes part: `s = (r / rowsPerStep xor p * fold) mod period`.
-struct RowLayout {
-  /// Bytes behind each row.
-  int64_t padBytes = 0;
-  /// Bytes of a chunk, a power of two.
-  int64_t chunkBytes = 0;
-  int64_t period = 1, rowsPerStep = 1, fold = 0;
-  /// Accesses of more bytes that can be split are split into this many.
-  int64_t pieceBytes = kWidestAccessBytes;
-
-  bool isSwizzled() const { return period > 1; }
-  bool isIdentity() const { return padBytes == 0 && !isSwizzled(); }
-
-  /// The column, in elements, where that of number `column` of row `row` is.
-  uint32_t getColumn(uint32_t row, uint32_t column,
-                     int64_t elementBytes) const {
-    if (!isSwizzled())
-      return column;
-    uint32_t pass = column * elementBytes / kPassBytes;
-    uint32_t step = row / uint32_t(rowsPerStep) ^ pass * uint32_t(fold);
-    return column ^
-           (step & uint32_t(period - 1)) * uint32_t(chunkBytes / elementBytes);
-  }
-};
 
 /// The bytes of the pieces in which `access` is done in layout `layout`.
 int64_t getPieceBytes(const BankAccess &access, int64_t elementBytes,

@@ -16,7 +16,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_BANKS_TENSORSWIZZLES_H
 #define WORKGROUP_LIB_TRANSFORMS_BANKS_TENSORSWIZZLES_H
 
-#include "BankLayouts.h"
+#include "RowLayout.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
