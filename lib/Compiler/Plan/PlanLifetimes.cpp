@@ -13,14 +13,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LaunchPlan.h"
+#include "PlanLifetimes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::workgroup {
 
-/// Finds what each allocation of `block` is last used for.
-void PlanWriter::findLifetimes(Block &block) {
+void addFrees(Block &block, FreesAfter &frees) {
   // The allocations that a value may be of, and where they are last used.
   DenseMap<Value, llvm::SmallSetVector<Operation *, 2>> memoryOf;
   llvm::MapVector<Operation *, Operation *> lastUses;
@@ -48,7 +47,7 @@ void PlanWriter::findLifetimes(Block &block) {
   }
   for (auto [alloc, last] : lastUses)
     if (!escaping.contains(alloc))
-      freesAfter[last].push_back(alloc->getResult(0));
+      frees[last].push_back(alloc->getResult(0));
 }
 
 } // namespace mlir::workgroup

@@ -13,8 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlanScalars.h"
 #include "Compiler/Records/Records.h"
-#include "LaunchPlan.h"
+#include "PlanExpressions.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -53,35 +54,6 @@ static bool isKnownScalar(StringRef name) {
   return known.contains(name);
 }
 
-llvm::json::Value describeExpression(AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return Array{"d", static_cast<int64_t>(dim.getPosition())};
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return Array{"s", static_cast<int64_t>(symbol.getPosition())};
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  StringRef name;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    name = "+";
-    break;
-  case AffineExprKind::Mul:
-    name = "*";
-    break;
-  case AffineExprKind::FloorDiv:
-    name = "floordiv";
-    break;
-  case AffineExprKind::CeilDiv:
-    name = "ceildiv";
-    break;
-  default:
-    name = "mod";
-  }
-  return Array{name, describeExpression(binary.getLHS()),
-               describeExpression(binary.getRHS())};
-}
-
 static Object getMap(AffineMap map) {
   Array results;
   for (AffineExpr expr : map.getResults())
@@ -95,10 +67,10 @@ static bool isScalar(Type type) {
                             type.getIntOrFloatBitWidth() <= 64);
 }
 
-bool PlanWriter::writeScalar(Operation *op, Array &steps) {
+bool writeScalar(Operation *op, PlanValues &values, Array &steps) {
   StringRef name = op->getName().getStringRef();
-  Object step = makeStep(op);
-  step["args"] = operands(op->getOperands());
+  Object step = values.makeStep(op);
+  step["args"] = values.operands(op->getOperands());
   if (op->getNumResults() == 1)
     step["type"] = printType(op->getResult(0).getType());
   bool isKnown =
@@ -126,9 +98,10 @@ bool PlanWriter::writeScalar(Operation *op, Array &steps) {
                    llvm::all_of(op->getResultTypes(), isScalar);
           });
   if (!isKnown)
-    return refuse(op, "'" + name +
-                          "' op is work of the host that a launch plan cannot "
-                          "express; do it in a kernel, or before the call");
+    return values.refuse(
+        op, "'" + name +
+                "' op is work of the host that a launch plan cannot "
+                "express; do it in a kernel, or before the call");
   if (op->getNumOperands() && isScalar(op->getOperand(0).getType()))
     step["from"] =
         printType(op->getOperand(op->getNumOperands() - 1).getType());

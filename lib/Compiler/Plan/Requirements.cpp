@@ -16,7 +16,7 @@
 
 #include "Requirements.h"
 #include "Compiler/Records/Records.h"
-#include "LaunchPlan.h"
+#include "PlanExpressions.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
