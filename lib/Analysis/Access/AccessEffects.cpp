@@ -7,11 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // What goes on after its operation, and what is known by effects alone: calls,
-// operations of other dialects, pointers.
+// operations of other dialects.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AccessCollector.h"
+#include "AccessPointers.h"
 #include "Analysis/Memory/PointerAddress.h"
 #include "Analysis/Program/OpEffects.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -23,21 +24,6 @@
 
 namespace mlir::workgroup {
 
-bool AccessCollector::isReference(Type type) {
-  return isa<BaseMemRefType, nvgpu::MBarrierGroupType,
-             nvgpu::TensorMapDescriptorType,
-             nvgpu::WarpgroupMatrixDescriptorType, LLVM::LLVMPointerType>(type);
-}
-
-/// What a kernel allocates is its thread's, whatever memory the type names.
-bool AccessCollector::isLeftOut(const MemoryRoot &root) const {
-  if (memory == Memory::Shared)
-    return root.space == MemorySpace::Private;
-  Operation *op = root.value ? root.value.getDefiningOp() : nullptr;
-  return !isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(op) ||
-         !scope->isProperAncestor(op) || root.space == MemorySpace::Workgroup;
-}
-
 //===----------------------------------------------------------------------===//
 // Asynchronous copies and mbarriers
 //===----------------------------------------------------------------------===//
@@ -46,14 +32,14 @@ bool AccessCollector::isLeftOut(const MemoryRoot &root) const {
 void AccessCollector::addDense(const ThreadAccess &access, OpOperand &tile) {
   auto type = cast<MemRefType>(tile.get().getType());
   if (memref::isStaticShapeAndContiguousRowMajor(type))
-    addAll(access, tile);
+    recorder.addAll(access, tile);
   else
-    add(access, tile, std::nullopt);
+    recorder.add(access, tile, std::nullopt);
 }
 
 bool AccessCollector::visitAsync(Operation *op) {
-  ThreadAccess read = make(op, AccessKind::Read);
-  ThreadAccess write = make(op, AccessKind::Write);
+  ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
+  ThreadAccess write = AccessRecorder::make(op, AccessKind::Write);
   read.isAsync = write.isAsync = true;
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](nvgpu::DeviceAsyncCopyOp copy) {
@@ -64,20 +50,21 @@ bool AccessCollector::visitAsync(Operation *op) {
         target.setRun(count, op->getContext());
         if (copy.getSrcElements()) // may be none
           source.setMasked();
-        add(read, copy.getSrcMutable(), source);
-        add(write, copy.getDstMutable(), target);
+        recorder.add(read, copy.getSrcMutable(), source);
+        recorder.add(write, copy.getDstMutable(), target);
         return true;
       })
       .Case([&](nvgpu::TmaAsyncLoadOp load) {
-        add(read, load.getTensorMapDescriptorMutable(), std::nullopt);
+        recorder.add(read, load.getTensorMapDescriptorMutable(), std::nullopt);
         addDense(write, load.getDstMutable());
-        addElement(AccessKind::Atomic, load.getBarriersMutable(),
-                   load.getMbarId());
+        recorder.addElement(AccessKind::Atomic, load.getBarriersMutable(),
+                            load.getMbarId());
         return true;
       })
       .Case([&](nvgpu::TmaAsyncStoreOp store) {
         addDense(read, store.getSrcMutable());
-        add(write, store.getTensorMapDescriptorMutable(), std::nullopt);
+        recorder.add(write, store.getTensorMapDescriptorMutable(),
+                     std::nullopt);
         return true;
       })
       .Default([](Operation *) { return false; });
@@ -103,13 +90,13 @@ bool AccessCollector::visitMBarrier(Operation *op) {
   AccessKind kind = isInit ? AccessKind::Write : AccessKind::Atomic;
   auto [barriers, index] = getMBarrier(op);
   if (barriers) {
-    addElement(kind, *barriers, index);
+    recorder.addElement(kind, *barriers, index);
     return true;
   }
-  size_t before = result.accesses.size();
-  addPointer(make(op, kind), op->getOpOperand(0), std::nullopt);
-  if (result.accesses.size() != before) // whatever its type says
-    result.accesses.back().space = MemorySpace::Workgroup;
+  if (ThreadAccess *added = addPointer(AccessRecorder::make(op, kind),
+                                       op->getOpOperand(0), std::nullopt,
+                                       recorder)) // whatever its type says
+    added->space = MemorySpace::Workgroup;
   return true;
 }
 
@@ -141,9 +128,9 @@ void AccessCollector::collectReachable() {
   getBody(scope)->walk([&](Operation *op) {
     auto store = dyn_cast<memref::StoreOp>(op);
     for (Value operand : op->getOperands())
-      if (isReference(operand.getType()) &&
+      if (AccessRecorder::isReference(operand.getType()) &&
           (isHidden(op) || (store && store.getValueToStore() == operand)))
-        for (unsigned number : pointsTo->getTarget(operand).roots)
+        for (unsigned number : recorder.getTarget(operand).roots)
           isFound.set(number);
   });
   // A global that only callees know may overlap an argument, and no more.
@@ -155,15 +142,17 @@ void AccessCollector::collectReachable() {
 
 void AccessCollector::visitCall(CallOpInterface call) {
   for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
-    ThreadAccess access = make(call, kind);
+    ThreadAccess access = AccessRecorder::make(call, kind);
     access.roots = reachable;
     result.accesses.push_back(std::move(access));
   }
 }
 
 void AccessCollector::visitUnknown(Operation *op) {
-  addAnywhere(make(op, AccessKind::Read), MemorySpace::Other);
-  addAnywhere(make(op, AccessKind::Write), MemorySpace::Other);
+  recorder.addAnywhere(AccessRecorder::make(op, AccessKind::Read),
+                       MemorySpace::Other);
+  recorder.addAnywhere(AccessRecorder::make(op, AccessKind::Write),
+                       MemorySpace::Other);
 }
 
 void AccessCollector::visitEffects(Operation *op) {
@@ -181,13 +170,13 @@ void AccessCollector::visitEffects(Operation *op) {
       continue;
     bool isRead = isa<MemoryEffects::Read>(effect.getEffect());
     ThreadAccess access =
-        make(op, isRead ? AccessKind::Read : AccessKind::Write);
+        AccessRecorder::make(op, isRead ? AccessKind::Read : AccessKind::Write);
     auto *operand = effect.getEffectValue<OpOperand *>();
-    if (operand && isReference(operand->get().getType()))
-      add(access, *operand, std::nullopt);
+    if (operand && AccessRecorder::isReference(operand->get().getType()))
+      recorder.add(access, *operand, std::nullopt);
     else
-      addAnywhere(access, operand ? getPointerSpace(operand->get())
-                                  : MemorySpace::Other);
+      recorder.addAnywhere(access, operand ? getPointerSpace(operand->get())
+                                           : MemorySpace::Other);
   }
 }
 

@@ -5,13 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// What loads and stores of LLVM access, its atomic operations, and copies that
-// NVVM has.
-//
-//===----------------------------------------------------------------------===//
 
-#include "AccessCollector.h"
+#include "AccessPointers.h"
 #include "Analysis/Memory/PointerAddress.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -20,24 +15,23 @@
 
 namespace mlir::workgroup {
 
-/// Adds an access to the `bytes` bytes that `pointer` points to, or to any of
-/// its memory.
-void AccessCollector::addPointer(ThreadAccess access, OpOperand &pointer,
-                                 std::optional<int64_t> bytes) {
-  size_t before = result.accesses.size();
-  add(std::move(access), pointer, bytes ? Shape(AccessShape()) : std::nullopt);
-  if (result.accesses.size() == before)
-    return;
-  std::optional<AccessFootprint> &footprint = result.accesses.back().footprint;
-  if (footprint)
-    footprint->run = *bytes;
+ThreadAccess *addPointer(ThreadAccess access, OpOperand &pointer,
+                         std::optional<int64_t> bytes,
+                         AccessRecorder &recorder) {
+  using Shape = AccessRecorder::Shape;
+  ThreadAccess *added = recorder.add(
+      std::move(access), pointer, bytes ? Shape(AccessShape()) : std::nullopt);
+  if (added && added->footprint)
+    added->footprint->run = *bytes;
+  return added;
 }
 
 /// Adds an access of LLVM's to a value of `type`. What is wider than a register
 /// is several accesses, as is a vector: one for each of its elements.
-void AccessCollector::addValue(AccessKind kind, OpOperand &pointer, Type type) {
+static void addValue(AccessKind kind, OpOperand &pointer, Type type,
+                     AccessRecorder &recorder) {
   constexpr int64_t kMaxBytes = 8;
-  ThreadAccess access = make(pointer.getOwner(), kind);
+  ThreadAccess access = AccessRecorder::make(pointer.getOwner(), kind);
   std::optional<int64_t> bytes = getAccessBytes(type);
   std::optional<int64_t> atOnce = getAccessBytes(getElementTypeOrSelf(type));
   access.scope = std::nullopt;
@@ -45,51 +39,55 @@ void AccessCollector::addValue(AccessKind kind, OpOperand &pointer, Type type) {
     access.scope = getAtomicScope(pointer.getOwner());
     access.atomicBits = *atOnce * 8;
   }
-  addPointer(std::move(access), pointer, bytes);
+  addPointer(std::move(access), pointer, bytes, recorder);
 }
 
 /// Adds what a copy by TMA reads and writes of any size.
-void AccessCollector::addBulk(OpOperand &source, OpOperand &target) {
+static void addBulk(OpOperand &source, OpOperand &target,
+                    AccessRecorder &recorder) {
   Operation *op = source.getOwner();
   for (AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
-    ThreadAccess access = make(op, kind);
+    ThreadAccess access = AccessRecorder::make(op, kind);
     access.isAsync = true;
-    addPointer(access, kind == AccessKind::Read ? source : target,
-               std::nullopt);
+    addPointer(access, kind == AccessKind::Read ? source : target, std::nullopt,
+               recorder);
   }
 }
 
 /// Adds what a copy of a tile by TMA touches beside `tile`: what the tensor map
 /// is of.
-void AccessCollector::addTensor(AccessKind kind, Operation *op) {
-  ThreadAccess access = make(op, kind);
+static void addTensor(AccessKind kind, Operation *op,
+                      AccessRecorder &recorder) {
+  ThreadAccess access = AccessRecorder::make(op, kind);
   access.isAsync = true;
-  addAnywhere(access, MemorySpace::Global);
+  recorder.addAnywhere(access, MemorySpace::Global);
 }
 
-bool AccessCollector::visitPointers(Operation *op) {
+bool visitPointers(Operation *op, AccessRecorder &recorder) {
   auto addAsync = [&](AccessKind kind, OpOperand &pointer,
                       std::optional<int64_t> bytes) {
-    ThreadAccess access = make(op, kind);
+    ThreadAccess access = AccessRecorder::make(op, kind);
     access.isAsync = true;
-    addPointer(std::move(access), pointer, bytes);
+    addPointer(std::move(access), pointer, bytes, recorder);
   };
   auto addMBarrier = [&](OpOperand &pointer) {
-    addPointer(make(op, AccessKind::Atomic), pointer, std::nullopt);
+    addPointer(AccessRecorder::make(op, AccessKind::Atomic), pointer,
+               std::nullopt, recorder);
   };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](LLVM::LoadOp load) {
-        addValue(AccessKind::Read, load.getAddrMutable(), load.getType());
+        addValue(AccessKind::Read, load.getAddrMutable(), load.getType(),
+                 recorder);
         return true;
       })
       .Case([&](LLVM::StoreOp store) {
         addValue(AccessKind::Write, store.getAddrMutable(),
-                 store.getValue().getType());
+                 store.getValue().getType(), recorder);
         return true;
       })
       .Case<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp>([&](auto update) {
         addValue(AccessKind::Atomic, update.getPtrMutable(),
-                 update.getVal().getType());
+                 update.getVal().getType(), recorder);
         return true;
       })
       .Case([&](NVVM::CpAsyncOp copy) {
@@ -100,22 +98,22 @@ bool AccessCollector::visitPointers(Operation *op) {
         return true;
       })
       .Case([&](NVVM::CpAsyncBulkSharedCTAToGlobalOp copy) {
-        addBulk(copy.getSrcMemMutable(), copy.getDstMemMutable());
+        addBulk(copy.getSrcMemMutable(), copy.getDstMemMutable(), recorder);
         return true;
       })
       .Case([&](NVVM::CpAsyncBulkGlobalToSharedClusterOp copy) {
-        addBulk(copy.getSrcMemMutable(), copy.getDstMemMutable());
+        addBulk(copy.getSrcMemMutable(), copy.getDstMemMutable(), recorder);
         addMBarrier(copy.getMbarMutable());
         return true;
       })
       .Case<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp,
             NVVM::CpAsyncBulkTensorReduceOp>([&](auto copy) {
         addAsync(AccessKind::Read, copy.getSrcMemMutable(), std::nullopt);
-        addTensor(AccessKind::Write, op);
+        addTensor(AccessKind::Write, op, recorder);
         return true;
       })
       .Case([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) {
-        addTensor(AccessKind::Read, op);
+        addTensor(AccessKind::Read, op, recorder);
         addAsync(AccessKind::Write, copy.getDstMemMutable(), std::nullopt);
         addMBarrier(copy.getMbarMutable());
         return true;

@@ -5,16 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// `memref.copy`, `workgroup.copy` and linalg operations access whole memrefs.
-// If all threads of the block reach the operation together, with the same
-// operands, the access is the block's: the operation is to be spread over the
-// threads, each doing a part of it. Otherwise each thread does all of it by
-// itself.
-//
-//===----------------------------------------------------------------------===//
 
-#include "AccessCollector.h"
+#include "AccessWhole.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "workgroup/IR/Workgroup.h"
@@ -23,7 +16,8 @@
 namespace mlir::workgroup {
 
 /// True if what `op` computes in its regions may be different for each thread.
-bool AccessCollector::isDivergentInside(Operation *op) const {
+static bool isDivergentInside(Operation *op,
+                              const UniformityAnalysis &uniformity) {
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
   auto isOfThread = [&](Operation *inner) {
@@ -45,53 +39,28 @@ bool AccessCollector::isDivergentInside(Operation *op) const {
 
 /// True if the block, of more than one thread, executes `op` together, on the
 /// same memory.
-bool AccessCollector::isCollective(Operation *op) const {
-  return !getBlockShape(scope).isSingleThread() &&
-         uniformity.isUniformPoint(op) && !isDivergentInside(op) &&
+static bool isCollective(Operation *op, const AccessRecorder &recorder) {
+  const UniformityAnalysis &uniformity = recorder.getUniformity();
+  return !getBlockShape(recorder.getScope()).isSingleThread() &&
+         uniformity.isUniformPoint(op) && !isDivergentInside(op, uniformity) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return uniformity.isUniform(operand);
          });
 }
 
-bool AccessCollector::visitWhole(Operation *op) {
-  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-    ThreadAccess read = make(op, AccessKind::Read);
-    ThreadAccess write = make(op, AccessKind::Write);
-    if (isCollective(op))
-      read.accessScope = write.accessScope = AccessScope::Block;
-    addAll(read, copy.getSourceMutable());
-    addAll(write, copy.getTargetMutable());
-    return true;
-  }
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    ThreadAccess read = make(op, AccessKind::Read);
-    ThreadAccess write = make(op, AccessKind::Write);
-    if (!getBlockShape(scope).isSingleThread())
-      read.accessScope = write.accessScope = AccessScope::Block;
-    read.isAsync = write.isAsync = true; // until the slot is got
-    addAll(read, copy.getSourceMutable());
-    addAll(write, copy.getTileMutable());
-    return true;
-  }
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
-    visitLinalg(structured);
-    return true;
-  }
-  return false;
-}
-
 /// The accesses of `op`. It is the block's only if it reads nothing of the
 /// memory that it writes and that threads share: spread over threads, it would
 /// read what others have written.
-void AccessCollector::visitLinalg(linalg::LinalgOp op) {
+static void visitLinalg(linalg::LinalgOp op, AccessRecorder &recorder) {
+  AccessRecorder::Result &result = recorder.getResult();
   size_t first = result.accesses.size();
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
     if (op.payloadUsesValueFromOperand(&operand))
-      addAll(make(op, AccessKind::Read), operand);
+      recorder.addAll(AccessRecorder::make(op, AccessKind::Read), operand);
     if (op.isDpsInit(&operand))
-      addAll(make(op, AccessKind::Write), operand);
+      recorder.addAll(AccessRecorder::make(op, AccessKind::Write), operand);
   }
   auto own = MutableArrayRef(result.accesses).drop_front(first);
   auto mayMeet = [&](const ThreadAccess &read, const ThreadAccess &write) {
@@ -105,9 +74,36 @@ void AccessCollector::visitLinalg(linalg::LinalgOp op) {
              return !read.isWrite() && mayMeet(read, write);
            });
   });
-  if (!isInPlace && isCollective(op))
+  if (!isInPlace && isCollective(op, recorder))
     for (ThreadAccess &access : own)
       access.accessScope = AccessScope::Block;
+}
+
+bool visitWhole(Operation *op, AccessRecorder &recorder) {
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
+    ThreadAccess write = AccessRecorder::make(op, AccessKind::Write);
+    if (isCollective(op, recorder))
+      read.accessScope = write.accessScope = AccessScope::Block;
+    recorder.addAll(read, copy.getSourceMutable());
+    recorder.addAll(write, copy.getTargetMutable());
+    return true;
+  }
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
+    ThreadAccess write = AccessRecorder::make(op, AccessKind::Write);
+    if (!getBlockShape(recorder.getScope()).isSingleThread())
+      read.accessScope = write.accessScope = AccessScope::Block;
+    read.isAsync = write.isAsync = true; // until the slot is got
+    recorder.addAll(read, copy.getSourceMutable());
+    recorder.addAll(write, copy.getTileMutable());
+    return true;
+  }
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+    visitLinalg(structured, recorder);
+    return true;
+  }
+  return false;
 }
 
 } // namespace mlir::workgroup

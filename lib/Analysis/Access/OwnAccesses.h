@@ -18,6 +18,7 @@
 #define WORKGROUP_LIB_ANALYSIS_ACCESS_OWNACCESSES_H
 
 #include "workgroup/Analysis/ThreadAccess.h"
+#include "workgroup/Analysis/Uniformity.h"
 
 namespace mlir::workgroup {
 

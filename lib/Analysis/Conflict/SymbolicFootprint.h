@@ -14,7 +14,7 @@
 #define WORKGROUP_LIB_ANALYSIS_CONFLICT_SYMBOLICFOOTPRINT_H
 
 #include "Analysis/Index/SymbolicIndex.h"
-#include "workgroup/Analysis/ThreadAccess.h"
+#include "workgroup/Analysis/ThreadAccesses.h"
 
 namespace mlir::workgroup {
 

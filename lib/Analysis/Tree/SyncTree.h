@@ -20,7 +20,7 @@
 #include "Analysis/Program/KernelLoops.h"
 #include "Analysis/Program/OpEffects.h"
 #include "AsyncCompletion.h"
-#include "workgroup/Analysis/ThreadAccess.h"
+#include "workgroup/Analysis/ThreadAccesses.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::workgroup {

@@ -16,7 +16,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
-#include "workgroup/Analysis/ThreadAccess.h"
+#include "workgroup/Analysis/ThreadAccesses.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Transforms/Sync.h"
 
