@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Views are followed here and not by MemRefAddress, because what is known of a
+// view in the midst (`memref.assume_alignment`, `assume` of a client) holds of
+// all that is added to it behind, which the sum of all offsets does not show.
+//
+//===----------------------------------------------------------------------===//
 
 #include "workgroup/Analysis/Alignment.h"
 #include "Support/BlockLoops.h"

@@ -98,8 +98,23 @@ static Result getAddressAt(Value memref, std::optional<LinearIndex> base,
     return std::nullopt;
   address.basis = memref;
   address.origin.resize(extents.size());
+  strides.resize(extents.size(), ShapedType::kDynamic);
+  address.coordinateBytes.clear();
+  for (int64_t stride : strides)
+    address.coordinateBytes.push_back(ShapedType::isDynamic(stride)
+                                          ? stride
+                                          : multiplyWrapping(stride, *bytes));
   for (auto [number, extent] : llvm::enumerate(extents))
     address.dimensions.push_back({unsigned(number), 1, extent});
+  return address;
+}
+
+/// The address of a pointer: that of one byte, without an end.
+static MemRefAddress getPointee(const LinearIndex &byte) {
+  MemRefAddress address;
+  address.origin.push_back(byte);
+  address.base = byte;
+  address.elementBytes = 1;
   return address;
 }
 
@@ -116,7 +131,7 @@ std::optional<MemRefAddress> MemRefAddress::ofRoot(Value root,
     return address;
   }
   if (isa<LLVM::LLVMPointerType>(root.getType()))
-    return getAddressOfRootPointer();
+    return getPointee(LinearIndex());
   if (!isa<MemRefType>(root.getType()))
     return std::nullopt;
   return getAddressAt(root, LinearIndex(), isFixed);
@@ -145,6 +160,25 @@ static MemRefAddress getLike(const MemRefAddress &source) {
   return address;
 }
 
+/// Takes over what `type`, of a cast, says of strides: it holds of the memref
+/// that the coordinates are indices into, too.
+static void addStrides(MemRefAddress &address, MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return;
+  for (auto [stride, dimension] :
+       llvm::zip_equal(strides, address.dimensions)) {
+    int64_t &bytes = address.coordinateBytes[dimension.coordinate];
+    if (ShapedType::isDynamic(stride) || !ShapedType::isDynamic(bytes) ||
+        dimension.stride == 0 || isStatic(dimension.extent, 1))
+      continue;
+    int64_t step = multiplyWrapping(stride, address.elementBytes);
+    if (step % dimension.stride == 0)
+      bytes = step / dimension.stride;
+  }
+}
+
 static Result getCast(Value view, const MemRefAddress &source) {
   auto type = dyn_cast<MemRefType>(view.getType());
   if (!type || type.getRank() != int64_t(source.dimensions.size()))
@@ -153,6 +187,7 @@ static Result getCast(Value view, const MemRefAddress &source) {
   for (auto [number, dimension] : llvm::enumerate(address.dimensions))
     if (OpFoldResult extent = getStaticExtent(type, number))
       dimension.extent = extent;
+  addStrides(address, type);
   return address;
 }
 
@@ -252,6 +287,7 @@ static Result getReinterpreted(const MemRefAddress &source,
     return std::nullopt;
   MemRefAddress address = getLike(source);
   address.basis = Value();
+  address.coordinateBytes.assign(1, 1);
   address.origin.assign(1, *source.base);
   address.origin.front().add(op.getMixedOffsets().front(),
                              address.elementBytes);
@@ -281,6 +317,7 @@ static Result getBaseBuffer(const MemRefAddress &source) {
     return std::nullopt;
   MemRefAddress address = getLike(source);
   address.basis = Value();
+  address.coordinateBytes.assign(1, 1);
   address.origin.assign(1, *source.base);
   return address;
 }
@@ -300,8 +337,11 @@ static Result getByteView(const MemRefAddress &source, memref::ViewOp op,
 std::optional<MemRefAddress> MemRefAddress::ofView(Value view,
                                                    const MemRefAddress &source,
                                                    FixedQuery isFixed) {
-  if (isa<LLVM::LLVMPointerType>(view.getType()))
-    return getAddressOfPointer(view, source);
+  if (isa<LLVM::LLVMPointerType>(view.getType())) {
+    std::optional<LinearIndex> byte =
+        source.base ? getPointerAddress(view, *source.base) : std::nullopt;
+    return byte ? Result(getPointee(*byte)) : std::nullopt;
+  }
   if (!isa<MemRefType>(view.getType()))
     return std::nullopt;
   Result address =
@@ -368,6 +408,10 @@ std::optional<MemRefAddress> MemRefAddress::join(const MemRefAddress &lhs,
   if (lhs.base != rhs.base)
     address.base = std::nullopt;
   for (auto [joined, other] :
+       llvm::zip_equal(address.coordinateBytes, rhs.coordinateBytes))
+    if (joined != other)
+      joined = ShapedType::kDynamic;
+  for (auto [joined, other] :
        llvm::zip_equal(address.dimensions, rhs.dimensions)) {
     if (joined.coordinate != other.coordinate || joined.stride != other.stride)
       return std::nullopt;
@@ -383,6 +427,7 @@ bool MemRefAddress::operator==(const MemRefAddress &other) const {
            lhs.extent == rhs.extent;
   };
   return basis == other.basis && origin == other.origin && base == other.base &&
+         coordinateBytes == other.coordinateBytes &&
          elementBytes == other.elementBytes &&
          llvm::equal(dimensions, other.dimensions, isEqual) &&
          bounds == other.bounds;

@@ -33,6 +33,9 @@ struct MemRefAddress {
 
   /// As in AccessFootprint: null if there is one coordinate, in bytes.
   Value basis;
+  /// The bytes of a step along each coordinate: ShapedType::kDynamic if neither
+  /// the type of `basis` nor a cast of a view of it says how many.
+  SmallVector<int64_t, 1> coordinateBytes = {1};
   /// The address of the first element.
   SmallVector<LinearIndex, 1> origin;
   SmallVector<Dimension, 4> dimensions;

@@ -50,12 +50,14 @@ static std::optional<int64_t> getConstantByte(const MemRefAddress &address) {
       ShapedType::isDynamic(element) || !address.base ||
       !address.base->isConstant())
     return std::nullopt;
-  for (auto [index, stride] : llvm::zip_equal(address.origin, strides)) {
-    if (index.constant != 0 && ShapedType::isDynamic(stride))
+  int64_t byte = address.base->constant + element * address.elementBytes;
+  for (auto [index, bytes] :
+       llvm::zip_equal(address.origin, address.coordinateBytes)) {
+    if (index.constant != 0 && ShapedType::isDynamic(bytes))
       return std::nullopt;
-    element += index.constant == 0 ? 0 : index.constant * stride;
+    byte += index.constant == 0 ? 0 : index.constant * bytes;
   }
-  return address.base->constant + element * address.elementBytes;
+  return byte;
 }
 
 std::optional<int64_t> getConstantOffset(Value memref) {
@@ -82,7 +84,8 @@ static int64_t getTileAlignment(Type type) {
   llvm_unreachable("unknown swizzle");
 }
 
-std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
+/// The access of `op` if its alignment is what the operation says.
+static std::optional<AlignedAccess> getPromisedAccess(Operation *op) {
   using Result = std::optional<AlignedAccess>;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
@@ -95,56 +98,55 @@ std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
         return AlignedAccess{access.getMemref(), access.getIndices(),
                              int64_t(access.getAlignment().value_or(1))};
       })
-      .Case<nvgpu::DeviceAsyncCopyOp>(
-          [](nvgpu::DeviceAsyncCopyOp copy) -> Result {
-            auto type = cast<MemRefType>(copy.getDst().getType());
-            int64_t bytes = getElementBytes(type, copy).value_or(0);
-            return AlignedAccess{copy.getDst(), copy.getDstIndices(),
-                                 copy.getDstElements().getSExtValue() * bytes,
-                                 /*isPromised=*/false};
-          })
-      .Case<nvgpu::LdMatrixOp>([](nvgpu::LdMatrixOp load) -> Result {
-        constexpr int64_t kRowBytes = 16;
-        return AlignedAccess{load.getSrcMemref(), load.getIndices(), kRowBytes,
-                             /*isPromised=*/false};
-      })
-      .Case<gpu::SubgroupMmaLoadMatrixOp, gpu::SubgroupMmaStoreMatrixOp>(
-          [](auto access) -> Result {
-            // Of the first element of a fragment (PTX ISA, wmma.load).
-            constexpr int64_t kFragmentBytes = 32;
-            Value memref;
-            if constexpr (std::is_same_v<decltype(access),
-                                         gpu::SubgroupMmaLoadMatrixOp>)
-              memref = access.getSrcMemref();
-            else
-              memref = access.getDstMemref();
-            return AlignedAccess{memref, access.getIndices(), kFragmentBytes,
-                                 /*isPromised=*/false};
-          })
-      .Case<nvgpu::TmaAsyncLoadOp>([](nvgpu::TmaAsyncLoadOp load) -> Result {
-        Type map = load.getTensorMapDescriptor().getType();
+      .Case([](memref::AssumeAlignmentOp assume) -> Result {
         return AlignedAccess{
-            load.getDst(), {}, getTileAlignment(map), /*isPromised=*/false};
+            assume.getMemref(), {}, int64_t(assume.getAlignment())};
       })
-      .Case<nvgpu::TmaAsyncStoreOp>([](nvgpu::TmaAsyncStoreOp store) -> Result {
-        Type map = store.getTensorMapDescriptor().getType();
-        return AlignedAccess{
-            store.getSrc(), {}, getTileAlignment(map), /*isPromised=*/false};
-      })
-      .Case<nvgpu::WarpgroupGenerateDescriptorOp>(
-          [](nvgpu::WarpgroupGenerateDescriptorOp tile) -> Result {
-            Type map = tile.getTensorMap().getType();
-            return AlignedAccess{tile.getTensor(),
-                                 {},
-                                 getTileAlignment(map),
-                                 /*isPromised=*/false};
-          })
-      .Case<memref::AssumeAlignmentOp>(
-          [](memref::AssumeAlignmentOp assume) -> Result {
-            return AlignedAccess{
-                assume.getMemref(), {}, int64_t(assume.getAlignment())};
-          })
       .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The access of `op` if its alignment is what the instruction asks for.
+static std::optional<AlignedAccess> getRequiredAccess(Operation *op) {
+  using Result = std::optional<AlignedAccess>;
+  auto make = [](Value memref, ValueRange indices, int64_t alignment) {
+    return AlignedAccess{memref, indices, alignment, /*isPromised=*/false};
+  };
+  // Of the first element of a fragment (PTX ISA, wmma.load), and of a row.
+  constexpr int64_t kFragmentBytes = 32, kRowBytes = 16;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](nvgpu::DeviceAsyncCopyOp copy) -> Result {
+        auto type = cast<MemRefType>(copy.getDst().getType());
+        int64_t bytes = getElementBytes(type, copy).value_or(0);
+        return make(copy.getDst(), copy.getDstIndices(),
+                    copy.getDstElements().getSExtValue() * bytes);
+      })
+      .Case([&](nvgpu::LdMatrixOp load) -> Result {
+        return make(load.getSrcMemref(), load.getIndices(), kRowBytes);
+      })
+      .Case([&](gpu::SubgroupMmaLoadMatrixOp load) -> Result {
+        return make(load.getSrcMemref(), load.getIndices(), kFragmentBytes);
+      })
+      .Case([&](gpu::SubgroupMmaStoreMatrixOp store) -> Result {
+        return make(store.getDstMemref(), store.getIndices(), kFragmentBytes);
+      })
+      .Case([&](nvgpu::TmaAsyncLoadOp load) -> Result {
+        Type map = load.getTensorMapDescriptor().getType();
+        return make(load.getDst(), {}, getTileAlignment(map));
+      })
+      .Case([&](nvgpu::TmaAsyncStoreOp store) -> Result {
+        Type map = store.getTensorMapDescriptor().getType();
+        return make(store.getSrc(), {}, getTileAlignment(map));
+      })
+      .Case([&](nvgpu::WarpgroupGenerateDescriptorOp tile) -> Result {
+        Type map = tile.getTensorMap().getType();
+        return make(tile.getTensor(), {}, getTileAlignment(map));
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<AlignedAccess> getAlignedAccess(Operation *op) {
+  std::optional<AlignedAccess> promised = getPromisedAccess(op);
+  return promised ? promised : getRequiredAccess(op);
 }
 
 std::optional<int64_t> getConstantOffset(const AlignedAccess &access) {

@@ -155,29 +155,16 @@ static bool addIndices(LLVM::GEPOp element, LinearIndex &address) {
   return true;
 }
 
-MemRefAddress getAddressOfRootPointer() {
-  MemRefAddress address;
-  address.origin.emplace_back();
-  address.base = LinearIndex();
-  address.elementBytes = 1;
-  return address;
-}
-
-std::optional<MemRefAddress> getAddressOfPointer(Value pointer,
-                                                 const MemRefAddress &source) {
-  if (!source.base)
-    return std::nullopt;
-  MemRefAddress address = getAddressOfRootPointer();
-  LinearIndex &origin = address.origin.front();
-  origin = *source.base;
+std::optional<LinearIndex> getPointerAddress(Value pointer,
+                                             const LinearIndex &source) {
+  LinearIndex address = source;
   Operation *op = pointer.getDefiningOp();
   if (auto element = dyn_cast<LLVM::GEPOp>(op)) {
-    if (!addIndices(element, origin))
+    if (!addIndices(element, address))
       return std::nullopt;
   } else if (isa<LLVM::IntToPtrOp>(op)) {
-    origin.add(findAddress(op->getOperand(0))->offset, 1);
+    address.add(findAddress(op->getOperand(0))->offset, 1);
   }
-  address.base = origin;
   return address;
 }
 

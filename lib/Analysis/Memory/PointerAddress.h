@@ -14,20 +14,18 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERADDRESS_H
 #define WORKGROUP_LIB_ANALYSIS_MEMORY_POINTERADDRESS_H
 
-#include "MemRefAddress.h"
+#include "workgroup/Analysis/LinearIndex.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
 /// The memref or pointer that `pointer` is made of; null if there is none.
 Value getPointerSource(Value pointer);
 
-/// The address that `pointer` points to, which is made of a memref or pointer
-/// at `source`; nothing if that is not known.
-std::optional<MemRefAddress> getAddressOfPointer(Value pointer,
-                                                 const MemRefAddress &source);
-
-/// The address of a pointer that nothing is known of but itself.
-MemRefAddress getAddressOfRootPointer();
+/// The address in bytes that `pointer` points to, if what it is made of points
+/// to `source`; nothing if that is not known.
+std::optional<LinearIndex> getPointerAddress(Value pointer,
+                                             const LinearIndex &source);
 
 /// The memory that the type of `pointer` says it points to.
 MemorySpace getPointerSpace(Value pointer);

@@ -132,15 +132,17 @@ bool FootprintBuilder::addBasis(const MemRefAddress &place) {
   int64_t offset;
   if (!place.base || failed(type.getStridesAndOffset(strides, offset)))
     return false;
-  auto getUnit = [&](int64_t elements, int64_t dim) {
-    bool isKnown = !ShapedType::isDynamic(elements);
-    return isKnown ? ByteStride{elements * place.elementBytes}
-                   : ByteStride{place.elementBytes, place.basis, dim};
+  auto getUnknown = [&](int64_t dim) {
+    return ByteStride{place.elementBytes, place.basis, dim};
   };
   units.clear();
-  for (auto [dim, stride] : llvm::enumerate(strides))
-    units.push_back(getUnit(stride, dim));
-  return add(*place.base, {1}) && addTerm(nullptr, getUnit(offset, -1));
+  for (auto [dim, bytes] : llvm::enumerate(place.coordinateBytes))
+    units.push_back(ShapedType::isDynamic(bytes) ? getUnknown(dim)
+                                                 : ByteStride{bytes});
+  return add(*place.base, {1}) &&
+         addTerm(nullptr, ShapedType::isDynamic(offset)
+                              ? getUnknown(-1)
+                              : ByteStride{offset * place.elementBytes});
 }
 
 bool FootprintBuilder::run(Value memref) {

@@ -157,3 +157,17 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // Of one row, what a cast says of strides says nothing.
+  gpu.func @cast_one_row(%a: memref<64x4xf32, strided<[?, 1]>>) kernel {
+    %part = memref.subview %a[8, 0] [1, 4] [1, 1] : memref<64x4xf32, strided<[?, 1]>> to memref<1x4xf32, strided<[?, 1], offset: ?>>
+    %p = memref.cast %part : memref<1x4xf32, strided<[?, 1], offset: ?>> to memref<1x4xf32, strided<[8, 1], offset: ?>>
+    %q = memref.reinterpret_cast %a to offset: [64], sizes: [1, 4], strides: [8, 1] : memref<64x4xf32, strided<[?, 1]>> to memref<1x4xf32, strided<[8, 1], offset: 64>>
+    // expected-error @+1 {{cannot be lowered: overlapping operands}}
+    memref.copy %p, %q : memref<1x4xf32, strided<[8, 1], offset: ?>> to memref<1x4xf32, strided<[8, 1], offset: 64>>
+    gpu.return
+  }
+}

@@ -55,6 +55,23 @@ gpu.module @identical {
     gpu.return
   }
 
+  // A cast, of the whole or of a part, says how far apart rows are, and what it
+  // is of has them so far apart, too.
+  // CHECK-LABEL: gpu.func @cast_strides
+  // CHECK-NOT: memref.store
+  // CHECK: gpu.return
+  gpu.func @cast_strides(%a: memref<64x4xf32, strided<[?, 1]>>) kernel {
+    %whole = memref.cast %a : memref<64x4xf32, strided<[?, 1]>> to memref<64x4xf32, strided<[8, 1]>>
+    %x = memref.subview %whole[1, 0] [1, 4] [1, 1] : memref<64x4xf32, strided<[8, 1]>> to memref<4xf32, strided<[1], offset: 8>>
+    %y = memref.reinterpret_cast %a to offset: [8], sizes: [4], strides: [1] : memref<64x4xf32, strided<[?, 1]>> to memref<4xf32, strided<[1], offset: 8>>
+    memref.copy %x, %y : memref<4xf32, strided<[1], offset: 8>> to memref<4xf32, strided<[1], offset: 8>>
+    %part = memref.subview %a[8, 0] [2, 4] [1, 1] : memref<64x4xf32, strided<[?, 1]>> to memref<2x4xf32, strided<[?, 1], offset: ?>>
+    %p = memref.cast %part : memref<2x4xf32, strided<[?, 1], offset: ?>> to memref<2x4xf32, strided<[8, 1], offset: ?>>
+    %q = memref.reinterpret_cast %a to offset: [64], sizes: [2, 4], strides: [8, 1] : memref<64x4xf32, strided<[?, 1]>> to memref<2x4xf32, strided<[8, 1], offset: 64>>
+    memref.copy %p, %q : memref<2x4xf32, strided<[8, 1], offset: ?>> to memref<2x4xf32, strided<[8, 1], offset: 64>>
+    gpu.return
+  }
+
   // Strides and offsets that nobody knows are the same on both sides.
   // CHECK-LABEL: gpu.func @dynamic
   // CHECK-NOT: memref.store
