@@ -20,6 +20,7 @@ _TOKEN = re.compile(
     re.S | re.M,
 )
 _TEXT = re.compile(r'"""(?:\\.|[^\\])*?"""', re.S)
+_DOCSTRING = re.compile(r'^[ \t]+("""(?:\\.|[^\\])*?""")', re.S | re.M)
 _STATEMENT = re.compile(r"\s*[\w@]")
 _DEF = re.compile(r"(\s*)(?:async )?def (\w+)")
 _SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b")
@@ -29,7 +30,11 @@ _NAME = re.compile(r"([\w:~]+|operator[^\w\s(]+)\s*\(")
 
 
 class Function(NamedTuple):
-    """A function with a body; ``owner`` is the class that it is a method of, if C++ says so."""
+    """A function with a body; ``owner`` is the class that it is a method of, if C++ says so.
+
+    ``lines`` are those of code, blank ones and comments among them; the docstring of Python, which
+    stands above a function in C++, is none.
+    """
 
     name: str
     owner: str
@@ -76,11 +81,20 @@ def read_functions(path: Path, text: str) -> list[Function]:
 def _read_python(text: str) -> list[Function]:
     """Find bodies by indentation, in which texts in triple quotes have no part."""
     lines = _TEXT.sub(lambda match: '"' + "\n" * match[0].count("\n") + '"', text).split("\n")
+    docstrings = {
+        text.count("\n", 0, match.start(1)) + 1: match[1].count("\n") + 1
+        for match in _DOCSTRING.finditer(text)
+    }
+
+    def count_code(start: int, last: int) -> int:
+        head = (n for n in range(start, last) if lines[n - 1].split("#")[0].rstrip().endswith(":"))
+        return last - start + 1 - docstrings.get(next(head, last) + 1, 0)
+
     found: list[Function] = []
     is_inside, indent, name, start, last = False, 0, "", 0, 0
     for number, line in enumerate([*lines, "end"], 1):
         if is_inside and _STATEMENT.match(line) and len(line) - len(line.lstrip()) <= indent:
-            found.append(Function(name, "", start, last - start + 1))
+            found.append(Function(name, "", start, count_code(start, last)))
             is_inside = False
         if not is_inside and (match := _DEF.match(line)):
             is_inside, indent, name, start = True, len(match[1]), match[2], number

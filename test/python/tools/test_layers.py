@@ -332,6 +332,7 @@ no = 1
         self,
     ) -> int:
         def inner() -> int:
+            """Text that is inside"""
             return 1
 
         return inner()
@@ -343,9 +344,9 @@ x = 1
 def test_functions_of_python() -> None:
     found = read_functions(Path("a.py"), PYTHON)
     assert [(f.name, f.line, f.lines) for f in found] == [
-        ("first", 3, 7),
-        ("second", 13, 7),
-        ("third", 20, 1),
+        ("first", 3, 4),  # without the docstring
+        ("second", 13, 8),
+        ("third", 21, 1),
     ]
 
 
