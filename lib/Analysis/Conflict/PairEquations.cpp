@@ -29,7 +29,8 @@ bool PairEquations::isExcluded() {
     return isSameBlock;
   }
   if (system.relation.carrier && system.relation.least > 0 &&
-      system.isEqual(system.index.getIteration(system.relation.carrier)))
+      system.isEqual(
+          system.index.getLoopForms().getIteration(system.relation.carrier)))
     return true;
   if (!isOfOther)
     return false;

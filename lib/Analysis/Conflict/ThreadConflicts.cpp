@@ -201,7 +201,8 @@ bool ThreadConflicts::isExcluded(unsigned first, unsigned second,
     return true;
   if (relation.carrier) {
     // No loop has an iteration after its last.
-    Interval iterations = index.getRange(index.getIteration(relation.carrier));
+    Interval iterations =
+        index.getRange(index.getLoopForms().getIteration(relation.carrier));
     if (iterations.max && *iterations.max < relation.least)
       return true;
   }
@@ -267,7 +268,8 @@ bool ThreadConflicts::isDead(Operation *op) {
 }
 
 bool ThreadConflicts::isNeverTaken(Operation *branch, unsigned region) {
-  std::optional<SymbolicCondition> decision = index.getDecision(branch, region);
+  std::optional<SymbolicCondition> decision =
+      index.getConditions().getDecision(branch, region);
   if (!tables || !decision)
     return false;
   auto taken = SymbolicCondition::join(SymbolicCondition::All,
@@ -288,7 +290,8 @@ std::optional<std::vector<bool>> ThreadConflicts::getReaching(Operation *op) {
 }
 
 bool ThreadConflicts::isReachedBySome(Operation *op) {
-  std::optional<SymbolicCondition> guard = index.getGuardInFirstIterations(op);
+  std::optional<SymbolicCondition> guard =
+      index.getGuards().getGuardInFirstIterations(op);
   return tables && guard && isOfThread(*guard) &&
          llvm::is_contained(tables->getPossible(guard->negate()), false);
 }
@@ -435,12 +438,13 @@ bool ThreadConflicts::takesOnePath(Operation *op, UniformityUnit unit) {
       })
       .Case([&](cf::SwitchOp branch) { return isSameNumber(branch.getFlag()); })
       .Case([&](affine::AffineIfOp branch) {
-        return isOfUniform || isUniform(index.getSet(branch), crowd);
+        return isOfUniform ||
+               isUniform(index.getAffineForms().getSet(branch), crowd);
       })
       .Case<scf::ForOp, affine::AffineForOp>([&](auto) {
-        return llvm::all_of(index.getDecisive(op), [&](const Form &form) {
-          return isUniform(form, crowd);
-        });
+        return llvm::all_of(
+            index.getLoopForms().getDecisive(op),
+            [&](const Form &form) { return isUniform(form, crowd); });
       })
       .Default([](Operation *) { return false; });
 }

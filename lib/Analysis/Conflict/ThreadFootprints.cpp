@@ -240,7 +240,8 @@ bool ThreadConflicts::takeIterations(Footprint &first, Footprint &second,
                setIteration(index, second, iterations.loop, *iterations.least);
       });
   llvm::erase_if(relation.ends, [&](const LoopEnd &end) {
-    std::optional<int64_t> iterations = index.getNumIterations(end.loop);
+    std::optional<int64_t> iterations =
+        index.getLoopForms().getNumIterations(end.loop);
     bool isLast = iterations && end.most == 1 && !end.isFromStart &&
                   !end.other && !end.isNot;
     return isLast && setIteration(index, first, end.loop,

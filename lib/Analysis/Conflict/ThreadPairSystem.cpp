@@ -389,23 +389,25 @@ void ThreadPairSystem::addCases(std::vector<std::vector<Row>> alternatives) {
 
 void ThreadPairSystem::addIterations() {
   for (const LoopEnd &end : relation.ends) {
-    if (auto condition = index.getCondition(end))
+    if (auto condition = index.getLoopForms().getCondition(end))
       add(*condition, First);
     else
       setInexact("it is not known when a loop ends");
   }
   for (const PairRelation::Iterations &iterations : relation.iterations) {
-    Row iteration = get(index.getIteration(iterations.loop), Second);
+    Row iteration =
+        get(index.getLoopForms().getIteration(iterations.loop), Second);
     if (iterations.first)
-      iteration.add(get(index.getIteration(iterations.first), First), -1);
+      iteration.add(
+          get(index.getLoopForms().getIteration(iterations.first), First), -1);
     if (iterations.least)
       addNonNegative(subtract(iteration, makeConstant(*iterations.least)));
     if (iterations.most)
       addNonNegative(subtract(makeConstant(*iterations.most), iteration));
   }
   for (const PairRelation::BranchRegion &region : relation.avoided)
-    if (auto condition = index.getDecision(region.branch, region.number,
-                                           region.loop, region.later))
+    if (auto condition = index.getConditions().getDecision(
+            region.branch, region.number, region.loop, region.later))
       add(condition->negate(), region.isOfSecond ? Second : First);
     else
       setInexact("it is not known which way a branch goes");

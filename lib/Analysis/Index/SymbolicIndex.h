@@ -61,46 +61,16 @@ public:
   /// What holds wherever control gets to `op`.
   SymbolicCondition getGuard(Operation *op) { return getGuard(op->getBlock()); }
   SymbolicCondition getGuard(Block *block) { return guards.getGuard(block); }
-  /// As those of `Guards` and `Conditions`.
-  std::optional<SymbolicCondition> getGuardInFirstIterations(Operation *op) {
-    return guards.getGuardInFirstIterations(op);
-  }
   bool isNonNegativeAt(const SymbolicForm &form, Operation *op) override;
-  std::optional<SymbolicCondition> getDecision(Operation *branch,
-                                               unsigned region) {
-    return conditions.getDecision(branch, region);
-  }
-  std::optional<SymbolicCondition> getDecision(Operation *branch,
-                                               unsigned region,
-                                               const KernelLoop *loop,
-                                               int64_t later) {
-    return conditions.getDecision(branch, region, loop, later);
-  }
-  SymbolicCondition getSet(Operation *op) { return affine.getSet(op); }
 
   //===--------------------------------------------------------------------===//
-  // Loops: as `LoopForms`
+  // Parts
   //===--------------------------------------------------------------------===//
 
-  SymbolicForm getIteration(const KernelLoop *loop) {
-    return loopForms.getIteration(loop);
-  }
-  SmallVector<SymbolicForm> getDecisive(Operation *op) {
-    return loopForms.getDecisive(op);
-  }
-  SymbolicCondition getBounds(const KernelLoop *loop) {
-    return loopForms.getBounds(loop);
-  }
-  std::optional<SymbolicCondition> getCondition(const LoopEnd &end) {
-    return loopForms.getCondition(end);
-  }
-  bool isSteady(const KernelLoop *loop) { return loopForms.isSteady(loop); }
-  std::optional<int64_t> getNumIterations(const KernelLoop *loop) {
-    return loopForms.getNumIterations(loop);
-  }
-  bool hasIteration(const KernelLoop *loop) {
-    return loopForms.hasIteration(loop);
-  }
+  AffineForms &getAffineForms() { return affine; }
+  LoopForms &getLoopForms() { return loopForms; }
+  Conditions &getConditions() { return conditions; }
+  Guards &getGuards() { return guards; }
 
 private:
   unsigned &getDepth() override { return depth; }

@@ -44,8 +44,8 @@ void AtomClosure::add(SymbolicIndex &index,
 }
 
 void AtomClosure::add(SymbolicIndex &index, const KernelLoop *loop) {
-  add(index, index.getIteration(loop));
-  add(index, index.getBounds(loop));
+  add(index, index.getLoopForms().getIteration(loop));
+  add(index, index.getLoopForms().getBounds(loop));
 }
 
 void AtomClosure::add(const AtomClosure &other) {
@@ -66,8 +66,8 @@ BranchRelevance::getDecision(const PairRelation::BranchRegion &region) {
   SymbolicIndex &index = conflicts.getIndex();
   if (!isNew)
     return it->second;
-  if (auto condition = index.getDecision(region.branch, region.number,
-                                         region.loop, region.later))
+  if (auto condition = index.getConditions().getDecision(
+          region.branch, region.number, region.loop, region.later))
     it->second.add(index, *condition);
   return it->second;
 }
@@ -107,7 +107,7 @@ BranchRelevance::Question BranchRelevance::getQuestion(const Hazard &hazard) {
   if (relation.carrier)
     question.atoms.add(getBounds(relation.carrier));
   for (const LoopEnd &end : relation.ends) {
-    if (auto condition = conflicts.getIndex().getCondition(end))
+    if (auto condition = conflicts.getIndex().getLoopForms().getCondition(end))
       question.atoms.add(conflicts.getIndex(), *condition);
     for (const KernelLoop *loop : {end.loop, end.other})
       if (loop)

@@ -58,7 +58,8 @@ static SmallVector<unsigned> findSkipped(const SyncTree &tree,
   unsigned count = 0;
   for (auto [number, node] : llvm::enumerate(program.nodes)) {
     if (node.kind != SyncNode::Loop || node.hasIteration ||
-        ++count > kMaxLoops || !index.isSteady(tree.getLoop(number)))
+        ++count > kMaxLoops ||
+        !index.getLoopForms().isSteady(tree.getLoop(number)))
       continue;
     node.hasIteration = true;
     if (isCovered(program, hazard, points))

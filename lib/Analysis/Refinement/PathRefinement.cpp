@@ -79,7 +79,8 @@ static bool dependsOnly(const SymbolicCondition &condition,
 
 bool dependsOnly(ThreadConflicts &conflicts, Operation *branch, unsigned region,
                  ArrayRef<const KernelLoop *> loops) {
-  auto condition = conflicts.getIndex().getDecision(branch, region);
+  auto condition =
+      conflicts.getIndex().getConditions().getDecision(branch, region);
   return condition && dependsOnly(*condition, loops);
 }
 
@@ -208,8 +209,9 @@ void NarrowedPaths::addIterationsBetween() {
 bool NarrowedPaths::hasIterationBetween(unsigned loop) {
   SymbolicIndex &index = conflicts.getIndex();
   LoopEnd none = getNoIteration(tree.getLoop(loop));
-  std::optional<SymbolicCondition> condition = index.getCondition(none);
-  if (!condition || !index.isSteady(none.loop))
+  std::optional<SymbolicCondition> condition =
+      index.getLoopForms().getCondition(none);
+  if (!condition || !index.getLoopForms().isSteady(none.loop))
     return false;
   auto *it = llvm::find_if(
       skipped, [&](const auto &known) { return known.first == *condition; });

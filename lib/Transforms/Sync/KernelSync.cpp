@@ -142,10 +142,10 @@ ThreadWaits KernelSync::findWaits() const {
 SyncTree KernelSync::makeTree(UniformityUnit unit,
                               const ThreadPart *part) const {
   auto hasIteration = [&](const KernelLoop *loop) {
-    return conflicts.getIndex().hasIteration(loop);
+    return conflicts.getIndex().getLoopForms().hasIteration(loop);
   };
   auto getNumIterations = [&](const KernelLoop *loop) {
-    return conflicts.getIndex().getNumIterations(loop);
+    return conflicts.getIndex().getLoopForms().getNumIterations(loop);
   };
   auto takesOnePath = [&](Operation *op) {
     return conflicts.takesOnePath(op, unit);
