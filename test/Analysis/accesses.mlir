@@ -104,7 +104,7 @@ gpu.module @vectors {
     // expected-remark @+1 {{thread reads global memory of %arg0 at 132*%thread_id_x, 4 long; 0 <= %thread_id_x < 64; 0 <= %thread_id_x < 32}}
     %same = vector.transfer_read %a[%x, %x], %f {in_bounds = [true], permutation_map = affine_map<(d0, d1) -> (0)>} : memref<64x32xf32>, vector<4xf32>
     // The row is in bounds, or nothing is stored. The columns may be outside.
-    // expected-remark @+1 {{thread writes global memory of %arg0 at 132*%thread_id_x, 16 long; 0 <= %thread_id_x < 64}}
+    // expected-remark @+1 {{thread writes global memory of %arg0 at 132*%thread_id_x, 4 long, 4 times 4 apart as far as %thread_id_x + their number < 32; 0 <= %thread_id_x < 64}}
     vector.transfer_write %v, %a[%x, %x] : vector<4xf32>, memref<64x32xf32>
     gpu.return
   }

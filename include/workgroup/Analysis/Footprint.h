@@ -47,18 +47,7 @@ struct AccessFootprint {
   /// compared (`ThreadAccesses::areComparable`).
   Value basis;
   SmallVector<LinearIndex, 1> coordinates;
-  /// `count` places, `stride` units apart in coordinate `coordinate`; `limit`
-  /// at most, if that is not 0.
-  struct Extent {
-    OpFoldResult count;
-    int64_t stride = 1;
-    unsigned coordinate = 0;
-    int64_t limit = 0;
-  };
-  SmallVector<Extent, 0> box;
-  int64_t run = 1;
-  /// A bound that the program promises if any of the footprint is touched: 0 <=
-  /// index < extent.
+  /// A bound that the program promises: 0 <= index < extent.
   struct Bound {
     LinearIndex index;
     OpFoldResult extent;
@@ -67,6 +56,20 @@ struct AccessFootprint {
       return index == other.index && extent == other.extent;
     }
   };
+  /// `count` places, `stride` units apart in coordinate `coordinate`; `limit`
+  /// at most, if that is not 0.
+  struct Extent {
+    OpFoldResult count;
+    int64_t stride = 1;
+    unsigned coordinate = 0;
+    int64_t limit = 0;
+    /// Those at an index that is not below the extent are left out; `index` is
+    /// that of the first one.
+    std::optional<Bound> clip = std::nullopt;
+  };
+  SmallVector<Extent, 0> box;
+  int64_t run = 1;
+  /// What holds if any of it is touched.
   SmallVector<Bound, 0> bounds;
   /// The same of its last elements, if all of them are in bounds: a vector may
   /// leave its row, and what happens then depends on the machine.

@@ -53,7 +53,8 @@ AccessShape AccessShape::ofTransfer(VectorTransferOpInterface transfer) {
     Dimension &dimension = shape.dimensions[dim.getPosition()];
     dimension.count = builder.getIndexAttr(type.getDimSize(number));
     dimension.isInBounds = transfer.isDimInBounds(number);
-    shape.isPartial |= !dimension.isInBounds;
+    dimension.isClipped = !dimension.isInBounds;
+    shape.isPartial |= dimension.isClipped;
   }
   if (transfer.getMaskType())
     shape.setMasked();
@@ -103,7 +104,8 @@ static void foldRuns(AccessFootprint &footprint) {
     std::optional<int64_t> count = getConstantIntValue(extent.count);
     if (count == 1 || (count && extent.stride == 0))
       return true;
-    if (!count || extent.coordinate != last || extent.stride != footprint.run)
+    if (!count || extent.clip || extent.coordinate != last ||
+        extent.stride != footprint.run)
       return false;
     footprint.run *= *count;
     return true;
@@ -129,6 +131,8 @@ AccessFootprint getFootprint(const MemRefAddress &address,
       continue;
     footprint.box.push_back(
         {at.count, along.stride, along.coordinate, at.limit});
+    if (at.isClipped && along.extent)
+      footprint.box.back().clip = {at.index, along.extent};
     std::optional<int64_t> count = getConstantIntValue(at.count);
     if (!at.isInBounds || !along.extent || !count || *count < 2)
       continue;

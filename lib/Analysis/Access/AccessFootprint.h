@@ -32,6 +32,8 @@ struct AccessShape {
     bool isInBounds = true;
     /// Not more than that; 0 if `count` says how many.
     int64_t limit = 0;
+    /// What is not in the memref is left out.
+    bool isClipped = false;
   };
   SmallVector<Dimension, 4> dimensions;
   /// Some of the elements may be left out.

@@ -101,6 +101,88 @@ static Condition isBelow(SymbolicIndex &index, const Form &form,
        distance ? Condition::of(Condition::NonNegative, *distance) : known});
 }
 
+/// The places of `extent` as forms. Of those that are clipped there are as many
+/// as are left from the first one on.
+static Footprint::Extent getExtent(SymbolicIndex &index,
+                                   const AccessFootprint::Extent &extent) {
+  Footprint::Extent made{index.getForm(extent.count), extent.stride,
+                         extent.coordinate, extent.limit};
+  if (!extent.clip)
+    return made;
+  made.limit = made.getMost().value_or(0);
+  Form left = index.add(index.getForm(extent.clip->extent),
+                        index.getForm(extent.clip->index), -1, nullptr);
+  made.count = index.makeExtremum(/*isMinimum=*/true, made.count, left);
+  return made;
+}
+
+using Atoms = llvm::SmallDenseSet<const SymbolicAtom *>;
+
+static void addOpaque(const Condition &condition, Atoms &found);
+
+/// Adds the values of which nothing is known that `form` is made of.
+static void addOpaque(const Form &form, Atoms &found) {
+  for (auto [atom, factor] : form.terms) {
+    if (atom->kind == SymbolicAtom::Opaque)
+      found.insert(atom);
+    for (const Form &operand : atom->operands)
+      addOpaque(operand, found);
+    addOpaque(atom->condition, found);
+  }
+}
+
+static void addOpaque(const Condition &condition, Atoms &found) {
+  addOpaque(condition.form, found);
+  for (const Condition &part : condition.parts)
+    addOpaque(part, found);
+}
+
+/// Adds those of what `made` touches, and when.
+static void addOpaque(const Footprint &made, ArrayRef<Condition> conditions,
+                      Atoms &found) {
+  for (const Form &coordinate : made.coordinates)
+    addOpaque(coordinate, found);
+  for (const Footprint::Extent &extent : made.box)
+    addOpaque(extent.count, found);
+  for (const Condition &condition : conditions)
+    addOpaque(condition, found);
+}
+
+/// The conditions that `bounds` of an access are of which `made` and
+/// `conditions` are all else that is known. Left out are those with a number
+/// that no launch may choose freely and that no other bound depends on: there
+/// is one that keeps them, but as it is not known, nothing would be certain.
+static std::vector<Condition>
+getBounds(SymbolicIndex &index, ArrayRef<AccessFootprint::Bound> bounds,
+          const Footprint &made, ArrayRef<Condition> conditions) {
+  std::vector<Condition> found;
+  std::vector<Atoms> atomsOf;
+  for (const AccessFootprint::Bound &bound : bounds) {
+    found.push_back(isBelow(index, index.getForm(bound.index),
+                            index.getForm(bound.extent)));
+    addOpaque(found.back(), atomsOf.emplace_back());
+  }
+  Atoms others;
+  addOpaque(made, conditions, others);
+  std::vector<Condition> kept;
+  for (unsigned number = 0; number < found.size(); ++number) {
+    auto isAlone = [&](const SymbolicAtom *atom) {
+      unsigned uses = llvm::count_if(
+          atomsOf, [&](const Atoms &atoms) { return atoms.contains(atom); });
+      return !atom->isInput && uses == 1 && !others.contains(atom);
+    };
+    auto isKept = [&](const Condition &part) {
+      return llvm::none_of(part.form.terms, [&](auto term) {
+        return std::abs(term.second) == 1 && isAlone(term.first);
+      });
+    };
+    if (found[number].kind != Condition::All)
+      found[number].parts = {found[number]};
+    llvm::copy_if(found[number].parts, std::back_inserter(kept), isKept);
+  }
+  return kept;
+}
+
 /// Groups the accesses of one coordinate by their root and by what is the same
 /// for all threads at any time.
 void ThreadConflicts::makeExtents() {
@@ -151,8 +233,7 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   for (const LinearIndex &coordinate : footprint.coordinates)
     made.coordinates.push_back(index.getForm(coordinate));
   for (const AccessFootprint::Extent &extent : footprint.box)
-    made.box.push_back({index.getForm(extent.count), extent.stride,
-                        extent.coordinate, extent.limit});
+    made.box.push_back(getExtent(index, extent));
   made.run = footprint.run;
   makeAscending(made);
   mergeRuns(made);
@@ -168,14 +249,10 @@ unsigned ThreadConflicts::makeFootprint(const ThreadAccess &access,
   }
   if (Value predicate = getPredicate(access.op))
     conditions.push_back(index.getCondition(predicate));
-  auto addBounds = [&](ArrayRef<AccessFootprint::Bound> bounds) {
-    for (const AccessFootprint::Bound &bound : bounds)
-      conditions.push_back(isBelow(index, index.getForm(bound.index),
-                                   index.getForm(bound.extent)));
-  };
-  addBounds(footprint.bounds);
+  SmallVector<AccessFootprint::Bound, 0> bounds = footprint.bounds;
   if (isInBounds)
-    addBounds(footprint.lastBounds);
+    llvm::append_range(bounds, footprint.lastBounds);
+  llvm::append_range(conditions, getBounds(index, bounds, made, conditions));
   made.condition = Condition::join(Condition::All, std::move(conditions));
   // What holds for all threads of the block would make all questions longer. A
   // bound of a loop is not left out, though: it tells which iteration is the

@@ -192,19 +192,21 @@ static Result getCast(Value view, const MemRefAddress &source) {
 }
 
 /// Adds what a subview of `size` elements, `step` apart, promises of its
-/// address along a dimension: that its ends are inside.
+/// address along a dimension: that its ends are inside, if there is an element.
+/// Whoever accesses one knows that there is.
 static void addBounds(MemRefAddress &address, OpFoldResult offset,
                       OpFoldResult size, int64_t step, OpFoldResult extent) {
   std::optional<int64_t> count = getConstantIntValue(size);
-  if (!extent || !count || *count < 1)
+  if (!extent || (count && *count < 1))
     return;
-  LinearIndex first, last;
+  LinearIndex first;
   first.add(offset, 1);
-  last.add(offset, 1);
-  last.constant += multiplyWrapping(*count - 1, step);
+  LinearIndex last = first;
+  last.add(size, step);
+  last.constant -= step;
   if (!first.isConstant())
     address.bounds.push_back({first, extent});
-  if (!last.isConstant() && *count > 1)
+  if (!last.isConstant() && count != 1)
     address.bounds.push_back({last, extent});
 }
 

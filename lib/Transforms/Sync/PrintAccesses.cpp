@@ -101,6 +101,12 @@ void AccessPrinter::print(const AccessFootprint &footprint) {
     os << " times " << extent.stride << " apart";
     if (footprint.basis)
       os << " along " << extent.coordinate;
+    if (extent.clip) {
+      os << " as far as ";
+      print(extent.clip->index);
+      os << " + their number < ";
+      print(extent.clip->extent);
+    }
   }
   for (const AccessFootprint::Bound &bound : footprint.bounds) {
     os << "; 0 <= ";
