@@ -218,18 +218,39 @@ unsigned PointsTo::getRingRoot(OpResult tile) {
   return known->second;
 }
 
-/// True if `value` is one and the same memory, for all threads and at any time
-/// that it is asked for.
+/// True for an operation that makes of the same operands the same, wherever and
+/// whenever it is executed: a view, arithmetic, the one buffer of an allocation
+/// in workgroup memory.
+static bool isFunctionOfOperands(Operation *op) {
+  auto alloc = dyn_cast<memref::AllocOp>(op);
+  bool isBuffer = alloc && isWorkgroupMemory(alloc.getType());
+  return isBuffer || (op->getNumRegions() == 0 && isPure(op));
+}
+
 bool PointsTo::isFixed(Value value) const {
+  auto it = fixed.find(value);
+  if (it == fixed.end())
+    it = fixed.try_emplace(value, computeFixed(value)).first;
+  return it->second;
+}
+
+bool PointsTo::computeFixed(Value value) const {
   if (!scope->isAncestor(value.getParentBlock()->getParentOp()))
     return true;
   Operation *op = value.getDefiningOp();
   if (!op)
-    return value.getParentBlock()->getParentOp() == scope;
+    return value.getParentBlock()->getParentOp() == scope &&
+           uniformity.isUniform(value);
   if (isa<memref::GetGlobalOp, gpu::DynamicSharedMemoryOp>(op) ||
       getTileSource(value))
     return true;
-  return !isInLoop(op, scope) && uniformity.isUniform(value);
+  if (!uniformity.isUniform(value))
+    return false;
+  if (!isInLoop(op, scope))
+    return true;
+  return isFunctionOfOperands(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isFixed(operand); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,13 +76,17 @@ private:
   void solve();
   Target evaluate(Value value, const Node &node) const;
   Target join(Value value, const Node &node) const;
+  /// True if `value` is one and the same, memory or number, for all threads and
+  /// at any time that it is asked for.
   bool isFixed(Value value) const;
+  bool computeFixed(Value value) const;
   bool isKnownAt(const LinearIndex &index, Value value) const;
 
   Operation *scope;
   const UniformityAnalysis &uniformity;
   SmallVectorImpl<MemoryRoot> &roots;
   mutable DominanceInfo dominance;
+  mutable DenseMap<Value, bool> fixed;
   /// Sources mostly behind their users.
   llvm::MapVector<Value, Node> nodes;
   IncomingValues incoming;

@@ -21,9 +21,33 @@
 
 namespace mlir::workgroup {
 
+/// The lesser of two bounds, one of which may not be known.
+static std::optional<int64_t> getLesser(std::optional<int64_t> lhs,
+                                        std::optional<int64_t> rhs) {
+  return lhs && rhs ? std::min(*lhs, *rhs) : lhs ? lhs : rhs;
+}
+
+/// The most that `index` is as an unsigned number, if that is positive as a
+/// signed one, too.
+static std::optional<int64_t> getUnsignedBound(Value index) {
+  std::optional<int64_t> constant = getConstantIntValue(index);
+  if (constant && *constant >= 0)
+    return constant;
+  auto least = index.getDefiningOp<arith::MinUIOp>();
+  return least ? getLesser(getUnsignedBound(least.getLhs()),
+                           getUnsignedBound(least.getRhs()))
+               : std::nullopt;
+}
+
 std::optional<int64_t> getUpperBound(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return constant;
+  // Which upstream's bounds do not follow.
+  if (std::optional<int64_t> bound = getUnsignedBound(cast<Value>(index)))
+    return bound;
+  if (auto least = cast<Value>(index).getDefiningOp<arith::MinSIOp>())
+    return getLesser(getUpperBound(least.getLhs()),
+                     getUpperBound(least.getRhs()));
   // A dimension that is not there has no bound; asking for it is undefined.
   if (auto dim = cast<Value>(index).getDefiningOp<memref::DimOp>())
     if (dim.getSpeculatability() == Speculation::NotSpeculatable)
