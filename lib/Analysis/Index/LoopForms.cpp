@@ -101,7 +101,19 @@ SmallVector<SymbolicForm> LoopForms::getDecisive(Operation *op) {
   std::optional<Span> span = loop ? getSpan(loop) : std::nullopt;
   if (!span)
     return {algebra.makeOpaque(nullptr)};
+  if (std::optional<Form> trips = getTrips(*span))
+    return {*trips};
   return {span->length, span->step};
+}
+
+std::optional<SymbolicForm> LoopForms::getTrips(const Span &span) {
+  if (!isPositive(span.step))
+    return std::nullopt;
+  Form rounded =
+      algebra.add(algebra.add(span.length, span.step, 1, nullptr), Form(-1), 1,
+                  nullptr);
+  return algebra.makeExtremum(/*isMinimum=*/false,
+                              algebra.divide(rounded, span.step), Form(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,8 +250,11 @@ bool LoopForms::isSteady(const KernelLoop *loop) {
              });
     });
   };
-  if (std::optional<Span> span = getSpan(loop))
-    return isFixed(span->length) && isFixed(span->step);
+  if (std::optional<Span> span = getSpan(loop)) {
+    std::optional<Form> trips = getTrips(*span);
+    return (trips && isFixed(*trips)) ||
+           (isFixed(span->length) && isFixed(span->step));
+  }
   std::optional<SymbolicCondition> test = getTest(loop);
   if (!test)
     return false;
@@ -271,11 +286,9 @@ std::optional<int64_t> LoopForms::getNumIterations(const KernelLoop *loop) {
   std::optional<Span> span = getSpan(loop);
   if (std::optional<SymbolicCondition> test = getTest(loop); !span && test)
     return countPassed(*test, loop);
-  if (!span || !span->length.isConstant() || !span->step.isConstant() ||
-      span->step.constant <= 0)
-    return std::nullopt;
-  return std::max<int64_t>(
-      0, llvm::divideCeilSigned(span->length.constant, span->step.constant));
+  std::optional<Form> trips = span ? getTrips(*span) : std::nullopt;
+  return trips && trips->isConstant() ? std::optional(trips->constant)
+                                      : std::nullopt;
 }
 
 bool LoopForms::hasIteration(const KernelLoop *loop) {

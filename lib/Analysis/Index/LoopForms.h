@@ -67,6 +67,9 @@ public:
     SymbolicForm lower, length, step;
   };
   std::optional<Span> getSpan(const KernelLoop *loop);
+  /// How often a loop of that span iterates, which may be the same for threads
+  /// with bounds of their own; nothing if its step may not be positive.
+  std::optional<SymbolicForm> getTrips(const Span &span);
   /// What `loop`, which counts, has got to; nothing if that is not known.
   std::optional<SymbolicForm> getCounter(const KernelLoop *loop);
   /// What decides how often `op`, a loop that counts, iterates.
