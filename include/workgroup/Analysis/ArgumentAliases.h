@@ -34,6 +34,10 @@ public:
   /// are: as far as is in sight, the host does not compute it.
   bool isFree(BlockArgument argument) const;
 
+  /// The constant that all launches in sight pass for `argument`, of a kernel;
+  /// null if there is none.
+  Attribute getConstant(BlockArgument argument) const;
+
   /// True if `value`, of the host, is not computed there: what a caller out of
   /// sight passes, what is loaded, or an extent of what such a caller passes.
   bool isChosen(Value value) const;

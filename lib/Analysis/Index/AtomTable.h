@@ -58,6 +58,8 @@ public:
   const std::array<std::optional<int64_t>, 3> &getGrid() const {
     return sizes.grid;
   }
+  /// What all launches pass for an argument of the kernel.
+  const ArgumentAliases &getArguments() const { return arguments; }
   ArrayRef<std::unique_ptr<SymbolicAtom>> getAtoms() const { return atoms; }
   const KernelLoops &getLoops() const { return loops; }
   const UniformityAnalysis &getUniformity(UniformityUnit unit) const {

@@ -17,7 +17,6 @@
 #include "Support/IncomingValues.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -234,6 +233,45 @@ SymbolicForm SymbolicTranslator::translateExtent(Value memref, int64_t dim) {
   return algebra.ofAtom(std::move(atom));
 }
 
+/// A constant of a memref's type; nothing if it is dynamic.
+static std::optional<int64_t> getStatic(int64_t number) {
+  return ShapedType::isDynamic(number) ? std::nullopt : std::optional(number);
+}
+
+/// The offset, an extent or a stride of the memref that `op` takes apart. A
+/// dynamic layout is known where rows follow each other.
+std::optional<SymbolicForm>
+SymbolicTranslator::translateMetadata(memref::ExtractStridedMetadataOp op,
+                                      unsigned result) {
+  MemRefType type = op.getSource().getType();
+  unsigned rank = type.getRank();
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (result == 0 || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  std::optional<int64_t> number;
+  if (result == 1)
+    number = getStatic(offset);
+  else if (result < 2 + rank)
+    return getExtent(op.getSource(), result - 2);
+  else
+    number = getStatic(strides[result - 2 - rank]);
+  if (number)
+    return SymbolicForm(*number);
+  if (result == 1 || !type.getLayout().isIdentity())
+    return std::nullopt;
+  Form stride = 1;
+  for (unsigned dim = result - 2 - rank + 1; dim < rank; ++dim)
+    stride = algebra.multiply(stride, getExtent(op.getSource(), dim));
+  return stride;
+}
+
+SymbolicForm SymbolicTranslator::getExtent(Value memref, int64_t dim) {
+  auto type = cast<MemRefType>(memref.getType());
+  return type.isDynamicDim(dim) ? translateExtent(memref, dim)
+                                : SymbolicForm(type.getDimSize(dim));
+}
+
 /// What a loop leaves behind, by how often it iterates.
 SymbolicForm SymbolicTranslator::translateLoopResult(scf::ForOp counted,
                                                      OpResult result) {
@@ -241,15 +279,12 @@ SymbolicForm SymbolicTranslator::translateLoopResult(scf::ForOp counted,
   std::optional<LoopForms::Span> span;
   if (loop)
     span = loopForms.getSpan(loop);
-  if (!span || !isPositive(span->step))
+  std::optional<Form> trips = span ? loopForms.getTrips(*span) : std::nullopt;
+  if (!trips)
     return algebra.makeOpaque(result);
   BlockArgument argument =
       counted.getRegionIterArgs()[result.getResultNumber()];
-  Form iterations = algebra.divide(
-      algebra.add(algebra.add(span->length, span->step, 1, nullptr), Form(-1),
-                  1, nullptr),
-      span->step);
-  iterations = algebra.makeExtremum(/*isMinimum=*/false, iterations, Form(0));
+  Form iterations = *trips;
   Form initial = values.getForm(counted.getTiedLoopInit(argument)->get());
   if (iterations == Form(0))
     return initial;
@@ -277,6 +312,10 @@ SymbolicForm SymbolicTranslator::translateResult(OpResult result) {
   if (auto dim = dyn_cast<memref::DimOp>(op))
     if (std::optional<int64_t> number = dim.getConstantIndex())
       return translateExtent(dim.getSource(), *number);
+  if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
+    if (std::optional<Form> form =
+            translateMetadata(metadata, result.getResultNumber()))
+      return *form;
   if (auto counted = dyn_cast<scf::ForOp>(op))
     return translateLoopResult(counted, result);
   return algebra.makeOpaque(result);
@@ -304,7 +343,11 @@ static bool isOnlyCopied(Operation *op) {
 
 SymbolicForm SymbolicTranslator::translate(Value value) {
   IntegerAttr constant;
-  if (matchPattern(value, m_Constant(&constant)))
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && value.getType().isIntOrIndex())
+    constant = dyn_cast_or_null<IntegerAttr>(
+        algebra.getArguments().getConstant(argument));
+  if (constant || matchPattern(value, m_Constant(&constant)))
     return value.getType().isInteger(1)
                ? Form(int64_t(!constant.getValue().isZero()))
                : algebra.makeConstant(constant.getValue(), value);
@@ -312,7 +355,7 @@ SymbolicForm SymbolicTranslator::translate(Value value) {
     return algebra.makeOpaque(value);
   if (std::optional<Form> id = translateId(value))
     return *id;
-  if (auto argument = dyn_cast<BlockArgument>(value))
+  if (argument)
     return translateArgument(argument);
   Operation *op = value.getDefiningOp();
   if (std::optional<Form> form = translateArith(op)) {

@@ -18,6 +18,7 @@
 #include "CarriedForms.h"
 #include "DivisionForms.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::workgroup {
@@ -45,6 +46,9 @@ private:
   Form translateSelect(arith::SelectOp op);
   Form translateArgument(BlockArgument argument);
   Form translateExtent(Value memref, int64_t dim);
+  Form getExtent(Value memref, int64_t dim);
+  std::optional<Form> translateMetadata(memref::ExtractStridedMetadataOp op,
+                                        unsigned result);
   Form translateResult(OpResult result);
   Form translateLoopResult(scf::ForOp counted, OpResult result);
   Form translateBranchResult(scf::IfOp op, unsigned result);

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/SetVector.h"
@@ -81,6 +82,20 @@ bool ArgumentAliases::isFree(BlockArgument argument) const {
     return isChosen(passed) &&
            llvm::count(launch.getKernelOperands(), passed) == 1;
   });
+}
+
+Attribute ArgumentAliases::getConstant(BlockArgument argument) const {
+  FunctionOpInterface function = getEntry(argument);
+  Attribute common;
+  for (gpu::LaunchFuncOp launch : getLaunches(function)) {
+    Value passed = launch.getKernelOperand(argument.getArgNumber());
+    Attribute constant;
+    if (!matchPattern(passed, m_Constant(&constant)) ||
+        (common && common != constant))
+      return {};
+    common = constant;
+  }
+  return common;
 }
 
 /// The memref that a tensor map is of, as far as its making is in sight.

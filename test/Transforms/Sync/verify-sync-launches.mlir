@@ -487,3 +487,58 @@ gpu.module @few {
   }
 }
 }
+
+// -----
+
+// Constants that all launches pass are known in the kernel: how far a loop goes, by which steps, and where it writes ...
+module attributes {gpu.container_module} {
+func.func @main(%x: memref<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @constants::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %c0 : index, %c64 : index, %c32 : index)
+  gpu.launch_func @constants::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %c0 : index, %c64 : index, %c32 : index)
+  return
+}
+gpu.module @constants {
+  gpu.func @k(%x: memref<32xf32> {llvm.noalias}, %from: index, %to: index, %step: index) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    scf.for %i = %from to %to step %step {
+      %u = arith.addi %i, %t : index
+      %v = memref.load %x[%t] : memref<32xf32>
+      memref.store %v, %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+}
+
+// -----
+
+// ... but not if one of them passes another.
+module attributes {gpu.container_module} {
+func.func @main(%x: memref<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c31 = arith.constant 31 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch_func @constants::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %c0 : index, %c64 : index, %c32 : index)
+  gpu.launch_func @constants::@k blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%x : memref<32xf32>, %c0 : index, %c64 : index, %c31 : index)
+  return
+}
+gpu.module @constants {
+  gpu.func @k(%x: memref<32xf32> {llvm.noalias}, %from: index, %to: index, %step: index) workgroup(%S: memref<64xf32, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    scf.for %i = %from to %to step %step {
+      %u = arith.addi %i, %t : index
+      %v = memref.load %x[%t] : memref<32xf32>
+      // expected-note @below {{the other access}}
+      // expected-warning @below {{possible data race on workgroup memory}}
+      memref.store %v, %S[%u] : memref<64xf32, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+}
