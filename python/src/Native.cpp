@@ -140,7 +140,8 @@ static void bindSync(nb::module_ &m) {
       .def_ro("name", &SyncRecord::kernel)
       .def_ro("location", &SyncRecord::location)
       .def_ro("verdict", &SyncRecord::verdict)
-      .def_ro("findings", &SyncRecord::findings);
+      .def_ro("findings", &SyncRecord::findings)
+      .def_ro("assumes_in_bounds", &SyncRecord::assumesInBounds);
 }
 
 using Choose = std::optional<

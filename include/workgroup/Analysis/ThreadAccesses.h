@@ -31,12 +31,14 @@ class ThreadAccesses {
 public:
   /// `arguments` says which arguments overlap. A copy or a linalg operation
   /// that `uniformity` has the whole block execute on the same memory is the
-  /// block's.
+  /// block's. Unless `areInBounds`, footprints have no bounds.
   ThreadAccesses(Operation *scope, const UniformityAnalysis &uniformity,
-                 const ArgumentAliases &arguments);
+                 const ArgumentAliases &arguments, bool areInBounds = true);
 
   /// In program order; those of one operation next to each other.
   ArrayRef<ThreadAccess> getAccesses() const { return accesses; }
+  /// True if it is promised of some access that it is in bounds.
+  bool hasBounds() const;
   unsigned getNumRoots() const { return roots.size(); }
   const MemoryRoot &getRoot(unsigned number) const { return roots[number]; }
 

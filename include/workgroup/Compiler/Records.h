@@ -191,6 +191,8 @@ struct SyncRecord {
   /// `SAFE` or the gravest of the findings.
   std::string verdict;
   std::vector<SyncFindingRecord> findings;
+  /// It is safe if all accesses are in bounds, and not known to be otherwise.
+  bool assumesInBounds = false;
 };
 
 } // namespace mlir::workgroup

@@ -78,6 +78,8 @@ struct SyncReport {
   LocationAttr location;
   SyncVerdict verdict = SyncVerdict::Safe;
   std::vector<SyncFinding> findings;
+  /// It is safe if all accesses are in bounds, and not known to be otherwise.
+  bool assumesInBounds = false;
 };
 
 /// A pair of accesses that a barrier orders.

@@ -43,7 +43,8 @@ static bool mayRootsOverlap(const MemoryRoot &lhs, const MemoryRoot &rhs,
 
 ThreadAccesses::ThreadAccesses(Operation *scope,
                                const UniformityAnalysis &uniformity,
-                               const ArgumentAliases &arguments) {
+                               const ArgumentAliases &arguments,
+                               bool areInBounds) {
   roots.emplace_back(); // what is not known
   auto mayBeOne = [&](const ThreadAccess &lhs, const ThreadAccess &rhs) {
     return mayAlias(lhs, rhs);
@@ -53,6 +54,18 @@ ThreadAccesses::ThreadAccesses(Operation *scope,
     for (unsigned lhs = 1; lhs < rhs; ++lhs)
       if (mayRootsOverlap(roots[lhs], roots[rhs], arguments))
         overlaps.insert({lhs, rhs});
+  for (ThreadAccess &access : accesses)
+    if (access.footprint && !areInBounds) {
+      access.footprint->bounds.clear();
+      access.footprint->lastBounds.clear();
+    }
+}
+
+bool ThreadAccesses::hasBounds() const {
+  return llvm::any_of(accesses, [](const ThreadAccess &access) {
+    return access.footprint && !(access.footprint->bounds.empty() &&
+                                 access.footprint->lastBounds.empty());
+  });
 }
 
 static bool mayBeSame(MemorySpace lhs, MemorySpace rhs) {

@@ -58,6 +58,7 @@ SyncRecord describeSync(const SyncReport &report) {
   record.kernel = toUTF8(report.kernel);
   record.location = getSourceLocation(report.location);
   record.verdict = getVerdictName(report.verdict);
+  record.assumesInBounds = report.assumesInBounds;
   for (const SyncFinding &finding : report.findings) {
     SyncFindingRecord &found = record.findings.emplace_back();
     found.verdict = getVerdictName(finding.verdict);

@@ -86,9 +86,10 @@ static bool mayArrive(Operation *op) {
   }
 }
 
-KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses)
+KernelSync::KernelSync(Operation *scope, const SyncAnalyses &analyses,
+                       bool areInBounds)
     : scope(scope), analyses(analyses), loops(scope),
-      accesses(scope, analyses.block, analyses.arguments),
+      accesses(scope, analyses.block, analyses.arguments, areInBounds),
       conflicts(scope, accesses, loops, analyses.block, analyses.warp,
                 analyses.arguments) {
   auto isNamed = [](NVVM::BarrierOp barrier) {

@@ -49,7 +49,9 @@ struct SyncAnalyses {
 /// to order.
 class KernelSync {
 public:
-  KernelSync(Operation *scope, const SyncAnalyses &analyses);
+  /// What follows from accesses being in bounds is known if `areInBounds`.
+  KernelSync(Operation *scope, const SyncAnalyses &analyses,
+             bool areInBounds = true);
 
   /// A kernel as barriers of the block, or of warps, see it, as it is now; or
   /// the region of `part`, as barriers of the block's part see it.

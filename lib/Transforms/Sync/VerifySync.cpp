@@ -83,7 +83,18 @@ static void remarkSameValues(KernelSync &kernel) {
   }
 }
 
-static SyncReport report(Operation *scope, const SyncAnalyses &analyses) {
+/// True if `kernel`, which is safe, is known to be so only as all accesses are
+/// in bounds.
+static bool needsBounds(const KernelSync &kernel,
+                        const SyncAnalyses &analyses) {
+  if (!kernel.getAccesses().hasBounds())
+    return false;
+  KernelSync unbounded(kernel.getScope(), analyses, /*areInBounds=*/false);
+  return !verifyKernel(unbounded).empty();
+}
+
+static SyncReport report(Operation *scope, const SyncAnalyses &analyses,
+                         bool tellsAssumptions) {
   KernelSync kernel(scope, analyses);
   SyncReport report;
   report.kernel = getScopeName(scope).str();
@@ -92,6 +103,8 @@ static SyncReport report(Operation *scope, const SyncAnalyses &analyses) {
   for (const SyncFinding &finding : report.findings)
     report.verdict = std::max(report.verdict, finding.verdict);
   remarkSameValues(kernel);
+  if (tellsAssumptions && report.verdict == SyncVerdict::Safe)
+    report.assumesInBounds = needsBounds(kernel, analyses);
   return report;
 }
 
@@ -109,7 +122,7 @@ LogicalResult verifySync(Operation *root, const SyncOptions &options,
   analyses.entersCalls = true;
   bool hasFailed = false;
   for (Operation *scope : scopes) {
-    SyncReport found = report(scope, analyses);
+    SyncReport found = report(scope, analyses, reports != nullptr);
     hasFailed |= failed(emitFindings(found.findings, options));
     if (reports)
       reports->push_back(std::move(found));

@@ -77,7 +77,8 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
     if static.rendered:
         print(static.rendered, file=sys.stderr)
     for kernel in static.kernels:
-        print(f"{kernel.name}: {kernel.verdict}")
+        provided = ", provided accesses are in bounds" if kernel.assumes_in_bounds else ""
+        print(f"{kernel.name}: {kernel.verdict}{provided}")
     told: set[str] = set()
     for order, report in dynamic:
         # Mostly the same is found in both orders.

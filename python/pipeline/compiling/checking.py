@@ -42,12 +42,17 @@ class SyncFinding:
 @counterpart("SyncVerdict")
 @dataclass(frozen=True, slots=True)
 class KernelVerdict:
-    """What is known of one kernel: ``SAFE``, or the gravest of the findings."""
+    """What is known of one kernel: ``SAFE``, or the gravest of the findings.
+
+    ``assumes_in_bounds``: it is safe if all accesses are in bounds (of views and of each dimension
+    of a memref), as the program promises, and not known to be safe otherwise.
+    """
 
     name: str
     verdict: Verdict
     location: Location
     findings: tuple[SyncFinding, ...]
+    assumes_in_bounds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
