@@ -43,6 +43,11 @@ struct SymbolicFootprint {
   bool operator==(const SymbolicFootprint &other) const;
 };
 
+/// Makes `footprint` that in the iteration `iteration` of `loop`; false if that
+/// is not known.
+bool setIteration(SymbolicIndex &index, SymbolicFootprint &footprint,
+                  const KernelLoop *loop, int64_t iteration);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_ANALYSIS_CONFLICT_SYMBOLICFOOTPRINT_H

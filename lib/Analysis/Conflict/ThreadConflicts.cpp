@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ThreadConflicts.h"
+#include "IterationCases.h"
 #include "ThreadConflictQuery.h"
 #include "ThreadTables.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -72,7 +73,26 @@ Conflict ThreadConflicts::decide(const Footprint &first,
   PairRelation rest = relation;
   bool isApart = takeIterations(lhs, rhs, rest) &&
                  !ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
-  return isApart ? Conflict() : conflict;
+  return isApart ? Conflict() : decideByIterations(first, second, relation, conflict);
+}
+
+/// The conflict of `first` and `second`, which is `conflict` as far as is known
+/// for all iterations at once.
+Conflict ThreadConflicts::decideByIterations(const Footprint &first,
+                                             const Footprint &second,
+                                             const PairRelation &relation,
+                                             const Conflict &conflict) {
+  auto decideCase = [&](const Footprint &lhs, const Footprint &rhs,
+                        const PairRelation &rest) {
+    return ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
+  };
+  std::optional<Conflict> found =
+      IterationCases(index, decideCase).decide(first, second, relation);
+  // Ends of loops, and branches, are not looked at in given iterations.
+  bool isAny = relation.ends.empty() && relation.iterations.empty() &&
+               relation.avoided.empty();
+  bool isDecided = found && (!*found || isAny);
+  return isDecided ? *found : conflict;
 }
 
 /// Takes certainty from a conflict in a block of unknown size, which may not

@@ -130,6 +130,10 @@ private:
                    const PairRelation &relation);
   const Conflict &decideTwins(unsigned first, unsigned second,
                               const PairRelation &relation);
+  Conflict decideByIterations(const SymbolicFootprint &first,
+                              const SymbolicFootprint &second,
+                              const PairRelation &relation,
+                              const Conflict &conflict);
   Conflict decide(const SymbolicFootprint &first,
                   const SymbolicFootprint &second,
                   const PairRelation &relation);

@@ -40,6 +40,20 @@ bool Footprint::operator==(const Footprint &other) const {
          });
 }
 
+bool setIteration(SymbolicIndex &index, Footprint &footprint,
+                  const KernelLoop *loop, int64_t iteration) {
+  auto set = [&](auto &part) {
+    auto there = substitute(index, part, loop, Form(iteration));
+    if (there)
+      part = std::move(*there);
+    return there.has_value();
+  };
+  return llvm::all_of(footprint.coordinates, set) &&
+         llvm::all_of(footprint.box,
+                      [&](auto &extent) { return set(extent.count); }) &&
+         set(footprint.condition);
+}
+
 /// Makes boxes that go down go up from their last place.
 static void makeAscending(Footprint &footprint) {
   for (Footprint::Extent &extent : footprint.box) {
@@ -287,22 +301,6 @@ unsigned ThreadConflicts::intern(Footprint made) {
   footprints.push_back(std::move(made));
   footprintsByHash.emplace(hash, footprints.size() - 1);
   return footprints.size() - 1;
-}
-
-/// Makes `footprint` that in the iteration `iteration` of `loop`; false if that
-/// is not known.
-static bool setIteration(SymbolicIndex &index, Footprint &footprint,
-                         const KernelLoop *loop, int64_t iteration) {
-  auto set = [&](auto &part) {
-    auto there = substitute(index, part, loop, Form(iteration));
-    if (there)
-      part = std::move(*there);
-    return there.has_value();
-  };
-  return llvm::all_of(footprint.coordinates, set) &&
-         llvm::all_of(footprint.box,
-                      [&](auto &extent) { return set(extent.count); }) &&
-         set(footprint.condition);
 }
 
 /// Takes the iterations that `relation` gives as numbers out of it, into the

@@ -52,46 +52,11 @@ static SymbolicForm divideExactly(SymbolicForm form, int64_t factor) {
   return form;
 }
 
-/// Any order of forms that is the same in each run.
-static bool comesBefore(const SymbolicForm &lhs, const SymbolicForm &rhs) {
-  if (lhs.constant != rhs.constant)
-    return lhs.constant < rhs.constant;
-  return std::lexicographical_compare(
-      lhs.terms.begin(), lhs.terms.end(), rhs.terms.begin(), rhs.terms.end(),
-      [](auto left, auto right) {
-        return std::pair(left.first->number, left.second) <
-               std::pair(right.first->number, right.second);
-      });
-}
-
-SymbolicForm BitForms::translateFunction(Operation *op, const Form &lhs,
-                                         const Form &rhs) {
-  BinaryFn fn = getBinaryFn(op);
-  Value value = op->getResult(0);
-  unsigned width = getWidth(value.getType());
-  if (!fn || width == 0)
-    return algebra.makeOpaque(value);
-  if (lhs.isConstant() && rhs.isConstant()) {
-    Number number = fn(lhs.constant, rhs.constant, width);
-    return number ? algebra.makeConstant(APInt(64, wrap(*number, width), true),
-                                         value)
-                  : algebra.makeOpaque(value);
-  }
-  Atom atom;
-  atom.kind = Atom::Function;
-  atom.op = op;
-  atom.operands = {lhs, rhs};
-  bool isSymmetric = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
-  if (isSymmetric && comesBefore(rhs, lhs))
-    std::swap(atom.operands[0], atom.operands[1]);
-  return algebra.ofAtom(std::move(atom));
-}
-
 /// Of `or` and `xor`: bits that one side has and the other has not are a sum.
 SymbolicForm BitForms::translateMixture(Operation *op, Form lhs, Form rhs) {
   Value value = op->getResult(0);
   if (lhs.isConstant() && rhs.isConstant())
-    return translateFunction(op, lhs, rhs);
+    return algebra.apply(op, lhs, rhs);
   int64_t common = std::min(getPowerOfTwo(lhs), getPowerOfTwo(rhs));
   if (common > 1)
     return algebra.multiply(translateMixture(op, divideExactly(lhs, common),
@@ -116,9 +81,9 @@ SymbolicForm BitForms::translateMixture(Operation *op, Form lhs, Form rhs) {
       return algebra.add(lhs, rhs, 1, value);
     if (low.constant == mask)
       return isa<arith::OrIOp>(op) ? lhs : algebra.add(lhs, rhs, -1, value);
-    return algebra.add(high, translateFunction(op, low, rhs), 1, value);
+    return algebra.add(high, algebra.apply(op, low, rhs), 1, value);
   }
-  return translateFunction(op, lhs, rhs);
+  return algebra.apply(op, lhs, rhs);
 }
 
 SymbolicForm BitForms::translate(Operation *op) {
@@ -145,7 +110,7 @@ SymbolicForm BitForms::translate(Operation *op) {
   }
   if (isa<arith::OrIOp, arith::XOrIOp>(op))
     return translateMixture(op, lhs, rhs);
-  return translateFunction(op, lhs, rhs);
+  return algebra.apply(op, lhs, rhs);
 }
 
 } // namespace mlir::workgroup

@@ -26,9 +26,6 @@ public:
       : algebra(algebra), values(values), wraps(wraps) {}
 
   SymbolicForm translate(Operation *op);
-  /// The function `op` of two numbers, as an atom if these are not constant.
-  SymbolicForm translateFunction(Operation *op, const SymbolicForm &lhs,
-                                 const SymbolicForm &rhs);
 
 private:
   using Form = SymbolicForm;

@@ -48,7 +48,7 @@ SymbolicForm DivisionForms::translate(Operation *op) {
       return *form;
   // Other divisions round in other directions.
   if (!isDivisor(rhs) && !values.isNonNegativeAt(rhs, op))
-    return bits.translateFunction(op, lhs, rhs);
+    return algebra.apply(op, lhs, rhs);
   bool isFloor =
       isa<arith::FloorDivSIOp>(op) || values.isNonNegativeAt(lhs, op);
   bool isCeiling =
@@ -56,7 +56,7 @@ SymbolicForm DivisionForms::translate(Operation *op) {
   if (isa<arith::DivSIOp, arith::RemSIOp>(op) && !isFloor && !isOfChoice(lhs))
     return translateRounded(op, lhs, rhs);
   if (!(isFloor || isCeiling))
-    return bits.translateFunction(op, lhs, rhs);
+    return algebra.apply(op, lhs, rhs);
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op)) {
     Form raised =
         algebra.add(algebra.add(lhs, rhs, 1, value), Form(-1), 1, value);

@@ -13,6 +13,8 @@
 
 #include "FormAlgebra.h"
 #include "Analysis/Integers/CheckedArithmetic.h"
+#include "Analysis/Integers/IntegerArithmetic.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -226,6 +228,45 @@ SymbolicForm FormAlgebra::getWarpId() {
 
 SymbolicForm FormAlgebra::getLane() {
   return remainder(getLinearThreadId(), SymbolicForm(kWarpSize));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Any order of forms that is the same in each run.
+static bool comesBefore(const SymbolicForm &lhs, const SymbolicForm &rhs) {
+  if (lhs.constant != rhs.constant)
+    return lhs.constant < rhs.constant;
+  return std::lexicographical_compare(
+      lhs.terms.begin(), lhs.terms.end(), rhs.terms.begin(), rhs.terms.end(),
+      [](auto left, auto right) {
+        return std::pair(left.first->number, left.second) <
+               std::pair(right.first->number, right.second);
+      });
+}
+
+SymbolicForm FormAlgebra::apply(Operation *op, const Form &lhs,
+                                const Form &rhs) {
+  BinaryFn fn = getBinaryFn(op);
+  Value value = op->getResult(0);
+  unsigned width = getWidth(value.getType());
+  if (!fn || width == 0)
+    return makeOpaque(value);
+  if (lhs.isConstant() && rhs.isConstant()) {
+    Number number = fn(lhs.constant, rhs.constant, width);
+    return number ? makeConstant(APInt(64, wrap(*number, width), true),
+                                         value)
+                  : makeOpaque(value);
+  }
+  Atom atom;
+  atom.kind = Atom::Function;
+  atom.op = op;
+  atom.operands = {lhs, rhs};
+  bool isSymmetric = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+  if (isSymmetric && comesBefore(rhs, lhs))
+    std::swap(atom.operands[0], atom.operands[1]);
+  return ofAtom(std::move(atom));
 }
 
 } // namespace mlir::workgroup

@@ -37,6 +37,10 @@ public:
   /// `lhs` if `condition` holds, else `rhs`.
   SymbolicForm select(const SymbolicCondition &condition,
                       const SymbolicForm &lhs, const SymbolicForm &rhs);
+  /// The result of `op`, a binary function of numbers that is not linear, for
+  /// these operands.
+  SymbolicForm apply(Operation *op, const SymbolicForm &lhs,
+                     const SymbolicForm &rhs);
   /// `number`, if sums with it are far from overflowing; else what `value` is.
   SymbolicForm makeConstant(const APInt &number, Value value);
 

@@ -32,8 +32,7 @@ static std::optional<SymbolicForm> substitute(FormAlgebra &algebra,
   }
   if (atom->kind == Atom::Iteration && atom->loop == loop)
     return iterations;
-  if (atom->isLeaf() || atom->kind == Atom::Total ||
-      atom->kind == Atom::Select || atom->kind == Atom::Function)
+  if (atom->isLeaf() || atom->kind == Atom::Total)
     return std::nullopt;
   std::optional<Form> lhs =
       substitute(algebra, atom->operands[0], loop, iterations);
@@ -46,6 +45,19 @@ static std::optional<SymbolicForm> substitute(FormAlgebra &algebra,
     return algebra.divide(*lhs, *rhs);
   case Atom::Product:
     return algebra.multiply(*lhs, *rhs);
+  case Atom::Select:
+    if (auto condition =
+            substitute(algebra, atom->condition, loop, iterations))
+      return algebra.select(*condition, *lhs, *rhs);
+    return std::nullopt;
+  case Atom::Function: {
+    Form result = algebra.apply(atom->op, *lhs, *rhs);
+    // Where it is not defined, nothing is known, and in no iteration.
+    bool isUnknown = llvm::any_of(result.terms, [](auto term) {
+      return term.first->kind == Atom::Opaque;
+    });
+    return isUnknown ? std::nullopt : std::optional(result);
+  }
   default:
     return algebra.makeExtremum(atom->kind == Atom::Minimum, *lhs, *rhs);
   }
