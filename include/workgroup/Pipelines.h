@@ -118,6 +118,10 @@ struct ToNVVMPipelineOptions
       llvm::cl::desc("Reject barriers in divergent control flow"),
       llvm::cl::init(true)};
   AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
+  PassOptions::Option<bool> assertBounds{
+      *this, "assert-bounds",
+      llvm::cl::desc("Assert that accesses and views are in bounds"),
+      llvm::cl::init(false)};
 };
 
 /// From operations of linalg to a private function for each kernel, which the

@@ -385,6 +385,7 @@ LogicalResult Compilation::lowerToNVVM() {
   pipeline.chip = options.chip;
   pipeline.verifyBarriers = options.verifyBarriers;
   pipeline.assumeDistinctArguments = areArgumentsDistinct;
+  pipeline.assertBounds = options.assertBounds;
   if (failed(lower([&](OpPassManager &manager) {
         buildToNVVMPipeline(manager, pipeline, &report);
       })))

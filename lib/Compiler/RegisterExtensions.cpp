@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Extensions of dialects that are loaded with them: conversions to LLVM,
-// operations of the transform dialect, translations to LLVM IR. A list, as in
+// operations of the transform dialect, checks at run time, translations to LLVM IR. A list, as in
 // RegisterDialects.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +34,7 @@
 #include "mlir/Dialect/GPU/TransformOps/GPUTransformOps.h"
 #include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
 #include "mlir/Dialect/MemRef/TransformOps/MemRefTransformOps.h"
+#include "mlir/Dialect/MemRef/Transforms/RuntimeOpVerification.h"
 #include "mlir/Dialect/NVGPU/TransformOps/NVGPUTransformOps.h"
 #include "mlir/Dialect/SCF/TransformOps/SCFTransformOps.h"
 #include "mlir/Dialect/SparseTensor/TransformOps/SparseTensorTransformOps.h"
@@ -102,6 +103,7 @@ static void registerTranslations(DialectRegistry &registry) {
 void registerUpstreamExtensions(DialectRegistry &registry) {
   registerConversionsToLLVM(registry);
   func::registerInlinerExtension(registry);
+  memref::registerRuntimeVerifiableOpInterfaceExternalModels(registry);
   registerTransformOperations(registry);
   registerTranslations(registry);
 }

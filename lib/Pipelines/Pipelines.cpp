@@ -204,6 +204,8 @@ void buildToNVVMPipeline(OpPassManager &pm,
   verify.assumeBufferAlignment = 16;
   verify.assumeDistinctArguments = options.assumeDistinctArguments;
   addVerification(pm, verify, report);
+  if (options.assertBounds)
+    pm.addNestedPass<gpu::GPUModuleOp>(createAssertBoundsPass());
   pm.addPass(
       createFlattenKernelArgumentsPass(report ? &report->signatures : nullptr));
   buildKernelLowering(pm.nest<gpu::GPUModuleOp>());

@@ -66,6 +66,9 @@ struct CompileOptions {
   /// Prove that threads do not race, and reject barriers in divergent control
   /// flow.
   bool verifyBarriers = true;
+  /// Have kernels assert that accesses and views are in bounds, as pass
+  /// `workgroup-assert-bounds` does.
+  bool assertBounds = false;
   /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
   /// them: `reuse=never from-spaces=1:workgroup`. What has an option of its own
   /// here is not among them.

@@ -12,6 +12,30 @@
 include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
 
+def AssertBoundsPass : Pass<"workgroup-assert-bounds", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Assert that accesses and views in kernels are in bounds";
+  let description = [{
+    Puts a `cf.assert` before each access to a memref, and each view of one, that
+    promises something of its bounds: an index lies in its dimension, a
+    `memref.subview` in its source, a vector that says so in its row. On the emulator
+    one that fails is the finding `assertion`; on a GPU it ends the launch. That is
+    more than the emulator sees by itself, for which all bytes of a buffer are one: a
+    slice that goes on into the next row is in the buffer. It is what
+    `workgroup-verify-sync` takes for granted where a kernel is safe provided that
+    accesses are in bounds.
+
+    Asserted are operations of memref, by upstream's interface for run-time
+    verification, `vector.load` and `vector.store` (their first element: they may go on
+    into the next row), and `vector.transfer_read` and `vector.transfer_write` without a
+    mask. Asynchronous copies and matrices of warps are not.
+
+    A second run asserts everything once more. Example:
+    `test/Transforms/NVVM/assert-bounds.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect"];
+}
+
 def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {
   let summary = "Attach `#nvvm.target` to every GPU module";
   let description = [{

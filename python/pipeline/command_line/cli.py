@@ -126,6 +126,7 @@ def _compile(options: argparse.Namespace) -> int:
                 schedule=_schedule(options.schedule),
                 sync=options.sync,
                 verify=not options.no_verify,
+                assert_bounds=options.assert_bounds,
                 memory_options=options.memory_options,
                 until=until,
                 keep_texts=options.save_temps is not None,
@@ -280,6 +281,7 @@ def _run(options: argparse.Namespace) -> int:
                 schedule=_schedule(options.schedule),
                 sync=options.sync,
                 verify=not options.no_verify,
+                assert_bounds=options.assert_bounds,
                 until="llvm",
                 color=_use_color("auto"),
             )
@@ -314,6 +316,7 @@ def _check(options: argparse.Namespace) -> int:
                 schedule=_schedule(options.schedule),
                 sync=sync,
                 verify=False,
+                assert_bounds=True,
                 until="llvm",
                 color=_use_color("auto"),
             )

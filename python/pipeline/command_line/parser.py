@@ -102,6 +102,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="accept data races, and barriers in divergent control flow",
     )
+    _add_assert_bounds(parser)
     parser.add_argument(
         "--memory-options",
         metavar="OPTIONS",
@@ -119,6 +120,15 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour of errors"
+    )
+
+
+def _add_assert_bounds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--assert-bounds",
+        action="store_true",
+        help="have kernels assert that indices lie in their dimensions, and slices in what they "
+        "are slices of",
     )
 
 
@@ -156,6 +166,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--sync", metavar="insert|keep|minimize", default="insert", help="as for compile"
     )
     parser.add_argument("--no-verify", action="store_true", help="as for compile")
+    _add_assert_bounds(parser)
 
 
 def _add_check_options(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,7 @@ def compile(
     schedule: str | Path | None = None,
     sync: Sync = "insert",
     verify: bool = True,
+    assert_bounds: bool = False,
     memory_options: str = "",
     until: Stage = "ptx",
     keep_texts: bool = False,
@@ -51,6 +52,9 @@ def compile(
         pass add what its own rewrite needs.
     verify: reject kernels whose threads race, and barriers that not all threads of a block reach
         together; warn of what is not decided. False is an UnverifiedWarning.
+    assert_bounds: have kernels assert that indices lie in their dimensions, and slices in what
+        they are slices of: an :class:`AssertionFailure` on the emulator, the end of the launch on
+        a GPU. Kernels are slower by that.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
@@ -85,6 +89,7 @@ def compile(
         use_own_schedule=schedule != "none",
         sync=sync,
         verify=verify,
+        assert_bounds=assert_bounds,
         memory_options=memory_options,
         until=until,
         keep_texts=keep_texts,
@@ -213,6 +218,7 @@ def _options(request: Request) -> _native.CompileOptions:
     if request.schedule:
         options.schedule = _native.SourceText(*request.schedule)
     options.use_own_schedule = request.use_own_schedule
+    options.assert_bounds = request.assert_bounds
     options.memory_options = request.memory_options
     options.sync = request.sync
     options.verify_barriers = request.verify

@@ -25,6 +25,7 @@ class Request(NamedTuple):
     chip: str | None = None
     sync: Sync = "insert"
     verify: bool = True
+    assert_bounds: bool = False
     memory_options: str = ""
     until: Stage = "ptx"
     checks_sync: bool = False
