@@ -17,6 +17,7 @@
 #include "mlir/IR/Matchers.h"
 #include "workgroup/Support/Kernel.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -47,12 +48,52 @@ void AccessCollector::collect() {
   });
 }
 
-/// True if what is stored of `type` at two places that overlap is at the same:
+/// True for an element that two places which overlap both have as a whole:
 /// places are multiples of its size.
 static bool isAligned(Type type) {
   return type.isIndex() ||
          (type.isIntOrFloat() && llvm::isPowerOf2_64(llvm::divideCeil(
                                      type.getIntOrFloatBitWidth(), 8)));
+}
+
+/// The element that all of `value`, a vector, are; else null.
+static Value getOnlyElement(Value value) {
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  Value source = broadcast ? broadcast.getSource() : Value();
+  return source && !isa<VectorType>(source.getType()) ? source : Value();
+}
+
+static bool isSplat(Value value) {
+  SplatElementsAttr constant;
+  return getOnlyElement(value) || matchPattern(value, m_Constant(&constant));
+}
+
+/// True if places that threads store vectors at by `access` are the same, or
+/// have no element in common: multiples of the vector's length apart.
+bool AccessCollector::isOfMultiples(const ThreadAccess &access) {
+  if (!access.footprint || !access.footprint->box.empty() ||
+      access.roots.size() != 1 || access.roots.front() == 0)
+    return false;
+  const LinearIndex &last = access.footprint->coordinates.back();
+  return last.affineTerms.empty() && llvm::all_of(last.terms, [&](auto term) {
+           int64_t divisor = alignment.getDivisor(term.first), product;
+           return !llvm::MulOverflow(divisor, term.second, product) &&
+                  product % access.footprint->run == 0;
+         });
+}
+
+/// True if what threads store of the value `value` at bytes that they both
+/// store to is the same, if the value is.
+bool AccessCollector::isSameByByte(Value value, const ThreadAccess &access) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return isAligned(value.getType());
+  Type element = vector.getElementType();
+  bool isOfBytes =
+      element.isIndex() ||
+      (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0);
+  return isOfBytes && isAligned(element) &&
+         (isSplat(value) || isOfMultiples(access));
 }
 
 /// True if each thread makes `value` at most once.
@@ -64,8 +105,10 @@ bool AccessCollector::isMadeOnce(Value value) const {
 /// Says whether threads that store `value` by `access` store the same.
 void AccessCollector::setSameness(Operation *store, Value value,
                                   ThreadAccess *access) {
-  if (!access || !isAligned(value.getType()))
-    return; // of a vector, other elements may be in the same place
+  if (!access || !isSameByByte(value, *access))
+    return;
+  if (Value element = getOnlyElement(value))
+    value = element;
   auto argument = dyn_cast<BlockArgument>(value);
   bool isArgument = argument && argument.getOwner()->isEntryBlock() &&
                     argument.getOwner()->getParentOp() == scope;
@@ -152,9 +195,11 @@ bool AccessCollector::visitVectors(Operation *op) {
         return true;
       })
       .Case([&](vector::StoreOp store) {
-        recorder.addVector(AccessKind::Write, store.getBaseMutable(),
-                           store.getVectorType(),
-                           AccessShape::ofElement(store.getIndices()));
+        setSameness(
+            store, store.getValueToStore(),
+            recorder.addVector(AccessKind::Write, store.getBaseMutable(),
+                               store.getVectorType(),
+                               AccessShape::ofElement(store.getIndices())));
         return true;
       })
       .Case<vector::MaskedLoadOp, vector::ExpandLoadOp>([&](auto load) {

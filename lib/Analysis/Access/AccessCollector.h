@@ -22,6 +22,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Analysis/Alignment.h"
 
 namespace mlir::workgroup {
 
@@ -52,6 +53,8 @@ private:
   void visitUnknown(Operation *op);
 
   bool isMadeOnce(Value value) const;
+  bool isOfMultiples(const ThreadAccess &access);
+  bool isSameByByte(Value value, const ThreadAccess &access);
   void setSameness(Operation *store, Value value, ThreadAccess *access);
   void addDense(const ThreadAccess &access, OpOperand &tile);
   void addMatrix(AccessKind kind, OpOperand &operand, ValueRange indices,
@@ -63,6 +66,8 @@ private:
   const UniformityAnalysis &uniformity;
   AccessRecorder recorder;
   AccessRecorder::Result result;
+  /// What is known of indices.
+  AlignmentAnalysis alignment;
   /// The roots that callees may find.
   SmallVector<unsigned, 1> reachable;
 };

@@ -37,6 +37,46 @@ void AccessCollector::addDense(const ThreadAccess &access, OpOperand &tile) {
     recorder.add(access, tile, std::nullopt);
 }
 
+/// The box that TMA accesses of what the tensor map `map` is of, in coordinates
+/// of that map, the fastest of which comes first among `coordinates`; nothing
+/// if it is not one map for all threads and at any time. What is outside of the
+/// tensor is left out.
+static std::optional<AccessFootprint> getTensorBox(Value map,
+                                                   ValueRange coordinates,
+                                                   Operation *scope) {
+  auto type = cast<nvgpu::TensorMapDescriptorType>(map.getType());
+  ArrayRef<int64_t> shape = type.getTensor().getShape();
+  auto argument = dyn_cast<BlockArgument>(map);
+  bool isFixed = argument
+                     ? argument.getOwner()->getParentOp() == scope
+                     : !scope->isAncestor(map.getParentBlock()->getParentOp());
+  if (!isFixed || shape.empty() || shape.size() != coordinates.size() ||
+      ShapedType::isDynamicShape(shape))
+    return std::nullopt;
+  AccessFootprint box;
+  box.basis = map;
+  box.run = shape.back();
+  box.isPartial = true;
+  Builder builder(map.getContext());
+  for (auto [number, coordinate] :
+       llvm::enumerate(llvm::reverse(coordinates))) {
+    box.coordinates.emplace_back().add(coordinate, 1);
+    if (number + 1 != shape.size())
+      box.box.push_back(
+          {builder.getIndexAttr(shape[number]), 1, unsigned(number)});
+  }
+  return box;
+}
+
+/// Adds what a copy by TMA accesses by the tensor map `map`.
+static void addTensor(ThreadAccess access, OpOperand &map,
+                      ValueRange coordinates, AccessRecorder &recorder) {
+  if (ThreadAccess *added =
+          recorder.add(std::move(access), map, /*shape=*/std::nullopt))
+    added->footprint =
+        getTensorBox(map.get(), coordinates, recorder.getScope());
+}
+
 bool AccessCollector::visitAsync(Operation *op) {
   ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
   ThreadAccess write = AccessRecorder::make(op, AccessKind::Write);
@@ -55,7 +95,8 @@ bool AccessCollector::visitAsync(Operation *op) {
         return true;
       })
       .Case([&](nvgpu::TmaAsyncLoadOp load) {
-        recorder.add(read, load.getTensorMapDescriptorMutable(), std::nullopt);
+        addTensor(read, load.getTensorMapDescriptorMutable(),
+                  load.getCoordinates(), recorder);
         addDense(write, load.getDstMutable());
         recorder.addElement(AccessKind::Atomic, load.getBarriersMutable(),
                             load.getMbarId());
@@ -63,8 +104,8 @@ bool AccessCollector::visitAsync(Operation *op) {
       })
       .Case([&](nvgpu::TmaAsyncStoreOp store) {
         addDense(read, store.getSrcMutable());
-        recorder.add(write, store.getTensorMapDescriptorMutable(),
-                     std::nullopt);
+        addTensor(write, store.getTensorMapDescriptorMutable(),
+                  store.getCoordinates(), recorder);
         return true;
       })
       .Default([](Operation *) { return false; });

@@ -230,3 +230,45 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!map = !nvgpu.tensormap.descriptor<tensor = memref<4x32xf32, #gpu.address_space<workgroup>>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!S = memref<4x32xf32, #gpu.address_space<workgroup>>
+gpu.module @m {
+  // Tiles of four rows that are three rows apart: blocks store the same row.
+  gpu.func @overlapping(%map: !map) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 4, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %elected = arith.cmpi eq, %t, %c0 : index
+    %row = arith.muli %b, %c3 : index
+    scf.if %elected {
+      // expected-warning @+2 {{possible data race on global memory}}
+      // expected-note @+1 {{the other access}}
+      nvgpu.tma.async.store %S to %map[%c0, %row] : !S -> !map
+      nvvm.cp.async.bulk.commit.group
+      nvvm.cp.async.bulk.wait_group 0
+    }
+    gpu.return
+  }
+
+  // Four rows apart they do not.
+  gpu.func @tiles(%map: !map) workgroup(%S: !S) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 4, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %elected = arith.cmpi eq, %t, %c0 : index
+    %row = arith.muli %b, %c4 : index
+    scf.if %elected {
+      nvgpu.tma.async.store %S to %map[%c0, %row] : !S -> !map
+      nvvm.cp.async.bulk.commit.group
+      nvvm.cp.async.bulk.wait_group 0
+    }
+    gpu.return
+  }
+}

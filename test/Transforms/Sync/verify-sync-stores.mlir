@@ -77,9 +77,7 @@ gpu.module @m {
       %at = arith.muli %i, %c128 : index
       scf.if %elected {
         %T = memref.subview %S[%slot, 0] [1, 128] [1, 1] : !S to !tile
-        // Where in global memory that is, is not known.
-        // expected-warning @+2 {{possible data race on global memory}}
-        // expected-note @+1 {{the other access}}
+        // Each iteration stores a part of its own.
         nvgpu.tma.async.store %T to %map[%at] : !tile -> !map
       }
       nvvm.cp.async.bulk.commit.group
