@@ -125,14 +125,14 @@ gpu.module @asynchronous {
     nvgpu.mbarrier.init %bars[%c1], %c1 : !group
     // expected-remark @+1 {{thread updates workgroup memory of %0 at 8, 8 long}}
     nvgpu.mbarrier.arrive.expect_tx %bars[%c1], %c1 : !group
-    // expected-remark @+3 {{thread reads async global memory of %arg0 somewhere}}
+    // expected-remark @+3 {{thread reads async global memory of %arg0 at %arg0[}}
     // expected-remark @+2 {{thread writes async workgroup memory of %arg2 at 0, 8192 long}}
     // expected-remark @+1 {{thread updates workgroup memory of %0 at 8, 8 long}}
     nvgpu.tma.async.load %map[%c0, %c0], %bars[%c1] to %s : !map, !group -> memref<64x64xf16, 3>
     // expected-remark @+1 {{thread updates workgroup memory of %0 at 8, 8 long}}
     nvgpu.mbarrier.try_wait.parity %bars[%c1], %parity, %c1 : !group
     // expected-remark @+2 {{thread reads async workgroup memory of %arg2 at 0, 8192 long}}
-    // expected-remark @+1 {{thread writes async global memory of %arg0 somewhere}}
+    // expected-remark @+1 {{thread writes async global memory of %arg0 at %arg0[}}
     nvgpu.tma.async.store %s to %map[%c0, %c0] : memref<64x64xf16, 3> -> !map
     gpu.return
   }

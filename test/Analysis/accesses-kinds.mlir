@@ -158,12 +158,12 @@ gpu.module @accesses {
   gpu.func @tiles(%map: !map) workgroup(%t: memref<16x32xf32, 3>) kernel {
     %c0 = arith.constant 0 : index
     %bar = nvgpu.mbarrier.create -> !bar
-    // expected-remark @+3 {{thread reads async global memory of %arg0 somewhere}}
+    // expected-remark @+3 {{thread reads async global memory of %arg0 at %arg0[0, 0], 32 long, 16 times 1 apart along 0}}
     // expected-remark @+2 {{thread writes async workgroup memory of %arg1 at 0, 2048 long}}
     // expected-remark @+1 {{thread updates workgroup memory of %0 at 0, 8 long}}
     nvgpu.tma.async.load %map[%c0, %c0], %bar[%c0] to %t : !map, !bar -> memref<16x32xf32, 3>
     // expected-remark @+2 {{thread reads async workgroup memory of %arg1 at 0, 2048 long}}
-    // expected-remark @+1 {{thread writes async global memory of %arg0 somewhere}}
+    // expected-remark @+1 {{thread writes async global memory of %arg0 at %arg0[0, 0], 32 long, 16 times 1 apart along 0}}
     nvgpu.tma.async.store %t to %map[%c0, %c0] : memref<16x32xf32, 3> -> !map
     gpu.return
   }

@@ -33,7 +33,8 @@ def AssertBoundsPass : Pass<"workgroup-assert-bounds", "::mlir::gpu::GPUModuleOp
     `test/Transforms/NVVM/assert-bounds.mlir`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def AttachTargetPass : Pass<"workgroup-attach-target", "::mlir::ModuleOp"> {

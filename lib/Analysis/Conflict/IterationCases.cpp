@@ -63,7 +63,7 @@ const KernelLoop *IterationCases::findLoop(const Footprint &first,
   addLoops(first, loops);
   addLoops(second, loops);
   auto isTried = [&](const KernelLoop *loop) {
-    std::optional<int64_t> iterations = index.getNumIterations(loop);
+    std::optional<int64_t> iterations = index.getLoopForms().getNumIterations(loop);
     return isa_and_nonnull<scf::ForOp, affine::AffineForOp>(loop->op) &&
            iterations && *iterations <= kMaxIterationsTried;
   };
@@ -104,7 +104,7 @@ std::optional<Conflict> IterationCases::decide(const Footprint &first,
     rest.carrier = nullptr;
   Conflict found;
   for (auto [one, other] :
-       getPairs(loop, *index.getNumIterations(loop), relation)) {
+       getPairs(loop, *index.getLoopForms().getNumIterations(loop), relation)) {
     Footprint lhs = first, rhs = second;
     if (++numCases > kMaxCases || !setIteration(index, lhs, loop, one) ||
         !setIteration(index, rhs, loop, other))

@@ -224,6 +224,34 @@ bool AsyncHazards::visitUnwaited(unsigned copy, unsigned other) {
   return found.addUncoverable(copy, other, relation, nullptr);
 }
 
+/// True if threads may touch the same bytes by both accesses at any time. One
+/// access meets itself by another thread, or in a later iteration.
+bool AsyncHazards::mayMeetAnyTime(unsigned first, unsigned second) {
+  auto mayMeet = [&](const PairRelation &relation) {
+    return conflicts.mayFind(first, second, relation) &&
+           conflicts.find(first, second, relation);
+  };
+  PairRelation relation = context.getAnyTime(first, second);
+  if (first != second)
+    return mayMeet(relation);
+  PairRelation byOther = relation;
+  byOther.mayBeSame = false;
+  if (mayMeet(byOther))
+    return true;
+  SmallVector<const KernelLoop *, 3> around; // the outermost one last
+  for (const KernelLoop *loop =
+           conflicts.getIndex().getLoops().getLoop(accesses[first].op);
+       loop; loop = loop->parent)
+    around.push_back(loop);
+  relation.most = std::nullopt;
+  return llvm::any_of(llvm::reverse(around), [&](const KernelLoop *loop) {
+    relation.carrier = loop;
+    bool isMet = mayMeet(relation);
+    relation.sameIteration.push_back(loop);
+    return isMet;
+  });
+}
+
 bool AsyncHazards::visitUnknown(unsigned first, unsigned second) {
   bool isFirst = context.isUnknown(first);
   if (!isFirst && !context.isUnknown(second))
@@ -239,9 +267,7 @@ bool AsyncHazards::visitUnknown(unsigned first, unsigned second) {
   };
   if (isBehind(first, second) || isBehind(second, first))
     return false;
-  PairRelation anyTime = context.getAnyTime(first, second);
-  if (!conflicts.mayFind(first, second, anyTime) ||
-      !conflicts.find(first, second, anyTime))
+  if (!mayMeetAnyTime(first, second))
     return true;
   if (unknown.insert(isFirst ? first : second).second) {
     unsigned step = tree.getStep(second);

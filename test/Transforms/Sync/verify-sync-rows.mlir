@@ -106,13 +106,17 @@ gpu.module @kernels {
 // It is not known whether they stay: the row is as long as memory says.
 
 gpu.module @kernels {
-  gpu.func @unknown_row(%v: vector<4xf32>, %extent: memref<1xindex, 1>) workgroup(%S: memref<2x64xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @unknown_row(%extent: memref<1xindex, 1>) workgroup(%S: memref<2x64xf32, 3>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %m = memref.load %extent[%c0] : memref<1xindex, 1>
+    %t = gpu.thread_id x
+    %n = arith.index_cast %t : index to i32
+    %e = arith.sitofp %n : i32 to f32
+    %own = vector.broadcast %e : f32 to vector<4xf32>
     %row = memref.subview %S[0, 0] [1, %m] [1, 1] : memref<2x64xf32, 3> to memref<1x?xf32, strided<[64, 1]>, 3>
     // expected-error @below {{cannot synchronize}}
     // expected-note @below {{the other access}}
-    vector.store %v, %row[%c0, %c0] : memref<1x?xf32, strided<[64, 1]>, 3>, vector<4xf32>
+    vector.store %own, %row[%c0, %c0] : memref<1x?xf32, strided<[64, 1]>, 3>, vector<4xf32>
     gpu.return
   }
 }

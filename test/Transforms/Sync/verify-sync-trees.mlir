@@ -95,9 +95,9 @@ gpu.module @kernels {
       %in = arith.cmpi ult, %t, %s : index
       scf.if %in {
         %u = arith.addi %t, %s : index
-        // expected-note @below {{the other access: 'memref.load' reads in thread}}
+        // expected-error @below {{data race on workgroup memory %arg0: thread (0, 0, 0) reads what thread (64, 0, 0) writes}}
         %b = memref.load %S[%u] : memref<256xindex, 3>
-        // expected-error @below {{data race on workgroup memory %arg0}}
+        // expected-note @below {{the other access: 'memref.store' writes in thread (64, 0, 0), in the iteration before}}
         memref.store %t, %S[%t] : memref<256xindex, 3>
       }
     }
