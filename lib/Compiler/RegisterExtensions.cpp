@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Extensions of dialects that are loaded with them: conversions to LLVM,
-// operations of the transform dialect, checks at run time, translations to LLVM IR. A list, as in
-// RegisterDialects.cpp.
+// operations of the transform dialect, checks at run time, translations to LLVM
+// IR. A list, as in RegisterDialects.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -41,9 +41,8 @@ void AccessCollector::addDense(const ThreadAccess &access, OpOperand &tile) {
 /// of that map, the fastest of which comes first among `coordinates`; nothing
 /// if it is not one map for all threads and at any time. What is outside of the
 /// tensor is left out.
-static std::optional<AccessFootprint> getTensorBox(Value map,
-                                                   ValueRange coordinates,
-                                                   Operation *scope) {
+static std::optional<AccessFootprint>
+getTensorBox(Value map, ValueRange coordinates, Operation *scope) {
   auto type = cast<nvgpu::TensorMapDescriptorType>(map.getType());
   ArrayRef<int64_t> shape = type.getTensor().getShape();
   auto argument = dyn_cast<BlockArgument>(map);

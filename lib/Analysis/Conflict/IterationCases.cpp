@@ -63,7 +63,8 @@ const KernelLoop *IterationCases::findLoop(const Footprint &first,
   addLoops(first, loops);
   addLoops(second, loops);
   auto isTried = [&](const KernelLoop *loop) {
-    std::optional<int64_t> iterations = index.getLoopForms().getNumIterations(loop);
+    std::optional<int64_t> iterations =
+        index.getLoopForms().getNumIterations(loop);
     return isa_and_nonnull<scf::ForOp, affine::AffineForOp>(loop->op) &&
            iterations && *iterations <= kMaxIterationsTried;
   };

@@ -26,9 +26,9 @@ namespace mlir::workgroup {
 class IterationCases {
 public:
   /// Decides about two footprints, for given iterations.
-  using Decide = llvm::function_ref<Conflict(
-      const SymbolicFootprint &, const SymbolicFootprint &,
-      const PairRelation &)>;
+  using Decide = llvm::function_ref<Conflict(const SymbolicFootprint &,
+                                             const SymbolicFootprint &,
+                                             const PairRelation &)>;
 
   IterationCases(SymbolicIndex &index, Decide decideCase)
       : index(index), decideCase(decideCase) {}

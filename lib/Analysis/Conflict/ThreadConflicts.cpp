@@ -73,7 +73,8 @@ Conflict ThreadConflicts::decide(const Footprint &first,
   PairRelation rest = relation;
   bool isApart = takeIterations(lhs, rhs, rest) &&
                  !ThreadConflictQuery(getMeans(), lhs, rhs, rest).decide();
-  return isApart ? Conflict() : decideByIterations(first, second, relation, conflict);
+  return isApart ? Conflict()
+                 : decideByIterations(first, second, relation, conflict);
 }
 
 /// The conflict of `first` and `second`, which is `conflict` as far as is known

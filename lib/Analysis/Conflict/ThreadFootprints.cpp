@@ -166,9 +166,10 @@ static void addOpaque(const Footprint &made, ArrayRef<Condition> conditions,
 /// `conditions` are all else that is known. Left out are those with a number
 /// that no launch may choose freely and that no other bound depends on: there
 /// is one that keeps them, but as it is not known, nothing would be certain.
-static std::vector<Condition>
-getBounds(SymbolicIndex &index, ArrayRef<AccessFootprint::Bound> bounds,
-          const Footprint &made, ArrayRef<Condition> conditions) {
+static std::vector<Condition> getBounds(SymbolicIndex &index,
+                                        ArrayRef<AccessFootprint::Bound> bounds,
+                                        const Footprint &made,
+                                        ArrayRef<Condition> conditions) {
   std::vector<Condition> found;
   std::vector<Atoms> atomsOf;
   for (const AccessFootprint::Bound &bound : bounds) {

@@ -255,8 +255,7 @@ SymbolicForm FormAlgebra::apply(Operation *op, const Form &lhs,
     return makeOpaque(value);
   if (lhs.isConstant() && rhs.isConstant()) {
     Number number = fn(lhs.constant, rhs.constant, width);
-    return number ? makeConstant(APInt(64, wrap(*number, width), true),
-                                         value)
+    return number ? makeConstant(APInt(64, wrap(*number, width), true), value)
                   : makeOpaque(value);
   }
   Atom atom;

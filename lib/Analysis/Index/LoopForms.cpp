@@ -109,9 +109,8 @@ SmallVector<SymbolicForm> LoopForms::getDecisive(Operation *op) {
 std::optional<SymbolicForm> LoopForms::getTrips(const Span &span) {
   if (!isPositive(span.step))
     return std::nullopt;
-  Form rounded =
-      algebra.add(algebra.add(span.length, span.step, 1, nullptr), Form(-1), 1,
-                  nullptr);
+  Form rounded = algebra.add(algebra.add(span.length, span.step, 1, nullptr),
+                             Form(-1), 1, nullptr);
   return algebra.makeExtremum(/*isMinimum=*/false,
                               algebra.divide(rounded, span.step), Form(0));
 }

@@ -46,8 +46,7 @@ static std::optional<SymbolicForm> substitute(FormAlgebra &algebra,
   case Atom::Product:
     return algebra.multiply(*lhs, *rhs);
   case Atom::Select:
-    if (auto condition =
-            substitute(algebra, atom->condition, loop, iterations))
+    if (auto condition = substitute(algebra, atom->condition, loop, iterations))
       return algebra.select(*condition, *lhs, *rhs);
     return std::nullopt;
   case Atom::Function: {

@@ -49,7 +49,7 @@ def test_slices(seed: int) -> None:
         given = np.random.default_rng(seed).standard_normal((rows, columns), np.float32)
         x = given.copy()
         if count and start + (count - 1) * step >= columns:
-            with pytest.raises(pipeline.Error, match="memref.subview") as raised:
+            with pytest.raises(pipeline.Error, match=r"memref\.subview") as raised:
                 module.run(x, start, count, backend="emulator", check="all")
             assert "out-of-bounds" in str(raised.value)
             continue
