@@ -13,6 +13,7 @@
 #include "Compiler/Records/Describe.h"
 #include "Compiler/Records/KernelFunctions.h"
 #include "Compiler/Records/Records.h"
+#include "HostBranches.h"
 #include "NoKernels.h"
 #include "Registration.h"
 #include "Schedule.h"
@@ -166,6 +167,7 @@ LogicalResult Compilation::parse() {
   module = parseText(source);
   if (!module)
     return failure();
+  structureHostBranches(*module);
   requirements = findRequirements(*module);
   return success();
 }
@@ -222,6 +224,7 @@ LogicalResult Compilation::checkScheduled(ModuleOp given) {
 OwningOpRef<ModuleOp> Compilation::parseProgram() {
   OwningOpRef<ModuleOp> program = parseText(source);
   eraseSchedules(*program);
+  structureHostBranches(*program);
   return unwrapProgram(std::move(program));
 }
 

@@ -15,7 +15,7 @@ namespace mlir::workgroup {
 using llvm::json::Array;
 using llvm::json::Object;
 
-static constexpr int64_t kMajorVersion = 2, kMinorVersion = 0;
+static constexpr int64_t kMajorVersion = 2, kMinorVersion = 1;
 
 static void visitFunctions(ModuleOp module,
                            function_ref<void(func::FuncOp)> visit) {

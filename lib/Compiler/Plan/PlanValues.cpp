@@ -8,6 +8,7 @@
 
 #include "PlanValues.h"
 #include "Compiler/Records/Records.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -54,10 +55,15 @@ llvm::json::Value PlanValues::operand(Value value) {
   return "%" + std::to_string(number(value));
 }
 
+static bool isToken(Value value) {
+  return isa<gpu::AsyncTokenType>(value.getType());
+}
+
 Array PlanValues::operands(ValueRange values) {
   Array array;
   for (Value value : values)
-    array.push_back(operand(value));
+    if (!isToken(value))
+      array.push_back(operand(value));
   return array;
 }
 
@@ -75,7 +81,8 @@ Array PlanValues::mixed(ArrayRef<OpFoldResult> values) {
 Array PlanValues::numbers(ValueRange values) {
   Array array;
   for (Value value : values)
-    array.push_back(number(value));
+    if (!isToken(value))
+      array.push_back(number(value));
   return array;
 }
 

@@ -27,7 +27,8 @@ std::optional<llvm::json::Value> getConstant(Value value);
 /// The place in the source that `op` is from.
 llvm::json::Array getLocation(Operation *op);
 
-/// The values of one host function.
+/// The values of one host function, but for tokens: they only tell an order,
+/// which steps have.
 class PlanValues {
 public:
   using Object = llvm::json::Object;

@@ -8,11 +8,14 @@
 
 #include "PlanWriter.h"
 #include "Compiler/Records/Records.h"
+#include "DeviceSteps.h"
 #include "PlanScalars.h"
 #include "Support/Views.h"
+#include "TokenOrder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
@@ -65,6 +68,13 @@ bool PlanWriter::writeView(Operation *op, Array &steps) {
             step["strides"] = values.mixed(view.getMixedStrides());
             return true;
           })
+          .Case<memref::TransposeOp>([&](memref::TransposeOp view) {
+            Array order;
+            for (AffineExpr dim : view.getPermutation().getResults())
+              order.push_back(cast<AffineDimExpr>(dim).getPosition());
+            step["permutation"] = std::move(order);
+            return true;
+          })
           .Case<memref::ExpandShapeOp>([&](memref::ExpandShapeOp view) {
             step["sizes"] = values.mixed(view.getMixedOutputShape());
             return true;
@@ -112,28 +122,43 @@ static std::optional<std::string> getElements(Attribute attribute) {
   return llvm::toHex(bytes, /*LowerCase=*/true);
 }
 
+/// Describes memory of the program that outlives its functions; nothing if its
+/// elements are not at hand.
+static std::optional<Object> describeGlobal(memref::GlobalOp global) {
+  Object item{{"name", global.getSymName()},
+              {"dtype", printType(global.getType().getElementType())},
+              {"shape", Array(global.getType().getShape())}};
+  if (!global.getConstant())
+    item["mutable"] = true;
+  if (global.isUninitialized())
+    return item;
+  std::optional<std::string> elements =
+      getElements(global.getInitialValueAttr());
+  if (!elements)
+    return std::nullopt;
+  item["hex"] = *elements;
+  return item;
+}
+
 bool PlanWriter::writeData(Operation *op, Array &steps) {
   auto get = cast<memref::GetGlobalOp>(op);
   auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
       op, get.getNameAttr());
-  if (!global || !global.getConstant())
+  bool isKnown = global && global.getInitialValue() &&
+                 (global.getConstant() || !global.getType().getMemorySpace());
+  if (!isKnown)
     return values.refuse(
-        op, "'memref.get_global' op is of memory that is not "
-            "constant, which a launch plan cannot express; pass it "
+        op, "'memref.get_global' op is of memory that is defined elsewhere, or "
+            "in a memory space, which a launch plan cannot express; pass it "
             "as an argument");
   auto [it, isNew] = dataOf.try_emplace(global.getSymNameAttr(), data.size());
   if (isNew) {
-    std::optional<std::string> elements =
-        getElements(global.getInitialValueAttr());
-    if (!elements)
+    std::optional<Object> item = describeGlobal(global);
+    if (!item)
       return values.refuse(global,
                            "'memref.global' op has elements that a launch "
                            "plan cannot express; pass them as an argument");
-    data.push_back(
-        Object{{"name", global.getSymName()},
-               {"dtype", printType(global.getType().getElementType())},
-               {"shape", Array(global.getType().getShape())},
-               {"hex", *elements}});
+    data.push_back(std::move(*item));
   }
   Object step = values.makeStep(op);
   step["data"] = it->second;
@@ -141,18 +166,23 @@ bool PlanWriter::writeData(Operation *op, Array &steps) {
   return true;
 }
 
+/// The extents that only an allocation knows.
+static ValueRange getDynamicSizes(Operation *op) {
+  return llvm::TypeSwitch<Operation *, ValueRange>(op)
+      .Case<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(
+          [](auto alloc) { return alloc.getDynamicSizes(); });
+}
+
 bool PlanWriter::writeMemory(Operation *op, Array &steps) {
   Object step = values.makeStep(op);
   if (isa<memref::AllocOp, memref::AllocaOp, gpu::AllocOp>(op)) {
     auto type = cast<MemRefType>(op->getResult(0).getType());
-    SmallVector<Value> sizes(
-        op->getOperands().take_front(type.getNumDynamicDims()));
-    if (!type.getLayout().isIdentity() || op->getNumResults() != 1 ||
-        op->getNumOperands() != sizes.size())
-      return values.refuse(
-          op, "'" + op->getName().getStringRef() +
-                  "' op has a layout or a token, which a launch plan "
-                  "cannot express; allocate contiguous memory");
+    if (!type.getLayout().isIdentity())
+      return values.refuse(op,
+                           "'" + op->getName().getStringRef() +
+                               "' op has a layout, which a launch plan cannot "
+                               "express; allocate contiguous memory");
+    SmallVector<Value> sizes = llvm::to_vector(getDynamicSizes(op));
     step["op"] = "memref.alloc";
     step["dtype"] = printType(type.getElementType());
     Builder builder(op->getContext());
@@ -243,10 +273,6 @@ bool PlanWriter::writeControl(Operation *op, Array &steps) {
 }
 
 bool PlanWriter::writeLaunch(gpu::LaunchFuncOp launch, Array &steps) {
-  if (!launch.getAsyncDependencies().empty() || launch.getAsyncToken())
-    return values.refuse(launch,
-                         "'gpu.launch_func' op is asynchronous, which a "
-                         "launch plan cannot express; launch in order");
   Object step = values.makeStep(launch);
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
@@ -279,10 +305,14 @@ bool PlanWriter::writeInline(scf::ExecuteRegionOp op, Array &steps) {
 bool PlanWriter::writeCall(func::CallOp call, Array &steps) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getCalleeAttr());
+  if (callee && callee.isDeclaration() && isPrintOfMemory(call))
+    return writePrint(call, values, steps);
   if (!callee || callee.isDeclaration())
-    return values.refuse(call,
-                         "'func.call' op is of a function that is defined "
-                         "elsewhere, which a launch plan cannot express");
+    return values.refuse(
+        call, "'func.call' op is of '@" + call.getCallee() +
+                  "', which is defined elsewhere: a launch plan cannot express "
+                  "it; do what it does before or behind the call of this "
+                  "function");
   Object step = values.makeStep(call);
   step["callee"] = call.getCallee();
   step["args"] = values.operands(call.getOperands());
@@ -316,6 +346,11 @@ bool PlanWriter::writeOp(Operation *op, Array &steps) {
       .Case<memref::AllocOp, memref::AllocaOp, gpu::AllocOp, memref::DeallocOp,
             gpu::DeallocOp, memref::LoadOp, memref::StoreOp, memref::DimOp,
             memref::CopyOp>([&](auto) { return writeMemory(op, steps); })
+      .Case<gpu::WaitOp, gpu::MemcpyOp, gpu::MemsetOp, gpu::HostRegisterOp,
+            gpu::HostUnregisterOp>(
+          [&](auto) { return writeDevice(op, values, steps); })
+      .Case<vector::PrintOp, vector::TransferReadOp>(
+          [&](auto) { return writePrint(op, values, steps); })
       .Case<memref::GetGlobalOp>([&](auto) { return writeData(op, steps); })
       .Case<nvgpu::TmaCreateDescriptorOp>(
           [&](auto) { return writeView(op, steps); })
@@ -347,6 +382,15 @@ Object PlanWriter::write(func::FuncOp function) {
                 {"loc", getLocation(function)},
                 {"results", std::move(results)}};
   unsigned first = numLaunches;
+  if (std::optional<TokenConflict> conflict = findTokenConflict(function))
+    values.refuse(
+        conflict->second,
+        "'" + conflict->second->getName().getStringRef() +
+            "' op touches memory that the asynchronous '" +
+            conflict->first->getName().getStringRef() + "' op in line " +
+            Twine(makeLocation(conflict->first->getLoc()).line) +
+            " touches, too, and neither waits for the other; let one depend "
+            "on the other's token, or wait for it by gpu.wait");
   if (recursive.contains(function))
     values.refuse(function,
                   "'" + function.getName() +

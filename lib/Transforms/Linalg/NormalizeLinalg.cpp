@@ -19,6 +19,7 @@
 #include "MergeElementwise.h"
 #include "RaiseLinalg.h"
 #include "SplitOperands.h"
+#include "SplitSwitches.h"
 #include "Support/Remarks.h"
 #include "TensorEncodings.h"
 #include "TensorGenerics.h"
@@ -213,6 +214,9 @@ static LogicalResult dropUnitDims(func::FuncOp function) {
   linalg::ControlDropUnitDims control;
   control.controlFn = [](Operation *op) {
     linalg::LinalgOp onTensors = getTensorOp(op);
+    // What goes into the result of a loop is put there as it is.
+    if (op->getParentOfType<scf::ForallOp>())
+      onTensors = nullptr;
     llvm::SmallBitVector mayDrop(onTensors ? onTensors.getNumLoops() : 0, true);
     if (onTensors)
       keepLoopsOfWindows(onTensors, mayDrop);
@@ -380,49 +384,6 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
       succeeded(decompose(function)) && succeeded(generalize(function)) &&
       succeeded(dropUnitDims(function)) && succeeded(inferShapes(function)) &&
       succeeded(fuse(function)) && succeeded(mergeResults(function)));
-}
-
-/// Makes branches of two ways of one of several, as launch plans have them.
-static void splitSwitch(IRRewriter &rewriter, scf::IndexSwitchOp op) {
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  Operation *outermost = nullptr;
-  Region *others = nullptr;
-  for (auto [number, region] :
-       llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
-    Value value = arith::ConstantIndexOp::create(rewriter, loc, number);
-    Value isCase = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, op.getArg(), value);
-    auto branch = scf::IfOp::create(rewriter, loc, op.getResultTypes(), isCase,
-                                    /*addThenBlock=*/false,
-                                    /*addElseBlock=*/false);
-    branch.getThenRegion().takeBody(region);
-    if (outermost)
-      scf::YieldOp::create(rewriter, loc, branch.getResults());
-    else
-      outermost = branch;
-    others = &branch.getElseRegion();
-    rewriter.createBlock(others);
-  }
-  if (!outermost) {
-    auto always =
-        scf::ExecuteRegionOp::create(rewriter, loc, op.getResultTypes());
-    outermost = always;
-    others = &always.getRegion();
-  }
-  others->takeBody(op.getDefaultRegion());
-  rewriter.replaceOp(op, outermost->getResults());
-}
-
-static void splitSwitches(func::FuncOp function) {
-  SmallVector<scf::IndexSwitchOp> switches;
-  function.walk([&](scf::IndexSwitchOp op) {
-    if (!isInDeviceCode(op) && !op->getParentOfType<linalg::LinalgOp>())
-      switches.push_back(op);
-  });
-  IRRewriter rewriter(function.getContext());
-  for (scf::IndexSwitchOp op : switches)
-    splitSwitch(rewriter, op);
 }
 
 LogicalResult normalizeLinalg(ModuleOp module,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 from ..errors import CheckError, Error, UsageError
@@ -68,7 +69,8 @@ def _run_entries(module: Module) -> list[_Run]:
             arguments = module.entry(name).arguments
             values = [make_random(item, random, remedy=REMEDY) for item in arguments]
             emulation = Options(check="races", order=order)
-            reports = module.emulate(*values, entry=name, options=emulation)
+            with redirect_stdout(sys.stderr):  # what the program prints on the host
+                reports = module.emulate(*values, entry=name, options=emulation)
             runs += ((order, report) for report in reports)
     return runs
 

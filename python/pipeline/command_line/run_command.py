@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,10 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     else:
         values = _values(module.entry(options.entry).arguments, options)
         before = _copies(values)
-        outcome = module.execute(*values, entry=options.entry, options=emulation)
+        # What the program prints on the host is no part of a document.
+        output = sys.stderr if options.format == "json" else sys.stdout
+        with redirect_stdout(output):
+            outcome = module.execute(*values, entry=options.entry, options=emulation)
         reports, results = outcome.reports, outcome.results
     _write_changed(options.out, before, values, results)
     _print(reports, options.format)

@@ -288,7 +288,7 @@ def test_function_that_is_not_known() -> None:
 def test_document() -> None:
     module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
     document: dict[str, Any] = json.loads(module.plan.text)
-    assert (document["format"], document["version"]) == ("pipeline-plan", [2, 0])
+    assert (document["format"], document["version"]) == ("pipeline-plan", [2, 1])
     assert document["kernels"] == ["main_kernel"]
     assert Plan.parse(module.plan.text) == module.plan
     for change in (

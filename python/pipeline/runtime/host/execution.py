@@ -11,7 +11,17 @@ from ...records.findings import Dim3, Report
 from ..arguments import Value, check_operand
 from ..emulator import Options, launch, prepare
 from ..sizes import LaunchSizes
-from .memory import Memory, check_place, collapse, expand, reinterpret, store, subview
+from .memory import (
+    Memory,
+    check_place,
+    collapse,
+    expand,
+    read_vector,
+    reinterpret,
+    store,
+    subview,
+    transpose,
+)
 from .numbers import (
     FUNCTIONS,
     compute,
@@ -23,8 +33,10 @@ from .numbers import (
     wrap,
 )
 from .plan import Function, Plan, Region, Step, dtype_of
+from .printing import describe_memory, describe_value
 
 if TYPE_CHECKING:
+    from ...diagnostics import Location
     from ...records.signature import Argument
     from ..emulation import Launchable
 
@@ -57,6 +69,7 @@ class Executor:
         self._options = options
         self._waiting: list[Callable[[], None]] = []
         self._reports: list[Report] = []
+        self._globals: dict[int, Memory] = {}
 
     def run(self, function: Function, values: Sequence[Value]) -> Outcome:
         """Run `function` on its converted arguments."""
@@ -93,9 +106,21 @@ class Executor:
         """Run another function of the plan."""
         return self._call(self._plan.functions[name], arguments)
 
-    def data(self, number: int) -> Memory:
-        """Return a constant of the plan."""
-        return Memory.of_array(self._plan.data[number].make(), "a constant")
+    def data(self, number: int, location: Location) -> Memory:
+        """Return memory of the program: a constant, or what all steps of this run see."""
+        data = self._plan.data[number]
+        if not data.mutable:
+            return Memory.of_array(data.make(), "a constant")
+        if number not in self._globals:
+            memory = Memory.allocate(data.dtype, data.shape, location)
+            if data.elements is not None:
+                memory.array[...] = data.make()
+            self._globals[number] = memory
+        return self._globals[number]
+
+    def finish(self) -> None:
+        """Do all that waits."""
+        self._flush()
 
     def do(self, action: Callable[[], None]) -> None:
         """Do something when all that was to be done before is done."""
@@ -240,7 +265,7 @@ class _Frame:
             self._values.pop(int(operand[1:]), None)
 
     def _memref_get_global(self, step: Step) -> list[Any]:
-        return [self._executor.data(step.fields["data"])]
+        return [self._executor.data(step.fields["data"], step.location)]
 
     def _target(self, step: Step) -> Memory:
         """Return the memory that a step writes to. Raises UsageError if it must not."""
@@ -262,6 +287,31 @@ class _Frame:
             target.array[...] = source.array
 
         self._executor.do(copy)
+
+    def _gpu_memset(self, step: Step) -> None:
+        value, target = self._read(step.fields["value"]), self._target(step)
+
+        def fill() -> None:
+            store(target, (), value)
+
+        self._executor.do(fill)
+
+    def _vector_transfer_read(self, step: Step) -> list[Any]:
+        fields, source = step.fields, self._source(step)
+        indices, padding = self._read_all(fields["indices"]), self._read(fields["padding"])
+        if min(indices, default=0) < 0:
+            raise UsageError(f"{step.location}: error: there is no element {tuple(indices)}")
+        self._executor.finish()
+        return [read_vector(source, indices, fields["shape"], padding)]
+
+    def _print(self, step: Step) -> None:
+        self._executor.finish()
+        if "source" in step.fields:
+            text = describe_memory(self._source(step))
+        else:
+            value = self._read(step.fields["value"]) if "value" in step.fields else None
+            text = describe_value(value, step.fields)
+        print(text, end="")
 
     def _memref_load(self, step: Step) -> list[Any]:
         indices = self._read_all(step.fields["indices"])
@@ -300,6 +350,9 @@ class _Frame:
 
     def _memref_collapse_shape(self, step: Step) -> list[Any]:
         return [collapse(self._source(step), step.fields["groups"], step.location)]
+
+    def _memref_transpose(self, step: Step) -> list[Any]:
+        return [transpose(self._source(step), step.fields["permutation"])]
 
     # Control flow and launches.
 

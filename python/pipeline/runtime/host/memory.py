@@ -14,6 +14,8 @@ from ..arguments import Value, make_aligned
 from .plan import dtype_of
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..arguments import Array
 
 _ALIGNMENT = 256
@@ -132,6 +134,30 @@ def _reshape(memory: Memory, sizes: Sequence[int], location: Location) -> Memory
             f"{tuple(sizes)}"
         ) from error
     return memory.view(view)
+
+
+def transpose(memory: Memory, order: Sequence[int]) -> Memory:
+    """Return a view of the dimensions in another order."""
+    return memory.view(memory.array.transpose(tuple(order)))
+
+
+def read_vector(
+    memory: Memory, indices: Sequence[int], shape: Sequence[int], padding: Any
+) -> npt.NDArray[Any]:
+    """Return a copy of elements along the last dimensions; what is outside is `padding`."""
+    import numpy as np
+
+    array, rank = memory.array, len(shape)
+    lead = len(indices) - rank
+    part = array[tuple(indices[:lead])] if lead else array
+    vector = np.full(tuple(shape), np.asarray(padding).astype(array.dtype))
+    taken = tuple(
+        slice(min(at, extent), min(at + size, extent))
+        for at, size, extent in zip(indices[lead:], shape, part.shape, strict=True)
+    )
+    source = part[taken]
+    vector[tuple(slice(0, size) for size in source.shape)] = source
+    return vector
 
 
 def reinterpret(

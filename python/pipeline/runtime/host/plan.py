@@ -74,18 +74,23 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A constant of the program."""
+    """Memory of the program: a constant, or what it writes if it is ``mutable``.
+
+    There are no ``elements`` if it starts with any.
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
-    elements: bytes
+    elements: bytes | None
+    mutable: bool
 
     def make(self) -> npt.NDArray[Any]:
         """Return the elements as an array. Raises UsageError if NumPy has no such elements."""
         import numpy as np
 
         dtype = dtype_of(self.dtype)
+        assert self.elements is not None
         array = np.frombuffer(bytearray(self.elements), dtype).reshape(self.shape)
         array.flags.writeable = False
         return array
@@ -126,10 +131,7 @@ class Plan:
             )
         return cls(
             tuple(document["kernels"]),
-            tuple(
-                Data(item["name"], item["dtype"], tuple(item["shape"]), bytes.fromhex(item["hex"]))
-                for item in document["data"]
-            ),
+            tuple(_make_data(item) for item in document["data"]),
             {item["name"]: _make_function(item) for item in document["functions"]},
             text,
         )
@@ -141,6 +143,14 @@ def dtype_of(element_type: str) -> np.dtype[Any]:
     if dtype is None:
         raise UsageError(f"error: NumPy has no arrays of {element_type} (ml_dtypes may have)")
     return dtype
+
+
+def _make_data(item: Mapping[str, Any]) -> Data:
+    elements = bytes.fromhex(item["hex"]) if "hex" in item else None
+    shape, mutable = tuple(item["shape"]), item.get("mutable", False)
+    if elements is None and not mutable:
+        raise ValueError(f"constant '{item['name']}' has no elements")
+    return Data(item["name"], item["dtype"], shape, elements, mutable)
 
 
 def _make_function(item: Mapping[str, Any]) -> Function:
