@@ -317,8 +317,8 @@ LogicalResult Compilation::checkHasKernel() {
          << "the module has no kernel to compile: neither a gpu.launch nor a "
             "gpu.func; give it a schedule that makes one by --schedule FILE"
          << (options.chooseSchedule
-                 ? "; none was chosen, for there is no linalg operation; loops "
-                   "become kernels when they are mapped to blocks and threads"
+                 ? "; none was chosen, for there is no linalg operation and no "
+                   "parallel loop that becomes a kernel"
                  : ", or have one chosen by --schedule auto");
 }
 
@@ -378,6 +378,7 @@ LogicalResult Compilation::lowerMemory() {
       result.chip = target.getChip().str();
   result.sharedBuffers = describeSharedBuffers(*module);
   result.entries = describeEntries(*module, options.assumeAlignment);
+  serializeLoops(*module, {/*all=*/true}); // what is left on the host
   plan.emplace(*module, requirements);
   result.plan = plan->print(result.chip);
   return checkHasKernel();

@@ -59,6 +59,7 @@ static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
 
 void buildKernelPipeline(OpPassManager &pm,
                          const KernelPipelineOptions &options) {
+  pm.addPass(createSerializeLoopsPass());
   NormalizeLinalgPassOptions normalize;
   normalize.assumeDistinctArguments = options.assumeDistinctArguments;
   pm.addPass(createNormalizeLinalgPass(normalize));

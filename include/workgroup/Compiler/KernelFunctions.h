@@ -44,7 +44,9 @@ struct ContractionRecord {
 
 /// A structured operation.
 struct KernelOpRecord {
-  /// `fill`, `elementwise`, `reduction`, `contraction` or `window`.
+  /// `fill`, `elementwise`, `reduction`, `contraction` or `window`; of a
+  /// parallel loop `points` if an iteration is the work of a thread, or
+  /// `tiles`.
   std::string kind;
   SourceLocation location;
   /// For each loop whether it is parallel rather than a sum or the like.

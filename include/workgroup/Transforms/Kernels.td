@@ -58,6 +58,12 @@ def FormKernelsPass : Pass<"workgroup-form-kernels", "ModuleOp"> {
     it costs to have it in global memory. There are at least 16 rows, and
     `chain-blocks` times as many if there is much to do for each 16 of them.
 
+    An `scf.forall` or `scf.parallel` of the host that is mapped to nothing is a kernel of its own,
+    `@<function>_<n>_points` if an iteration is the work of one thread, `@<function>_<n>_tiles` if
+    it holds structured operations, copies or parallel loops, which a block does. What becomes of
+    its iterations `workgroup-map-loops` decides, when tensors are buffers. Loops that no kernel
+    can be made of (`workgroup-serialize-loops` names them) stay, and what is in them becomes kernels.
+
     The tensors that callers pass to public functions with operations on tensors become
     `bufferization.writable = false`, unless they say otherwise: bufferization would write
     results into them.

@@ -47,6 +47,15 @@ struct DistributeLoopsOptions {
 LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options = {});
 
+struct SerializeLoopsOptions {
+  /// Those that a kernel can be made of, too.
+  bool all = false;
+};
+
+/// Makes sequential loops of parallel ones of the host inside `root`. See pass
+/// `workgroup-serialize-loops`.
+void serializeLoops(Operation *root, const SerializeLoopsOptions &options = {});
+
 #define GEN_PASS_DECL
 #include "workgroup/Transforms/Loops.h.inc"
 

@@ -97,4 +97,39 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
 def DistributeLoops_AssumedCount
     : Analysis<"A loop is taken to have as many iterations as there are processors, or no more.">;
 
+def SerializeLoopsPass : Pass<"workgroup-serialize-loops"> {
+  let summary = "Make sequential loops of parallel ones that no kernel takes";
+  let description = [{
+    An `scf.forall` or `scf.parallel` of the host that is mapped to nothing, and in no other
+    parallel loop, becomes a kernel (`workgroup-form-kernels`, `workgroup-map-loops`) if blocks and
+    threads can do what is in it. Otherwise it becomes a nest of `scf.for`, and so on for the loops
+    in it: what is in the innermost one is launched in each iteration. That is so of a loop
+
+    - the iterations of which reduce results (`scf.reduce`), or that has no dimension, or more
+      than ten;
+    - with a call, or an operation of another dialect than `affine`, `arith`, `linalg`, `math`,
+      `memref`, `scf`, `tensor` and `vector`;
+    - that makes tensors or memory of more than 48 KiB for a block, or 1 KiB for a thread, or
+      of sizes without a bound; a tensor that becomes part of the loop's result takes none;
+    - that uses memory with a memory space or of unknown rank, or a vector from outside.
+
+    A remark says why. With `all`, every such loop does.
+
+    The iterations of an `scf.forall` on tensors read, of a tensor that they insert into, their own
+    part as it is, and everything else as it was before the loop. Globals that a loop names are named
+    before it.
+
+    Example: `test/Transforms/Loops/serialize-loops.mlir`.
+  }];
+  let options = [
+    Option<"all", "all", "bool", /*default=*/"false",
+           "Also of loops that a kernel can be made of">,
+  ];
+  let dependentDialects = ["arith::ArithDialect", "scf::SCFDialect",
+                           "tensor::TensorDialect"];
+}
+
+def SerializeLoops_SequentialLoop
+    : Missed<"The iterations of a parallel loop are executed one after the other.">;
+
 #endif // WORKGROUP_TRANSFORMS_LOOPS

@@ -22,6 +22,16 @@ namespace mlir::workgroup {
 /// `workgroup-place-buffers`.
 LogicalResult placeBuffers(Operation *root);
 
+struct MapLoopsOptions {
+  /// Sizes of tiles along the dimensions of loops whose iterations are the work
+  /// of a thread; 0, or none, for all.
+  SmallVector<int64_t> block;
+};
+
+/// Gives the iterations of parallel loops inside `root` that are mapped to
+/// nothing to blocks and threads. See pass `workgroup-map-loops`.
+LogicalResult mapLoops(Operation *root, const MapLoopsOptions &options = {});
+
 struct MapToThreadsOptions {
   /// Threads of a block.
   int64_t threads = 256;

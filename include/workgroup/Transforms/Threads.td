@@ -13,6 +13,38 @@ include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
 include "workgroup/Remarks.td"
 
+def MapLoopsPass : Pass<"workgroup-map-loops"> {
+  let summary = "Map parallel loops of the host to blocks and threads";
+  let description = [{
+    For each `scf.forall` and `scf.parallel` on buffers that is mapped to nothing, in no other
+    parallel loop, and not in a kernel:
+
+    - if an iteration is the work of one thread, blocks get tiles of the sizes `block` (0, or none,
+      is for all of a dimension), and the threads of a block the iterations of its tile. What an
+      iteration allocates is on the thread's stack;
+    - if there are structured operations, copies or other parallel loops in it, each iteration is
+      a block, whatever `block` says. A loop in it without structured operations and copies goes to the
+      threads, with the loops in that as loops of each thread; others are gone through
+      iteration by iteration, as are loops that reduce results. Structured operations and copies are
+      left to `workgroup-map-to-threads`. What is stored besides is stored by one thread; memory on
+      the stack that operations of several threads are on becomes an allocation of the block.
+
+    Blocks are `#gpu.block<linear_dim_0>` for the last dimension, threads `#gpu.thread<linear_dim_0>`.
+
+    Fails on loops with results, without or with more than ten dimensions, and on what writes to memory in
+    each thread of a block for a value that all of them need (`memref.atomic_rmw`).
+
+    Example: `test/Transforms/Threads/map-loops.mlir`.
+  }];
+  let options = [
+    ListOption<"block", "block", "int64_t",
+               "Sizes of tiles along the dimensions of a loop; 0 for all">,
+  ];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "gpu::GPUDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect"];
+}
+
 def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
   let summary = "Make loops over threads of the operations of blocks";
   let description = [{

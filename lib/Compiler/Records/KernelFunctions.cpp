@@ -8,7 +8,9 @@
 
 #include "KernelFunctions.h"
 #include "Records.h"
+#include "Transforms/Kernels/LoopKernels.h"
 #include "Transforms/Kernels/SplitReduction.h"
+#include "Transforms/Loops/HostLoops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::workgroup {
@@ -54,17 +56,15 @@ describeContraction(linalg::LinalgOp op) {
                            copy(dims->k)};
 }
 
-static KernelOpRecord describeOp(linalg::LinalgOp op,
-                                 const KernelGroup &group) {
+/// What is known of `op` wherever it stands.
+static KernelOpRecord describeAlone(linalg::LinalgOp op) {
   KernelOpRecord record;
   record.kind = getClassName(classify(op)).str();
   record.location = getSourceLocation(op.getLoc());
   for (utils::IteratorType kind : op.getIteratorTypesArray())
     record.isParallel.push_back(kind == utils::IteratorType::parallel);
   record.extents = getIfKnown(op.getStaticLoopRanges());
-  record.rows = {};
-  for (std::optional<unsigned> row : group.getRowOf(op))
-    record.rows.push_back(row && group.getRows()[*row] ? row : std::nullopt);
+  record.rows.resize(op.getNumLoops());
   for (OpOperand *input : op.getDpsInputOperands())
     record.inputs.push_back(describeOperand(op, *input));
   for (OpOperand &init : op.getDpsInitsMutable())
@@ -72,8 +72,17 @@ static KernelOpRecord describeOp(linalg::LinalgOp op,
   record.numBodyOps = llvm::range_size(op.getBlock()->without_terminator());
   record.isCopy = isCopyLike(op);
   record.isCombinable = isCombinable(op);
-  record.isSplittable = op == getSplittable(group);
   record.contraction = describeContraction(op);
+  return record;
+}
+
+static KernelOpRecord describeOp(linalg::LinalgOp op,
+                                 const KernelGroup &group) {
+  KernelOpRecord record = describeAlone(op);
+  record.rows = {};
+  for (std::optional<unsigned> row : group.getRowOf(op))
+    record.rows.push_back(row && group.getRows()[*row] ? row : std::nullopt);
+  record.isSplittable = op == getSplittable(group);
   return record;
 }
 
@@ -92,18 +101,54 @@ describeChain(const KernelGroup &group) {
                            bytes.perRow, bytes.ofTiles};
 }
 
+static KernelOpRecord describeLoop(Operation *loop) {
+  KernelOpRecord record;
+  record.kind = getLoopKind(loop).str();
+  record.location = getSourceLocation(loop->getLoc());
+  for (std::optional<int64_t> count : getStaticCounts(loop)) {
+    record.rows.push_back(record.extents.size());
+    record.isParallel.push_back(true);
+    record.extents.push_back(count);
+  }
+  return record;
+}
+
+/// The operations of `function`, which is one parallel loop: those in it, then
+/// the loop.
+static void describeLoopKernel(Operation *loop, KernelFunctionRecord &record) {
+  record.kind = getLoopKind(loop).str();
+  loop->walk([&](Operation *op) {
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      record.ops.push_back(describeAlone(linalgOp));
+    else if (op != loop && isUnmappedLoop(op))
+      record.ops.push_back(describeLoop(op));
+  });
+  record.ops.push_back(describeLoop(loop));
+  record.isShared.assign(getNumDims(loop), true);
+}
+
+static KernelFunctionRecord &addRecord(func::FuncOp function,
+                                       std::vector<KernelFunctionRecord> &to) {
+  KernelFunctionRecord &record = to.emplace_back();
+  record.name = toUTF8(function.getName());
+  llvm::raw_string_ostream(record.symbol) << function.getSymNameAttr();
+  return record;
+}
+
 std::vector<KernelFunctionRecord> describeKernelFunctions(ModuleOp module) {
   std::vector<KernelFunctionRecord> records;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function.isPrivate() || !function.getBody().hasOneBlock())
       continue;
+    if (Operation *loop = getKernelLoop(function)) {
+      describeLoopKernel(loop, addRecord(function, records));
+      continue;
+    }
     std::vector<KernelGroup> groups = groupOps(function.front());
     if (groups.size() != 1)
       continue;
     const KernelGroup &group = groups.front();
-    KernelFunctionRecord &record = records.emplace_back();
-    record.name = toUTF8(function.getName());
-    llvm::raw_string_ostream(record.symbol) << function.getSymNameAttr();
+    KernelFunctionRecord &record = addRecord(function, records);
     record.kind = getClassName(group.getClass()).str();
     for (linalg::LinalgOp op : group.getOps())
       record.ops.push_back(describeOp(op, group));

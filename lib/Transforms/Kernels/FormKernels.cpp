@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFunctionBuilder.h"
+#include "LoopKernels.h"
 #include "Support/Remarks.h"
 #include "Transforms/Linalg/TensorEncodings.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -134,12 +135,14 @@ LogicalResult formKernels(ModuleOp module, const FormKernelsOptions &options) {
     return failure();
   SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isDeclaration() && !isFormed(function, options))
+    if (!function.isDeclaration() && !getKernelLoop(function) &&
+        !isFormed(function, options))
       functions.push_back(function);
   for (func::FuncOp function : functions) {
     if (failed(checkBufferizable(function)))
       return failure();
     eraseEmpty(function);
+    formLoopKernels(function);
     SmallVector<Block *> blocks;
     function.walk([&](Block *block) {
       if (llvm::any_of(*block, [](Operation &op) { return getTensorOp(&op); }))

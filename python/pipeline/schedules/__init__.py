@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .contraction import Candidate, Staged
     from .elementwise import Elementwise, Transpose
     from .fallback import Fallback
+    from .loops import Points, Tiles
     from .reduction import Columns, Rows, Whole
     from .window import Window
 
@@ -35,12 +36,14 @@ _MODULES = {
     "Whole": "reduction",
     "Rows": "reduction",
     "Columns": "reduction",
+    "Points": "loops",
+    "Tiles": "loops",
     "Fallback": "fallback",
 }
 """Where a name is; a module is loaded when it is first asked for, or a kernel comes to it."""
 
 _ORDER = (
-    *("Chained", "Staged", "Transpose", "Elementwise", "Window"),
+    *("Chained", "Staged", "Transpose", "Elementwise", "Window", "Points", "Tiles"),
     *("Whole", "Rows", "Columns", "Fallback"),
 )
 
@@ -119,11 +122,13 @@ __all__ = [
     "Kernel",
     "Op",
     "Operand",
+    "Points",
     "Rows",
     "Schedule",
     "Staged",
     "Target",
     "Tile",
+    "Tiles",
     "Transpose",
     "Whole",
     "Window",

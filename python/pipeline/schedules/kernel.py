@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from ..conversion import counterpart
 from ..diagnostics import Location
 
-Kind = Literal["fill", "elementwise", "reduction", "contraction", "window"]
+Kind = Literal["fill", "elementwise", "reduction", "contraction", "window", "points", "tiles"]
 
 UNKNOWN_EXTENT = 4096
 """What an extent that only the launch knows counts as."""
@@ -52,7 +52,7 @@ class Contraction(NamedTuple):
 
 @counterpart("KernelOp")
 class Op(NamedTuple):
-    """A structured operation of a kernel.
+    """A structured operation of a kernel, or a parallel loop: of ``points`` or ``tiles``.
 
     ``rows``: for each loop, the loop of the root that blocks share out and that goes along with
     it. ``is_combinable``: partial results can be put together. ``is_splittable``: and this is the
@@ -127,6 +127,11 @@ class Kernel:
     ops: tuple[Op, ...]
     shared: tuple[bool, ...]
     chain: Chain | None = None
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a parallel loop of the program, the last operation, with what is in it."""
+        return self.kind in ("points", "tiles")
 
     @property
     def root(self) -> Op:

@@ -29,6 +29,8 @@ def write_schedule(
     pairs = list(zip(kernels, tiles, strict=True))
     for kernel, tile in pairs:
         writer.add_comment(describe(kernel, tile))
+        if kernel.is_loop:
+            continue  # which is tiled already
         options = _leave_out_defaults(
             block=tile.block,
             reduction=tile.reduction,
@@ -41,9 +43,13 @@ def write_schedule(
     program = writer.apply_all(program, ("workgroup-bufferize",))
     for kernel, tile in pairs:
         function = writer.match(kernel, program)
-        function = writer.apply(
-            "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
-        )
+        if kernel.is_loop:
+            block = _leave_out_defaults(block=tile.block)
+            function = writer.apply("workgroup-map-loops", function, **block)
+        if not kernel.is_loop or any(op.contraction for op in kernel.ops):
+            function = writer.apply(
+                "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
+            )
         function = writer.apply("workgroup-place-buffers", function)
         function = writer.apply(
             "workgroup-map-to-threads",
