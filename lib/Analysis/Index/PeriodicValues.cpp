@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::workgroup {
 
@@ -141,42 +142,56 @@ static bool isSignedOfBooleans(Operation *op) {
   return isSigned && op->getOperand(0).getType().isInteger(1);
 }
 
-PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    return evaluateExpr(apply.getAffineMap().getResult(0), apply.getOperands(),
-                        apply.getAffineMap().getNumDims());
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp,
-          arith::ExtSIOp, arith::TruncIOp>(op))
-    return evaluateCast(op);
-  if (!isa<arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::DivSIOp,
-           arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp, arith::XOrIOp,
-           arith::CmpIOp, arith::SelectOp>(op) ||
-      isSignedOfBooleans(op))
-    return std::nullopt;
-  Result lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
-  if (!lhs || !rhs)
-    return std::nullopt;
-  auto checked = [&](AffineExprKind kind) {
-    Result value = combine(kind, lhs, rhs);
+/// Sums, products, quotients and remainders.
+PeriodicValues::Result PeriodicValues::evaluateArith(Operation *op,
+                                                     const Result &lhs,
+                                                     const Result &rhs) const {
+  auto constant = [&](int64_t number) {
+    return make([=](int64_t) { return number; });
+  };
+  auto checked = [&](AffineExprKind kind, const Result &other) {
+    Result value = combine(kind, lhs, other);
     return value && !canWrap(op, *value) ? value : std::nullopt;
   };
-  bool arePeriodic = lhs->isPeriodic() && rhs->isPeriodic();
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([&](arith::AddIOp) { return checked(AffineExprKind::Add); })
-      .Case([&](arith::MulIOp) { return checked(AffineExprKind::Mul); })
+      .Case([&](arith::AddIOp) { return checked(AffineExprKind::Add, rhs); })
+      .Case([&](arith::SubIOp) {
+        return checked(AffineExprKind::Add,
+                       combine(AffineExprKind::Mul, rhs, constant(-1)));
+      })
+      .Case([&](arith::MulIOp) { return checked(AffineExprKind::Mul, rhs); })
       .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
           [&](auto) { return combine(AffineExprKind::FloorDiv, lhs, rhs); })
       .Case<arith::RemUIOp, arith::RemSIOp>(
           [&](auto) { return combine(AffineExprKind::Mod, lhs, rhs); })
+      .Case([&](arith::AndIOp) -> Result {
+        // The low bits of what is not negative are a remainder.
+        std::optional<int64_t> mask = getConstantIntValue(op->getOperand(1));
+        bool isOfLowBits = mask && *mask >= 1 && llvm::isPowerOf2_64(*mask + 1);
+        return isOfLowBits
+                   ? combine(AffineExprKind::Mod, lhs, constant(*mask + 1))
+                   : std::nullopt;
+      })
+      .Default([](Operation *) -> Result { return std::nullopt; });
+}
+
+/// What takes numbers that come again, bit by bit or as a whole.
+PeriodicValues::Result PeriodicValues::evaluateRepeated(Operation *op,
+                                                        const Result &lhs,
+                                                        const Result &rhs) {
+  if (!lhs->isPeriodic() || !rhs->isPeriodic())
+    return std::nullopt;
+  bool areNonNegative = lhs->isNonNegative() && rhs->isNonNegative();
+  return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](arith::XOrIOp) -> Result {
-        if (!arePeriodic || !lhs->isNonNegative() || !rhs->isNonNegative())
+        if (!areNonNegative)
           return std::nullopt;
         return make([&](int64_t iteration) {
           return lhs->at[iteration] ^ rhs->at[iteration];
         });
       })
       .Case([&](arith::CmpIOp compare) -> Result {
-        if (!arePeriodic || !lhs->isNonNegative() || !rhs->isNonNegative())
+        if (!areNonNegative)
           return std::nullopt;
         return make([&](int64_t iteration) -> int64_t {
           return arith::applyCmpPredicate(compare.getPredicate(),
@@ -186,13 +201,33 @@ PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
       })
       .Case([&](arith::SelectOp select) -> Result {
         Result other = evaluate(select.getFalseValue());
-        if (!other || !arePeriodic || !other->isPeriodic())
+        if (!other || !other->isPeriodic())
           return std::nullopt;
         return make([&](int64_t iteration) {
           return lhs->at[iteration] ? rhs->at[iteration] : other->at[iteration];
         });
       })
       .Default([](Operation *) -> Result { return std::nullopt; });
+}
+
+PeriodicValues::Result PeriodicValues::evaluateOp(Operation *op) {
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return evaluateExpr(apply.getAffineMap().getResult(0), apply.getOperands(),
+                        apply.getAffineMap().getNumDims());
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp,
+          arith::ExtSIOp, arith::TruncIOp>(op))
+    return evaluateCast(op);
+  bool isRepeated = isa<arith::XOrIOp, arith::CmpIOp, arith::SelectOp>(op);
+  if (!(isRepeated || isa<arith::AddIOp, arith::SubIOp, arith::MulIOp,
+                          arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
+                          arith::RemUIOp, arith::RemSIOp, arith::AndIOp>(op)) ||
+      isSignedOfBooleans(op))
+    return std::nullopt;
+  Result lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return isRepeated ? evaluateRepeated(op, lhs, rhs)
+                    : evaluateArith(op, lhs, rhs);
 }
 
 PeriodicValues::Result PeriodicValues::compute(Value value) {

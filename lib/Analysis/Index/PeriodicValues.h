@@ -55,6 +55,9 @@ private:
   Result compute(Value value);
   Result evaluateCounter(scf::ForOp counted) const;
   Result evaluateCarried(BlockArgument argument);
+  Result evaluateArith(Operation *op, const Result &lhs,
+                       const Result &rhs) const;
+  Result evaluateRepeated(Operation *op, const Result &lhs, const Result &rhs);
   Result evaluateOp(Operation *op);
   Result evaluateCast(Operation *op);
   Result evaluateExpr(AffineExpr expr, ValueRange operands, unsigned numDims);

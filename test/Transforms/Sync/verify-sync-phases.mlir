@@ -318,4 +318,76 @@ gpu.module @phases {
     memref.store %xyz, %out[%t] : memref<128xf32>
     gpu.return
   }
-}
+
+  // A number that is 1 less it in the next iteration, and the low bit of the iteration.
+  gpu.func @flipped(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
+      workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %bytes = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %bar = nvgpu.mbarrier.create -> !bar
+    %elected = arith.cmpi eq, %t, %c0 : index
+    scf.if %elected {
+      nvgpu.mbarrier.init %bar[%c0], %c1 : !bar
+      nvvm.fence.mbarrier.init
+    }
+    gpu.barrier
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%p = %i0) -> (i32) {
+        %phase = arith.cmpi ne, %p, %i0 : i32
+        scf.if %elected {
+          nvgpu.mbarrier.arrive.expect_tx %bar[%c0], %bytes : !bar
+          nvgpu.tma.async.load %map[%i], %bar[%c0] to %S : !map, !bar -> memref<128xf32, #gpu.address_space<workgroup>>
+        }
+        nvgpu.mbarrier.try_wait.parity %bar[%c0], %phase, %ticks : !bar
+        %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+        memref.store %x, %out[%i, %t] : memref<?x128xf32>
+        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+        gpu.barrier
+      %np = arith.subi %i1, %p : i32
+      scf.yield %np : i32
+    }
+    gpu.return
+  }
+
+  
+  gpu.func @by_bits(%map: !map, %out: memref<?x128xf32> {llvm.noalias}, %n: index)
+      workgroup(%S: memref<128xf32, #gpu.address_space<workgroup>>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c127 = arith.constant 127 : index
+    %bytes = arith.constant 512 : index
+    %ticks = arith.constant 10000000 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %bar = nvgpu.mbarrier.create -> !bar
+    %elected = arith.cmpi eq, %t, %c0 : index
+    scf.if %elected {
+      nvgpu.mbarrier.init %bar[%c0], %c1 : !bar
+      nvvm.fence.mbarrier.init
+    }
+    gpu.barrier
+    scf.for %i = %c0 to %n step %c1 {
+        %bit = arith.andi %i, %c1 : index
+        %phase = arith.cmpi ne, %bit, %c0 : index
+        scf.if %elected {
+          nvgpu.mbarrier.arrive.expect_tx %bar[%c0], %bytes : !bar
+          nvgpu.tma.async.load %map[%i], %bar[%c0] to %S : !map, !bar -> memref<128xf32, #gpu.address_space<workgroup>>
+        }
+        nvgpu.mbarrier.try_wait.parity %bar[%c0], %phase, %ticks : !bar
+        %x = memref.load %S[%u] : memref<128xf32, #gpu.address_space<workgroup>>
+        memref.store %x, %out[%i, %t] : memref<?x128xf32>
+        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+        gpu.barrier
+    }
+    gpu.return
+  }
+
+  }
