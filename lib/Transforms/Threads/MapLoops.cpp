@@ -239,13 +239,12 @@ void LoopMapper::mapPoints(scf::ForallOp loop) {
   scf::ForallOp blocks = makeBlocks(rewriter, loc, counts, tiles);
   rewriter.setInsertionPointToStart(blocks.getBody());
   SmallVector<OpFoldResult> offsets, extents;
-  ValueRange ids = blocks.getInductionVars();
+  SmallVector<Value> ids = blocks.getInductionVars();
+  auto next = ids.begin();
   for (auto [count, size] : llvm::zip_equal(counts, tiles)) {
     offsets.push_back(rewriter.getIndexAttr(0));
-    if (size) {
-      offsets.back() = ids.front();
-      ids = ids.drop_front();
-    }
+    if (size)
+      offsets.back() = *next++;
     extents.push_back(getExtent(rewriter, loc, count, size, offsets.back()));
   }
   shareOutToThreads(loop, offsets, extents);
