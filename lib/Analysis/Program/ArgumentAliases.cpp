@@ -230,6 +230,8 @@ bool ArgumentAliases::mayAlias(Value lhs, Value rhs, unsigned depth) const {
   if (areMemRefs && !workgroup::mayAlias(lhs, rhs))
     return false;
   Value left = getRootBuffer(lhs), right = getRootBuffer(rhs);
+  if (isConstant(left) != isConstant(right))
+    return false;
   FunctionOpInterface function = getEntry(left);
   if (left == right || !function || function != getEntry(right))
     return true;
