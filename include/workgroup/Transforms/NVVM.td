@@ -132,7 +132,9 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
       (by upstream's patterns, which take long to find that there is none), and
       `affine.delinearize_index` and `affine.linearize_index` become arithmetic;
     - what warps do together (`gpu.subgroup_reduce`, ids and sizes of subgroups,
-      shuffles of 64 bits) becomes shuffles of 32 bits and arithmetic;
+      shuffles of narrow elements, of 64 bits, and of vectors) becomes shuffles of 32 bits and
+      arithmetic: a narrow element has a word of its own, a vector the words that it fills, or
+      a word for each element if the last one would not be full;
     - a `gpu.subgroup_reduce` in a block that is not known to consist of full
       warps reduces over the lanes that the block has threads for (upstream takes
       in what lanes without a thread have, which may be anything);

@@ -21,6 +21,7 @@
 #include "MatrixElementwise.h"
 #include "NarrowFloats.h"
 #include "PrintFormats.h"
+#include "ShuffleWords.h"
 #include "ThreadOwnership.h"
 #include "Transforms/Utils/BufferTypes.h"
 #include "Transforms/Utils/LaneReducer.h"
@@ -348,6 +349,7 @@ static void populateWarpPatterns(RewritePatternSet &patterns) {
         patterns, kWarpSize, bits, benefit);
   }
   populateGpuShufflePatterns(patterns);
+  populateShuffleWordPatterns(patterns);
   populateGpuGlobalIdPatterns(patterns);
   populateGpuSubgroupIdPatterns(patterns);
   patterns.add<LowerSubgroupSize, LowerNumSubgroups, ScalarizeWideReduce>(
@@ -361,8 +363,8 @@ static StringRef getWarpObstacle(Operation *op, Operation *root) {
     return getReductionObstacle(reduce, root);
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op))
     if (!isShuffled(shuffle.getValue().getType(), /*isWideToo=*/false))
-      return "moves a type other than i32, f32, i64 and f64; cast it to one of "
-             "them";
+      return "moves a number of more than 64 bits, or a vector of unknown "
+             "length; move it by vectors of i32";
   if (isa<gpu::SubgroupReduceOp>(op))
     return "reduces elements that no shuffle moves; extend them to 32 or 64 "
            "bits";

@@ -40,9 +40,9 @@ StringRef getReductionObstacle(gpu::AllReduceOp op, Operation *root) {
   if (!op.getUniform())
     return "is not marked uniform; mark it if all threads of the block reach "
            "it together";
-  if (!isShuffled(op.getType(), /*isWideToo=*/true))
-    return "reduces a type other than i32, f32, i64 and f64; extend it to one "
-           "of them";
+  if (!op.getType().isIntOrFloat() || op.getType().getIntOrFloatBitWidth() > 64)
+    return "reduces numbers of more than 64 bits, which no shuffle moves; "
+           "truncate them";
   Operation *scope = getExecutionScope(op);
   if (!isa<gpu::LaunchOp, gpu::GPUFuncOp>(scope) &&
       !root->isAncestor(SymbolTable::getNearestSymbolTable(scope)))

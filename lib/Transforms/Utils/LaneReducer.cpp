@@ -103,8 +103,7 @@ static IntegerType getCarrier(Type type) {
                           type.getIntOrFloatBitWidth() <= 32 ? 32 : 64);
 }
 
-/// Converts a value of a type without shuffle to its carrier.
-static Value pack(OpBuilder &builder, Location loc, Value value) {
+Value toCarrier(OpBuilder &builder, Location loc, Value value) {
   Type type = value.getType();
   if (isShuffled(type, /*isWideToo=*/true))
     return value;
@@ -114,8 +113,7 @@ static Value pack(OpBuilder &builder, Location loc, Value value) {
   return builder.createOrFold<arith::ExtUIOp>(loc, getCarrier(type), value);
 }
 
-/// The way back.
-static Value unpack(OpBuilder &builder, Location loc, Value value, Type type) {
+Value fromCarrier(OpBuilder &builder, Location loc, Value value, Type type) {
   if (value.getType() == type)
     return value;
   Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
@@ -127,10 +125,10 @@ static Value unpack(OpBuilder &builder, Location loc, Value value, Type type) {
 
 std::pair<Value, Value> LaneReducer::shuffle(gpu::ShuffleMode mode, Value value,
                                              Value lane) {
-  auto shuffle = gpu::ShuffleOp::create(builder, loc, pack(builder, loc, value),
-                                        lane, lanes.count, mode);
+  auto shuffle = gpu::ShuffleOp::create(
+      builder, loc, toCarrier(builder, loc, value), lane, lanes.count, mode);
   Value result =
-      unpack(builder, loc, shuffle.getShuffleResult(), value.getType());
+      fromCarrier(builder, loc, shuffle.getShuffleResult(), value.getType());
   return {result, shuffle.getValid()};
 }
 

@@ -27,6 +27,12 @@ namespace mlir::workgroup {
 /// of them with `isWideToo`.
 bool isShuffled(Type type, bool isWideToo);
 
+/// `value`, an integer or float of up to 64 bits, as one that a shuffle moves.
+Value toCarrier(OpBuilder &builder, Location loc, Value value);
+
+/// The way back from there to `type`.
+Value fromCarrier(OpBuilder &builder, Location loc, Value value, Type type);
+
 /// The combination of two values: a known operation, or else the region of a
 /// reduction.
 struct Combiner {

@@ -90,16 +90,16 @@ gpu.module @kernels {
 
 // What warps cannot do together, or upstream cannot lower.
 gpu.module @kernels {
-  gpu.func @warps(%x: f16, %y: f32, %out: memref<f16>, %out2: memref<f32>) kernel {
+  gpu.func @warps(%x: f128, %y: f32, %out: memref<f128>, %out2: memref<f32>) kernel {
     %c1 = arith.constant 1 : i32
     %c32 = arith.constant 32 : i32
-    // expected-error @+1 {{'gpu.shuffle' op moves a type other than i32, f32, i64 and f64; cast it to one of them}}
-    %0, %p = gpu.shuffle xor %x, %c1, %c32 : f16
-    memref.store %0, %out[] : memref<f16>
+    // expected-error @+1 {{'gpu.shuffle' op moves a number of more than 64 bits, or a vector of unknown length; move it by vectors of i32}}
+    %0, %p = gpu.shuffle xor %x, %c1, %c32 : f128
+    memref.store %0, %out[] : memref<f128>
     // expected-error @+1 {{'gpu.all_reduce' op is not marked uniform; mark it if all threads of the block reach it together}}
     %1 = gpu.all_reduce add %y {} : (f32) -> f32
-    // expected-error @+1 {{'gpu.all_reduce' op reduces a type other than i32, f32, i64 and f64; extend it to one of them}}
-    %2 = gpu.all_reduce add %x uniform {} : (f16) -> f16
+    // expected-error @+1 {{'gpu.all_reduce' op reduces numbers of more than 64 bits, which no shuffle moves; truncate them}}
+    %2 = gpu.all_reduce add %x uniform {} : (f128) -> f128
     // expected-error @+1 {{'gpu.rotate' op has no lowering to NVVM; use gpu.shuffle}}
     %3, %q = gpu.rotate %y, 1, 32 : f32
     memref.store %3, %out2[] : memref<f32>
