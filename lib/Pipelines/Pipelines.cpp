@@ -63,6 +63,7 @@ void buildKernelPipeline(OpPassManager &pm,
   NormalizeLinalgPassOptions normalize;
   normalize.assumeDistinctArguments = options.assumeDistinctArguments;
   pm.addPass(createNormalizeLinalgPass(normalize));
+  pm.addPass(createWidenFloatsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFormKernelsPass({options.chainBytes, options.chainBlocks}));
@@ -156,6 +157,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
   pm.addPass(createGpuKernelOutliningPass());
   pm.addPass(createAttachTargetPass({options.chip}));
+  pm.addPass(createWidenFloatsPass());
   pm.addPass(createMergeKernelsPass());
 
   // Before hoisting, which makes lives longer: where an allocation stands says
@@ -197,6 +199,7 @@ void buildToNVVMPipeline(OpPassManager &pm,
                          PipelineReport *report) {
   pm.addPass(createSplitViewsPass());
   pm.addPass(createAttachTargetPass({options.chip}));
+  pm.addPass(createWidenFloatsPass());
   // Kernels may come from elsewhere than the other pipeline. The bounds of
   // dynamic memory, and the alignment of buffers, are stated on the way.
   pm.addPass(createLowerDynamicMemoryPass());

@@ -1,6 +1,6 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-linalg-to-kernels{assume-distinct-arguments=true chain-bytes=65536 chain-blocks=1})' -o %t
 // RUN: FileCheck %s < %t
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-normalize-linalg{assume-distinct-arguments=true},canonicalize,cse,workgroup-form-kernels{chain-bytes=65536 chain-blocks=1})' | diff %t -
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-normalize-linalg{assume-distinct-arguments=true},workgroup-widen-floats,canonicalize,cse,workgroup-form-kernels{chain-bytes=65536 chain-blocks=1})' | diff %t -
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-linalg-to-kernels)' | FileCheck %s --check-prefix=APART
 
 // Schedules begin with the pipeline, and give it their limits.

@@ -81,6 +81,11 @@ flattenKernelArguments(ModuleOp module,
 /// See pass `workgroup-legalize-for-nvvm`.
 LogicalResult legalizeForNVVM(Operation *root);
 
+/// Computes in f32 what kernels inside `root`, and structured operations of the
+/// host, compute in floats of 8 bits and less. See pass
+/// `workgroup-widen-floats`.
+void widenFloats(Operation *root);
+
 /// Converts the kernels of `module` to NVVM. Upstream's conversion is a pass:
 /// `run` runs passes on an operation, as `Pass::runPipeline` does. See pass
 /// `workgroup-convert-kernels-to-nvvm`.

@@ -192,4 +192,33 @@ def VerifyNVVMPass : Pass<"workgroup-verify-nvvm"> {
   }];
 }
 
+def WidenFloatsPass : Pass<"workgroup-widen-floats"> {
+  let summary = "Compute in f32 with floats of 8 bits and less";
+  let description = [{
+    GPUs store and convert floats of 8, 6 and 4 bits, and compute in wider ones. What
+    kernels, bodies of `linalg.generic`, `linalg.map` and `linalg.reduce`, and operations
+    on tensors compute with them extends its operands to `f32`, and rounds its
+    result to the type that it has. A sum, a difference, a product, a quotient and a root
+    are what the exact one would be rounded to; a product and a sum in one (`math.fma`,
+    `vector.fma`) go by `f64` for that. Functions are as close as those of `f32`, rounded.
+    `vector.reduction`, `gpu.all_reduce` and `gpu.subgroup_reduce` combine in `f32`, and round once.
+
+    ```mlir
+    %s = arith.addf %a, %b : f8E5M2
+    ```
+    becomes
+    ```mlir
+    %0 = arith.extf %a : f8E5M2 to f32
+    %1 = arith.extf %b : f8E5M2 to f32
+    %2 = arith.addf %0, %1 : f32
+    %s = arith.truncf %2 : f32 to f8E5M2
+    ```
+
+    Left alone are operations that make an `f8E8M0FNU`, to which nothing is rounded, atomic updates,
+    reductions by a region, and other vector operations; `workgroup-verify-kernels` refuses them.
+    Example: `test/Transforms/NVVM/widen-floats.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // WORKGROUP_TRANSFORMS_NVVM

@@ -459,6 +459,7 @@ LogicalResult legalizeForNVVM(Operation *root) {
       failed(lowerStructuredOps(root, scopes, rewriter)) ||
       failed(lowerReductions(root, scopes, rewriter)))
     return failure();
+  widenFloats(root); // of structured operations
   expandMatrixElementwise(root, rewriter);
   if (failed(apply(scopes, makePatterns(root->getContext()))) ||
       failed(verifyLegal(root, scopes)))
