@@ -122,6 +122,61 @@ struct PadToGeneric : OpRewritePattern<tensor::PadOp> {
   }
 };
 
+/// An element of a tile, whose size may be a value, is that of the source at
+/// the tile's number times its size, and so on.
+struct PackToGeneric : OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::PackOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(op, "on buffers");
+    Location loc = op.getLoc();
+    int64_t rank = op.getSourceRank();
+    SmallVector<Value> tiles =
+        getValueOrCreateConstantIndexOp(rewriter, loc, op.getMixedTiles());
+    SmallVector<Value> ends = getValueOrCreateConstantIndexOp(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, op.getSource()));
+    SmallVector<int64_t> order(op.getOuterDimsPerm());
+    if (order.empty())
+      llvm::append_range(order, llvm::seq(rank));
+    auto build = [&](OpBuilder &builder, Location at,
+                     ArrayRef<Value> indices) -> Value {
+      SmallVector<Value> places(rank);
+      for (auto [number, dim] : llvm::enumerate(order))
+        places[dim] = indices[number];
+      Value isInside =
+          arith::ConstantOp::create(builder, at, builder.getBoolAttr(true));
+      for (auto [number, dim] : llvm::enumerate(op.getInnerDimsPos())) {
+        Value first =
+            arith::MulIOp::create(builder, at, places[dim], tiles[number]);
+        places[dim] =
+            arith::AddIOp::create(builder, at, first, indices[rank + number]);
+        Value holds = arith::CmpIOp::create(
+            builder, at, arith::CmpIPredicate::slt, places[dim], ends[dim]);
+        isInside = arith::AndIOp::create(builder, at, isInside, holds);
+      }
+      auto lookUp = [&](OpBuilder &inner) -> Value {
+        return tensor::ExtractOp::create(inner, at, op.getSource(), places);
+      };
+      if (!op.getPaddingValue())
+        return lookUp(builder);
+      return scf::IfOp::create(
+                 builder, at, isInside,
+                 [&](OpBuilder &inner, Location) {
+                   scf::YieldOp::create(inner, at, lookUp(inner));
+                 },
+                 [&](OpBuilder &inner, Location) {
+                   scf::YieldOp::create(inner, at, op.getPaddingValue());
+                 })
+          .getResult(0);
+    };
+    replaceByGeneric(rewriter, op,
+                     tensor::getMixedSizes(rewriter, loc, op.getDest()), build);
+    return success();
+  }
+};
+
 struct GenerateToGeneric : OpRewritePattern<tensor::GenerateOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -362,7 +417,7 @@ void populateSliceStridePatterns(RewritePatternSet &patterns) {
 void populateTensorGenericPatterns(RewritePatternSet &patterns) {
   patterns
       .add<PadToGeneric, GenerateToGeneric, SplatToGeneric, BitcastToArithmetic,
-           GatherToGeneric, FillConstantInits, ReshapeByRow>(
+           GatherToGeneric, PackToGeneric, FillConstantInits, ReshapeByRow>(
           patterns.getContext());
 }
 
