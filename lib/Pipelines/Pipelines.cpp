@@ -62,6 +62,7 @@ void buildKernelPipeline(OpPassManager &pm,
   pm.addPass(createSerializeLoopsPass());
   NormalizeLinalgPassOptions normalize;
   normalize.assumeDistinctArguments = options.assumeDistinctArguments;
+  normalize.dropAssertions = options.dropAssertions;
   pm.addPass(createNormalizeLinalgPass(normalize));
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createCanonicalizerPass());

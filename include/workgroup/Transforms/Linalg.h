@@ -23,7 +23,7 @@ namespace mlir::workgroup {
 
 /// Facts about the program: see pass `workgroup-normalize-linalg`.
 struct NormalizeLinalgOptions {
-  bool keepAssertions = false;
+  bool dropAssertions = false;
   bool assumeDistinctArguments = false;
 };
 

@@ -13,6 +13,10 @@ include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
 include "workgroup/Remarks.td"
 
+def DropAssertionsOption
+    : SharedOption, Option<"dropAssertions", "drop-assertions", "bool", /*default=*/"false",
+             "Drop assertions in the bodies of operations, with a warning for each">;
+
 def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
   let summary = "Bring linalg into the form that schedules match";
   let description = [{
@@ -32,7 +36,15 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
     - `linalg.softmax` and its like become the operations that they stand for, `linalg.pack`
       and `linalg.unpack` paddings, reshapes and transpositions, `tensor.concat` insertions,
       `tensor.reshape` a row and what that is expanded to, `scf.index_switch` branches of two;
-    - `tensor.pad`, `tensor.generate`, `tensor.splat`, `tensor.bitcast`, and arithmetic on
+    - functions that bodies call are put into them, with blocks of branches as loops and
+      branches of scf (by upstream's `lift-cf-to-scf`);
+    - of an operation of which results go along different loops, as the elements of a row and
+      their sum do, each becomes an operation, with the loops that do not go along it as its
+      reductions;
+    - a result that is laid out in blocks, by an index as `i * 8 + j * 2 + k`, gets a
+      dimension for each loop, which is seen as one (`tensor.collapse_shape`); one of which a
+      part is written, from an offset or in steps, is put into what was there;
+    - `tensor.pad`, `linalg.pack` of tiles of dynamic size, `tensor.generate`, `tensor.splat`, `tensor.bitcast`, and arithmetic on
       tensors, become generics: a padded element is looked up if it is inside, and is the padding otherwise;
     - named operations become generics; constants that they update are filled in;
     - windows of one element, or that move nowhere, read the part of the input that they
@@ -48,27 +60,28 @@ def NormalizeLinalgPass : Pass<"workgroup-normalize-linalg", "ModuleOp"> {
       which would compute them again for each of its sums.
 
     What stands in kernels, and the rest of functions without such operations, is left alone. A
-    `cf.assert` in the body of an operation is dropped, with a remark, unless
-    `keep-assertions` is set.
+    `cf.assert` in the body of an operation is for the kernel to check, unless nothing uses the results
+    of the operation: one that fails ends the launch. With `drop-assertions` it is left out, with a
+    warning and a remark.
 
     Fails where a tensor has an encoding, sparse or other, which no buffer has, where an
     operation is on complex numbers, or f80 and f128, where a Winograd
-    transformation is asked for, and where an operation does not write each element of its
-    result once, by parallel loops of its own: what it leaves out, or does twice, would be
-    lost.
+    transformation is asked for, where a body calls a function that calls itself, or is defined elsewhere,
+    and where several iterations of parallel loops may write one element of a result, or write it
+    along a reduction of which another result is needed as it is so far.
 
     Source: peers take operations by name, and miss those that a front end spells otherwise;
     `linalg-specialize-generic-ops` of MLIR 22 takes A * B^T for A * B.
   }];
   let options = [
-    Option<"keepAssertions", "keep-assertions", "bool", /*default=*/"false",
-           "Do not drop assertions in the bodies of operations">,
+    DropAssertionsOption,
     AssumeDistinctArgumentsOption,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "bufferization::BufferizationDialect",
                            "linalg::LinalgDialect", "memref::MemRefDialect", "math::MathDialect",
-                           "scf::SCFDialect", "tensor::TensorDialect"];
+                           "scf::SCFDialect", "tensor::TensorDialect",
+                           "ub::UBDialect"];
 }
 
 def NormalizeLinalg_DroppedAssertion

@@ -96,7 +96,7 @@ static void formKernels(func::FuncOp function, Block &block,
     KernelFunctionBuilder(group).outline(function, name);
   }
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
+    if (isUnused(&op))
       op.erase();
 }
 

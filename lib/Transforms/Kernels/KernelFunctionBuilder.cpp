@@ -187,7 +187,7 @@ static void eraseUnusedResults(func::FuncOp kernel) {
 static void eraseUnused(func::FuncOp kernel, SmallVector<Value> &arguments) {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(kernel.front())))
-    if (isOpTriviallyDead(&op))
+    if (isUnused(&op))
       op.erase();
   BitVector unused(arguments.size());
   for (BlockArgument argument : kernel.getArguments())

@@ -353,6 +353,7 @@ void KernelTiler::eraseDeadOps() {
   RewritePatternSet patterns(function.getContext());
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   (void)applyPatternsGreedily(function, std::move(patterns));
+  eraseUnusedOps(function);
   (void)runRegionDCE(rewriter, function->getRegions());
 }
 

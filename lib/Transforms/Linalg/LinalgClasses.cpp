@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgClasses.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "workgroup/Support/Kernel.h"
 
 namespace mlir::workgroup {
@@ -73,6 +76,32 @@ bool isEmpty(linalg::LinalgOp op) {
 linalg::LinalgOp getTensorOp(Operation *op) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   return linalgOp && isTensorOp(linalgOp) ? linalgOp : linalg::LinalgOp();
+}
+
+/// True if all that the body of `op` does but compute is to assert.
+static bool onlyAsserts(linalg::LinalgOp op) {
+  return !op->getRegion(0)
+              .walk([](Operation *inner) {
+                return isMemoryEffectFree(inner) || isa<cf::AssertOp>(inner) ||
+                               inner->hasTrait<
+                                   OpTrait::HasRecursiveMemoryEffects>()
+                           ? WalkResult::advance()
+                           : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+bool isUnused(Operation *op) {
+  linalg::LinalgOp onTensors = getTensorOp(op);
+  return isOpTriviallyDead(op) ||
+         (onTensors && op->use_empty() && onlyAsserts(onTensors));
+}
+
+void eraseUnusedOps(Operation *root) {
+  root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (getTensorOp(op) && isUnused(op))
+      op->erase();
+  });
 }
 
 bool readsAlong(linalg::LinalgOp op, const llvm::SmallBitVector &loops,

@@ -73,6 +73,13 @@ bool isEmpty(linalg::LinalgOp op);
 /// `op` as an operation on tensors of the host; null if it is not one.
 linalg::LinalgOp getTensorOp(Operation *op);
 
+/// True if nothing needs what `op` makes: an assertion in the body of an
+/// operation on tensors is for who reads its results.
+bool isUnused(Operation *op);
+
+/// Erases operations on tensors inside `root` that nothing needs.
+void eraseUnusedOps(Operation *root);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_LINALG_LINALGCLASSES_H

@@ -14,41 +14,6 @@
 
 namespace mlir::workgroup {
 
-/// True if all of the result of which `init` is the start is gone through, each
-/// element once: by loops of their own, and by all parallel ones.
-static bool coversResult(linalg::LinalgOp op, OpOperand &init) {
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  AffineMap map = op.getMatchingIndexingMap(&init);
-  llvm::SmallBitVector seen(map.getNumDims());
-  for (auto [index, extent] :
-       llvm::zip_equal(map.getResults(), op.getShape(&init))) {
-    auto constant = dyn_cast<AffineConstantExpr>(index);
-    if (constant && constant.getValue() == 0 && extent == 1)
-      continue;
-    auto dim = dyn_cast<AffineDimExpr>(index);
-    if (!dim || seen.test(dim.getPosition()) ||
-        kinds[dim.getPosition()] != utils::IteratorType::parallel)
-      return false;
-    seen.set(dim.getPosition());
-  }
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  return llvm::all_of(llvm::seq<unsigned>(0, kinds.size()), [&](unsigned loop) {
-    return seen.test(loop) || extents[loop] == 1 ||
-           kinds[loop] != utils::IteratorType::parallel;
-  });
-}
-
-LogicalResult checkResultMaps(linalg::LinalgOp op) {
-  for (OpOperand &init : op.getDpsInitsMutable())
-    if (!coversResult(op, init))
-      return op->emitOpError(
-          "does not write each element of its result once, by parallel loops "
-          "of its own, which is not compiled; make other loops reductions, "
-          "write all elements, by a condition in the body, or loop over the "
-          "result and read by tensor.extract");
-  return success();
-}
-
 /// True if a tile of the loops reads a slice by `index`: it is linear, and
 /// never falls.
 static bool isSliced(AffineExpr index) {
@@ -65,10 +30,8 @@ static bool isSliced(AffineExpr index) {
   return isLinear;
 }
 
-/// The number of iterations of `loop` of `op`, by an operand dimension that it
-/// alone goes through; nothing if there is none.
-static std::optional<OpFoldResult>
-findExtent(RewriterBase &rewriter, linalg::GenericOp op, unsigned loop) {
+std::optional<OpFoldResult> findExtent(RewriterBase &rewriter,
+                                       linalg::GenericOp op, unsigned loop) {
   if (int64_t extent = op.getStaticLoopRanges()[loop];
       !ShapedType::isDynamic(extent))
     return rewriter.getIndexAttr(extent);

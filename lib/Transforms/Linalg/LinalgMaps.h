@@ -9,7 +9,7 @@
 // Index maps of linalg operations that tiling cannot slice are rewritten. An
 // operand that is read by quotients, remainders, or in falling order is looked
 // up in the body (`tensor.extract`) instead; a window of one element is no
-// window. Results have to be written by maps that reach each element once.
+// window. Of results, see `ResultPlaces.h`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,13 @@
 
 namespace mlir::workgroup {
 
-/// Says what is wrong if some result of `op` is not written as a whole, each
-/// element once: all else in it would be lost, or written in no order.
-LogicalResult checkResultMaps(linalg::LinalgOp op);
-
 /// The loops of `op` as places are made of them: those of one iteration are 0.
 SmallVector<AffineExpr> getIterations(linalg::LinalgOp op);
+
+/// The number of iterations of `loop` of `op`, by an operand dimension that it
+/// alone goes through; nothing if there is none.
+std::optional<OpFoldResult> findExtent(RewriterBase &rewriter,
+                                       linalg::GenericOp op, unsigned loop);
 
 /// Where a sum of loops, on tensors, is one of them but for loops of one
 /// iteration, reads the part of the input that this goes through: a window of

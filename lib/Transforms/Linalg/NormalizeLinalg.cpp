@@ -14,10 +14,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BodyCalls.h"
 #include "LinalgClasses.h"
 #include "LinalgMaps.h"
 #include "MergeElementwise.h"
 #include "RaiseLinalg.h"
+#include "ResultPlaces.h"
 #include "SplitOperands.h"
 #include "SplitSwitches.h"
 #include "Support/Remarks.h"
@@ -31,6 +33,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "workgroup/Transforms/Linalg.h"
 
@@ -122,11 +125,13 @@ static LogicalResult decompose(func::FuncOp function) {
   return success();
 }
 
-static void dropAssertions(func::FuncOp function) {
+static void eraseAssertions(func::FuncOp function) {
   function.walk([](cf::AssertOp op) {
     auto around = op->getParentOfType<linalg::LinalgOp>();
     if (!around || !isTensorOp(around))
       return;
+    op.emitWarning("'cf.assert' op is dropped, and not checked by the kernel; "
+                   "leave out 'drop-assertions' to keep it");
     recordRemark(RemarkId::NormalizeLinalg_DroppedAssertion, op)
         << "a kernel does not check this assertion"
         << remark::metric("Assertion", op.getMsg());
@@ -148,6 +153,20 @@ static LogicalResult apply(func::FuncOp function, RewritePatternSet patterns) {
                             "and again; please report it");
 }
 
+/// Applies `rewrite` to the generics of `function` on tensors.
+static void
+rewriteGenerics(func::FuncOp function,
+                function_ref<void(RewriterBase &, linalg::GenericOp)> rewrite) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<linalg::GenericOp> generics;
+  function.walk([&](linalg::GenericOp op) {
+    if (isTensorOp(op))
+      generics.push_back(op);
+  });
+  for (linalg::GenericOp op : generics)
+    rewrite(rewriter, op);
+}
+
 static LogicalResult generalize(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
@@ -166,15 +185,8 @@ static LogicalResult generalize(func::FuncOp function) {
     if (failed(linalg::generalizeNamedOp(rewriter, op)))
       return op->emitOpError("has no form as linalg.generic; write it as one");
   }
-  for (auto *rewrite : {cutWindows, lookUpOddInputs, splitOperands}) {
-    SmallVector<linalg::GenericOp> generics;
-    function.walk([&](linalg::GenericOp op) {
-      if (isTensorOp(op))
-        generics.push_back(op);
-    });
-    for (linalg::GenericOp op : generics)
-      rewrite(rewriter, op);
-  }
+  for (auto *rewrite : {cutWindows, lookUpOddInputs, splitOperands})
+    rewriteGenerics(function, rewrite);
   return success();
 }
 
@@ -344,7 +356,10 @@ static LogicalResult fuse(func::FuncOp function) {
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   tensor::populateFoldTensorEmptyPatterns(patterns);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
-  return apply(function, std::move(patterns));
+  if (failed(apply(function, std::move(patterns))))
+    return failure();
+  eraseUnusedOps(function); // what was fused, and asserts
+  return success();
 }
 
 /// Makes one operation of what fusion leaves because it is also returned.
@@ -367,8 +382,9 @@ static void keepShifts(func::FuncOp function) {
   });
 }
 
-static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
+static LogicalResult normalize(func::FuncOp function, bool drops) {
   keepShifts(function);
+  rewriteGenerics(function, separateResults);
   bool hasTensors = false;
   WalkResult checked = function.walk([&](Operation *op) {
     if (!isOnTensors(op))
@@ -380,8 +396,9 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
     return failure();
   if (!hasTensors)
     return success();
-  if (!keepAssertions)
-    dropAssertions(function);
+  rewriteGenerics(function, layOutResults);
+  if (drops)
+    eraseAssertions(function);
   return success(
       succeeded(decompose(function)) && succeeded(generalize(function)) &&
       succeeded(dropUnitDims(function)) && succeeded(inferShapes(function)) &&
@@ -390,7 +407,7 @@ static LogicalResult normalize(func::FuncOp function, bool keepAssertions) {
 
 LogicalResult normalizeLinalg(ModuleOp module,
                               const NormalizeLinalgOptions &options) {
-  if (failed(checkEncodings(module)))
+  if (failed(checkEncodings(module)) || failed(inlineBodyCalls(module)))
     return failure();
   // What functions of the module pass to each other nobody has checked.
   DenseSet<StringRef> called;
@@ -401,7 +418,7 @@ LogicalResult normalizeLinalg(ModuleOp module,
     bool isEntry = function.isPublic() && !called.contains(function.getName());
     splitSwitches(function);
     raiseLinalg(function, isEntry ? ofEntry : ofCalled);
-    if (failed(normalize(function, options.keepAssertions)))
+    if (failed(normalize(function, options.dropAssertions)))
       return failure();
   }
   return success();
@@ -415,7 +432,7 @@ struct NormalizeLinalgPass
 
   void runOnOperation() override {
     if (failed(normalizeLinalg(getOperation(),
-                               {keepAssertions, assumeDistinctArguments})))
+                               {dropAssertions, assumeDistinctArguments})))
       signalPassFailure();
   }
 };

@@ -17,7 +17,9 @@
 
 #include "RaiseLinalg.h"
 #include "Analysis/Program/OpEffects.h"
+#include "ResultPlaces.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,11 +36,11 @@ static bool isRaisable(Value operand) {
                    TensorType::isValidElementType(type.getElementType()));
 }
 
-/// True if all that the body of `op` does to memory is to load from buffers
-/// that are not its own.
+/// True if all that the body of `op` does but compute is to load from buffers
+/// that are not its own, and to assert.
 static bool onlyLoadsInside(Operation *op) {
   auto isAllowed = [&](Operation *inner) {
-    if (inner == op || isMemoryEffectFree(inner))
+    if (inner == op || isMemoryEffectFree(inner) || isa<cf::AssertOp>(inner))
       return true;
     auto load = dyn_cast<memref::LoadOp>(inner);
     return load && isRaisable(load.getMemRef()) &&
@@ -181,7 +183,8 @@ Value BlockRaiser::read(Value buffer) {
 Value BlockRaiser::getDestination(Operation *op, OpOperand &init) {
   Value buffer = init.get();
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  bool isRead = !linalgOp || linalgOp.payloadUsesValueFromOperand(&init);
+  bool isRead = !linalgOp || linalgOp.payloadUsesValueFromOperand(&init) ||
+                !isWrittenWhole(linalgOp, init);
   bool isOverlapping = overlapping.contains(buffer);
   if (isRead && !isOverlapping)
     return read(buffer);
