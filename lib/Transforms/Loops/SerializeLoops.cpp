@@ -14,6 +14,7 @@
 #include "HostLoops.h"
 #include "Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Transforms/Loops.h"
 
