@@ -49,12 +49,23 @@ StringRef describeOption(StringRef name) {
 // Passes in their order
 //===----------------------------------------------------------------------===//
 
-/// Simplifies operations of kernels, and leaves blocks to LLVM, which does it
-/// better, and again.
-static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
+/// Simplifies operations, and leaves two branches on one condition apart: of
+/// one, in which only some threads are, no barrier could be in the midst.
+static std::unique_ptr<Pass>
+createParallelCanonicalizerPass(const GreedyRewriteConfig &config = {}) {
+  return createCanonicalizerPass(config, {"(anonymous namespace)::CombineIfs"});
+}
+
+/// Of kernels, where blocks are left to LLVM, which simplifies them better, and
+/// again.
+static GreedyRewriteConfig getKernelConfig() {
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  return createCanonicalizerPass(config);
+  return config;
+}
+
+static std::unique_ptr<Pass> createKernelCanonicalizerPass() {
+  return createCanonicalizerPass(getKernelConfig());
 }
 
 void buildKernelPipeline(OpPassManager &pm,
@@ -65,7 +76,7 @@ void buildKernelPipeline(OpPassManager &pm,
   normalize.dropAssertions = options.dropAssertions;
   pm.addPass(createNormalizeLinalgPass(normalize));
   pm.addPass(createWidenFloatsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createParallelCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFormKernelsPass({options.chainBytes, options.chainBlocks}));
 }
@@ -82,9 +93,9 @@ void buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   pm.addPass(createSplitViewsPass());
   pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createParallelCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createCanonicalizerPass()); // copies of a buffer to itself
+  pm.addPass(createParallelCanonicalizerPass()); // copies of a buffer to itself
 }
 
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
@@ -171,7 +182,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createHoistAllocsPass(
       {/*defaultAlignment=*/16, isKept, /*fromSpaces=*/{}}));
   pm.addPass(createLowerDynamicMemoryPass());
-  pm.addNestedPass<gpu::GPUModuleOp>(createKernelCanonicalizerPass());
+  pm.addNestedPass<gpu::GPUModuleOp>(
+      createParallelCanonicalizerPass(getKernelConfig()));
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
   addSynchronization(pm, options, report);
   VerifyKernelsOptions verify;
