@@ -18,6 +18,7 @@
 #include "Registration.h"
 #include "Schedule.h"
 #include "Support/CrashGuard.h"
+#include "Target/LineTables.h"
 #include "Transforms/Checks/NestedLaunches.h"
 #include "Transforms/Linalg/TensorEncodings.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -147,6 +148,16 @@ static void locateAtFirstOp(ModuleOp module) {
     module->setLoc(module.getBody()->front().getLoc());
 }
 
+/// Gives what is in a region, and has no place, the place of the operation that
+/// the region is of: the parser makes the bodies of named operations of linalg,
+/// whose loads and stores are to be told by a place.
+static void locateBodies(ModuleOp module) {
+  module.walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (op->getParentOp() && getLocations(op->getLoc()).empty())
+      op->setLoc(op->getParentOp()->getLoc());
+  });
+}
+
 OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   // The renderer shows lines of this buffer; the parser makes its own.
   sources.AddNewSourceBuffer(
@@ -157,6 +168,7 @@ OwningOpRef<ModuleOp> Compilation::parseText(const SourceText &text) {
   if (!parsed)
     return parsed;
   locateAtFirstOp(*parsed);
+  locateBodies(*parsed);
   if (failed(verifyParsed(*parsed)))
     return nullptr;
   splitViews(*parsed); // before anything upstream looks at them

@@ -137,6 +137,11 @@ gpu.module @m {{
     assert first in [finding.at.location for finding in verdict.findings]
 
 
+def test_what_has_no_place_has_that_of_what_it_is_in() -> None:
+    finding, _ = finding_of(program(OPERATIONS["memref.store"], "unknown"))
+    assert finding.accesses[-1].location == pipeline.Location("<string>", 2, 3)
+
+
 # --- kernels that have become one -----------------------------------------------------------------
 
 LOOKUP = """\
