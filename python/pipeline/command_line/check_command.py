@@ -16,7 +16,7 @@ from .run_command import make_random, summarize
 if TYPE_CHECKING:
     import argparse
 
-    from ..compiling.checking import SyncReport
+    from ..compiling.checking import KernelVerdict, SyncReport, Verdict
     from ..compiling.request import Sync
     from ..program.module import Module
 
@@ -51,6 +51,8 @@ def _tell(options: argparse.Namespace, static: SyncReport, dynamic: Sequence[_Ru
         return _print(static, dynamic or ())
     report = static.to_json()
     if dynamic is not None:
+        for kernel, described in zip(static.kernels, report["kernels"], strict=True):
+            described["dynamic_verdict"] = _decide(kernel, dynamic)
         report["launches"] = [{"order": order, **to_json(item)} for order, item in dynamic]
     print(json.dumps(report), flush=True)
     return None
@@ -75,6 +77,25 @@ def _run_entries(module: Module) -> list[_Run]:
     return runs
 
 
+def _decide(kernel: KernelVerdict, dynamic: Sequence[_Run]) -> Verdict:
+    """Return what is known after the runs: a race of accesses that it is undecided of is one."""
+    if kernel.verdict != "MAYBE":
+        return kernel.verdict
+    undecided = {
+        place.location
+        for finding in kernel.findings
+        for place in (finding.at, finding.other)
+        if place
+    }
+    races = any(
+        finding.kind.startswith("race.") and access.location in undecided
+        for _, report in dynamic
+        for finding in report.errors
+        for access in finding.accesses
+    )
+    return "RACE" if races else "MAYBE"
+
+
 def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
     if static.rendered:
         print(static.rendered, file=sys.stderr)
@@ -88,3 +109,11 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
             print(report.rendered, file=sys.stderr)
             told.add(report.rendered)
         print(f"{summarize(report)} (threads {order})")
+    for kernel in static.kernels:
+        if dynamic and kernel.verdict == "MAYBE":
+            races = _decide(kernel, dynamic) == "RACE"
+            print(
+                f"{kernel.name}: RACE, which the emulator found"
+                if races
+                else f"{kernel.name}: MAYBE, but no race was found on these launches"
+            )

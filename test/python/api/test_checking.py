@@ -209,6 +209,50 @@ def test_dynamic(tmp_path: Path) -> None:
     assert outcome.words.count("nothing orders") == 1  # what both orders find
 
 
+UNDECIDED = """
+func.func @main(%a: memref<64xi32>, %b: memref<64xi32>) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+    %x = memref.load %a[%tx] : memref<64xi32>
+    %m = memref.load %b[%tx] : memref<64xi32>
+    %n = memref.load %b[%tx] : memref<64xi32>
+    %apart = arith.OPERATION %m, %n : i32
+    %d = arith.index_cast %apart : i32 to index
+    %at = arith.addi %tx, %d : index
+    %i = arith.remui %at, %c64 : index
+    memref.store %x, %a[%i] : memref<64xi32>
+    gpu.terminator
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("operation", ["subi", "divui"])
+def test_dynamic_of_what_is_undecided(operation: str, tmp_path: Path) -> None:
+    """Each thread stores where it loaded, or beside, which only the run knows."""
+    file = tmp_path / "program.mlir"
+    file.write_text(UNDECIDED.replace("OPERATION", operation))
+    outcome = call("check", file, "--dynamic")
+    assert outcome.code == 1
+    verdict, *_, conclusion = outcome.text.splitlines()
+    assert verdict == "main: MAYBE"
+    if operation == "subi":
+        assert conclusion == "main: MAYBE, but no race was found on these launches"
+        assert "race.global" not in outcome.words
+    else:
+        assert conclusion == "main: RACE, which the emulator found"
+        assert "race.global" in outcome.words
+    outcome = call("check", file, "--dynamic", "--format", "json")
+    (kernel,) = json.loads(outcome.text)["kernels"]
+    assert kernel["verdict"] == "MAYBE"
+    assert kernel["dynamic_verdict"] == ("MAYBE" if operation == "subi" else "RACE")
+    (kernel,) = json.loads(call("check", file, "--format", "json").text)["kernels"]
+    assert "dynamic_verdict" not in kernel
+
+
 def test_extents_that_only_the_launch_knows(tmp_path: Path) -> None:
     """The emulator needs arguments, which `check` does not take: `run` does."""
     file = tmp_path / "program.mlir"
