@@ -35,6 +35,8 @@ class Counts:
     kinds: Counter[str] = field(default_factory=Counter)
     lowered: Counter[str] = field(default_factory=Counter)
     widths: Counter[int] = field(default_factory=Counter)
+    dynamic: int = 0
+    """How many have a buffer of dynamic size."""
 
 
 def count(module: pipeline.Module, counts: Counts) -> None:
@@ -100,6 +102,7 @@ def check(program: Program, counts: Counts) -> str:
     except pipeline.Error as error:
         return str(error)
     counts.kinds[program.kind] += 1
+    counts.dynamic += "alloc(%" in program.text
     count(module, counts)
     if report.findings:
         return report.rendered
@@ -114,9 +117,9 @@ def check(program: Program, counts: Counts) -> str:
     return "" if stored == wanted else f"threads stored {stored} bytes, not {wanted}"
 
 
-def fuzz(seeds: Sequence[int], counts: Counts) -> dict[int, str]:
+def fuzz(seeds: Sequence[int], counts: Counts, *, is_bounded: bool = False) -> dict[int, str]:
     """Return what is wrong with the programs of some seeds."""
-    problems = {seed: check(generate(seed), counts) for seed in seeds}
+    problems = {seed: check(generate(seed, is_bounded=is_bounded), counts) for seed in seeds}
     return {seed: problem for seed, problem in problems.items() if problem}
 
 
@@ -125,19 +128,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=positive, default=1000, help="how many")
+    parser.add_argument("--bounded", action="store_true", help="extents are bounded, not known")
     parser.add_argument("--keep", type=Path, help="where to write the programs that fail")
     options = parser.parse_args()
     counts, begun, failed = Counts(), time.monotonic(), 0
     for seed in range(options.first, options.first + options.seeds):
-        for problem in fuzz([seed], counts).values():
+        for problem in fuzz([seed], counts, is_bounded=options.bounded).values():
             failed += 1
             print(f"seed {seed}: {problem}\n", flush=True)
             if options.keep:
                 options.keep.mkdir(parents=True, exist_ok=True)
-                (options.keep / f"{seed}.mlir").write_text(generate(seed).text)
+                program = generate(seed, is_bounded=options.bounded)
+                (options.keep / f"{seed}.mlir").write_text(program.text)
     print(f"{options.seeds} programs in {time.monotonic() - begun:.0f} s: {dict(counts.kinds)}")
     print(
-        f"copies: {dict(counts.lowered)}; bytes per access: {dict(sorted(counts.widths.items()))}"
+        f"copies: {dict(counts.lowered)}; bytes per access: {dict(sorted(counts.widths.items()))}; "
+        f"{counts.dynamic} programs have buffers of dynamic size"
     )
     return 1 if failed else 0
 

@@ -65,7 +65,10 @@ class Counts:
     """What was tried."""
 
     runs: int = 0
+    dynamic: int = 0
     refused: int = 0
+    # Programs that the default refuses.
+    rejected: int = 0
     shared: int = 0
     needed: int = 0
     redundant: int = 0
@@ -208,6 +211,7 @@ class Checker:
         if REFUSAL not in error:
             return f"{name}: {error}"
         self.counts.refused += 1
+        self.counts.rejected += name == "auto"
         return ""
 
     def mutate(self, packed: Packed, bare: Packed, most: int) -> None:
@@ -265,9 +269,15 @@ def check_ratio(packed: Packed, wide: Packed, counts: Counts) -> str:
     return f"{packed.after} bytes; {packed.bound} are in use at one time, {wide.bound} with padding"
 
 
-def fuzz(seeds: Sequence[int], counts: Counts, mutants: int = 1) -> dict[int, str]:
+def fuzz(
+    seeds: Sequence[int], counts: Counts, mutants: int = 1, dynamic_share: float = 0.2
+) -> dict[int, str]:
     """Return what is wrong with the programs of some seeds."""
-    programs = [generate(seed) for seed in seeds]
+    programs = [generate(seed, dynamic_share) for seed in seeds]
+    counts.dynamic += sum(
+        any(buffer.extent is not None for buffer in program.buffers.values())
+        for program in programs
+    )
     texts = [print_program(program) for program in programs]
     wide_texts = [print_program(padded(program)) for program in programs]
     jobs = {name: (texts, passes) for name, passes in {**VARIANTS, "bare": BARE}.items()}
@@ -300,10 +310,10 @@ def _check_program(
     return ""
 
 
-def keep(seed: int, folder: Path) -> None:
+def keep(seed: int, dynamic_share: float, folder: Path) -> None:
     """Write a program and what the passes make of it."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = print_program(generate(seed))
+    text = print_program(generate(seed, dynamic_share))
     (folder / f"{seed}.mlir").write_text(text)
     for name, passes in {**VARIANTS, "bare": BARE}.items():
         (packed,) = run_opt([text], passes)
@@ -316,8 +326,10 @@ def report(counts: Counts, seeds: int, seconds: float) -> str:
     spread = ", ".join(f"{np.percentile(ratios, p):.3f}" for p in (50, 90, 99, 100))
     removed = counts.needed + counts.redundant + counts.unreached
     return (
-        f"{seeds} programs in {seconds:.0f} s, {counts.runs} runs; {counts.shared} share bytes, "
-        f"{counts.refused} variants were refused\n"
+        f"{seeds} programs in {seconds:.0f} s, {counts.runs} runs; {counts.dynamic} have buffers "
+        f"of dynamic size, {counts.shared} share bytes, "
+        f"{counts.refused} variants were refused, "
+        f"{counts.rejected} of them the default\n"
         f"bytes / lower bound at 50, 90, 99, 100 %: {spread}; {len(counts.padded_ratios)} above "
         f"{GOOD}, of which the worst is {wide.max():.3f} of the bound with padding\n"
         f"{counts.barriers} barriers put; of {removed} that were removed, {counts.needed} were "
@@ -331,17 +343,20 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=positive, default=500, help="how many")
     parser.add_argument("--mutants", type=int, default=1, help="barriers to remove, per program")
+    parser.add_argument(
+        "--dynamic", type=float, default=0.2, help="the share of allocations of dynamic size"
+    )
     parser.add_argument("--keep", type=Path, help="where to write the programs that fail")
     options = parser.parse_args()
     counts, begun, failed = Counts(), time.monotonic(), 0
-    end = options.first + options.seeds
+    end, share = options.first + options.seeds, options.dynamic
     for first in range(options.first, end, 25):
         seeds = range(first, min(first + 25, end))
-        for seed, problem in fuzz(seeds, counts, options.mutants).items():
+        for seed, problem in fuzz(seeds, counts, options.mutants, share).items():
             failed += 1
             print(f"seed {seed}: {problem}\n", flush=True)
             if options.keep:
-                keep(seed, options.keep)
+                keep(seed, share, options.keep)
     print(report(counts, options.seeds, time.monotonic() - begun))
     return 1 if failed else 0
 

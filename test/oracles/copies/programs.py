@@ -60,10 +60,13 @@ class Program:
 class Generator:
     """Makes one program: a copy from `%a` to `%b`."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, is_bounded: bool = False) -> None:
         self.seed = seed
         self.rng = random.Random(seed)
         self.writer = Writer(self.rng)
+        self.is_bounded = is_bounded
+        if is_bounded:
+            self.writer.extents = "bounded"
         self.block = self.rng.choice(BLOCKS)
         self.grid: Dim3 = (1, 1, 1)
         self.types: list[str] = []
@@ -136,8 +139,13 @@ class Generator:
         side = random_side(self.rng, extents)
         while int(np.prod(side.shape)) * np.dtype(DTYPES[element]).itemsize > CAPACITY // 2:
             side = random_side(self.rng, extents, whole=0.9)
-        name, kind = self.writer.alloc(side.shape, element, space)
-        strides = row_major(side.shape)
+        if self.is_bounded and space == "workgroup" and self.rng.random() < 0.6:
+            most = CAPACITY // 2
+            name, dims, kind = self.writer.alloc_bounded(side.shape, element, most)
+            strides = row_major(dims)
+        else:
+            name, kind = self.writer.alloc(side.shape, element, space)
+            strides = row_major(side.shape)
         return self.writer.view(name, strides, kind, side, element, space)
 
     # Kinds of programs.
@@ -234,6 +242,7 @@ class Generator:
     def tiles(self) -> tuple[Array, Array, Array]:
         """Copy tile after tile, the last one ragged, each block its share, through a buffer."""
         rng, writer = self.rng, self.writer
+        writer.is_least_of_index = self.is_bounded
         writer.extents = "argument"
         rank = rng.choice([1, 2, 2, 3])
         shape = tuple(
@@ -257,8 +266,7 @@ class Generator:
                 stride = writer.constant(step * self.grid[0])
             writer.lines.append(f"scf.for %i{dim} = {low} to {high} step {stride} {{")
             offsets.append(f"%i{dim}")
-            bound = f"affine_map<(d0) -> ({step}, {extent} - d0)>"
-            extents.append(writer.emit(f"affine.min {bound}(%i{dim})"))
+            extents.append(writer.rest(f"%i{dim}", step, extent))
         iterations = self.repeat()
         buffer, kind = writer.alloc(tile, first, "workgroup")
         at, sizes_at = ", ".join(offsets), ", ".join(extents)
@@ -441,7 +449,8 @@ class Generator:
             "boxes": self.boxes,
             "padded": self.padded,
         }
-        kind = self.rng.choices(list(kinds), [6, 2, 2, 3, 2])[0]
+        weights = [6, 2, 0, 0, 2] if self.is_bounded else [6, 2, 2, 3, 2]
+        kind = self.rng.choices(list(kinds), weights)[0]
         a, b, expected = kinds[kind]()
         text = self.host() if self.has_host else self.outlined()
         return Program(
@@ -485,6 +494,6 @@ class Generator:
         return "\n".join([*lines, *self.writer.lines, "gpu.terminator", "}", "return", "}", ""])
 
 
-def generate(seed: int) -> Program:
-    """Return a random program."""
-    return Generator(seed).program()
+def generate(seed: int, *, is_bounded: bool = False) -> Program:
+    """Return a random program; all of whose extents are bounded, if that is asked for."""
+    return Generator(seed, is_bounded=is_bounded).program()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Extents = Literal["static", "constant", "argument"]
+Extents = Literal["static", "constant", "argument", "bounded"]
 Space = Literal["global", "workgroup", "private"]
 
 DTYPES: dict[str, Any] = {
@@ -107,9 +107,13 @@ class Writer:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.extents: Extents = rng.choice(["static", "static", "constant", "argument"])
+        # Whether rests of tiles are told by arith, too.
+        self.is_least_of_index = False
         self.has_dynamic_offsets = rng.random() < 0.3
         self.spelling = rng.randrange(3)
         self.lines: list[str] = []
+        # Extents that are the lesser of an argument and a constant, which is the number here.
+        self.bounds: dict[int, tuple[str, int]] = {}
         self.indices: list[int] = []
         self.names = 0
 
@@ -135,7 +139,35 @@ class Writer:
         """Return an extent in the way of this program."""
         if self.extents == "static":
             return str(value)
+        if self.extents == "bounded":
+            return self.bounded(value)[0]
         return self.argument(value) if self.extents == "argument" else self.constant(value)
+
+    def bounded(self, value: int) -> tuple[str, int]:
+        """Return the lesser of an argument and a constant, one of which is `value`; and that."""
+        if value in self.bounds:
+            return self.bounds[value]
+        more = value + self.rng.choice([0, 0, 1, 3, 8])
+        given, bound = (value, more) if self.rng.random() < 0.5 else (more, value)
+        name, number = self.argument(given), self.constant(bound)
+        kind = self.rng.randrange(4)
+        if kind == 0:
+            least = f"affine.min affine_map<()[s0] -> (s0, {bound})>()[{name}]"
+        elif kind == 1:
+            least = f"affine.min affine_map<(d0) -> ({bound}, d0)>({name})"
+        else:
+            least = f"arith.{'minsi' if kind == 2 else 'minui'} {name}, {number} : index"
+        self.bounds[value] = self.emit(least), bound
+        return self.bounds[value]
+
+    def rest(self, start: str, step: int, extent: int) -> str:
+        """Return how much of a tile that begins at `start` is left."""
+        if self.is_least_of_index and self.rng.random() < 0.7:
+            operation = self.rng.choice(["minsi", "minui"])
+            rest = self.emit(f"arith.subi {self.constant(extent)}, {start} : index")
+            return self.emit(f"arith.{operation} {rest}, {self.constant(step)} : index")
+        bound = f"affine_map<(d0) -> ({step}, {extent} - d0)>"
+        return self.emit(f"affine.min {bound}({start})")
 
     # Types.
 
@@ -214,6 +246,20 @@ class Writer:
         kind = self.base_type(shape, element, space)
         op = "alloca" if space == "private" else self.rng.choice(["alloc", "alloca"])
         return self.emit(f"memref.{op}() : {kind}"), kind
+
+    def alloc_bounded(
+        self, shape: Sequence[int], element: str, most: int
+    ) -> tuple[str, Sequence[Any], str]:
+        """Write an allocation of bounded extents, unless that takes more bytes than `most`."""
+        bounds = [self.bounded(extent) for extent in shape]
+        size = int(np.prod([bound for _, bound in bounds])) * np.dtype(DTYPES[element]).itemsize
+        if not shape or size > most:
+            name, kind = self.alloc(shape, element, "workgroup")
+            return name, shape, kind
+        dims = "?" * len(shape)
+        kind = self.base_type(dims, element, "workgroup")
+        sizes = ", ".join(name for name, _ in bounds)
+        return self.emit(f"memref.alloc({sizes}) : {kind}"), dims, kind
 
 
 def row_major(shape: Sequence[Any]) -> list[Any]:

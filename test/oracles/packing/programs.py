@@ -10,6 +10,7 @@ from oracles.packing.steps import (
     ASYNC_ELEMENTS,
     ELEMENT_BYTES,
     Alloc,
+    Bound,
     Branch,
     Buffer,
     Call,
@@ -57,9 +58,10 @@ class Scope:
 class Generator:
     """Makes one program."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, dynamic_share: float) -> None:
         self.chance = random.Random(seed)
         self.seed = seed
+        self.dynamic_share = dynamic_share
         self.is_launch = self.chance.random() < 0.3
         self.threads = self.chance.choice([32, 32, 33, 48, 64])
         self.extent = self.chance.randint(5, 150)
@@ -121,8 +123,11 @@ class Generator:
         )
         if not is_plain and self.flip(0.3):
             buffer = self._with_rank_2(buffer, is_async=is_async)
-        elif not is_plain and place == "alloc" and self.flip(0.2):
-            buffer = replace(buffer, extent=self.extent)
+        elif not is_plain and place == "alloc" and self.flip(self.dynamic_share):
+            bounds: tuple[Bound, ...] = ("affine", "minsi", "minui", "slice")
+            # By chance, and not at the cost of other choices.
+            bound = random.Random(f"{self.seed} {buffer.name}").choice(bounds)
+            buffer = replace(buffer, extent=self.extent, bound=bound)
         self.buffers[buffer.name] = buffer
         return buffer
 
@@ -309,6 +314,8 @@ class Generator:
         return [*steps, *writes, *self.access(scope), chosen]
 
 
-def generate(seed: int) -> Program:
-    """Return a random program without races whose reads are of what was written."""
-    return Generator(seed).program()
+def generate(seed: int, dynamic_share: float = 0.2) -> Program:
+    """Return a random program without races whose reads are of what was written.
+
+    So many of the allocations of one dimension have a dynamic size."""
+    return Generator(seed, dynamic_share).program()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Element = Literal["i8", "f16", "f32", "f64", "i64"]
+Bound = Literal["affine", "minsi", "minui", "slice"]
 ELEMENT_BYTES: dict[Element, int] = {"i8": 1, "f16": 2, "f32": 4, "f64": 8, "i64": 8}
 # What cp.async can copy an element of.
 ASYNC_ELEMENTS: tuple[Element, ...] = ("f32", "f64", "i64")
@@ -19,7 +20,9 @@ ASYNC_ELEMENTS: tuple[Element, ...] = ("f32", "f64", "i64")
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of a block. With `extent`, the size at run time is the smaller of it and `shape`."""
+    """Memory of a block. With `extent`, the size at run time is the smaller of it and `shape`.
+
+    `bound` says how: by which operation, and whether it is a slice of a buffer of that shape."""
 
     name: str
     place: Literal["attribution", "alloc", "global", "function"]
@@ -28,6 +31,7 @@ class Buffer:
     strides: tuple[int, ...] | None = None
     alignment: int = 0
     extent: int | None = None
+    bound: Bound = "affine"
 
     @property
     def size(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oracles.packing.allocs import write_alloc
 from oracles.packing.steps import (
     ASYNC_ELEMENTS,
     Alloc,
@@ -37,6 +38,8 @@ class Body:
         self.lines: list[str] = []
         self.constants: dict[str, str] = {}
         self.allocated: dict[str, str] = {}
+        # What slices are of, with its type.
+        self.bases: dict[str, str] = {}
         self.groups: dict[str, str] = {}
 
     # Basic operations.
@@ -156,10 +159,11 @@ class Body:
                 case Start() | Wait():
                     self.copy(step)
                 case Alloc(name):
-                    self.alloc(self.printer.program.buffers[name])
+                    write_alloc(self, self.printer.program.buffers[name])
                 case Dealloc(name):
                     buffer = self.printer.program.buffers[name]
-                    self.lines.append(f"memref.dealloc {self.memory(buffer)} : {self.type(buffer)}")
+                    whole = f"{self.memory(buffer)} : {self.type(buffer)}"
+                    self.lines.append(f"memref.dealloc {self.bases.get(name, whole)}")
                 case Call(name, salt):
                     function = self.printer.worker(self.printer.program.buffers[name], salt)
                     total = self.emit(f"func.call @{function}({total}) : (i64) -> i64")
@@ -203,17 +207,6 @@ class Body:
         kind = self.type(buffer)
         operands = f"({total}, {self.memory(buffer)}) : (i64, {kind})"
         return self.emit(f"func.call @{function}{operands} -> i64")
-
-    def alloc(self, buffer: Buffer) -> None:
-        """Write an allocation."""
-        sizes = ""
-        if buffer.extent is not None:
-            bound = f"affine_map<(d0) -> (d0, {buffer.shape[0]})>"
-            sizes = self.emit(f"affine.min {bound}(%extent)")
-        stated = f" {{alignment = {buffer.alignment} : i64}}" if buffer.alignment else ""
-        self.allocated[buffer.name] = self.emit(
-            f"memref.alloc({sizes}){stated} : {self.type(buffer)}"
-        )
 
     def copy(self, step: Start | Wait) -> None:
         """Write what begins or ends a copy."""
@@ -396,6 +389,8 @@ class Printer:
         """Return the type of a buffer."""
         shape = "?" if buffer.extent is not None else "x".join(map(str, buffer.shape))
         layout = f", strided<{list(buffer.strides)}>" if buffer.strides else ""
+        if buffer.extent is not None and buffer.bound == "slice":
+            layout = ", strided<[1]>"
         return f"memref<{shape}x{buffer.element}{layout}, {self.program.space}>"
 
     def function(self, step: Touch, buffer: Buffer) -> str:

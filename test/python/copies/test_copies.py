@@ -33,6 +33,14 @@ def test_random_copies(first: int) -> None:
     assert all(counts.widths[width] > 0 for width in (1, 2, 4, 8, 16))
 
 
+def test_bounded_copies() -> None:
+    """Extents that a launch gives, and a constant bounds: of slices, and of buffers."""
+    counts = fuzz_copies.Counts()
+    problems = fuzz_copies.fuzz(range(CHUNK), counts, is_bounded=True)
+    assert not problems, "\n".join(f"seed {seed}: {text}" for seed, text in problems.items())
+    assert counts.dynamic > CHUNK // 5
+
+
 def is_plain(program: Program) -> bool:
     """Tell whether the interpreter of PTX can run a program."""
     arrays = program.arguments[:2]

@@ -29,6 +29,14 @@ def test_random_kernels(first: int) -> None:
     assert np.median(counts.ratios) <= fuzz_packing.GOOD
 
 
+def test_dynamic_sizes() -> None:
+    """Buffers of bounded sizes, and slices of such sizes, take what they may take at most."""
+    counts = fuzz_packing.Counts()
+    problems = fuzz_packing.fuzz(range(1000, 1025), counts, mutants=0, dynamic_share=0.9)
+    assert not problems, "\n".join(f"seed {seed}: {text}" for seed, text in problems.items())
+    assert counts.dynamic > 12
+
+
 def test_most_barriers_are_needed() -> None:
     counts = fuzz_packing.Counts()
     fuzz_packing.fuzz(range(30), counts, mutants=2)
