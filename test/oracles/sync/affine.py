@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from oracles.sync.expressions import THREAD, Binary, Condition, Expression, Name, Number, names
+from oracles.sync.programs import Loop
 
 
 class AffinePrinter:
@@ -27,6 +28,10 @@ class AffinePrinter:
                 return self.is_affine(left)
             case _:
                 return False
+
+    def has_loop(self, loop: Loop) -> bool:
+        """Tell whether a loop can be written: its counter, from bounds that can be."""
+        return self.is_affine(loop.start) and self.is_affine(loop.end)
 
     def inline(self, expression: Expression) -> str:
         """Return an expression of values."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
-Operator = Literal["+", "-", "*", "//", "%", "^", "&", ">>"]
+Operator = Literal["+", "-", "*", "//", "%", "^", "&", "<<", ">>"]
 Relation = Literal["<", ">=", "==", "!="]
 
 THREAD = "t"
@@ -76,6 +76,7 @@ _OPERATIONS: dict[Operator, Callable[[Integers, Integers], Integers]] = {
     "%": operator.mod,
     "^": operator.xor,
     "&": operator.and_,
+    "<<": operator.lshift,
     ">>": operator.rshift,
 }
 _RELATIONS: dict[Relation, Callable[[Integers, Integers], npt.NDArray[np.bool_]]] = {
@@ -125,6 +126,7 @@ _SYMBOLS: dict[type[ast.AST], Operator] = {
     ast.Mod: "%",
     ast.BitXor: "^",
     ast.BitAnd: "&",
+    ast.LShift: "<<",
     ast.RShift: ">>",
 }
 _COMPARISONS: dict[type[ast.AST], Relation] = {

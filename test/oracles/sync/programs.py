@@ -6,7 +6,8 @@ of warps, loops and branches, which threads take together or not. `parse` reads 
     W S[t]; for i n { R S[(t + i) % 64]; barrier; U C[0] } if f == 0 { warpsync } else { W S[0] }
 
 `W`, `R` and `U` write, read, and update by an atomic. `for` tests first; `loop i n { A } do { B }`
-executes A once more than B: the test is behind A.
+executes A once more than B: the test is behind A. `for i t to n by 64 { A }` begins at the thread's
+number, and goes on in steps of 64.
 """
 
 from __future__ import annotations
@@ -17,11 +18,18 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Literal
 
-from oracles.sync.expressions import Condition, Expression, parse_condition, parse_expression
+from oracles.sync.expressions import (
+    Condition,
+    Expression,
+    Number,
+    parse_condition,
+    parse_expression,
+)
 
 Operation = Literal["W", "R", "U"]
 Element = Literal["i8", "i16", "i32", "i64"]
 WARP = 32
+ZERO = Number(0)
 
 
 @dataclass(frozen=True)
@@ -74,18 +82,25 @@ class Barrier:
 
 @dataclass(frozen=True)
 class Loop:
-    """`head` is executed once more than `body`, which is executed `trips` times."""
+    """Counts from `start` to `end`, exclusive.
+
+    `head` is executed once more than `body`."""
 
     iteration: str
-    trips: Expression
+    end: Expression
     body: tuple[Step, ...]
     head: tuple[Step, ...] = ()
     number: int = 0
+    start: Expression = ZERO
+    step: int = 1
 
     def __str__(self) -> str:
+        span = str(self.end)
+        if (self.start, self.step) != (ZERO, 1):
+            span = f"{self.start} to {self.end} by {self.step}"
         if self.head:
-            return f"loop {self.iteration} {self.trips} {_block(self.head)} do {_block(self.body)}"
-        return f"for {self.iteration} {self.trips} {_block(self.body)}"
+            return f"loop {self.iteration} {span} {_block(self.head)} do {_block(self.body)}"
+        return f"for {self.iteration} {span} {_block(self.body)}"
 
 
 @dataclass(frozen=True)
@@ -267,12 +282,13 @@ class _Reader:
         """Read a step."""
         word, _, rest = self.tokens.pop(0).partition(" ")
         if word in ("for", "loop"):
-            iteration, _, trips = rest.strip().partition(" ")
+            iteration, _, span = rest.strip().partition(" ")
+            start, step, end = _span(span)
             head: tuple[Step, ...] = ()
             if word == "loop":
                 head = self.block()
                 self.expect("do")
-            return Loop(iteration, parse_expression(trips), self.block(), head)
+            return Loop(iteration, end, self.block(), head, start=start, step=step)
         if word == "if":
             then = self.block()
             other: tuple[Step, ...] = ()
@@ -291,6 +307,12 @@ class _Reader:
         """Read a word."""
         if self.tokens.pop(0) != word:
             raise ValueError(f"no {word} before {self.tokens}")
+
+
+def _span(text: str) -> tuple[Expression, int, Expression]:
+    if match := re.fullmatch(r"(.+) to (.+) by (\d+)", text):
+        return parse_expression(match[1]), int(match[3]), parse_expression(match[2])
+    return ZERO, 1, parse_expression(text)
 
 
 def _indices(text: str) -> tuple[Expression, ...]:

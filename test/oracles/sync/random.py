@@ -279,13 +279,13 @@ class Generator:
         return [Branch(Condition(relation, left, Number(right)), then, other)]
 
 
-def generate(seed: int) -> tuple[Program, Analysis]:
+def generate(seed: int, make: type[Generator] = Generator) -> tuple[Program, Analysis]:
     """Return a random program, and what there is to know of it.
 
     Of those that no barriers can put right, and of those that need none, most are thrown away."""
     chance = random.Random(seed)
     while True:
-        program = Generator(chance, f"seed{seed}").program()
+        program = make(chance, f"seed{seed}").program()
         accesses = [step for step, _ in walk(program.steps) if isinstance(step, Access)]
         if not 2 <= len(accesses) <= MOST_STEPS:
             continue

@@ -203,6 +203,7 @@ class Printer:
                     "%": "remsi" if signed else "remui",
                     "^": "xori",
                     "&": "andi",
+                    "<<": "shli",
                     ">>": "shrui",
                 }[kind]
                 a, b = self.expression(left), self.expression(right)
@@ -285,18 +286,19 @@ class Printer:
             return self.loop_of_conditions(step, total)
         result, iteration, carried = self.name(), self.name(), self.name()
         self.values[step.iteration] = iteration
-        if self.form.spelling == "affine" and self.affine.is_affine(step.trips):
+        if self.form.spelling == "affine" and self.affine.has_loop(step):
+            stride = f" step {step.step}" if step.step != 1 else ""
             self.lines.append(
-                f"{result} = affine.for {iteration} = 0 to {self.affine.bound(step.trips)} "
-                f"iter_args({carried} = {total}) -> (i32) {{"
+                f"{result} = affine.for {iteration} = {self.affine.bound(step.start)} to "
+                f"{self.affine.bound(step.end)}{stride} iter_args({carried} = {total}) -> (i32) {{"
             )
             self.affine.iterations.add(step.iteration)
             self.line(f"affine.yield {self.steps(step.body, carried)} : i32", step.number)
         else:
             kind = " : i32" if self.integer == "i32" else ""
             self.lines.append(
-                f"{result} = scf.for {iteration} = {self.constant(0)} to "
-                f"{self.expression(step.trips)} step {self.constant(1)} "
+                f"{result} = scf.for {iteration} = {self.expression(step.start)} to "
+                f"{self.expression(step.end)} step {self.constant(step.step)} "
                 f"iter_args({carried} = {total}) -> (i32){kind} {{"
             )
             self.line(f"scf.yield {self.steps(step.body, carried)} : i32", step.number)
@@ -305,19 +307,19 @@ class Printer:
 
     def test(self, step: Loop) -> str:
         """Print whether there is another iteration."""
-        return self.condition(Condition("<", Name(step.iteration), step.trips))
+        return self.condition(Condition("<", Name(step.iteration), step.end))
 
     def next(self, step: Loop) -> str:
         """Print the number of the next iteration."""
         iteration = self.values[step.iteration]
-        return self.emit(f"arith.addi {iteration}, {self.constant(1)} : {self.integer}")
+        return self.emit(f"arith.addi {iteration}, {self.constant(step.step)} : {self.integer}")
 
     def loop_of_conditions(self, step: Loop, total: str) -> str:
         """Print a loop as `scf.while`."""
         result, carried, iteration = self.name(), self.name(), self.name()
-        kinds = f"i32, {self.integer}"
+        kinds, start = f"i32, {self.integer}", self.expression(step.start)
         self.lines.append(
-            f"{result}:2 = scf.while ({carried} = {total}, {iteration} = {self.constant(0)}) : "
+            f"{result}:2 = scf.while ({carried} = {total}, {iteration} = {start}) : "
             f"({kinds}) -> ({kinds}) {{"
         )
         self.values[step.iteration] = iteration
@@ -336,7 +338,7 @@ class Printer:
         test, body, after = (f"^{part}{step.number}" for part in ("test", "body", "after"))
         carried, iteration, result = self.name(), self.name(), self.name()
         kinds = f"i32, {self.integer}"
-        first = f"{test}({total}, {self.constant(0)} : {kinds})"
+        first = f"{test}({total}, {self.expression(step.start)} : {kinds})"
         self.line(f"cf.br {first}", step.number, Part.ENTER)
         self.lines.append(f"{test}({carried}: i32, {iteration}: {self.integer}):")
         self.values[step.iteration] = iteration

@@ -157,12 +157,13 @@ class _Tracer:
                 self.steps(step.then, active & taken, values, (step.number, 0, key[2]))
                 self.steps(step.other, active & ~taken, values, (step.number, 1, key[2]))
             case Loop():
-                trips = evaluate(step.trips, values)
+                start, end = evaluate(step.start, values), evaluate(step.end, values)
                 for iteration in itertools.count():
-                    inside = {**values, step.iteration: np.full_like(self.threads, iteration)}
+                    counter = start + iteration * step.step
+                    inside = {**values, step.iteration: counter}
                     if step.head:
                         self.steps(step.head, active, inside, (step.number, 0, key[2] + 1))
-                    active = active & (iteration < trips)
+                    active = active & (counter < end)
                     if not active.any():
                         break
                     self.steps(step.body, active, inside, (step.number, 1, key[2] + 1))

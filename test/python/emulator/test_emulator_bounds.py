@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import pipeline
+from fuzzing import slices as fuzz_slices
 from support.command_line import call
+
+# `tools/fuzz slices` goes on from here.
+SEEDS = 100
 
 SLICES = """
 func.func @main(%x: memref<{rows}x{columns}xf32>, %m: index, %n: index) {{
@@ -59,6 +64,15 @@ def test_slices(seed: int) -> None:
         if taken is not None:
             taken += np.arange(count, dtype=np.float32)
         np.testing.assert_array_equal(x, expected)
+
+
+def test_random_slices() -> None:
+    """What is SAFE in bounds does not race in bounds, and what is out of bounds is found."""
+    counts: Counter[str] = Counter()
+    problems = fuzz_slices.fuzz(range(SEEDS), counts)
+    assert not problems, "\n".join(f"seed {seed}: {text}" for seed, text in problems.items())
+    kinds = ("SAFE", "SAFE in bounds", "raced", "runs in bounds", "runs out of bounds")
+    assert all(counts[kind] > SEEDS // 50 for kind in kinds)
 
 
 def test_dynamic_check(tmp_path: object) -> None:
