@@ -52,7 +52,6 @@ class StridedGenerator(Generator):
         choices: list[Callable[[], Expression]] = [
             lambda: self.shifted(counter, self.chance.choice([1, 1, 2, WARP])),
             lambda: self.shifted(counter, self.threads),
-            lambda: op("-", Number(self.size - 1), counter),
             lambda: op("^", counter, self.chance.choice([1, 2, 16])),
             lambda: op("%", counter, self.threads),
             lambda: op("//", counter, self.chance.choice([2, 4])),
