@@ -16,6 +16,7 @@
 #include "Analysis/Placement/HazardPaths.h"
 #include "Analysis/Refinement/HazardCoverage.h"
 #include "Analysis/Refinement/PathRefinement.h"
+#include "ValueOrder.h"
 
 namespace mlir::workgroup {
 
@@ -82,6 +83,17 @@ bool HazardCollector::addNarrowed(Hazard hazard) {
   return isSettled;
 }
 
+/// True if no two lanes of a warp meet by the accesses, or those that did the
+/// first are done with it when any does the second: no barrier is needed.
+bool HazardCollector::needsNoBarrier(unsigned first, unsigned second,
+                                     const PairRelation &relation) const {
+  const ThreadAccess &lhs = accesses[first], &rhs = accesses[second];
+  return context.threads == PairRelation::OfOneWarp && !lhs.isAsync &&
+         !rhs.isAsync &&
+         (areOfSameFragment(lhs.op, rhs.op, relation) ||
+          (!lhs.isWrite() && isMadeOfRead(lhs.op, rhs.op)));
+}
+
 Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
                                     SyncHazard order,
                                     const PairRelation &relation) {
@@ -96,14 +108,7 @@ Conflict::Kind HazardCollector::add(unsigned first, unsigned second,
   bool isImplied = implied.isImplied(order);
   if (context.isLeadingOnly && isImplied)
     return Conflict::Certain;
-  // At the second of two operations of a warp, all its lanes have what they
-  // have read by the first (PTX ISA, wmma: `.sync`).
-  auto isOfWarp = [&](unsigned access) {
-    return accesses[access].accessScope == AccessScope::Warp;
-  };
-  if (context.threads == PairRelation::OfOneWarp &&
-      !accesses[first].isWrite() && !accesses[first].isAsync &&
-      isOfWarp(first) && isOfWarp(second))
+  if (needsNoBarrier(first, second, relation))
     return Conflict::None;
   PairRelation anyTime = context.getAnyTime(first, second);
   if (!conflicts.mayFind(first, second, anyTime))

@@ -91,6 +91,8 @@ private:
   };
 
   void findSyncNodes();
+  bool needsNoBarrier(unsigned first, unsigned second,
+                      const PairRelation &relation) const;
   bool addNarrowed(Hazard hazard);
   Leading *getLeading(unsigned first, unsigned second, const SyncHazard &order);
 

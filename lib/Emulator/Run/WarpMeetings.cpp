@@ -92,8 +92,13 @@ void WarpMeetings::execute(unsigned warp, uint32_t lanes) {
   llvm::SmallVector<unsigned, kWarpSize> members;
   for (uint32_t rest = lanes; rest; rest &= rest - 1)
     members.push_back(first + llvm::countr_zero(rest));
-  if (tables.hasValueOrder && launch.checksRaces())
-    block.clocks.exchangeValues(members);
+  if (tables.hasValueOrder && launch.checksRaces()) {
+    llvm::SmallVector<uint32_t, kWarpSize> exchanges;
+    for (unsigned member : members)
+      exchanges.push_back(
+          tables.operations[block.threads[member].operation].exchange);
+    block.clocks.exchangeValues(members, exchanges);
+  }
   if (operation.matrix)
     return executeMatrix(warp, lanes, operation);
   if (operation.warp->getKind() == WarpOp::Kind::Sync) {

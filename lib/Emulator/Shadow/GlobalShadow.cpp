@@ -67,6 +67,20 @@ static FindingKind getKind(const GlobalShadow::Actor &actor, Access other) {
   return isUnderWay ? FindingKind::NotWaited : FindingKind::GlobalRace;
 }
 
+/// True if `access`, a read of the actor's block, is over: what was read went
+/// into an exchange between lanes, and what came out of it is written.
+bool GlobalShadow::isConsumed(const Actor &actor, const Accessing &own,
+                              Access access) const {
+  if (!tables.hasGlobalValueOrder || own.kind != AccessKind::Write)
+    return false;
+  const Site &theirs = tables.sites[access.getSite()];
+  const Site &ours = tables.sites[own.access.getSite()];
+  return theirs.kind == AccessKind::Read && !access.isAsync() &&
+         !own.access.isByAgent() &&
+         actor.clocks.isConsumed(access, actor.thread, theirs.feeds,
+                                 ours.follows);
+}
+
 /// Adds the conflict with an access of `block`, unless something orders them.
 /// Operations that are atomic to each other are not at odds, nor are reads.
 void GlobalShadow::check(const Actor &actor, const Accessing &own,
@@ -83,7 +97,8 @@ void GlobalShadow::check(const Actor &actor, const Accessing &own,
   bool mayBeSameValue = own.kind == AccessKind::Write &&
                         theirs.kind == AccessKind::Write && !access.isByAgent();
   if (other == actor.block) {
-    if (!actor.clocks.isOrdered(access, actor.thread))
+    if (!actor.clocks.isOrdered(access, actor.thread) &&
+        !isConsumed(actor, own, access))
       conflicts.push_back(
           {own.offset, {getKind(actor, access), access, {}, mayBeSameValue}});
     else if (actor.isByProxy && !access.isByAgent() &&
@@ -152,7 +167,7 @@ void GlobalShadow::record(const Actor &actor, AccessSet &set,
   bool hasPlace = record(actor, set, access);
   bool displaces = before.block && before.block != set.block;
   bool isLost = !hasPlace || (displaces && tables.tellsBlocksApart);
-  if (!tables.hasPartialOrder || !isLost)
+  if (!hasPartialOrder() || !isLost)
     return;
   llvm::erase_if(more, [&](const BlockAccess &other) {
     if (other.block != actor.block)
@@ -174,7 +189,7 @@ void GlobalShadow::record(const Actor &actor, AccessSet &set,
 
 void GlobalShadow::recordRead(const Actor &actor, GlobalCell &cell,
                               uint64_t index, Access access) {
-  if (!tables.hasPartialOrder) {
+  if (!hasPartialOrder()) {
     record(actor, cell.reads, access);
     return;
   }

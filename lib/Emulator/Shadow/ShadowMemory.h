@@ -189,6 +189,11 @@ private:
     Access access;
     uint64_t offset;
   };
+  bool hasPartialOrder() const {
+    return tables.hasPartialOrder || tables.hasGlobalValueOrder;
+  }
+  bool isConsumed(const Actor &actor, const Accessing &own,
+                  Access access) const;
   void accessCell(const Actor &actor, const Accessing &own, uint64_t index,
                   Conflicts &conflicts);
   void check(const Actor &actor, const Accessing &own, uint32_t block,

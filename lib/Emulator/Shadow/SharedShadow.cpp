@@ -105,7 +105,7 @@ void SharedShadow::checkReads(unsigned thread, SharedCell &cell, uint32_t own,
     if (clocks.isStale(read) ||
         areAtomicToEachOther(tables.sites[own], site, Scope::Block) ||
         clocks.isOrdered(read, thread) ||
-        (site.feeds.anyCommon(follows) && clocks.isConsumed(read, thread)))
+        clocks.isConsumed(read, thread, site.feeds, follows))
       return;
     conflicts.push_back({offset, {getKind(read), read, {}}});
   };

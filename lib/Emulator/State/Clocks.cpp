@@ -16,8 +16,7 @@ Clocks::Clocks(unsigned numThreads, bool hasAgents)
       numFixed(hasAgents ? 3 * numThreads + 1 : numThreads + 1),
       times(numThreads), bases(numFixed + (hasAgents ? kMaxAgents : 0)),
       vectors(numThreads, bases.size()), covered(numThreads, bases.size()),
-      seen(numThreads, bases.size()), consumed(numThreads * kWarpSize),
-      fenced(hasAgents ? 2 * numThreads : 0) {}
+      seen(numThreads, bases.size()), fenced(hasAgents ? 2 * numThreads : 0) {}
 
 bool Clocks::beginBlock() {
   constexpr uint32_t kLatest = 1u << 30;
@@ -25,7 +24,7 @@ bool Clocks::beginBlock() {
   if (restarts) {
     now = 0;
     agentNow = kFirstAgentTime;
-    std::fill(consumed.begin(), consumed.end(), 0);
+    consumed.clear();
   }
   synchronizeAll();
   start = now;
@@ -108,12 +107,37 @@ void Clocks::synchronize(llvm::ArrayRef<unsigned> threads) {
     acquire(thread, meeting);
 }
 
-void Clocks::exchangeValues(llvm::ArrayRef<unsigned> threads) {
-  for (unsigned thread : threads)
-    for (unsigned other : threads)
-      consumed[thread * kWarpSize + other % kWarpSize] = times[other];
-  for (unsigned thread : threads)
-    tick(thread);
+void Clocks::exchangeValues(llvm::ArrayRef<unsigned> threads,
+                            llvm::ArrayRef<uint32_t> exchanges) {
+  for (auto [thread, exchange] : llvm::zip(threads, exchanges)) {
+    if (exchange == 0)
+      continue;
+    if (consumed.size() < exchange)
+      consumed.resize(exchange);
+    std::vector<uint32_t> &over = consumed[exchange - 1];
+    over.resize(size_t(numThreads) * kWarpSize);
+    // Lanes may meet from different exchanges.
+    for (auto [other, theirs] : llvm::zip(threads, exchanges))
+      if (theirs == exchange)
+        over[thread * kWarpSize + other % kWarpSize] = times[other];
+  }
+  for (auto [thread, exchange] : llvm::zip(threads, exchanges))
+    if (exchange != 0)
+      tick(thread);
+}
+
+bool Clocks::isConsumed(Access read, unsigned thread,
+                        const llvm::BitVector &feeds,
+                        const llvm::BitVector &follows) const {
+  unsigned other = read.getActor();
+  if (other / kWarpSize != thread / kWarpSize || !feeds.anyCommon(follows))
+    return false;
+  unsigned place = thread * kWarpSize + other % kWarpSize;
+  return llvm::any_of(feeds.set_bits(), [&](unsigned exchange) {
+    return follows.size() > exchange && follows.test(exchange) &&
+           consumed.size() > exchange && !consumed[exchange].empty() &&
+           read.time <= consumed[exchange][place];
+  });
 }
 
 void Clocks::orderAt(uint64_t address, unsigned thread, AtomicOrder order) {

@@ -25,6 +25,7 @@
 #include "Scopes.h"
 #include "ThreadState.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include <vector>
 
@@ -123,17 +124,16 @@ public:
   /// The counterpart of `release`.
   void acquire(unsigned thread, const Meeting &meeting);
 
-  /// Lanes of a warp exchange values, which takes what they were read from: no
-  /// memory is ordered by it, but the reads are over.
-  void exchangeValues(llvm::ArrayRef<unsigned> threads);
+  /// Lanes of a warp exchange values, each at the exchange of a number, or of 0
+  /// where none is to be known: that takes what they were read from. No memory
+  /// is ordered by it, but the reads are over.
+  void exchangeValues(llvm::ArrayRef<unsigned> threads,
+                      llvm::ArrayRef<uint32_t> exchanges);
 
-  /// True if a read whose value went into such an exchange is over for
-  /// `thread`.
-  bool isConsumed(Access read, unsigned thread) const {
-    unsigned other = read.getActor();
-    return other / kWarpSize == thread / kWarpSize &&
-           read.time <= consumed[thread * kWarpSize + other % kWarpSize];
-  }
+  /// True if a read is over for `thread`: what it `feeds` has an exchange that
+  /// the thread's write `follows`, and that both have come to since.
+  bool isConsumed(Access read, unsigned thread, const llvm::BitVector &feeds,
+                  const llvm::BitVector &follows) const;
 
   /// An atomic operation on `address`: it may continue what earlier ones at the
   /// same address began.
@@ -204,8 +204,9 @@ private:
   /// The times that the last fence of a thread covers, and those that relaxed
   /// operations have seen since.
   VectorTable covered, seen;
-  /// Per thread and lane of its warp: the time up to which reads are over.
-  std::vector<uint32_t> consumed;
+  /// Of an exchange, per thread and lane of its warp: the time up to which
+  /// reads that went into it are over. Empty until lanes come to it.
+  std::vector<std::vector<uint32_t>> consumed;
   llvm::DenseMap<uint64_t, Meeting> meetings;
   /// The time that the last proxy fence of each thread covers, of workgroup
   /// memory and then of global memory.

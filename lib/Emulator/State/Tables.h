@@ -120,6 +120,8 @@ struct Operation {
   std::optional<WarpOp> warp;
   std::optional<MatrixOp> matrix;
   std::optional<AsyncOp> async;
+  /// The number of an exchange that orders reads and writes (Exchanges).
+  uint32_t exchange = 0;
   /// Site of the loads or stores of a matrix operation, and how many lanes give
   /// the address of a row; of the mbarrier, or of what a copy writes, of which
   /// the next is that of what it reads.
@@ -175,8 +177,10 @@ struct KernelTables {
   bool hasAgents = false;
   /// There are mbarriers.
   bool hasMBarriers = false;
-  /// Values read from workgroup memory go into warp operations.
-  bool hasValueOrder = false;
+  /// Values that were read go into warp operations, and what comes out of them
+  /// to where they were read; and there are such in global memory, which alone
+  /// makes no order partial in workgroup memory.
+  bool hasValueOrder = false, hasGlobalValueOrder = false;
   /// A thread may turn round until it sees what another one stores.
   bool mayWaitInLoops = false;
   /// Iterations of loops after which a thread asks whether it may go on. If it

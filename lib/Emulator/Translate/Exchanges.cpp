@@ -80,24 +80,70 @@ static void spread(ArrayRef<const Instruction *> exchanges, unsigned count,
   }
 }
 
-/// Empties the sets of what is neither a read nor a write of workgroup memory,
-/// but only on the way between exchanges and such.
+namespace {
+/// The exchanges that reads feed, or that writes follow, by what is accessed.
+struct AccessedExchanges {
+  BitVector shared, anywhere;
+  /// By the object, in global memory; that of 0 is not known.
+  DenseMap<uint32_t, BitVector> global;
+
+  explicit AccessedExchanges(unsigned count) : shared(count), anywhere(count) {
+    global[0] = anywhere;
+  }
+  void add(const Instruction &access, unsigned operand, const BitVector &set,
+           const Provenances &provenances) {
+    if (provenances.mayBeShared(access, operand))
+      shared |= set;
+    if (provenances.isOnlyShared(access, operand))
+      return;
+    anywhere |= set;
+    BitVector &ofObject = global[provenances.get(access, operand).object];
+    ofObject.resize(set.size());
+    ofObject |= set;
+  }
+};
+} // namespace
+
+/// True if an operand is a pointer that may be to memory of several threads.
+static bool isCommon(const Instruction &access, unsigned operand,
+                     const Provenances &provenances) {
+  auto *call = dyn_cast<CallBase>(&access);
+  return !(call && operand >= call->arg_size()) &&
+         access.getOperand(operand)->getType()->isPointerTy() &&
+         provenances.get(access, operand).kind != Provenance::Kind::Private;
+}
+
+/// Empties the sets of what is neither a read nor a write of workgroup or
+/// global memory, but only on the way between exchanges and such.
 static void keepAccesses(Exchanges &found, unsigned count,
                          const Provenances &provenances) {
-  BitVector read(count), written(count);
+  AccessedExchanges read(count), written(count);
   for (auto &[instruction, set] : found.feeds)
-    if (isFeedingLoad(*instruction) && provenances.mayBeShared(*instruction, 0))
-      read |= set;
+    if (isFeedingLoad(*instruction) && isCommon(*instruction, 0, provenances))
+      read.add(*instruction, 0, set, provenances);
     else
       set.clear();
   for (auto &[instruction, set] : found.follows) {
     auto operand = getWrittenOperand(*instruction);
-    if (operand && provenances.mayBeShared(*instruction, *operand))
-      written |= set;
+    if (operand && isCommon(*instruction, *operand, provenances))
+      written.add(*instruction, *operand, set, provenances);
     else
       set.clear();
   }
-  found.hasOrder = read.anyCommon(written);
+  auto getCommon = [](BitVector set, const BitVector &other) {
+    return set &= other;
+  };
+  BitVector shared = getCommon(read.shared, written.shared);
+  BitVector global = getCommon(read.global[0], written.anywhere);
+  global |= getCommon(written.global[0], read.anywhere);
+  for (auto &[object, set] : read.global)
+    if (auto it = written.global.find(object); it != written.global.end())
+      global |= getCommon(set, it->second);
+  found.ordersShared = shared.any();
+  found.ordersGlobal = global.any();
+  for (auto &[_, number] : found.numbers)
+    if (!shared.test(number - 1) && !global.test(number - 1))
+      number = 0;
 }
 
 Exchanges findExchanges(const Function &function,
@@ -110,11 +156,13 @@ Exchanges findExchanges(const Function &function,
     if (isExchangeCall(instruction))
       exchanges.push_back(&instruction);
   unsigned count = std::min<size_t>(exchanges.size(), kMaxExchanges);
-  for (auto [number, exchange] : enumerate(exchanges))
+  for (auto [number, exchange] : enumerate(exchanges)) {
+    found.numbers[exchange] = number % count + 1;
     for (Exchanges::Sets *sets : {&found.feeds, &found.follows}) {
       (*sets)[exchange].resize(count);
       (*sets)[exchange].set(number % count);
     }
+  }
   spread(
       exchanges, count, found.feeds,
       [](const Instruction &from) { return from.operand_values(); },

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which reads of workgroup memory feed the exchanges between lanes, by
-// shuffles, votes and matrix operations, and which writes follow from them:
+// Which reads of workgroup and global memory feed the exchanges between lanes,
+// by shuffles, votes and matrix operations, and which writes follow from them:
 // such a write comes after such a read, though nothing else orders the two.
 //
 //===----------------------------------------------------------------------===//
@@ -26,8 +26,11 @@ struct Exchanges {
   /// Those that the values of loads go into, and those that stores keep the
   /// outcome of.
   Sets feeds, follows;
-  /// There is one that a read feeds and that a write follows.
-  bool hasOrder = false;
+  /// There is one that a read of workgroup memory feeds and that a write of it
+  /// follows; and such a one of the same buffer in global memory.
+  bool ordersShared = false, ordersGlobal = false;
+  /// The numbers of such exchanges, from 1 on; of others, 0.
+  llvm::DenseMap<const llvm::Instruction *, uint32_t> numbers;
 };
 
 Exchanges findExchanges(const llvm::Function &function,

@@ -119,9 +119,10 @@ KernelFacts::KernelFacts(const PreparedKernel &kernel, KernelTables &tables,
   findOrderOfMemory(function, tables, *this);
   findWaits(function, tables);
   findAtomicScopes(function, tables, provenances);
-  tables.hasValueOrder = exchanges.hasOrder;
+  tables.hasValueOrder = exchanges.ordersShared || exchanges.ordersGlobal;
+  tables.hasGlobalValueOrder = exchanges.ordersGlobal;
   tables.hasPartialOrder |= tables.hasAgents || tables.ordersMemory ||
-                            tables.hasValueOrder || tables.hasNarrowAtomics;
+                            exchanges.ordersShared || tables.hasNarrowAtomics;
   for (const Instruction &instruction : instructions(function))
     if (auto *load = dyn_cast<LoadInst>(&instruction); load && isGuess(*load))
       guesses.insert(load);

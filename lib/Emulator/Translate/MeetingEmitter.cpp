@@ -24,6 +24,7 @@ namespace mlir::workgroup::emulator {
 /// takes the result from where the last of them put it.
 void MeetingEmitter::suspendAt(CallInst &call, Operation operation) {
   bool isWarp = operation.warp || operation.matrix;
+  operation.exchange = context.facts.exchanges.numbers.lookup(&call);
   uint32_t number = context.addOperation(call, std::move(operation));
   IRBuilder<> builder(&call);
   SmallVector<Value *> operands(call.args());

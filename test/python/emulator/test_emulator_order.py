@@ -164,28 +164,120 @@ EXCHANGED = """
     %clamp = arith.constant 31 : i32
     %one = arith.constant 1 : i32
     %x = memref.load %a[%tx] : memref<32xi32>
-    memref.store %x, %w[%tx] : memref<32xi32, #wg>
+    memref.store %x, %w[%tx] : TYPE
     nvvm.bar.warp.sync %all : i32
     %j = arith.subi %c31, %tx : index
-    %y = memref.load %w[%j] : memref<32xi32, #wg>
+    %y = memref.load %w[%j] : TYPE
     %of_x = nvvm.shfl.sync bfly %all, %x, %one, %clamp : i32 -> i32
     %of_y = nvvm.shfl.sync bfly %all, %y, %one, %clamp : i32 -> i32
-    memref.store %STORED, %w[%tx] : memref<32xi32, #wg>
+    memref.store %STORED, %w[%tx] : TYPE
     memref.store %of_y, %a[%tx] : memref<32xi32>
 """
 
 
 @by_order
+@pytest.mark.parametrize("memory", ["shared", "global"])
 @pytest.mark.parametrize("stored", ["of_y", "of_x", "x"])
-def test_exchanges_are_told_apart(stored: str, order: Order) -> None:
+def test_exchanges_are_told_apart(stored: str, memory: str, order: Order) -> None:
     """A store comes after the reads only if what it stores came out of their exchange."""
+    is_shared = memory == "shared"
+    buffer = "%w: memref<32xi32, #wg>" if is_shared else "%w: memref<32xi32>"
+    body = EXCHANGED.replace("STORED", stored).replace("TYPE", buffer.removeprefix("%w: "))
     text = kernel(
-        "%a: memref<32xi32>",
-        EXCHANGED.replace("STORED", stored),
-        buffers="%w: memref<32xi32, #wg>",
+        "%a: memref<32xi32>" if is_shared else f"%a: memref<32xi32>, {buffer}",
+        body,
+        buffers=buffer if is_shared else "",
     )
-    found = kinds(text, numbers(32), block=32, order=order)
-    assert found == (set() if stored == "of_y" else {"race.shared"})
+    values = [numbers(32)] if is_shared else [numbers(32), numbers(32)]
+    found = kinds(text, *values, block=32, order=order)
+    assert found == (set() if stored == "of_y" else {f"race.{memory}"})
+
+
+# Each lane reads a row; warps store over the rows of all what they exchanged.
+OF_WARPS = """
+    %all = arith.constant -1 : i32
+    %clamp = arith.constant 31 : i32
+    %one = arith.constant 1 : i32
+    %x = memref.load %a[%tx] : memref<64xi32>
+    %y = nvvm.shfl.sync bfly %all, %x, %one, %clamp : i32 -> i32
+    %other = arith.xori %tx, DISTANCE : index
+    memref.store %y, %a[%other] : memref<64xi32>
+"""
+
+
+@by_order
+@pytest.mark.parametrize("distance", ["%c31", "%c32"])
+def test_exchanges_order_no_other_warp(distance: str, order: Order) -> None:
+    text = kernel("%a: memref<64xi32>", OF_WARPS.replace("DISTANCE", distance))
+    found = kinds(text, numbers(64), order=order)
+    assert found == (set() if distance == "%c31" else {"race.global"})
+
+
+# The second of three readers reads once more than goes into the exchange.
+READ_AGAIN = """
+    %all = arith.constant -1 : i32
+    %clamp = arith.constant 31 : i32
+    %one = arith.constant 1 : i32
+    %x = memref.load %a[%c0] : memref<32xi32>
+    %y = nvvm.shfl.sync bfly %all, %x, %one, %clamp : i32 -> i32
+    %is_late = arith.cmpi eq, %tx, %c2 : index
+    scf.if %is_late {
+      %again = memref.load %a[%c0] : memref<32xi32>
+      memref.store %again, %b[%c2] : memref<32xi32>
+    }
+    %is_writer = arith.cmpi eq, %tx, %c31 : index
+    scf.if %is_writer {
+      memref.store %y, %a[%c0] : memref<32xi32>
+    }
+"""
+
+
+@by_order
+@pytest.mark.parametrize("late", ["%c2", "%c64"])
+def test_reads_after_an_exchange(late: str, order: Order) -> None:
+    """One lane reads again, after the exchange: that is at odds; 64 is no lane."""
+    text = kernel(
+        "%a: memref<32xi32>, %b: memref<32xi32>",
+        READ_AGAIN.replace("eq, %tx, %c2", f"eq, %tx, {late}"),
+    )
+    found = kinds(text, numbers(32), numbers(32), block=32, order=order)
+    assert found == ({"race.global"} if late == "%c2" else set())
+
+
+# What an iteration stores was exchanged in the one before; the exchange in between is of something
+# else.
+STORED_LATER = """
+    %all = arith.constant -1 : i32
+    %clamp = arith.constant 31 : i32
+    %one = arith.constant 1 : i32
+    %other = arith.subi %c31, %tx : index
+    %z = arith.index_cast %tx : index to i32
+    %last = scf.for %k = %c0 to %c3 step %c1 iter_args(%before = %z) -> (i32) {
+      %row = arith.remui %k, %c2 : index
+      %x = memref.load %a[%row, %tx] : memref<2x32xi32>
+      %y = nvvm.shfl.sync bfly %all, EXCHANGED, %one, %clamp : i32 -> i32
+      %sum = arith.addi %before, %y : i32
+      memref.store %STORED, %a[%row, %other] : memref<2x32xi32>
+      nvvm.bar.warp.sync %all : i32
+      %next = nvvm.shfl.sync bfly %all, %x, %one, %clamp : i32 -> i32
+      scf.yield %next : i32
+    }
+    memref.store %last, %b[%tx] : memref<32xi32>
+"""
+
+
+@by_order
+@pytest.mark.parametrize(
+    ("exchanged", "stored"), [("%x", "sum"), ("%x", "before"), ("%z", "sum"), ("%z", "before")]
+)
+def test_exchanges_of_the_iteration_before(exchanged: str, stored: str, order: Order) -> None:
+    """A value of the iteration before is there before this iteration's are read."""
+    text = kernel(
+        "%a: memref<2x32xi32>, %b: memref<32xi32>",
+        STORED_LATER.replace("EXCHANGED", exchanged).replace("STORED", stored),
+    )
+    found = kinds(text, numbers(2, 32), numbers(32), block=32, order=order)
+    assert found == (set() if (exchanged, stored) == ("%x", "sum") else {"race.global"})
 
 
 # --- partial barriers -----------------------------------------------------------------------------
