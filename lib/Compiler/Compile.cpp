@@ -364,6 +364,9 @@ LogicalResult Compilation::lowerMemory() {
   MemoryPipelineOptions pipeline;
   (void)pipeline.parseFromString(options.memoryOptions); // checked before
   pipeline.chip = options.chip;
+  // Padded rows are longer than what is asserted, and have no slices left.
+  if (options.assertBounds)
+    pipeline.resolveBankConflicts = false;
   pipeline.sync = llvm::StringSwitch<SyncMode>(options.sync)
                       .Case("keep", SyncMode::Keep)
                       .Case("minimize", SyncMode::Minimize)

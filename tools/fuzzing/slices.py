@@ -49,8 +49,6 @@ def check(program: Program, counts: Counter[str]) -> str:
             sync="keep",
             verify=False,
             assert_bounds=True,
-            # Padded rows are longer than what is asserted, and have no slices left.
-            memory_options="resolve-bank-conflicts=false",
         )
     except pipeline.Error as error:
         if "out-of-bounds" in str(error) and not any(is_in for _, is_in in chosen):

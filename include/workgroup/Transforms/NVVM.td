@@ -26,8 +26,11 @@ def AssertBoundsPass : Pass<"workgroup-assert-bounds", "::mlir::gpu::GPUModuleOp
 
     Asserted are operations of memref, by upstream's interface for run-time
     verification, `vector.load` and `vector.store` (their first element: they may go on
-    into the next row), and `vector.transfer_read` and `vector.transfer_write` without a
-    mask. Asynchronous copies and matrices of warps are not.
+    into the next row, unless strides are dynamic), and `vector.transfer_read` and
+    `vector.transfer_write` without a mask. Asynchronous copies and matrices of warps are not.
+
+    It has to run before what takes slices into indices, as padding does:
+    `assert_bounds=True` leaves `workgroup-resolve-bank-conflicts` out.
 
     A second run asserts everything once more. Example:
     `test/Transforms/NVVM/assert-bounds.mlir`.

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The loops are taken from the outside in, until nothing is left that is not
-// linear in an iteration. Loops that are tested by what they carry are left
-// alone: what stands before the test is executed once more.
+// linear in an iteration. In loops that are tested by what they carry, what
+// stands before the test is executed once more, and what is behind it is not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,20 +57,27 @@ static void addLoops(const Footprint &footprint, Loops &loops) {
   addLoops(footprint.condition, loops);
 }
 
+static bool isTested(const KernelLoop *loop) {
+  return !isa_and_nonnull<scf::ForOp, affine::AffineForOp>(loop->op);
+}
+
+/// The iterations of `loop` that anything of it may be in; nothing if they are
+/// not known, or too many.
+std::optional<int64_t> IterationCases::getNumTried(const KernelLoop *loop) {
+  std::optional<int64_t> number = index.getLoopForms().getNumIterations(loop);
+  if (!number || !loop->isCountable || *number > kMaxIterationsTried)
+    return std::nullopt;
+  return *number + isTested(loop);
+}
+
 const KernelLoop *IterationCases::findLoop(const Footprint &first,
                                            const Footprint &second) {
   Loops loops;
   addLoops(first, loops);
   addLoops(second, loops);
-  auto isTried = [&](const KernelLoop *loop) {
-    std::optional<int64_t> iterations =
-        index.getLoopForms().getNumIterations(loop);
-    return isa_and_nonnull<scf::ForOp, affine::AffineForOp>(loop->op) &&
-           iterations && *iterations <= kMaxIterationsTried;
-  };
   const KernelLoop *outermost = nullptr;
   for (const KernelLoop *loop : loops)
-    if (isTried(loop) && (!outermost || loop->contains(outermost)))
+    if (getNumTried(loop) && (!outermost || loop->contains(outermost)))
       outermost = loop;
   return outermost;
 }
@@ -94,6 +101,16 @@ IterationCases::getPairs(const KernelLoop *loop, int64_t numIterations,
   return pairs;
 }
 
+/// `conflict` in an iteration that may not be whole.
+static Conflict getPossible(Conflict conflict) {
+  if (conflict.kind != Conflict::Certain)
+    return conflict;
+  Conflict possible;
+  possible.kind = Conflict::Possible;
+  possible.reason = "it is in the last iteration of a loop, if at all";
+  return possible;
+}
+
 std::optional<Conflict> IterationCases::decide(const Footprint &first,
                                                const Footprint &second,
                                                const PairRelation &relation) {
@@ -104,18 +121,18 @@ std::optional<Conflict> IterationCases::decide(const Footprint &first,
   if (rest.carrier == loop)
     rest.carrier = nullptr;
   Conflict found;
-  for (auto [one, other] :
-       getPairs(loop, *index.getLoopForms().getNumIterations(loop), relation)) {
+  int64_t number = *getNumTried(loop) - isTested(loop);
+  for (auto [one, other] : getPairs(loop, *getNumTried(loop), relation)) {
     Footprint lhs = first, rhs = second;
     if (++numCases > kMaxCases || !setIteration(index, lhs, loop, one) ||
         !setIteration(index, rhs, loop, other))
       return std::nullopt;
     std::optional<Conflict> nested = decide(lhs, rhs, rest);
     Conflict conflict = nested ? *nested : decideCase(lhs, rhs, rest);
-    if (conflict.kind == Conflict::Certain)
+    if (conflict.kind == Conflict::Certain && std::max(one, other) < number)
       return conflict;
     if (conflict)
-      found = std::move(conflict);
+      found = getPossible(std::move(conflict));
   }
   return found;
 }

@@ -42,6 +42,7 @@ public:
 private:
   using Pair = std::pair<int64_t, int64_t>;
 
+  std::optional<int64_t> getNumTried(const KernelLoop *loop);
   const KernelLoop *findLoop(const SymbolicFootprint &first,
                              const SymbolicFootprint &second);
   SmallVector<Pair> getPairs(const KernelLoop *loop, int64_t numIterations,

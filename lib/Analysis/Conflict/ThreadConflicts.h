@@ -139,18 +139,6 @@ private:
                   const PairRelation &relation);
   bool takeIterations(SymbolicFootprint &first, SymbolicFootprint &second,
                       PairRelation &relation);
-  /// Threads of a unit that get somewhere together, if they do at all.
-  struct Crowd {
-    UniformityUnit unit;
-    /// The innermost loop there, of which they are in the same iteration.
-    const KernelLoop *around = nullptr;
-    /// Those that may get there, if that is known.
-    std::vector<bool> present;
-  };
-  /// Whether they all have the same.
-  bool isUniform(const SymbolicForm &form, const Crowd &crowd);
-  bool isUniform(const SymbolicCondition &condition, const Crowd &crowd);
-
   /// Bytes, or elements of the last coordinate, counted from a place that is
   /// the same for all of the same `group`; of group 0, nothing is known.
   struct Extent {

@@ -238,6 +238,24 @@ SymbolicCondition LoopForms::getReached(const KernelLoop *loop) {
 // Numbers of iterations
 //===----------------------------------------------------------------------===//
 
+std::optional<SymbolicForm> LoopForms::getTrips(const KernelLoop *loop,
+                                                const SymbolicCondition &test) {
+  if (std::optional<int64_t> hit = getHit(test, loop))
+    return Form(*hit);
+  if (!isFalling(test, loop))
+    return std::nullopt;
+  Form first = test.form;
+  const auto *falling = llvm::find_if(first.terms, [&](auto term) {
+    return term.first->kind == SymbolicAtom::Iteration &&
+           term.first->loop == loop;
+  });
+  if (falling == first.terms.end())
+    return std::nullopt;
+  Form step = -falling->second;
+  first.terms.erase(falling);
+  return getTrips(Span{Form(0), algebra.add(first, Form(1), 1, nullptr), step});
+}
+
 bool LoopForms::isSteady(const KernelLoop *loop) {
   // What changes with the iterations of the loop itself does so each time.
   auto isFixed = [&](const Form &form) {
@@ -257,6 +275,9 @@ bool LoopForms::isSteady(const KernelLoop *loop) {
   std::optional<SymbolicCondition> test = getTest(loop);
   if (!test)
     return false;
+  if (std::optional<Form> trips = getTrips(loop, *test);
+      trips && isFixed(*trips))
+    return true;
   if (test->kind == SymbolicCondition::Any)
     return llvm::all_of(test->parts, [&](const SymbolicCondition &part) {
       return part.parts.empty() && isFixed(part.form);
@@ -266,26 +287,14 @@ bool LoopForms::isSteady(const KernelLoop *loop) {
          isFixed(test->form);
 }
 
-/// How often `test` of `loop` holds before it fails for the first time, if it
-/// depends on the iteration only.
-static std::optional<int64_t> countPassed(const SymbolicCondition &test,
-                                          const KernelLoop *loop) {
-  if (std::optional<int64_t> hit = getHit(test, loop))
-    return hit;
-  if (!isFalling(test, loop) || test.form.terms.size() != 1)
-    return std::nullopt;
-  auto [atom, step] = test.form.terms.front();
-  if (atom->kind != SymbolicAtom::Iteration || atom->loop != loop || step == 0)
-    return std::nullopt;
-  int64_t first = test.form.constant;
-  return first < 0 ? 0 : first / -step + 1;
-}
-
 std::optional<int64_t> LoopForms::getNumIterations(const KernelLoop *loop) {
   std::optional<Span> span = getSpan(loop);
-  if (std::optional<SymbolicCondition> test = getTest(loop); !span && test)
-    return countPassed(*test, loop);
-  std::optional<Form> trips = span ? getTrips(*span) : std::nullopt;
+  std::optional<SymbolicCondition> test = getTest(loop);
+  std::optional<Form> trips;
+  if (span)
+    trips = getTrips(*span);
+  else if (test)
+    trips = getTrips(loop, *test);
   return trips && trips->isConstant() ? std::optional(trips->constant)
                                       : std::nullopt;
 }

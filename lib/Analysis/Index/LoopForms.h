@@ -70,6 +70,10 @@ public:
   /// How often a loop of that span iterates, which may be the same for threads
   /// with bounds of their own; nothing if its step may not be positive.
   std::optional<SymbolicForm> getTrips(const Span &span);
+  /// How often `test` of `loop` holds before it fails for the first time, if
+  /// that is known: once it fails, it does not hold again.
+  std::optional<SymbolicForm> getTrips(const KernelLoop *loop,
+                                       const SymbolicCondition &test);
   /// What `loop`, which counts, has got to; nothing if that is not known.
   std::optional<SymbolicForm> getCounter(const KernelLoop *loop);
   /// What decides how often `op`, a loop that counts, iterates.

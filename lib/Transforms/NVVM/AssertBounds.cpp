@@ -50,12 +50,26 @@ static void assertIn(OpBuilder &builder, Operation *op, Value memref,
   cf::AssertOp::create(builder, loc, isIn, getMessage(op, what));
 }
 
-/// Asserts that the first element of a vector is in `memref`: the others may be
-/// in the next row.
-static void assertFirstIn(Operation *op, Value memref, ValueRange indices) {
+/// True if only the launch knows how far rows of `type` are apart: they are
+/// taken not to overlap, and vectors to stay in them.
+static bool hasDynamicRows(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  return failed(type.getStridesAndOffset(strides, offset)) ||
+         llvm::any_of(strides, ShapedType::isDynamic);
+}
+
+/// Asserts that the first element of the vector `type` is in `memref`. The
+/// others may be in the next row, where it is known how far that is.
+static void assertVectorIn(Operation *op, Value memref, ValueRange indices,
+                           VectorType type) {
   OpBuilder builder(op);
-  for (auto [dim, index] : llvm::enumerate(indices))
-    assertIn(builder, op, memref, dim, index, 1);
+  bool staysInRow = hasDynamicRows(cast<MemRefType>(memref.getType()));
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    bool isAlong = staysInRow && dim + 1 == indices.size() &&
+                   type.getRank() == 1 && !type.isScalable();
+    assertIn(builder, op, memref, dim, index, isAlong ? type.getDimSize(0) : 1);
+  }
 }
 
 /// Asserts what a transfer says of its dimensions.
@@ -79,7 +93,8 @@ static void assertTransferIn(VectorTransferOpInterface transfer) {
 static void assertBounds(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<vector::LoadOp, vector::StoreOp>([](auto access) {
-        assertFirstIn(access, access.getBase(), access.getIndices());
+        assertVectorIn(access, access.getBase(), access.getIndices(),
+                       access.getVectorType());
       })
       .Case([](VectorTransferOpInterface transfer) {
         assertTransferIn(transfer);

@@ -54,7 +54,7 @@ def compile(
         together; warn of what is not decided. False is an UnverifiedWarning.
     assert_bounds: have kernels assert that indices lie in their dimensions, and slices in what
         they are slices of: an :class:`AssertionFailure` on the emulator, the end of the launch on
-        a GPU. Kernels are slower by that.
+        a GPU. Kernels are slower by that, and as rows of workgroup memory are not padded then.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.

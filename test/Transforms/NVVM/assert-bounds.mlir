@@ -39,6 +39,16 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Rows of which nobody knows how far they are apart are taken to hold their vectors.
+  // CHECK-LABEL: gpu.func @rows
+  // CHECK:         cf.assert %{{.*}}, "'vector.store' op: index of dimension 0 is out of bounds"
+  // CHECK:         cf.assert %{{.*}}, "'vector.store' op: index of dimension 1 or of its last element is out of bounds"
+  // CHECK-NEXT:    vector.store
+  gpu.func @rows(%x: memref<?x?xf32>, %n: index, %v: vector<4xf32>) kernel {
+    vector.store %v, %x[%n, %n] : memref<?x?xf32>, vector<4xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @nothing
   // CHECK-NEXT:    gpu.return
   gpu.func @nothing() kernel {

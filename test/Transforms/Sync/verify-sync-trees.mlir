@@ -122,3 +122,59 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// In a loop of blocks: what stands before the test is executed once more, with a stride of none.
+gpu.module @kernels {
+  gpu.func @blocks(%x: memref<256xf32>) workgroup(%S: memref<256xf32, 3>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c128 = arith.constant 128 : index
+    %v = memref.load %x[%t] : memref<256xf32>
+    memref.store %v, %S[%t] : memref<256xf32, 3>
+    cf.br ^test(%c0 : index)
+  ^test(%k: index):
+    %more = arith.cmpi slt, %k, %c8 : index
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    %s = arith.shrui %c128, %k : index
+    %in = arith.cmpi ult, %t, %s : index
+    gpu.barrier
+    scf.if %in {
+      %u = arith.addi %t, %s : index
+      %a = memref.load %S[%t] : memref<256xf32, 3>
+      %b = memref.load %S[%u] : memref<256xf32, 3>
+      %r = arith.addf %a, %b : f32
+      memref.store %r, %S[%t] : memref<256xf32, 3>
+    }
+    %next = arith.addi %k, %c1 : index
+    cf.br ^test(%next : index)
+  ^end:
+    gpu.return
+  }
+
+  // Before the test, in the last iteration only, all get to the first element.
+  gpu.func @before_test() workgroup(%S: memref<256xindex, 3>) kernel attributes {known_block_size = array<i32: 4, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %last = scf.while (%k = %c0) : (index) -> index {
+      %bits = arith.shli %k, %c1 : index
+      %place = arith.shrui %t, %bits : index
+      gpu.barrier
+      // expected-warning @below {{possible data race on workgroup memory}}
+      // expected-note @below {{the other access}}
+      memref.store %t, %S[%place] : memref<256xindex, 3>
+      %more = arith.cmpi slt, %k, %c1 : index
+      scf.condition(%more) %k : index
+    } do {
+    ^bb0(%k: index):
+      %next = arith.addi %k, %c1 : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+}

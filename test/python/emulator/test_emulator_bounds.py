@@ -75,6 +75,30 @@ def test_random_slices() -> None:
     assert all(counts[kind] > SEEDS // 50 for kind in kinds)
 
 
+def test_padded_rows() -> None:
+    """A row of workgroup memory that could be padded ends where it does."""
+    text = """
+gpu.module @kernels {
+  gpu.func @main_kernel(%n: index) workgroup(%x: memref<4x64xi32, 3>)
+      kernel attributes {known_block_size = array<i32: 4, 1, 1>} {
+    %t = gpu.thread_id x
+    %v = arith.index_cast %t : index to i32
+    %column = memref.subview %x[0, %n] [4, 1] [1, 1]
+        : memref<4x64xi32, 3> to memref<4xi32, strided<[64], offset: ?>, 3>
+    memref.store %v, %column[%t] : memref<4xi32, strided<[64], offset: ?>, 3>
+    gpu.return
+  }
+}
+"""
+    for asserts, expected in ((False, set()), (True, {"assertion"})):
+        module = pipeline.compile(text, assert_bounds=asserts, until="llvm", sync="keep")
+        (buffer,) = module.workgroup_memory[0].buffers
+        assert (buffer.bytes == 4 * 64 * 4) == asserts
+        for n, findings in ((63, set()), (64, expected)):
+            report = module.kernels["main_kernel"].emulate(n, grid=1, block=4)
+            assert {finding.kind for finding in report.findings} == findings
+
+
 def test_dynamic_check(tmp_path: object) -> None:
     """``check --dynamic`` asserts bounds, too: of a row that goes on into the next one."""
     text = """

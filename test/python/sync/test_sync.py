@@ -141,11 +141,8 @@ def test_random_kernels(first: int) -> None:
 def test_strided_kernels() -> None:
     """Loops from the thread on, with as many iterations for all threads or not, and trees."""
     counts: Counter[str] = Counter()
-    counted = [form for form in FORMS if form.spelling in ("arith", "i32", "affine")]
-    cases = [
-        fuzz_sync.make_case(seed, counted[seed % len(counted)], "strided") for seed in range(CHUNK)
-    ]
+    cases = [fuzz_sync.make_case(seed, kind="strided") for seed in range(CHUNK)]
     problems = fuzz_sync.fuzz_compiler(cases, counts)
     assert not problems, "\n\n".join(f"{name}: {problem}" for name, problem in problems.items())
-    assert counts["undecided"] <= (1 - DECIDED) * len(cases)
+    assert counts["undecided"] <= 0.08 * len(cases)
     assert counts["counted"] > CHUNK
