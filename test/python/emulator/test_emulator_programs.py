@@ -164,16 +164,25 @@ def test_several_entries() -> None:
 
 
 def test_host_function_that_branches() -> None:
-    """What cannot be run as a whole says why, where, and what can be run instead."""
+    """Launches behind a branch between blocks are run if it goes there."""
     branch = host(
         "  cf.cond_br %p, ^x, ^y\n^x:", LAUNCH, "  cf.br ^y\n^y:", arguments=f"{AB}, %p: i1"
     )
     module = compiled(branch)
+    for is_taken in (False, True):
+        b = -numbers(8)
+        module.run(numbers(8), b, is_taken)
+        np.testing.assert_array_equal(b, 2 * numbers(8) if is_taken else -numbers(8))
+
+
+def test_host_function_of_other_work() -> None:
+    """What cannot be run as a whole says why, where, and what can be run instead."""
+    module = compiled(host("  %m = math.absi %n : i32", LAUNCH, arguments=f"{AB}, %n: i32"))
     with pytest.raises(pipeline.UsageError) as caught:
-        module.run(numbers(8), numbers(8), True)
+        module.run(numbers(8), numbers(8), 1)
     message = str(caught.value)
-    assert message.startswith("<string>:4:3: error: function 'main' cannot be run as a whole: ")
-    assert "'main' branches" in message
+    assert message.startswith("<string>:4:8: error: function 'main' cannot be run as a whole: ")
+    assert "'math.absi' op is work of the host" in message
     assert message.endswith("run its kernels by themselves: kernels['main_kernel'].run(...)")
     launched = module.kernels["main_kernel"]
     values = [numbers(8) if argument.is_memref else 8 for argument in launched.arguments]
