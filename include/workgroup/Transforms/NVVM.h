@@ -86,6 +86,10 @@ LogicalResult legalizeForNVVM(Operation *root);
 /// `workgroup-widen-floats`.
 void widenFloats(Operation *root);
 
+/// Asserts that accesses to memrefs inside `root`, and views of them, are in
+/// bounds. See pass `workgroup-assert-bounds`.
+void assertBounds(Operation *root);
+
 /// Converts the kernels of `module` to NVVM. Upstream's conversion is a pass:
 /// `run` runs passes on an operation, as `Pass::runPipeline` does. See pass
 /// `workgroup-convert-kernels-to-nvvm`.

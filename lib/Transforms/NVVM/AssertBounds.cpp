@@ -90,7 +90,7 @@ static void assertTransferIn(VectorTransferOpInterface transfer) {
   }
 }
 
-static void assertBounds(Operation *op) {
+static void assertBoundsOf(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<vector::LoadOp, vector::StoreOp>([](auto access) {
         assertVectorIn(access, access.getBase(), access.getIndices(),
@@ -106,16 +106,19 @@ static void assertBounds(Operation *op) {
       });
 }
 
+void assertBounds(Operation *root) {
+  SmallVector<Operation *> checked;
+  root->walk([&](Operation *op) {
+    if (isa_and_nonnull<memref::MemRefDialect, vector::VectorDialect>(
+            op->getDialect()))
+      checked.push_back(op);
+  });
+  llvm::for_each(checked, assertBoundsOf);
+}
+
 namespace {
 struct AssertBoundsPass final : impl::AssertBoundsPassBase<AssertBoundsPass> {
-  void runOnOperation() override {
-    SmallVector<Operation *> checked;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<memref::MemRefDialect, vector::VectorDialect>(op->getDialect()))
-        checked.push_back(op);
-    });
-    llvm::for_each(checked, assertBounds);
-  }
+  void runOnOperation() override { assertBounds(getOperation()); }
 };
 } // namespace
 
