@@ -26,7 +26,7 @@ using Form = SymbolicForm;
 /// The iterations of a loop, and the pairs of iterations of all loops, that are
 /// tried.
 constexpr int64_t kMaxIterationsTried = 64;
-constexpr unsigned kMaxCases = 600;
+constexpr unsigned kMaxPairsTried = 600;
 
 using Loops = SmallVector<const KernelLoop *, 4>;
 
@@ -124,7 +124,7 @@ std::optional<Conflict> IterationCases::decide(const Footprint &first,
   int64_t number = *getNumTried(loop) - isTested(loop);
   for (auto [one, other] : getPairs(loop, *getNumTried(loop), relation)) {
     Footprint lhs = first, rhs = second;
-    if (++numCases > kMaxCases || !setIteration(index, lhs, loop, one) ||
+    if (++numCases > kMaxPairsTried || !setIteration(index, lhs, loop, one) ||
         !setIteration(index, rhs, loop, other))
       return std::nullopt;
     std::optional<Conflict> nested = decide(lhs, rhs, rest);

@@ -15,7 +15,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_INDEX_DIVISIONFORMS_H
 #define WORKGROUP_LIB_ANALYSIS_INDEX_DIVISIONFORMS_H
 
-#include "BitForms.h"
+#include "WrapForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace mlir::workgroup {
@@ -23,9 +23,8 @@ namespace mlir::workgroup {
 /// Translates divisions.
 class DivisionForms {
 public:
-  DivisionForms(FormAlgebra &algebra, ValueForms &values, WrapForms &wraps,
-                BitForms &bits)
-      : algebra(algebra), values(values), wraps(wraps), bits(bits) {}
+  DivisionForms(FormAlgebra &algebra, ValueForms &values, WrapForms &wraps)
+      : algebra(algebra), values(values), wraps(wraps) {}
 
   SymbolicForm translate(Operation *op);
   /// What `-lower-affine` makes of quotients that are rounded down, or up: of a
@@ -41,7 +40,6 @@ private:
   FormAlgebra &algebra;
   ValueForms &values;
   WrapForms &wraps;
-  BitForms &bits;
 };
 
 } // namespace mlir::workgroup

@@ -15,6 +15,7 @@
 #ifndef WORKGROUP_LIB_ANALYSIS_INDEX_SYMBOLICTRANSLATOR_H
 #define WORKGROUP_LIB_ANALYSIS_INDEX_SYMBOLICTRANSLATOR_H
 
+#include "BitForms.h"
 #include "CarriedForms.h"
 #include "DivisionForms.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -31,7 +32,7 @@ public:
                      KnownForms &known)
       : algebra(algebra), values(values), affine(affine), loopForms(loopForms),
         wraps(algebra, values, loopForms), bits(algebra, values, wraps),
-        divisions(algebra, values, wraps, bits),
+        divisions(algebra, values, wraps),
         carriedForms(algebra, values, loopForms, known) {}
 
   SymbolicForm translate(Value value);
