@@ -177,7 +177,8 @@ def test_host_function_that_branches() -> None:
 
 def test_host_function_of_other_work() -> None:
     """What cannot be run as a whole says why, where, and what can be run instead."""
-    module = compiled(host("  %m = math.absi %n : i32", LAUNCH, arguments=f"{AB}, %n: i32"))
+    work = "  %m = math.absi %n : i32\n  memref.store %m, %a[%c1] : memref<8xi32>"
+    module = compiled(host(work, LAUNCH, arguments=f"{AB}, %n: i32"))
     with pytest.raises(pipeline.UsageError) as caught:
         module.run(numbers(8), numbers(8), 1)
     message = str(caught.value)

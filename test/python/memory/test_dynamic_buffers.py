@@ -89,7 +89,7 @@ def test_bounded_extents(seed: int) -> None:
         y = np.random.default_rng(seed).integers(1, 1000, (3, rows, columns))
         expected = y.copy()
         taken = expected[:, : min(n, rows), : min(k, columns)]
-        i, j = np.indices(taken.shape[1:])
-        taken[:] = (10 * i + j + 2)[::-1, ::-1]
+        places = np.indices(taken.shape[1:])
+        taken[:] = (10 * places[0] + places[1] + 2)[::-1, ::-1]
         module.run(y, n, k, backend="emulator", check="races")
         np.testing.assert_array_equal(y, expected)
