@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from collections import Counter
 
 import numpy as np
@@ -99,7 +100,7 @@ gpu.module @kernels {
             assert {finding.kind for finding in report.findings} == findings
 
 
-def test_dynamic_check(tmp_path: object) -> None:
+def test_dynamic_check(tmp_path: Path) -> None:
     """``check --dynamic`` asserts bounds, too: of a row that goes on into the next one."""
     text = """
 func.func @main(%x: memref<2x8xf32>, %v: f32) {
@@ -114,7 +115,7 @@ func.func @main(%x: memref<2x8xf32>, %v: f32) {
   return
 }
 """
-    path = tmp_path / "row.mlir"  # type: ignore[operator]
+    path = tmp_path / "row.mlir"
     path.write_text(text)
     assert call("check", path).code == 0
     outcome = call("check", path, "--dynamic", "--format", "json")
