@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
