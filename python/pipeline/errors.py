@@ -55,6 +55,32 @@ class ToolError(Error, RuntimeError):
     exit_code = 69
 
 
+class DeviceUnavailable(ToolError):
+    """There is no GPU, no driver, or none that runs this code; the text says what to do."""
+
+
+class DriverError(Error, RuntimeError):
+    """A call of the GPU's driver failed.
+
+    What a kernel does wrong is reported late: at a later call, which need not be to blame.
+    """
+
+    def __init__(self, message: str, function: str = "", code: int = 0) -> None:
+        super().__init__(message)
+        self.function = function
+        """The function of the driver that failed, as ``cuLaunchKernelEx``."""
+        self.code = code
+        """The number of the error, a ``CUresult``."""
+
+
+class PlanError(UsageError):
+    """A launch plan that cannot be read, or does not belong to the code beside it."""
+
+
+class BundleError(UsageError):
+    """A bundle that is damaged, of another version, or not one."""
+
+
 class CompileError(Error):
     """The program was refused.
 
@@ -139,6 +165,14 @@ class ShapeError(ArgumentError):
 
 class LayoutError(ArgumentError):
     """An array whose elements lie differently in memory."""
+
+
+class AccessError(ArgumentError):
+    """An array that may not be read or written so: read-only, freed, or part of another one."""
+
+
+class DeviceError(ArgumentError):
+    """An array on another device than it has to be on, or a device that a launch does not fit."""
 
 
 class CheckError(Error):

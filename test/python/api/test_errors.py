@@ -94,11 +94,21 @@ def test_classes_of_errors() -> None:
         pipeline.UsageError: 2,
         pipeline.ToolError: 69,
         pipeline.InternalError: 70,
+        pipeline.AccessError: 2,
+        pipeline.DeviceError: 2,
+        pipeline.PlanError: 2,
+        pipeline.BundleError: 2,
+        pipeline.DriverError: 1,
+        pipeline.DeviceUnavailable: 69,
     }
     for error, code in codes.items():
         assert issubclass(error, pipeline.Error)
         assert error.exit_code == code
     assert issubclass(pipeline.UsageError, ValueError)
+    for error in (pipeline.DriverError, pipeline.DeviceUnavailable):
+        assert issubclass(error, RuntimeError)
+    for error in (pipeline.AccessError, pipeline.DeviceError):
+        assert issubclass(error, pipeline.ArgumentError)
 
 
 SURVIVING = """
