@@ -1,0 +1,1 @@
+"""Launches on GPUs, by NVIDIA's driver."""
