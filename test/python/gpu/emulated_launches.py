@@ -33,7 +33,7 @@ class EmulatedLaunches:
         self._kernels = {
             (module.ptx.rstrip("\0"), kernel.name): kernel
             for module in modules
-            for kernel in module.kernels
+            for kernel in module.kernels.values()
         }
         self._options = Options(check=check)
         self.launches: list[Launch] = []

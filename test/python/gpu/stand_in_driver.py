@@ -231,7 +231,7 @@ class DeviceArray:
         self.address = int(self._library.stand_in_allocate(ctypes.c_size_t(size), device))
         self.device = device
         memory = (ctypes.c_uint8 * size).from_address(self.address)
-        flat = np.frombuffer(memory, np.uint8)[: array.nbytes]
+        flat = np.frombuffer(memoryview(memory), np.uint8)[: array.nbytes]
         self.host: npt.NDArray[Any] = flat.view(array.dtype).reshape(array.shape)
         self.host[...] = array
 

@@ -38,7 +38,7 @@ class Parameters:
             ctypes.c_uint64(count),
             (ctypes.c_uint8 * 128)(*range(128)),
         )
-        self.pointers = (ctypes.c_void_p * 4)(*map(ctypes.addressof, self.values))
+        self.pointers = (ctypes.c_void_p * 4)(*(ctypes.addressof(value) for value in self.values))
         self.address = ctypes.addressof(self.pointers)
 
 

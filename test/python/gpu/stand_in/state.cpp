@@ -93,6 +93,8 @@ static void set(State &s, const std::string &name, const std::string &value) {
     s.isLazy = number;
   else if (name == "quiet")
     s.isQuiet = number;
+  else if (name == "reuse")
+    s.reusesHandles = number;
   else if (name == "pools")
     s.hasPools = number;
   else if (name == "delay")
@@ -116,7 +118,7 @@ void stand_in::reset(const std::string &options) {
   forget(s);
   s.version = 13000;
   s.initCode = s.retainCode = s.computeMode = 0;
-  s.isLazy = s.isQuiet = false;
+  s.isLazy = s.isQuiet = s.reusesHandles = false;
   s.hasPools = true;
   s.delay = 0;
   s.memory = size_t(1) << 33;

@@ -143,7 +143,7 @@ struct State {
 
   // What tests choose.
   int version = 13000, initCode = 0, retainCode = 0, computeMode = 0;
-  bool isLazy = false, isQuiet = false, hasPools = true;
+  bool isLazy = false, isQuiet = false, hasPools = true, reusesHandles = false;
   unsigned delay = 0;
   size_t memory = size_t(1) << 33;
   std::vector<Device> devices = {{9, 0}};

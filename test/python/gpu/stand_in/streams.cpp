@@ -21,6 +21,14 @@ API cuStreamCreate(void **handle, unsigned flags) {
   BEGIN(Context, " %u", flags);
   if (flags > 1)
     return InvalidValue;
+  if (state().reusesHandles)
+    for (auto &[closed, stream] : state().streams)
+      if (!stream->isAlive && stream->context == currentContext()) {
+        stream->isAlive = true;
+        stream->id = ++state().streamIds;
+        *handle = closed;
+        return Success;
+      }
   auto made = std::make_unique<Stream>();
   made->id = ++state().streamIds;
   made->context = currentContext();
