@@ -257,10 +257,10 @@ def pack_parameters(
 
 def pack_map(value: Value) -> Json:
     """Return how the tensor map of an array is made. Raises PackError if CUDA has no such."""
-    assert value.array is not None
+    assert value.view is not None
     assert value.argument.tensor_map is not None
     name = f"the array of {value.argument.type}"
-    request = make_request(tensor_layout(value.array), value.argument.tensor_map, name)
+    request = make_request(tensor_layout(value.view), value.argument.tensor_map, name)
     if request.dtype not in gpu_tensor_maps.DATA_TYPES:
         raise PackError(f"it takes a tensor map of {request.dtype}, which CUDA does not know")
     return asdict(request)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..conversion import counterpart
-from ..errors import ShapeError, UsageError
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ..records.signature import Argument
@@ -78,46 +77,6 @@ def _point_to_kernels(reason: str, kernels: Mapping[str, Launchable]) -> UsageEr
     return UsageError(start + ", ".join(calls), start + ", ".join(options))
 
 
-_RELATIONS = {
-    "==": (operator.eq, ""),
-    "<=": (operator.le, "at most "),
-    ">=": (operator.ge, "at least "),
-}
-
-
-def _check_requirements(function: Function, values: Sequence[Value]) -> None:
-    """Raise ShapeError if arguments do not suit each other."""
-    from ..runtime.host.numbers import describe, evaluate
-
-    def get(argument: int, dim: int | None = None) -> int:
-        value = values[argument]
-        if dim is None:
-            return int.from_bytes(value.bytes, "little", signed=True)
-        assert value.array is not None
-        return int(value.array.shape[dim])
-
-    for requirement in function.require:
-        args = [get(*arg) for arg in requirement.args]
-        if not all(evaluate(trips, (), args) > 0 for trips in requirement.trips):
-            continue
-        left, right = requirement.left, requirement.right
-        actual, wanted = evaluate(left, (), args), evaluate(right, (), args)
-        holds, bound = _RELATIONS[requirement.relation]
-        if holds(actual, wanted):
-            continue
-        names = [_name_symbol(*arg) for arg in requirement.args]
-        reason = "" if isinstance(right, int) else f", as {describe(right, names)}"
-        raise ShapeError(
-            f"{requirement.location}: error: {describe(left, names)} is {actual}, but must be "
-            f"{bound}{wanted}{reason}",
-            requirement.args[0][0],
-        )
-
-
-def _name_symbol(argument: int, dim: int | None = None) -> str:
-    return f"argument {argument}" if dim is None else f"dimension {dim} of argument {argument}"
-
-
 def execute(
     entry: Entry,
     plan: Plan,
@@ -129,11 +88,29 @@ def execute(
 
     Raises ArgumentError before anything runs, if an argument does not fit.
     """
-    from ..runtime.arguments import check_distinct, convert
     from ..runtime.host.execution import Executor
 
-    converted = convert(entry.name, entry.arguments, values)
-    _check_requirements(plan.functions[entry.name], converted)
+    converted = check(entry, plan, kernels, values)
+    return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)
+
+
+def check(
+    entry: Entry,
+    plan: Plan,
+    kernels: Mapping[str, Launchable],
+    values: Sequence[Any],
+    stream: int | None = None,
+) -> list[Value]:
+    """Return the arguments of a call, for work on `stream` of a GPU, or on the host.
+
+    Raises ArgumentError for what does not fit, wherever it is going to run.
+    """
+    from ..runtime.arguments import check_access, check_distinct, convert
+    from ..runtime.host.requirements import check_requirements
+
+    converted = convert(entry.name, entry.arguments, values, stream)
+    check_requirements(plan.functions[entry.name], converted)
+    check_access(entry.name, converted, entry.written)
     if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):
         check_distinct(converted, entry.written)
-    return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)
+    return converted

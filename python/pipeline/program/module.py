@@ -131,6 +131,7 @@ class Kernel:
         """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
         from ..runtime.arguments import check_distinct, convert
         from ..runtime.emulator import Options, launch, prepare
+        from ..runtime.emulator_arrays import Placement
         from ..runtime.sizes import LaunchSizes, read_bytes
 
         if dynamic_shared_bytes is None:
@@ -144,7 +145,10 @@ class Kernel:
         values = convert(self.name, self.arguments, args)
         if self._emulation.needs_distinct_arguments:
             check_distinct(values)
-        return launch(prepare(self, values, sizes, options or Options()))
+        placement = Placement(values)
+        report = launch(prepare(self, placement.values, sizes, options or Options()))
+        placement.finish()
+        return report
 
     def _read_sizes(self, name: str, given: Sizes | None, known: Dim3 | None) -> Dim3:
         from ..runtime.sizes import read_sizes

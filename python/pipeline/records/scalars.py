@@ -6,6 +6,8 @@ import importlib
 import operator
 import re
 import reprlib
+import struct
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,6 +50,27 @@ DTYPES = {
 _INTEGER = re.compile(r"(?P<sign>[su]?)i(?P<bits>\d+)")
 
 
+# The bytes of floats that struct packs as NumPy rounds them: to nearest, ties to even.
+_PACKED_FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+
+_GREATEST = {"f16": 65504.0, "f32": float.fromhex("0x1.fffffep+127"), "f64": sys.float_info.max}
+
+
+def bytes_of(element_type: str) -> int | None:
+    """Return how many bytes an element in memory has; None for types that have none by themselves.
+
+    Integers of less than a byte take one.
+    """
+    if element_type not in DTYPES:
+        return None
+    if element_type == "index":
+        return 8
+    parts = 2 if element_type.startswith("complex") else 1
+    match = re.search(r"[if](\d+)", element_type.removeprefix("t"))
+    bits = 32 if element_type == "tf32" else int(match[1]) if match else 0
+    return parts * ((bits + 7) // 8)
+
+
 def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
     """Return the type of NumPy, or of ml_dtypes if that is there, for an element; else None."""
     import numpy as np
@@ -78,7 +101,11 @@ def read_integer(value: Any) -> int | None:
 
 def has_numbers(element_type: str) -> bool:
     """Return whether numbers of a type can be packed."""
-    return _integer_type(element_type) is not None or numpy_dtype(element_type) is not None
+    return (
+        integer_limits(element_type) is not None
+        or element_type in _PACKED_FLOATS
+        or numpy_dtype(element_type) is not None
+    )
 
 
 def pack_number(element_type: str, value: Any) -> bytes | None:
@@ -86,12 +113,17 @@ def pack_number(element_type: str, value: Any) -> bytes | None:
 
     Integers are taken as they are, floats rounded to the nearest.
     """
-    if (integer := _integer_type(element_type)) is not None:
+    if (integer := integer_limits(element_type)) is not None:
         bits, least, greatest = integer
         number = _read_integer_or_truth(value)
         if number is None or not least <= number <= greatest:
             return None
         return (number % (1 << bits)).to_bytes((bits + 7) // 8, "little")
+    if element_type in _PACKED_FLOATS and type(value) in (int, float, bool):
+        try:
+            return struct.pack(_PACKED_FLOATS[element_type], value)
+        except (OverflowError, struct.error):
+            return None
     dtype = numpy_dtype(element_type)
     assert dtype is not None
     return _pack_float(dtype, value)
@@ -99,11 +131,9 @@ def pack_number(element_type: str, value: Any) -> bytes | None:
 
 def describe_numbers(element_type: str) -> str:
     """Return which numbers a type holds."""
-    if (integer := _integer_type(element_type)) is not None:
+    if (integer := integer_limits(element_type)) is not None:
         return f"whole numbers from {integer[1]} to {integer[2]}"
-    dtype = numpy_dtype(element_type)
-    assert dtype is not None
-    return f"numbers of at most {_greatest_float(dtype):.8g} in size"
+    return f"numbers of at most {_greatest_float(element_type):.8g} in size"
 
 
 def describe_value(value: Any) -> str:
@@ -116,7 +146,12 @@ def describe_value(value: Any) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def _integer_type(element_type: str) -> tuple[int, int, int] | None:
+def packed_float(element_type: str) -> str | None:
+    """Return how struct packs floats of a type; None of types that it does not know."""
+    return _PACKED_FLOATS.get(element_type)
+
+
+def integer_limits(element_type: str) -> tuple[int, int, int] | None:
     """Return bits, least and greatest number of an integer type, None of others.
 
     Integers without a sign are bits, which are taken as a number of either signedness.
@@ -131,11 +166,10 @@ def _integer_type(element_type: str) -> tuple[int, int, int] | None:
 
 
 def _read_integer_or_truth(value: Any) -> int | None:
-    import numpy as np
-
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, bool):
         return int(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind == "b":
+    # NumPy's truth values, and arrays of one.
+    if getattr(getattr(value, "dtype", None), "kind", "") == "b":
         return int(value)
     return read_integer(value)
 
@@ -155,9 +189,13 @@ def _pack_float(dtype: np.dtype[Any], value: Any) -> bytes | None:
     return number.tobytes() if is_kept else None
 
 
-def _greatest_float(dtype: np.dtype[Any]) -> float:
+def _greatest_float(element_type: str) -> float:
+    if element_type in _GREATEST:
+        return _GREATEST[element_type]
     import numpy as np
 
+    dtype = numpy_dtype(element_type)
+    assert dtype is not None
     if dtype.isbuiltin == 1:
         return float(np.finfo(dtype).max)
     return float(importlib.import_module("ml_dtypes").finfo(dtype).max)

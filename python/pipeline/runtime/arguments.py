@@ -1,44 +1,45 @@
-"""From Python's values to what a kernel takes: checked, and where it expects them."""
+"""From Python's values to what a kernel takes: checked, wherever it is going to run."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CountError, DTypeError, KindError, LayoutError, ShapeError
+from ..errors import (
+    AccessError,
+    CountError,
+    DeviceError,
+    DTypeError,
+    KindError,
+    LayoutError,
+    ShapeError,
+)
 from ..records.scalars import DTYPES, describe_numbers, describe_value, has_numbers, pack_number
+from .arrays import HOST, ArrayView, row_major, view
 from .tensor_maps import TensorLayout, check_layout
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ..records.signature import Argument, Part, Signature, TensorMap
-
-    Array = npt.NDArray[Any]
 
 _VECTOR = re.compile(r"vector<(?P<extents>(?:\d+x)+)(?P<element>\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument of a launch: its array, if it is one, and the bytes of a number.
+    """An argument of a launch: its array, if it is one, or the bytes of a number.
 
-    ``array`` is what the kernel works on: ``original``, or a copy of it where the kernel relies on
-    more alignment than it has. ``is_imported`` tells that it came by DLPack. ``offset`` counts the
-    elements from the start of the memory, which is what has the alignment, to the array, where the
-    type leaves it open.
+    ``view`` is what the kernel works on; its elements are vectors if those of the argument are.
+    ``given`` is what the caller knows it by. ``offset`` counts the elements from the start of the
+    memory, which is what has the alignment, to the array, where the type leaves it open.
     """
 
     argument: Argument
-    original: Array | None
-    array: Array | None
+    view: ArrayView | None
     bytes: bytes = b""
-    is_imported: bool = False
     offset: int = 0
+    given: Any = None
 
     @property
     def lead(self) -> int:
@@ -47,73 +48,79 @@ class Value:
         return self.offset if fixed is None else fixed
 
     @property
-    def has_array(self) -> bool:
-        """Whether it is an array, not a number."""
-        return self.array is not None
-
-    def finish(self) -> None:
-        """Bring what the kernel wrote to where the caller looks for it."""
-        original = self.original
-        if original is not None and original is not self.array and original.flags.writeable:
-            original[...] = self.array
-
-    def explain_read_only(self) -> str:
-        """Return why the array must not be written, and what to do; empty if it may be."""
-        if self.original is None or self.original.flags.writeable:
-            return ""
-        if self.is_imported:
-            return (
-                "came by DLPack as read-only, as all arrays do from libraries whose DLPack is "
-                "older than 1.0: pass a copy, numpy.from_dlpack(array).copy(), and look for the "
-                "results there, or use a newer version of the library"
-            )
-        return (
-            "is a read-only NumPy array (flags.writeable is False): pass a copy, array.copy(), and "
-            "look for the results there"
-        )
+    def is_aligned(self) -> bool:
+        """Whether the memory starts where the code relies on it to."""
+        array = self.view
+        if array is None or self.argument.tensor_map is not None or 0 in array.shape:
+            return True
+        return (array.address - self.lead * array.itemsize) % self.argument.alignment == 0
 
 
-def convert(kernel: str, arguments: Sequence[Argument], values: Sequence[Any]) -> list[Value]:
+def convert(
+    kernel: str, arguments: Sequence[Argument], values: Sequence[Any], stream: int | None = None
+) -> list[Value]:
     """Check `values` against the arguments of `kernel`.
 
-    Raises a kind of ArgumentError for the first that does not fit.
+    `stream` is the handle of the stream that is going to use them; None is the host. Raises a kind
+    of ArgumentError for the first that does not fit.
     """
     if len(values) != len(arguments):
         raise CountError(
             f"error: {kernel}() takes {len(arguments)} arguments "
             f"({', '.join(argument.type for argument in arguments)}) but {len(values)} were given"
         )
-    converted = [
-        _convert(argument, value, index)
+    return [
+        _convert(argument, value, index, stream)
         for index, (argument, value) in enumerate(zip(arguments, values, strict=True))
     ]
-    _check_copies(converted)
-    return converted
 
 
-def _convert(argument: Argument, value: Any, index: int) -> Value:
+def _convert(argument: Argument, value: Any, index: int, stream: int | None) -> Value:
     if argument.tensor_map is not None:
-        return _convert_tensor(argument, argument.tensor_map, value, index)
+        return _convert_tensor(argument, argument.tensor_map, value, index, stream)
     if argument.is_memref:
-        return convert_array(argument, value, index)
+        return convert_array(argument, value, index, stream)
     return _convert_number(argument, value, index)
 
 
-def _check_copies(values: Sequence[Value]) -> None:
-    """Refuse copies of arrays that share memory: what is written to one, the other must see."""
-    import numpy as np
+# --- what arguments have to do with each other ----------------------------------------------------
 
-    arrays = [(i, v) for i, v in enumerate(values) if v.original is not None]
-    for index, value in arrays:
-        if value.array is value.original:
+
+def find_device(values: Sequence[Value]) -> int:
+    """Return the device that all arrays are on; the host if there are none.
+
+    Raises DeviceError if they are on several.
+    """
+    device, first = HOST, -1
+    for index, value in enumerate(values):
+        if value.view is None:
             continue
-        for other, partner in arrays:
-            if other != index and np.may_share_memory(value.original, partner.original):
-                message = (
-                    f"error: argument {index} starts at an address that is no multiple of "
-                    f"{value.argument.alignment} bytes, and overlaps argument {other}: pass copies"
-                )
-                raise LayoutError(message, index)
+        if first < 0:
+            device, first = value.view.device, index
+        elif value.view.device != device:
+            raise DeviceError(
+                f"error: argument {index} is on {name_device(value.view.device)}, but argument "
+                f"{first} is on {name_device(device)}",
+                index,
+            )
+    return device
+
+
+def name_device(device: int) -> str:
+    """Return what messages call a device."""
+    if device == HOST:
+        return "the host"
+    return f"GPU {device}" if device >= 0 else "a GPU"
+
+
+def check_access(name: str, values: Sequence[Value], written: Sequence[bool]) -> None:
+    """Refuse arrays that `name` writes to and that must not be written. Raises AccessError."""
+    for index, (value, is_written) in enumerate(zip(values, written, strict=True)):
+        if is_written and value.view is not None and value.view.read_only:
+            raise AccessError(
+                f"error: argument {index} is written by {name}(), but it {value.view.read_only}",
+                index,
+            )
 
 
 def check_distinct(values: Sequence[Value], written: Sequence[bool] | None = None) -> None:
@@ -122,18 +129,16 @@ def check_distinct(values: Sequence[Value], written: Sequence[bool] | None = Non
     What is one value of the program is known to be. So are the tensor maps of an array. With
     `written`, arrays that are only read may be the same.
     """
-    import numpy as np
-
     arrays = [
-        (i, v)
+        (i, v.view)
         for i, v in enumerate(values)
-        if v.array is not None and v.argument.tensor_map is None
+        if v.view is not None and v.argument.tensor_map is None
     ]
-    for index, value in arrays:
-        for other, partner in arrays[:index]:
-            if partner is value or (written and not written[index] and not written[other]):
+    for place, (index, array) in enumerate(arrays):
+        for other, partner in arrays[:place]:
+            if written and not written[index] and not written[other]:
                 continue
-            if np.may_share_memory(value.array, partner.array):
+            if array.overlaps(partner):
                 message = (
                     f"error: argument {index} overlaps argument {other}, and the program was "
                     "compiled for arguments that do not: pass a copy, or compile it with a "
@@ -141,6 +146,17 @@ def check_distinct(values: Sequence[Value], written: Sequence[bool] | None = Non
                     "option assume-distinct-arguments=false"
                 )
                 raise LayoutError(message, index)
+
+
+def describe_misaligned(value: Value, index: int) -> str:
+    """Return how a message on an array that does not start where it has to begins."""
+    return (
+        f"error: argument {index} starts at an address that is no multiple of "
+        f"{value.argument.alignment} bytes"
+    )
+
+
+# --- numbers --------------------------------------------------------------------------------------
 
 
 def _convert_number(argument: Argument, value: Any, index: int) -> Value:
@@ -152,14 +168,19 @@ def _convert_number(argument: Argument, value: Any, index: int) -> Value:
         what = "an array" if hasattr(value, "dtype") else describe_value(value)
         message = f"error: argument {index} must be a number ({name}), not {what}"
         raise KindError(message, index)
-    data = pack_number(name, value)
+    return Value(argument, None, pack_value(name, value, index), given=value)
+
+
+def pack_value(element_type: str, value: Any, index: int) -> bytes:
+    """Return the bytes of a number that argument number `index` is. Raises KindError."""
+    data = pack_number(element_type, value)
     if data is None:
         message = (
-            f"error: argument {index} is {describe_value(value)}, which does not fit {name} "
-            f"({describe_numbers(name)})"
+            f"error: argument {index} is {describe_value(value)}, which does not fit "
+            f"{element_type} ({describe_numbers(element_type)})"
         )
         raise KindError(message, index)
-    return Value(argument, None, None, data)
+    return data
 
 
 def _explain_missing(element_type: str) -> str:
@@ -172,88 +193,68 @@ def _explain_missing(element_type: str) -> str:
 
 
 def _has_elements(value: Any) -> bool:
-    import numpy as np
-
     try:
-        return np.ndim(value) > 0
-    except Exception:  # a list of lists of different lengths, an array on a GPU
+        rank = getattr(value, "ndim", None)
+        if rank is not None:
+            return bool(rank > 0)
+        return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    except Exception:  # of somebody else's attributes
         return True
 
 
-def _convert_tensor(argument: Argument, tensor_map: TensorMap, value: Any, index: int) -> Value:
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+def _convert_tensor(
+    argument: Argument, tensor_map: TensorMap, value: Any, index: int, stream: int | None
+) -> Value:
     """Return an array that the launch makes a tensor map of: the map shows it where it is."""
-    import numpy as np
-
-    is_imported = not isinstance(value, np.ndarray)
-    if is_imported:
-        value = _import_array(value, index)
-    _check_dtype(tensor_map.element_type, value, index)
-    check_layout(tensor_layout(value), tensor_map, f"argument {index}", index)
-    return Value(argument, value, value, is_imported=is_imported)
+    array = view(value, index, stream)
+    _check_dtype(tensor_map.element_type, array, index)
+    # Those on the host are copied to where a map of them can be made.
+    check_layout(tensor_layout(array), tensor_map, f"argument {index}", index)
+    return Value(argument, array, given=value)
 
 
-def tensor_layout(array: Array) -> TensorLayout:
+def tensor_layout(array: ArrayView) -> TensorLayout:
     """Return where an array lies."""
-    return TensorLayout.of_array(array.ctypes.data, array.shape, array.strides, array.itemsize)
+    size = array.itemsize
+    strides = tuple(stride * size for stride in array.strides)
+    return TensorLayout.of_array(array.address, array.shape, strides, size)
 
 
-def convert_array(argument: Argument, value: Any, index: int) -> Value:
+def convert_array(argument: Argument, value: Any, index: int, stream: int | None = None) -> Value:
     """Check an array against argument number `index`. Raises a kind of ArgumentError."""
-    import numpy as np
-
-    is_imported = not isinstance(value, np.ndarray)
-    if is_imported:
-        value = _import_array(value, index)
+    array = view(value, index, stream)
     if vector := _VECTOR.fullmatch(argument.element_type):
-        _check_dtype(vector["element"], value, index)
-        value = _join_vectors(value, vector["extents"], argument, index)
+        _check_dtype(vector["element"], array, index)
+        array = _join_vectors(array, vector["extents"], argument, index)
     else:
-        _check_dtype(argument.element_type, value, index)
-    _check_shape(argument, value, index)
-    _check_layout(argument, value, index)
-    lead = (argument.offset or 0) * value.itemsize
-    aligned = (value.ctypes.data - lead) % argument.alignment == 0 or value.size == 0
-    array = value if aligned else _copy_aligned(value, argument.alignment, lead)
-    return Value(argument, value, array, is_imported=is_imported)
+        _check_dtype(argument.element_type, array, index)
+    _check_shape(argument, array, index)
+    _check_strides(argument, array, index)
+    return Value(argument, array, given=value)
 
 
-def check_operand(value: Value, argument: Argument, index: int) -> None:
+def check_operand(value: Value, index: int) -> None:
     """Check memory that the host hands to a kernel as argument number `index`.
 
     Raises a kind of ArgumentError.
     """
-    array = value.array
+    array = value.view
     assert array is not None
-    _check_shape(argument, array, index)
-    _check_layout(argument, array, index)
-    start = array.ctypes.data - value.lead * array.itemsize
-    if array.size and start % argument.alignment:
+    _check_shape(value.argument, array, index)
+    _check_strides(value.argument, array, index)
+    if not value.is_aligned:
         message = (
             f"error: argument {index} is of memory that starts at an address that is no multiple "
-            f"of {argument.alignment} bytes"
+            f"of {value.argument.alignment} bytes"
         )
         raise LayoutError(message, index)
 
 
-def _import_array(value: Any, index: int) -> Array:
-    import numpy as np
-
-    if not hasattr(value, "__dlpack__"):
-        start = f"error: argument {index} must be an array"
-        message = f"{start} (NumPy, or any object with __dlpack__), not {type(value).__name__}"
-        shell_message = f"{start}, a .npy file, not {describe_value(value)}"
-        raise KindError(message, index, shell_message)
-    try:
-        array: Array = np.from_dlpack(value)
-    except Exception as error:
-        message = f"error: argument {index} cannot be used as an array on the host: {error}"
-        raise KindError(message, index) from error
-    return array
-
-
-def _check_dtype(element_type: str, array: Array, index: int) -> None:
-    names = DTYPES.get(element_type, ())
-    if array.dtype.name in names and array.dtype.isnative:
+def _check_dtype(element_type: str, array: ArrayView, index: int) -> None:
+    if array.dtype in DTYPES.get(element_type, ()):
         return
     message = (
         f"error: argument {index} has elements of type {array.dtype}, but the kernel takes "
@@ -262,32 +263,36 @@ def _check_dtype(element_type: str, array: Array, index: int) -> None:
     raise DTypeError(message, index)
 
 
-def _join_vectors(array: Array, text: str, argument: Argument, index: int) -> Array:
+def _join_vectors(array: ArrayView, text: str, argument: Argument, index: int) -> ArrayView:
     """Return a view whose elements are vectors; those are the last dimensions of `array`."""
-    import numpy as np
-
     extents = tuple(int(extent) for extent in text.rstrip("x").split("x"))
-    rank = len(extents)
-    if array.shape[max(0, array.ndim - rank) :] != extents:
+    rank, shape = len(extents), array.shape
+    if shape[max(0, len(shape) - rank) :] != extents:
         message = (
-            f"error: argument {index} has shape {array.shape}, but the last dimensions must be "
+            f"error: argument {index} has shape {shape}, but the last dimensions must be "
             f"{extents}, those of {argument.element_type}"
         )
         raise ShapeError(message, index)
     if rank != 1:
         raise KindError(f"error: argument {index} has elements of {argument.element_type}", index)
-    try:
-        element = np.dtype([("vector", array.dtype, extents)])
-        joined: Array = array.view(element)[..., 0]
-    except ValueError:
+    (extent,) = extents
+    strides = array.strides
+    if array.size and extent > 1 and strides[-1] != 1:
         message = f"error: argument {index} has vectors that are not contiguous: pass a copy"
-        raise LayoutError(message, index) from None
-    return joined
+        raise LayoutError(message, index)
+    if array.size and any(stride % extent for stride in strides[:-1]):
+        message = f"error: argument {index} has strides that are no whole elements: pass a copy"
+        raise LayoutError(message, index)
+    return array._replace(
+        shape=shape[:-1],
+        strides=tuple(stride // extent for stride in strides[:-1]),
+        itemsize=array.itemsize * extent,
+    )
 
 
-def _check_shape(argument: Argument, array: Array, index: int) -> None:
+def _check_shape(argument: Argument, array: ArrayView, index: int) -> None:
     rank = len(argument.shape)
-    if array.ndim != rank:
+    if len(array.shape) != rank:
         message = (
             f"error: argument {index} has shape {array.shape}, but {argument.type} has {rank} "
             "dimensions"
@@ -302,29 +307,22 @@ def _check_shape(argument: Argument, array: Array, index: int) -> None:
             raise ShapeError(message, index)
 
 
-def _check_layout(argument: Argument, array: Array, index: int) -> None:
-    if array.size == 0:
+def _check_strides(argument: Argument, array: ArrayView, index: int) -> None:
+    shape, strides = array.shape, array.strides
+    if 0 in shape:
         return
-    size = array.itemsize
-    if any(stride % size for stride in array.strides):
-        message = f"error: argument {index} has strides that are no whole elements: pass a copy"
-        raise LayoutError(message, index)
-    reach = sum(
-        abs(stride) * extent for stride, extent in zip(array.strides, array.shape, strict=True)
-    )
-    if reach >> 47:
+    reach = sum(abs(stride) * extent for stride, extent in zip(strides, shape, strict=True))
+    if (reach * array.itemsize) >> 47:
         message = f"error: argument {index} reaches over more bytes than a process has"
         raise LayoutError(message, index)
-    strides = tuple(stride // size for stride in array.strides)
-    wanted = _expected_strides(argument, array.shape)
-    if len(wanted) != array.ndim:
+    wanted = _expected_strides(argument, shape)
+    if len(wanted) != len(shape):
         raise KindError(
             f"error: argument {index} is of {argument.type}, which has no strides", index
         )
     for dim, (stride, must) in enumerate(zip(strides, wanted, strict=True)):
-        if must is not None and stride != must and array.shape[dim] > 1:
-            is_contiguous = bool(array.flags.c_contiguous)
-            remedy = "a view with those of its type" if is_contiguous else "a contiguous copy"
+        if must is not None and stride != must and shape[dim] > 1:
+            remedy = "a view with those of its type" if array.is_contiguous else "a contiguous copy"
             message = (
                 f"error: argument {index} has strides {strides} in elements, but dimension {dim} "
                 f"must have {must}: pass {remedy}"
@@ -332,46 +330,21 @@ def _check_layout(argument: Argument, array: Array, index: int) -> None:
             raise LayoutError(message, index)
 
 
-def _expected_strides(argument: Argument, shape: tuple[int, ...]) -> list[int | None]:
+def _expected_strides(argument: Argument, shape: tuple[int, ...]) -> Sequence[int | None]:
     """Return the strides that the type fixes; of a row-major memref they follow from `shape`."""
     if "strided<" in argument.type or "affine_map" in argument.type:
-        return list(argument.strides)
-    strides: list[int | None] = []
-    stride = 1
-    for extent in reversed(shape):
-        strides.append(stride)
-        stride *= extent
-    return strides[::-1]
+        return argument.strides
+    return row_major(shape)
 
 
-def _copy_aligned(array: Array, alignment: int, skipped: int) -> Array:
-    """Return a copy with the same strides; `skipped` bytes before its first element is aligned."""
-    import numpy as np
-
-    low, high = np.lib.array_utils.byte_bounds(array)
-    lead = array.ctypes.data - low
-    memory = np.zeros(high - low + alignment, np.uint8)
-    start = (skipped - memory.ctypes.data - lead) % alignment
-    copy: Array = np.ndarray(array.shape, array.dtype, memory, start + lead, array.strides)
-    copy[...] = array
-    return copy
-
-
-def make_aligned(shape: tuple[int, ...], dtype: np.dtype[Any], alignment: int) -> Array:
-    """Return an array whose first element is aligned, of what no result looks like."""
-    import numpy as np
-
-    size = math.prod(shape) * dtype.itemsize
-    # Floats that are no numbers.
-    memory = np.full(size + alignment, 1 if dtype.kind == "b" else 0xFF, np.uint8)
-    start = -memory.ctypes.data % alignment
-    return memory[start : start + size].view(dtype).reshape(shape)
+# --- parameters of the PTX ------------------------------------------------------------------------
 
 
 def evaluate(kernel: Signature, values: Sequence[Value]) -> list[tuple[Part, int | bytes]]:
     """Return the value of each parameter of the PTX: a number of elements, or a number's bytes.
 
-    Raises ShapeError if parts that are one parameter differ.
+    That of a pointer counts the bytes from the array to where its memory starts. Raises ShapeError
+    if parts that are one parameter differ.
     """
     parameters = []
     for parameter in kernel.parameters:
@@ -397,13 +370,13 @@ def _describe(part: Part) -> str:
 
 
 def _evaluate_part(value: Value, part: Part) -> int | bytes:
-    array = value.array
+    array = value.view
     if array is None:
         return value.bytes
     if part.kind == "extent":
-        return int(array.shape[part.dim])
+        return array.shape[part.dim]
     if part.kind == "stride":
-        return int(array.strides[part.dim] // array.itemsize)
+        return array.strides[part.dim]
     if part.kind == "tensormap":
         return 0
     return value.lead if part.kind == "offset" else -value.lead * array.itemsize

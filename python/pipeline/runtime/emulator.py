@@ -30,6 +30,7 @@ from .tensor_maps import make_request, make_view
 if TYPE_CHECKING:
     from .. import _native
     from ..records.signature import Part, Signature
+    from .arrays import ArrayView
     from .emulation import Emulation, Launchable
 
 Check = Literal["none", "races", "all"]
@@ -173,8 +174,6 @@ def launch(prepared: Prepared) -> Report:
         seconds = time.perf_counter() - start
     if result.crash is not None:
         raise InternalError(f"error: the emulator crashed: {result.crash}", "")
-    for value in prepared.values:
-        value.finish()
     check, hints = prepared.options.check, _make_hints(result, prepared.values)
     return report_from_native(result, prepared.kernel, check, seconds, hints)
 
@@ -224,7 +223,11 @@ def _make_request(
     request.step_limit = options.step_limit
     request.workers = options.workers
     request.block_limit = options.blocks
-    views = {index: _view(value, index) for index, value in enumerate(values) if value.has_array}
+    views = {
+        index: _view(value.view, value, index)
+        for index, value in enumerate(values)
+        if value.view is not None
+    }
     numbers = {index: number for number, index in enumerate(views)}
     request.buffers = list(views.values())
     request.parameters = [
@@ -241,7 +244,7 @@ def _tensor_map(
 ) -> _native.ParameterValue:
     from .. import _native
 
-    array, tensor_map = value.array, value.argument.tensor_map
+    array, tensor_map = value.view, value.argument.tensor_map
     assert array is not None
     assert tensor_map is not None
     number = part.argument
@@ -259,14 +262,10 @@ def _name(mode: str | int) -> str:
     return mode.upper() if isinstance(mode, str) else "SEEDED"
 
 
-def _view(value: Value, index: int) -> _native.BufferView:
-    import numpy as np
-
+def _view(array: ArrayView, value: Value, index: int) -> _native.BufferView:
     from .. import _native
 
-    array = value.array
-    assert array is not None
-    low, high = np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
+    low, high = array.bounds
     view = _native.BufferView()
     view.set_address(low)
     view.bytes = high - low
@@ -275,9 +274,9 @@ def _view(value: Value, index: int) -> _native.BufferView:
     view.element_type = (tensor_map or value.argument).element_type
     view.element_bytes = array.itemsize
     view.shape = list(array.shape)
-    view.strides = [stride // array.itemsize for stride in array.strides]
-    view.origin = array.ctypes.data - low
-    view.is_writable = value.original is not None and value.original.flags.writeable
+    view.strides = list(array.strides)
+    view.origin = array.address - low
+    view.is_writable = not array.read_only
     return view
 
 
@@ -301,11 +300,10 @@ def _parameter(
 def _make_hints(result: _native.LaunchResult, values: Sequence[Value]) -> tuple[str, ...]:
     """Tell of what the emulator cannot know: where an array that must not be written is from."""
     written = {finding.buffer for finding in result.findings if finding.kind == "read-only"}
-    names = [f"argument {index}" for index in range(len(values))]
     return tuple(
-        f"{name} {value.explain_read_only()}"
-        for name, value in zip(names, values, strict=True)
-        if name in written
+        f"argument {index} {value.view.read_only}"
+        for index, value in enumerate(values)
+        if value.view is not None and f"argument {index}" in written
     )
 
 

@@ -50,9 +50,9 @@ def test_parameters_are_those_of_the_package(packed: list[PackedCase]) -> None:
                 wanted.append(make_map(values[part.argument], part.argument))
                 continue
             if isinstance(result, int) and part.kind == "pointer":
-                array = values[part.argument].array
+                array = values[part.argument].view
                 assert array is not None
-                result += array.ctypes.data - np.lib.array_utils.byte_bounds(array)[0]
+                result += array.address - array.bounds[0]
                 result += address_of(part.argument)
             signed = (
                 result.to_bytes(8, "little", signed=True) if isinstance(result, int) else result
@@ -65,16 +65,16 @@ def test_parameters_are_those_of_the_package(packed: list[PackedCase]) -> None:
 
 def make_map(value: Value, argument: int) -> bytes:
     """Return the map that the fake driver makes of a whole array, in CUDA's numbers."""
-    array, wanted = value.array, value.argument.tensor_map
+    array, wanted = value.view, value.argument.tensor_map
     assert array is not None
     assert wanted is not None
     tensor = FakeMap(
         address_of(argument),
         dtype={"i8": 0, "f16": 6, "f32": 7}[wanted.element_type],
         dims=array.shape[::-1],
-        strides=array.strides[-2::-1] if array.ndim > 1 else (),
+        strides=tuple(stride * array.itemsize for stride in array.strides[-2::-1]),
         box=wanted.box,
-        element_strides=(1,) * array.ndim,
+        element_strides=(1,) * len(array.shape),
         interleave=["none"].index(wanted.interleave),
         swizzle=["none", "swizzle_32b", "swizzle_64b", "swizzle_128b"].index(wanted.swizzle),
         l2=["none"].index(wanted.l2promo),

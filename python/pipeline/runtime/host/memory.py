@@ -1,90 +1,128 @@
-"""Memory that the host hands from kernel to kernel, and views of it."""
+"""Memory that the host hands from kernel to kernel, and views of it: where it lies, not what."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...diagnostics import Location
 from ...errors import UsageError
-from ...records.scalars import numpy_dtype
-from ..arguments import Value, make_aligned
-from .plan import dtype_of
+from ..arguments import Value
+from ..arrays import HOST, ArrayView, count, has_strides, row_major
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
-    from ..arguments import Array
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """Memory of its own: an argument, memory of the program, or what the program allocated.
 
-_ALIGNMENT = 256
-"""Of what is allocated, in bytes: as much as that of a GPU's runtime."""
+    ``address`` is where it starts, in bytes; 0 if that is known only when it is used. Of its
+    ``size`` elements the first is ``lead`` elements behind the start; they lie one after the other
+    if it ``is_contiguous``. ``read_only`` tells what it is if it must not be written, ``number``
+    is that of its machine, and ``owner`` keeps it alive.
+    """
+
+    number: int
+    address: int
+    size: int
+    lead: int = 0
+    is_contiguous: bool = True
+    read_only: str = ""
+    owner: Any = None
+    library: str = "numpy"
+    device: int = HOST
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A buffer, or a view of one.
+    """A buffer, or a view of one: ``offset`` elements behind its start, with strides in elements.
 
-    ``value`` is the argument of the function that it is, if it is all of it, and ``given`` what the
-    caller knows it by. ``buffer`` is what it is a view of, or itself, and starts ``lead`` elements
-    behind the start of the memory. ``read_only`` tells what it is if it must not be written.
+    ``given`` is what the caller knows it by, if it is all of an argument.
     """
 
-    array: Array
-    given: Array
-    buffer: Array
-    lead: int = 0
-    value: Value | None = None
-    is_imported: bool = False
-    read_only: str = ""
+    buffer: Buffer
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    element_type: str
+    itemsize: int
+    given: Any = None
 
     @classmethod
-    def of_argument(cls, value: Value) -> Memory:
+    def of_argument(cls, number: int, value: Value) -> Memory:
         """Return the memory of an argument, which is an array."""
-        assert value.array is not None
-        assert value.original is not None
-        array, dtype = value.array, numpy_dtype(value.argument.element_type)
-        if dtype is not None and array.dtype.itemsize == dtype.itemsize:
-            # Whose numbers the host computes with: unsigned integers and bits of narrow floats are
-            # taken as well.
-            array = array.view(dtype)
-        reason = value.explain_read_only()
-        read_only = f"an argument that {reason}" if reason else ""
-        given, is_imported = value.original, value.is_imported
-        return cls(array, given, array, value.lead, value, is_imported, read_only)
+        array, lead = value.view, value.lead
+        assert array is not None
+        reason = array.read_only
+        buffer = Buffer(
+            number,
+            array.address - lead * array.itemsize,
+            array.size,
+            lead,
+            array.is_contiguous,
+            f"an argument that {reason}" if reason else "",
+            array.owner,
+            array.library,
+            array.device,
+        )
+        kind = value.argument.element_type
+        return cls(buffer, lead, array.shape, array.strides, kind, array.itemsize, value.given)
 
     @classmethod
-    def of_array(cls, array: Array, read_only: str = "") -> Memory:
-        """Return an array as memory."""
-        return cls(array, array, array, read_only=read_only)
+    def of_buffer(
+        cls, buffer: Buffer, shape: Sequence[int], element_type: str, itemsize: int
+    ) -> Memory:
+        """Return all of a contiguous buffer."""
+        extents = tuple(shape)
+        return cls(buffer, 0, extents, row_major(extents), element_type, itemsize)
 
-    def view(self, array: Array) -> Memory:
+    def view(self, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Memory:
         """Return part of the same buffer."""
-        return replace(self, array=array, given=array, value=None)
+        extents = tuple(shape)
+        at = self.buffer.lead if 0 in extents else offset
+        return replace(self, offset=at, shape=extents, strides=tuple(strides), given=None)
 
     @property
-    def offset(self) -> int:
-        """The elements from the start of the memory."""
-        if not self.array.size:
-            return self.lead
-        distance = self.array.ctypes.data - self.buffer.ctypes.data
-        return self.lead + distance // self.array.itemsize
+    def size(self) -> int:
+        """The number of elements."""
+        return count(self.shape)
 
-    def element(self, place: tuple[int, ...]) -> Any:
-        """Return an element that is there."""
-        element = self.array[place]
-        return int(element) if self.array.dtype.kind in "iub" else element
+    @property
+    def address(self) -> int:
+        """Where the first element lies; from the start of the buffer if that has no address yet."""
+        return self.buffer.address + self.offset * self.itemsize
 
-    @classmethod
-    def allocate(cls, element_type: str, shape: Sequence[int], location: Location) -> Memory:
-        """Return new memory. Raises UsageError for a shape that there is not."""
-        if min(shape, default=0) < 0:
-            raise UsageError(f"{location}: error: memory of shape {tuple(shape)} is asked for")
-        try:
-            return cls.of_array(make_aligned(tuple(shape), dtype_of(element_type), _ALIGNMENT))
-        except (MemoryError, ValueError) as error:
-            raise UsageError(f"{location}: error: no memory of shape {tuple(shape)}") from error
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements follow one another in row-major order."""
+        return has_strides(self.shape, self.strides, row_major(self.shape))
+
+    @property
+    def array(self) -> ArrayView:
+        """The memory as an array."""
+        buffer = self.buffer
+        return ArrayView(
+            self.address,
+            self.shape,
+            self.strides,
+            self.element_type,
+            self.itemsize,
+            buffer.device,
+            buffer.read_only,
+            buffer.owner,
+            buffer.library,
+        )
+
+    def element(self, indices: Sequence[int], location: Location) -> Memory:
+        """Return the memory of an element. Raises UsageError if there is none."""
+        if any(not 0 <= i < extent for i, extent in zip(indices, self.shape, strict=True)):
+            raise UsageError(
+                f"{location}: error: there is no element {tuple(indices)} in memory of shape "
+                f"{self.shape}"
+            )
+        distance = sum(i * stride for i, stride in zip(indices, self.strides, strict=True))
+        return self.view(self.offset + distance, (), ())
 
 
 def subview(
@@ -96,21 +134,22 @@ def subview(
     location: Location,
 ) -> Memory:
     """Return a part of each dimension. Raises UsageError if it is not inside."""
-    array = memory.array
-    index: list[slice] = []
+    distance = 0
+    kept: list[tuple[int, int]] = []
     for dim, (offset, size, stride) in enumerate(zip(offsets, sizes, strides, strict=True)):
+        extent, apart = memory.shape[dim], memory.strides[dim]
         end = offset + (size - 1) * stride + 1
-        is_inside = offset >= 0 and end <= array.shape[dim] and (stride > 0 or size == 1)
+        is_inside = offset >= 0 and end <= extent and (stride > 0 or size == 1)
         if size < 0 or (size > 0 and not is_inside):
             raise UsageError(
                 f"{location}: error: a slice of dimension {dim} goes from element {offset} over "
-                f"{size} with stride {stride}, but there are {array.shape[dim]}"
+                f"{size} with stride {stride}, but there are {extent}"
             )
-        index.append(slice(offset, end, max(stride, 1)) if size else slice(0, 0))
-    part = array[tuple(index)]
-    if dropped:
-        part = part.squeeze(tuple(dropped))
-    return memory.view(part)
+        distance += offset * apart
+        if dim not in dropped:
+            kept.append((size, apart * stride))
+    shape, apart_all = [size for size, _ in kept], [apart for _, apart in kept]
+    return memory.view(memory.offset + distance, shape, apart_all)
 
 
 def expand(memory: Memory, sizes: Sequence[int], location: Location) -> Memory:
@@ -120,44 +159,63 @@ def expand(memory: Memory, sizes: Sequence[int], location: Location) -> Memory:
 
 def collapse(memory: Memory, groups: Sequence[Sequence[int]], location: Location) -> Memory:
     """Return a view in which each group of dimensions is one."""
-    shape = memory.array.shape
+    shape = memory.shape
     return _reshape(memory, [math.prod(shape[dim] for dim in group) for group in groups], location)
 
 
 def _reshape(memory: Memory, sizes: Sequence[int], location: Location) -> Memory:
-    try:
-        view = memory.array.view()
-        view.shape = tuple(sizes)  # which never copies
-    except (AttributeError, ValueError) as error:
+    strides = None
+    if math.prod(sizes) == memory.size and min(sizes, default=0) >= 0:
+        strides = _strides_of_shape(memory, sizes)
+    if strides is None:
         raise UsageError(
-            f"{location}: error: memory of shape {memory.array.shape} cannot be seen in shape "
+            f"{location}: error: memory of shape {memory.shape} cannot be seen in shape "
             f"{tuple(sizes)}"
-        ) from error
-    return memory.view(view)
+        )
+    return memory.view(memory.offset, sizes, strides)
+
+
+def _strides_of_shape(memory: Memory, sizes: Sequence[int]) -> list[int] | None:
+    """Return the strides with which memory has another shape; None if no strides do."""
+    if not memory.size:
+        return list(row_major(tuple(sizes)))
+    old = [pair for pair in zip(memory.shape, memory.strides, strict=True) if pair[0] != 1]
+    strides: list[int] = []
+    at = 0
+    rest = 1  # of the elements of the run of old dimensions that is taken apart
+    apart = 0
+    run: list[int] = []
+    for size in sizes:
+        if size == 1:
+            run.append(1)
+            continue
+        if rest == 1:
+            strides += _spread(run, apart)
+            run = []
+            rest, apart = old[at]
+            at += 1
+        while rest % size or rest < size:
+            # The next dimension has to go on where this one ends.
+            if at == len(old) or old[at][0] * old[at][1] != apart:
+                return None
+            rest, apart = rest * old[at][0], old[at][1]
+            at += 1
+        rest //= size
+        run.append(size)
+    return strides + _spread(run, apart)
+
+
+def _spread(sizes: Sequence[int], apart: int) -> list[int]:
+    """Return the strides of dimensions that share a run of elements that lie `apart`."""
+    return [stride * apart for stride in row_major(tuple(sizes))]
 
 
 def transpose(memory: Memory, order: Sequence[int]) -> Memory:
     """Return a view of the dimensions in another order."""
-    return memory.view(memory.array.transpose(tuple(order)))
-
-
-def read_vector(
-    memory: Memory, indices: Sequence[int], shape: Sequence[int], padding: Any
-) -> npt.NDArray[Any]:
-    """Return a copy of elements along the last dimensions; what is outside is `padding`."""
-    import numpy as np
-
-    array, rank = memory.array, len(shape)
-    lead = len(indices) - rank
-    part = array[tuple(indices[:lead])] if lead else array
-    vector = np.full(tuple(shape), np.asarray(padding).astype(array.dtype))
-    taken = tuple(
-        slice(min(at, extent), min(at + size, extent))
-        for at, size, extent in zip(indices[lead:], shape, part.shape, strict=True)
+    shape, strides = memory.shape, memory.strides
+    return memory.view(
+        memory.offset, [shape[dim] for dim in order], [strides[dim] for dim in order]
     )
-    source = part[taken]
-    vector[tuple(slice(0, size) for size in source.shape)] = source
-    return vector
 
 
 def reinterpret(
@@ -171,38 +229,25 @@ def reinterpret(
 
     Raises UsageError if it is not inside of contiguous memory.
     """
-    import numpy as np
-
-    array, offset = memory.buffer, offsets[0] - memory.lead
+    buffer, offset = memory.buffer, offsets[0] - memory.buffer.lead
     last = offset + sum(
         (size - 1) * stride for size, stride in zip(sizes, strides, strict=True) if size
     )
-    is_inside = 0 in sizes or (0 <= offset <= last < array.size and min(strides, default=0) >= 0)
-    if not array.flags.c_contiguous or not is_inside:
+    is_inside = 0 in sizes or (0 <= offset <= last < buffer.size and min(strides, default=0) >= 0)
+    if not buffer.is_contiguous or not is_inside or min(sizes, default=0) < 0:
         raise UsageError(
             f"{location}: error: 'memref.reinterpret_cast' op is to element {offsets[0]}, sizes "
-            f"{tuple(sizes)} and strides {tuple(strides)} of memory of shape {array.shape}"
+            f"{tuple(sizes)} and strides {tuple(strides)} of memory of {buffer.size} elements"
         )
-    flat = array.reshape(-1)[offset if 0 not in sizes else 0 :]
-    bytes_apart = [stride * array.itemsize for stride in strides]
-    return memory.view(np.lib.stride_tricks.as_strided(flat, tuple(sizes), bytes_apart))
+    return memory.view(offsets[0], sizes, strides)
 
 
-def check_place(memory: Memory, indices: Sequence[int], location: Location) -> tuple[int, ...]:
-    """Return the place of an element. Raises UsageError if there is none."""
-    if any(not 0 <= i < size for i, size in zip(indices, memory.array.shape, strict=True)):
-        raise UsageError(
-            f"{location}: error: there is no element {tuple(indices)} in memory of shape "
-            f"{memory.array.shape}"
-        )
-    return tuple(indices)
-
-
-def store(memory: Memory, place: tuple[int, ...], value: Any) -> None:
-    """Write an element that is there."""
-    import numpy as np
-
-    dtype = memory.array.dtype
-    if dtype.kind in "iub":
-        value = np.asarray(value % (1 << (8 * dtype.itemsize)), "u8").astype(dtype)
-    memory.array[place] = value
+__all__ = [
+    "Buffer",
+    "Memory",
+    "collapse",
+    "expand",
+    "reinterpret",
+    "subview",
+    "transpose",
+]

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ToolError
 from .plan import dtype_of
 
 if TYPE_CHECKING:
@@ -48,24 +49,38 @@ def iterations(lower: int, upper: int, step: int, width: int | None) -> Iterable
     return (wrap(index, width) for index in indices)
 
 
-def from_bits(element_type: str, bits: int) -> Number:
-    """Return the number of a type that has these bits."""
-    import numpy as np
+def require_floats() -> None:
+    """Raise ToolError if there is no NumPy, which arithmetic of floats takes."""
+    try:
+        import numpy as np  # noqa: F401
+    except ImportError as error:
+        raise ToolError(
+            "error: the program computes with floats on the host, which needs NumPy: install it "
+            "with: pip install numpy"
+        ) from error
 
+
+def from_bits(element_type: str, bits: int) -> Number:
+    """Return the number of a type that has these bits. Raises ToolError without NumPy."""
     width = width_of(element_type)
     if width is not None:
         return wrap(bits, width)
+    require_floats()
+    import numpy as np
+
     dtype = dtype_of(element_type)
-    return np.frombuffer((bits % (1 << 64)).to_bytes(8, "little")[: dtype.itemsize], dtype)[0]
+    size = dtype.itemsize
+    return np.frombuffer((bits % (1 << (8 * size))).to_bytes(size, "little"), dtype)[0]
 
 
 def to_bytes(element_type: str, number: Number) -> bytes:
-    """Return the bytes of a number, the lowest first."""
-    import numpy as np
-
+    """Return the bytes of a number, the lowest first. Raises ToolError without NumPy."""
     width = width_of(element_type)
     if width is not None:
         return unsigned(int(number), width).to_bytes((width + 7) // 8, "little")
+    require_floats()
+    import numpy as np
+
     return np.asarray(number, dtype_of(element_type)).tobytes()
 
 
@@ -155,11 +170,9 @@ def compute(
 ) -> Number:
     """Return what operation ``arith.<name>`` with a result of `element_type` makes of `args`.
 
-    `source` is the type of the last argument. Raises ZeroDivisionError, and OverflowError for a
-    float that the integer type does not hold.
+    `source` is the type of the last argument. Raises ZeroDivisionError, OverflowError for a float
+    that the integer type does not hold, and ToolError for floats without NumPy.
     """
-    import numpy as np
-
     width = width_of(element_type)
     if name in _SIGNED:
         assert width is not None
@@ -169,6 +182,13 @@ def compute(
         assert width is not None
         lhs, rhs = (unsigned(arg, width) for arg in args)
         return wrap(_UNSIGNED[name](lhs, rhs), width)
+    if name == "cmpi":
+        return _compare_integers(predicate, args, source)
+    if width is not None and width_of(source) is not None and name not in _FLOAT:
+        return _convert(name, element_type, source, args[0])
+    require_floats()
+    import numpy as np
+
     with np.errstate(all="ignore"):
         if name in _FLOAT:
             return dtype_of(element_type).type(_FLOAT[name](args[0], args[1]))
@@ -176,10 +196,6 @@ def compute(
             return dtype_of(element_type).type(_choose(name, args[0], args[1]))
         if name == "negf":
             return -args[0]
-        if name == "select":
-            return args[1] if args[0] else args[2]
-        if name == "cmpi":
-            return _compare_integers(predicate, args, source)
         if name == "cmpf":
             return _compare_floats(predicate, args[0], args[1])
         return _convert(name, element_type, source, args[0])
@@ -188,8 +204,9 @@ def compute(
 def compute_function(name: str, element_type: str, args: Sequence[Any]) -> Any:
     """Return what operation ``math.<name>`` on floats of `element_type` makes of `args`.
 
-    It is one of ``FUNCTIONS``, computed in 64 bits and rounded.
+    It is one of ``FUNCTIONS``, computed in 64 bits and rounded. Raises ToolError without NumPy.
     """
+    require_floats()
     import numpy as np
 
     wide = [np.float64(arg) for arg in args]

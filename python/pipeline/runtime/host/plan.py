@@ -13,7 +13,6 @@ from ...records.scalars import numpy_dtype
 
 if TYPE_CHECKING:
     import numpy as np
-    import numpy.typing as npt
 
 _FORMAT = "pipeline-plan"
 _MAJOR = 2
@@ -84,16 +83,6 @@ class Data:
     shape: tuple[int, ...]
     elements: bytes | None
     mutable: bool
-
-    def make(self) -> npt.NDArray[Any]:
-        """Return the elements as an array. Raises UsageError if NumPy has no such elements."""
-        import numpy as np
-
-        dtype = dtype_of(self.dtype)
-        assert self.elements is not None
-        array = np.frombuffer(bytearray(self.elements), dtype).reshape(self.shape)
-        array.flags.writeable = False
-        return array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,13 @@ if TYPE_CHECKING:
     from .memory import Memory
 
 
-def describe_memory(memory: Memory) -> str:
-    """Return the text of a memref: where it is, its shape, and its elements."""
-    array = memory.array
-    strides = [stride // array.itemsize for stride in array.strides]
+def describe_memory(memory: Memory, array: Any) -> str:
+    """Return the text of a memref with the elements of `array`: where it is, and its shape."""
+    start = memory.buffer.address + memory.buffer.lead * memory.itemsize
     return (
-        f"Unranked Memref base@ = {memory.buffer.ctypes.data:#x} rank = {array.ndim} "
-        f"offset = {memory.offset} sizes = {list(array.shape)} strides = {strides} data = \n"
-        f"{_describe_rows(array, 1)}\n"
+        f"Unranked Memref base@ = {start:#x} rank = {len(memory.shape)} "
+        f"offset = {memory.offset} sizes = {list(memory.shape)} strides = {list(memory.strides)} "
+        f"data = \n{_describe_rows(array, 1)}\n"
     )
 
 
