@@ -11,6 +11,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
 
 if TYPE_CHECKING:
+    from . import torch as torch
     from .compiling.checking import KernelVerdict, SyncFinding, SyncReport, check
     from .compiling.compiler import choose_schedule, compile, passes
     from .diagnostics import Diagnostic, Location, Remark, Snapshot
@@ -188,6 +189,7 @@ _MODULES = {
     "runtime.host.plan": ("Plan",),
     "system.assembler": ("Resources",),
     "system.toolchain": ("plugin_path",),
+    "torch": (),
 }
 
 if not TYPE_CHECKING:
