@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..errors import ToolError
-from .toolchain import INSTALL_PTXAS, find_libdevice, find_mlir_opt, find_ptxas, plugin_path
+from .finding import Finding
+from .gpu_findings import find_gpus, find_packages
+from .packages import is_runtime_only
+from .processes import Ending, run
+from .toolchain import (
+    INSTALL_MLIR,
+    INSTALL_PACKAGE,
+    INSTALL_PTXAS,
+    find_libdevice,
+    find_mlir_opt,
+    find_ptxas,
+    plugin_path,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The state of one thing that this package works with."""
-
-    name: str
-    is_found: bool
-    detail: str
-    needed_for: str = ""
-    """What does not work without it; empty if compiling to PTX does not."""
-
-    @property
-    def is_fine(self) -> bool:
-        """Whether programs compile to PTX in spite of this finding."""
-        return self.is_found or bool(self.needed_for)
-
-    def __str__(self) -> str:
-        state = "ok" if self.is_found else ("--" if self.needed_for else "MISSING")
-        need = f" (needed for {self.needed_for})" if self.needed_for and not self.is_found else ""
-        return f"{state:8}{self.name:18}{self.detail}{need}"
+_SECONDS = 30.0
+"""After that, a program that is asked for its version does not answer."""
 
 
 def examine() -> list[Finding]:
     """Look for everything that this package works with, in the order it is needed."""
-    return [
-        Finding("python", True, platform.python_version()),
-        _look("compiler", _native),
-        _look("plugin", lambda: str(plugin_path()), "mlir-opt"),
-        _look("mlir-opt", lambda: str(find_mlir_opt()), "mlir-opt"),
-        _look("ptxas", _ptxas, "machine code (--emit cubin)"),
-        _look("libdevice", _libdevice, "mathematical functions in kernels"),
-        _look("NVIDIA driver", _driver, "running on a GPU"),
-    ]
+    # Most of the time goes into programs that are started.
+    with ThreadPoolExecutor() as pool:
+        gpus = pool.submit(find_gpus)
+        looks = [pool.submit(look) for look in (_compiler, _tools)]
+        found = [finding for look in looks for finding in look.result()]
+        on_gpus, driver_version = gpus.result()
+    python = Finding("python", True, platform.python_version())
+    return [python, *found, *on_gpus, *find_packages(driver_version)]
 
 
 def _look(name: str, find: Callable[[], str], needed_for: str = "") -> Finding:
@@ -56,31 +47,82 @@ def _look(name: str, find: Callable[[], str], needed_for: str = "") -> Finding:
         return Finding(name, False, str(error).removeprefix("error: "), needed_for)
 
 
+def _ask(command: list[str], text: str = "") -> Ending:
+    """Run a program that is a part of the machine. Raises ToolError if it does not start or end."""
+    try:
+        ending = run(command, _SECONDS, text)
+    except OSError as error:
+        raise ToolError(f"{command[0]} does not run: {error.strerror}") from error
+    if ending.code is None:
+        raise ToolError(f"{command[0]} does not answer")
+    return ending
+
+
+# --- the compiler ---------------------------------------------------------------------------------
+
+
+def _compiler() -> list[Finding]:
+    if is_runtime_only():
+        detail = (
+            "not installed: this is the runtime, which runs what is compiled elsewhere; "
+            f"{INSTALL_PACKAGE}"
+        )
+        return [Finding("compiler", False, detail, "compiling")]
+    return [
+        _look("compiler", _native),
+        _look("plugin", _plugin, "mlir-opt"),
+        _look("mlir-opt", lambda: str(find_mlir_opt()), "mlir-opt"),
+    ]
+
+
 def _native() -> str:
     """Load the compiler in a process of its own, for whatever may come of that."""
     code = "from pipeline.system.toolchain import load_native; print(load_native().llvm_version())"
     folders = [str(Path(__file__).parents[2]), *sys.path]
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    ending = run([sys.executable, "-c", code], _SECONDS, variables=variables)
+    if ending.code == 0:
+        return f"LLVM {ending.output.strip()}"
+    words = ending.last_words
+    words = words.partition("ToolError: ")[2] or words
+    if "libMLIR" in words or "libLLVM" in words:
+        words = words.replace(INSTALL_PACKAGE, INSTALL_MLIR)
+    raise ToolError(words)
+
+
+def _plugin() -> str:
+    """Load the plugin into ``mlir-opt``, if there is one."""
+    plugin = plugin_path()
+    try:
+        mlir_opt = find_mlir_opt()
+    except ToolError:
+        return str(plugin)
+    ending = _ask([str(mlir_opt), f"--load-pass-plugin={plugin}", "-o", os.devnull])
+    if ending.code == 0:
+        return str(plugin)
+    raise ToolError(
+        f"{plugin} does not load into {mlir_opt}: {ending.last_words}; it is for the LLVM that it "
+        f"was built with: {INSTALL_MLIR}, and {INSTALL_PACKAGE}"
     )
-    if result.returncode == 0:
-        return f"LLVM {result.stdout.strip()}"
-    words = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
-    raise ToolError(words.partition("ToolError: ")[2] or words)
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def _tools() -> list[Finding]:
+    return [
+        _look("ptxas", _ptxas, "machine code (--emit cubin)"),
+        _look("libdevice", _libdevice, "mathematical functions in kernels"),
+    ]
 
 
 def _ptxas() -> str:
     ptxas = find_ptxas()
-    command = [str(ptxas), "--version"]
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise ToolError(f"{ptxas} does not run: {error.strerror}") from error
-    return f"{ptxas} ({result.stdout.strip().splitlines()[-1]})" if result.stdout else str(ptxas)
+    ending = _ask([str(ptxas), "--version"])
+    if ending.code != 0:
+        raise ToolError(f"{ptxas} does not run: {ending.last_words}; {INSTALL_PTXAS}")
+    lines = ending.output.strip().splitlines()
+    return f"{ptxas} ({lines[-1]})" if lines else str(ptxas)
 
 
 def _libdevice() -> str:
@@ -89,13 +131,4 @@ def _libdevice() -> str:
     raise ToolError(f"not found; {INSTALL_PTXAS}")
 
 
-def _driver() -> str:
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError as error:
-        raise ToolError(f"none: {error}") from error
-    version = ctypes.c_int()
-    if status := driver.cuInit(0):
-        raise ToolError(f"libcuda.so.1 is there, but cuInit fails with error {status}")
-    driver.cuDriverGetVersion(ctypes.byref(version))
-    return f"for CUDA {version.value // 1000}.{version.value % 1000 // 10}"
+__all__ = ["Finding", "examine"]

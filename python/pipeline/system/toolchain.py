@@ -70,7 +70,8 @@ def find_mlir_opt() -> Path:
                 return candidate
     if (found := _which("mlir-opt")) and _is_llvm_22(Path(found)):
         return Path(found)
-    raise ToolError(f"error: mlir-opt of LLVM 22.1 was not found; {INSTALL_MLIR}")
+    other = f" ({found} is of {_llvm_version(found)})" if found else ""
+    raise ToolError(f"error: mlir-opt of LLVM 22.1 was not found{other}; {INSTALL_MLIR}")
 
 
 def _which(program: str) -> str | None:
@@ -80,7 +81,14 @@ def _which(program: str) -> str | None:
 
 
 def _is_llvm_22(program: Path) -> bool:
-    return "LLVM version 22." in _output(str(program), "--version")
+    return _llvm_version(str(program)).startswith("LLVM version 22.")
+
+
+def _llvm_version(program: str) -> str:
+    """Return ``LLVM version 22.1.8`` of a program, or that it does not tell."""
+    output = _output(program, "--version")
+    at = output.find("LLVM version ")
+    return output[at:].splitlines()[0].strip() if at >= 0 else "no known version"
 
 
 def _output(*command: str) -> str:

@@ -113,7 +113,8 @@ def test_plugin_that_is_not_installed(tmp_path: Path) -> None:
         outcome = call(package, command)
         assert (outcome.code, outcome.data) == (69, b"")
         assert outcome.words.startswith("error: WorkgroupPlugin.so is not installed; pip install ")
-    assert call(package, "doctor").code == 69
+    # Without either it is the runtime.
+    assert call(package, "doctor").code == 0
 
 
 # --- where it could load --------------------------------------------------------------------------
