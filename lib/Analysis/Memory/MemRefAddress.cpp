@@ -97,8 +97,10 @@ static Result getAddressAt(Value memref, std::optional<LinearIndex> base,
   if (!isFixed())
     return std::nullopt;
   address.basis = memref;
-  address.origin.resize(extents.size());
-  strides.resize(extents.size(), ShapedType::kDynamic);
+  // The only element of a memref of rank 0 has a coordinate, too.
+  size_t numCoordinates = std::max<size_t>(extents.size(), 1);
+  address.origin.resize(numCoordinates);
+  strides.resize(numCoordinates, ShapedType::kDynamic);
   address.coordinateBytes.clear();
   for (int64_t stride : strides)
     address.coordinateBytes.push_back(ShapedType::isDynamic(stride)

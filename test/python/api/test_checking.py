@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,8 @@ import pipeline
 from support import programs
 from support.command_line import Outcome, call
 
+# Where the inputs of all tests are.
+INPUTS = Path(__file__).resolve().parents[2]
 BARRIER = "gpu.barrier\n    "
 CHECKED = programs.REVERSED.replace("%x = memref.load", BARRIER + "%x = memref.load")
 
@@ -395,3 +399,17 @@ def test_wrong_usage() -> None:
     assert "--dynamic reads the program twice" in outcome.words
     outcome = call("check", "-", "--schedule", "-", stdin=b"")
     assert outcome.code == 2
+
+
+def test_inputs_of_all_tests() -> None:
+    """Whatever is given to the passes has a verdict, or is refused: no pass crashes."""
+    number = 0
+    for file in sorted(INPUTS.rglob("*.mlir")):
+        for part in re.split(r"^// -----.*\n", file.read_text(encoding="utf-8"), flags=re.M):
+            number += 1
+            try:
+                with contextlib.suppress(pipeline.CompileError):
+                    pipeline.check(part)
+            except pipeline.InternalError as error:
+                pytest.fail(f"{file}: {error}\n{error.reproducer}")
+    assert number > 500
