@@ -109,14 +109,33 @@ void HazardPaths::walkWholeIterations(unsigned loop, unsigned count) const {
   iteration = own;
 }
 
-/// A whole iteration of `loop` behind that of the first step, which is in the
-/// item at `place` of its body.
+/// Whole iterations of `loop` behind that of the first step, which is in the
+/// item at `place` of its body. What stands behind the test is of the same
+/// iteration as what stands before it.
 void HazardPaths::walkIterationAfter(unsigned loop, unsigned place) const {
-  // What stands behind the test is still of the iteration of what stands before
-  // it.
-  if (place >= program.nodes[loop].exit)
-    walkWholeIterations(loop,
-                        countWholeIterations(loop, SyncHazard::AfterFirst));
+  const SyncNode &node = program.nodes[loop];
+  unsigned count = countWholeIterations(loop, SyncHazard::AfterFirst);
+  if (place >= node.exit)
+    return walkWholeIterations(loop, count);
+  unsigned body = node.parts.front();
+  unsigned end = program.sequences[body].items.size();
+  SyncIteration own = iteration;
+  for (unsigned number = 0; number != count; ++number) {
+    walkPoints(body, node.exit, end);
+    iteration.whole = loop;
+    iteration.number = number;
+    walkPoints(body, 0, node.exit);
+  }
+  iteration = own;
+}
+
+/// The iterations of which it is not known on which side they are.
+void HazardPaths::walkIterationsOnEitherSide() const {
+  iteration.isOther = true;
+  for (auto [loop, which] : hazard->wholeIterations)
+    if (which == SyncHazard::OnEitherSide)
+      walkRegion(program.nodes[loop].parts.front());
+  iteration.isOther = false;
 }
 
 void HazardPaths::walkIterationBefore(unsigned loop) const {
@@ -202,6 +221,7 @@ void HazardPaths::walkFirstIteration() const {
   unsigned body = program.nodes[*hazard->loop].parts.front();
   unsigned end = program.sequences[body].items.size();
   walkPoints(body, leave(hazard->from, body) + 1, end);
+  walkIterationsOnEitherSide();
   if (hazard->isFar)
     walkWholeIterations(*hazard->loop, hazard->numWhole);
 }

@@ -76,6 +76,7 @@ private:
                                 SyncHazard::WholeIteration which) const;
   void walkIterationAfter(unsigned loop, unsigned place) const;
   void walkIterationBefore(unsigned loop) const;
+  void walkIterationsOnEitherSide() const;
   /// From behind `node` to the end of the item of `sequence` that contains it;
   /// returns the place of that item.
   unsigned leave(unsigned node, unsigned sequence) const;

@@ -89,9 +89,9 @@ struct SyncHazard {
   std::optional<unsigned> loop;
   bool isFar = false;
   /// Loops of which at least one whole iteration lies between, or as many as
-  /// they are named: after the iteration of `from`, before that of `to`, or of
-  /// a loop that is passed.
-  enum WholeIteration { AfterFirst, BeforeSecond, Passed };
+  /// they are named: after the iteration of `from`, before that of `to`, on one
+  /// of these sides, whichever, or of a loop that is passed.
+  enum WholeIteration { AfterFirst, BeforeSecond, OnEitherSide, Passed };
   llvm::SmallVector<std::pair<unsigned, WholeIteration>, 0> wholeIterations =
       {};
   /// The least number of whole iterations of `loop` that lie between, if it

@@ -105,6 +105,9 @@ public:
 
 private:
   bool isExcluded(llvm::function_ref<void(PairRelation &)> restrict) const;
+  bool isNeverLast(unsigned loop, unsigned number) const;
+  bool isNeverFirst(unsigned loop, unsigned number) const;
+  bool isNeverLastAndFirst(unsigned loop) const;
   void addIterations();
   unsigned
   countIterations(unsigned loop,
@@ -140,40 +143,62 @@ bool NarrowedPaths::isExcluded(
   return !conflicts.find(hazard.first, hazard.second, relation);
 }
 
+/// True if the threads do not meet where the first access is in the last
+/// iteration of `loop`, or in one of the `number` iterations before that.
+bool NarrowedPaths::isNeverLast(unsigned loop, unsigned number) const {
+  LoopEnd end = *getLastIteration(tree, hazard, loop);
+  end.most += number;
+  return isExcluded(
+      [&](PairRelation &relation) { relation.ends.push_back(end); });
+}
+
+/// True if the threads do not meet where the second access is in the first
+/// iteration of `loop`, or in one of the `number` iterations behind that.
+bool NarrowedPaths::isNeverFirst(unsigned loop, unsigned number) const {
+  return isExcluded([&](PairRelation &relation) {
+    relation.iterations.push_back({tree.getLoop(loop), 0, number});
+  });
+}
+
+/// True if the threads do not meet where both is so.
+bool NarrowedPaths::isNeverLastAndFirst(unsigned loop) const {
+  return isExcluded([&](PairRelation &relation) {
+    relation.ends.push_back(*getLastIteration(tree, hazard, loop));
+    relation.iterations.push_back({tree.getLoop(loop), 0, 0});
+  });
+}
+
 /// The first access need not be in the last iteration of its loops, nor the
 /// second one in the first iteration: but if threads do not meet when it is, a
-/// whole iteration of that loop lies between.
+/// whole iteration of that loop lies between. So it does, on one side or the
+/// other, if they do not meet when both accesses are there.
 void NarrowedPaths::addIterations() {
   auto left = getLoopsApart(tree, order.from, order.to, order);
   auto entered = getLoopsApart(tree, order.to, order.from, order);
   if (isOfUse && llvm::none_of(left, isOfUse) &&
       llvm::none_of(entered, isOfUse))
     return;
-  // In the last iterations, but for the first `number` of those whole ones.
-  auto isNeverLast = [&](LoopEnd end, unsigned number) {
-    end.most += number;
-    return isExcluded(
-        [&](PairRelation &relation) { relation.ends.push_back(end); });
-  };
-  auto isNeverFirst = [&](unsigned loop, unsigned number) {
-    return isExcluded([&](PairRelation &relation) {
-      relation.iterations.push_back({tree.getLoop(loop), 0, number});
-    });
-  };
   auto add = [&](unsigned loop, SyncHazard::WholeIteration which,
                  llvm::function_ref<bool(unsigned)> isMore) {
-    if (isMore(0))
+    bool isBetween = isMore(0);
+    if (isBetween)
       order.wholeIterations.append(countIterations(loop, isMore),
                                    {loop, which});
+    return isBetween;
   };
+  DenseSet<unsigned> settled;
   for (unsigned loop : left)
-    add(loop, SyncHazard::AfterFirst,
-        [&, end = *getLastIteration(tree, hazard, loop)](unsigned number) {
-          return isNeverLast(end, number);
-        });
+    if (add(loop, SyncHazard::AfterFirst,
+            [&](unsigned number) { return isNeverLast(loop, number); }))
+      settled.insert(loop);
   for (unsigned loop : entered)
-    add(loop, SyncHazard::BeforeSecond,
-        [&](unsigned number) { return isNeverFirst(loop, number); });
+    if (add(loop, SyncHazard::BeforeSecond,
+            [&](unsigned number) { return isNeverFirst(loop, number); }))
+      settled.insert(loop);
+  for (unsigned loop : left)
+    if (llvm::is_contained(entered, loop) && !settled.contains(loop) &&
+        isNeverLastAndFirst(loop))
+      order.wholeIterations.push_back({loop, SyncHazard::OnEitherSide});
 }
 
 /// The number of whole iterations of `loop` that lie between, of which the

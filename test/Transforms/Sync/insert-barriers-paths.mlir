@@ -547,4 +547,138 @@ gpu.module @m {
     }
     gpu.return
   }
+
+  // Stored before the test of the second iteration, behind which the loop comes to the test twice more.
+  // CHECK-LABEL: gpu.func @before_test(
+  // CHECK:         scf.while
+  // CHECK:           gpu.barrier
+  // CHECK-NEXT:      memref.load
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @before_test(%f: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %last = scf.while (%i = %c0) : (index) -> index {
+      memref.store %f, %A[%i, %t] : !rows
+      %a = memref.load %A[%i, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+      memref.store %f, %S[%i, %t] : !rows
+      %more = arith.cmpi slt, %i, %c3 : index
+      scf.condition(%more) %i : index
+    } do {
+    ^bb0(%i: index):
+      %next = arith.addi %i, %c1 : index
+      scf.yield %next : index
+    }
+    %s = memref.load %S[%c1, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // Before the last test, behind which the loop ends.
+  // CHECK-LABEL: gpu.func @before_last_test(
+  // CHECK:         scf.while
+  // CHECK:           gpu.barrier
+  // CHECK-NEXT:      memref.load
+  // CHECK:         } do {
+  // CHECK:         gpu.barrier
+  // CHECK-NEXT:    memref.load
+  // CHECK:         gpu.return
+  gpu.func @before_last_test(%f: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    %last = scf.while (%i = %c0) : (index) -> index {
+      memref.store %f, %A[%i, %t] : !rows
+      %a = memref.load %A[%i, %u] : !rows
+      memref.store %a, %out[%t] : memref<128xf32>
+      memref.store %f, %S[%i, %t] : !rows
+      %more = arith.cmpi slt, %i, %c3 : index
+      scf.condition(%more) %i : index
+    } do {
+    ^bb0(%i: index):
+      %next = arith.addi %i, %c1 : index
+      scf.yield %next : index
+    }
+    %s = memref.load %S[%c3, %u] : !rows
+    memref.store %s, %out[%t] : memref<128xf32>
+    gpu.return
+  }
+
+  // What is stored in the first iteration of the inner loop has the second one behind it, and what is read
+  // in the second one has the first one before it.
+  // CHECK-LABEL: gpu.func @on_either_side(
+  // CHECK-NOT:     barrier
+  // CHECK:         scf.for
+  // CHECK-NEXT:      scf.for
+  // CHECK-NEXT:        memref.load
+  // CHECK-NOT:         barrier
+  // CHECK:             gpu.barrier
+  // CHECK-NEXT:        memref.load
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @on_either_side(%f: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %j = %c0 to %c6 step %c1 {
+      scf.for %i = %c0 to %c2 step %c1 {
+        %s = memref.load %S[%i, %u] : !rows
+        memref.store %s, %out[%t] : memref<128xf32>
+        memref.store %f, %A[%i, %t] : !rows
+        %a = memref.load %A[%i, %u] : !rows
+        memref.store %a, %out[%t] : memref<128xf32>
+        memref.store %f, %S[%i, %t] : !rows
+      }
+    }
+    gpu.return
+  }
+
+  // What is stored in the last iteration is read in the first one.
+  // CHECK-LABEL: gpu.func @on_no_side(
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      scf.for
+  // CHECK:             gpu.barrier
+  // CHECK-NEXT:        memref.load
+  // CHECK-NOT:     barrier
+  // CHECK:         gpu.return
+  gpu.func @on_no_side(%f: f32, %out: memref<128xf32> {llvm.noalias}) workgroup(%S: !rows, %A: !rows) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c127 = arith.constant 127 : index
+    %t = gpu.thread_id x
+    %u = arith.subi %c127, %t : index
+    scf.for %j = %c0 to %c6 step %c1 {
+      scf.for %i = %c0 to %c2 step %c1 {
+        %seven = arith.muli %i, %c7 : index
+        %k = arith.subi %c7, %seven : index
+        %s = memref.load %S[%i, %u] : !rows
+        memref.store %s, %out[%t] : memref<128xf32>
+        memref.store %f, %A[%i, %t] : !rows
+        %a = memref.load %A[%i, %u] : !rows
+        memref.store %a, %out[%t] : memref<128xf32>
+        memref.store %f, %S[%k, %t] : !rows
+      }
+    }
+    gpu.return
+  }
 }
