@@ -9,13 +9,14 @@
 #include "LaunchPlan.h"
 #include "PlanWriter.h"
 #include "workgroup/Support/Kernel.h"
+#include "workgroup/Target/LaunchLimits.h"
 
 namespace mlir::workgroup {
 
 using llvm::json::Array;
 using llvm::json::Object;
 
-static constexpr int64_t kMajorVersion = 2, kMinorVersion = 1;
+static constexpr int64_t kMajorVersion = 2, kMinorVersion = 2;
 
 static void visitFunctions(ModuleOp module,
                            function_ref<void(func::FuncOp)> visit) {
@@ -47,11 +48,19 @@ void LaunchPlan::nameKernels(ModuleOp module) {
   });
 }
 
+/// What GPUs take of a launch, for callers who have no table of it.
+static Object describeLimits() {
+  return Object{{"grid", Array(kMaxGridSizes)},
+                {"block", Array(kMaxBlockSizes)},
+                {"block_threads", kMaxBlockThreads},
+                {"cluster_blocks", kMaxClusterBlocks}};
+}
+
 std::string LaunchPlan::print(StringRef chip) const {
   Object plan{{"format", "pipeline-plan"},
               {"version", Array{kMajorVersion, kMinorVersion}},
               {"features", Array()},
-              {"target", Object{{"chip", chip}}},
+              {"target", Object{{"chip", chip}, {"limits", describeLimits()}}},
               {"kernels", Array(kernels)},
               {"data", Array(data)},
               {"functions", Array(functions)}};

@@ -374,13 +374,20 @@ bool PlanWriter::writeBlock(Block &block, Array &steps) {
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// The types that values of a plan have: all but those of tokens.
+static Array printTypes(TypeRange types) {
+  Array texts;
+  for (Type type : types)
+    if (!isa<gpu::AsyncTokenType>(type))
+      texts.push_back(printType(type));
+  return texts;
+}
+
 Object PlanWriter::write(func::FuncOp function) {
-  Array results;
-  for (Type type : function.getResultTypes())
-    results.push_back(printType(type));
   Object record{{"name", function.getName()},
                 {"loc", getLocation(function)},
-                {"results", std::move(results)}};
+                {"arguments", printTypes(function.getArgumentTypes())},
+                {"results", printTypes(function.getResultTypes())}};
   unsigned first = numLaunches;
   if (std::optional<TokenConflict> conflict = findTokenConflict(function))
     values.refuse(

@@ -80,11 +80,12 @@ def make_module(result: _native.CompileResult, request: Request, choice: Choice 
         tuple(result.shared_buffers),
         result.needs_distinct_arguments,
     )
+    plan = PlanText(result.plan)
     return Module(
         chip=result.chip,
         kernels=index_by_name(
             [
-                make(Kernel, kernel, _assembly=assembly, _emulation=emulation)
+                make(Kernel, kernel, _assembly=assembly, _emulation=emulation, _plan=plan)
                 for kernel in result.kernels
             ]
         ),
@@ -96,7 +97,7 @@ def make_module(result: _native.CompileResult, request: Request, choice: Choice 
         seconds=_seconds(result),
         rendered=result.rendered.rstrip("\n"),
         entries={entry.name: entry for entry in convert(result.entries)},
-        _plan=PlanText(result.plan),
+        _plan=plan,
         workgroup_memory=convert(result.memory),
         _barriers=convert(result.barriers),
         _assembly=assembly,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..runtime.emulator import AsyncMode, Check, Options, Order
     from ..runtime.host.execution import Outcome
     from ..runtime.host.plan import Plan
-    from ..runtime.sizes import Sizes
+    from ..runtime.sizes import Limits, Sizes
     from ..system.assembler import Resources
 
 Backend = Literal["auto", "emulator", "cuda"]
@@ -52,6 +52,7 @@ class Kernel:
     least_dynamic_shared_bytes: int
     _assembly: Assembly = field(repr=False, compare=False)
     _emulation: Emulation = field(repr=False, compare=False)
+    _plan: PlanText = field(repr=False, compare=False)
 
     def run(
         self,
@@ -178,6 +179,11 @@ class Kernel:
         """Registers per thread; see ``resources``."""
         return self.resources.registers
 
+    @property
+    def limits(self) -> Limits:
+        """What GPUs take of a launch."""
+        return self._plan.plan.limits
+
 
 def _make_options(backend: str, **options: Any) -> Options:
     from ..runtime.emulator import Options
@@ -239,7 +245,7 @@ class PlanText:
         from ..runtime.host.plan import Plan
 
         if self._plan is None:
-            self._plan = Plan.parse(self._text) if self._text else Plan((), (), {}, "")
+            self._plan = Plan.parse(self._text) if self._text else Plan.none()
         return self._plan
 
 

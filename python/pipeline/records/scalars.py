@@ -47,6 +47,7 @@ DTYPES = {
     "f8E5M2FNUZ": ("float8_e5m2fnuz", "uint8"),
 }
 
+_FLOAT_BITS = re.compile(r"(?:f|bf|tf)(?P<bits>\d+)")
 _INTEGER = re.compile(r"(?P<sign>[su]?)i(?P<bits>\d+)")
 
 
@@ -87,6 +88,19 @@ def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
             dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
             return dtype
     return None
+
+
+def element_bytes(element_type: str) -> int | None:
+    """Return the bytes of an element in memory; None of types whose elements have no such size."""
+    if element_type == "index":
+        return 8
+    if element_type.startswith("complex<"):
+        part = element_bytes(element_type[len("complex<") : -1])
+        return part and 2 * part
+    match = _INTEGER.fullmatch(element_type) or _FLOAT_BITS.match(element_type)
+    if match is None or len(match["bits"]) > 2:
+        return None
+    return (int(match["bits"]) + 7) // 8
 
 
 def read_integer(value: Any) -> int | None:

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 
     from .findings import Dim3
 
+    class Limits(Protocol):
+        """What GPUs take of a launch."""
+
+        @property
+        def grid(self) -> Dim3: ...
+        @property
+        def block(self) -> Dim3: ...
+        @property
+        def block_threads(self) -> int: ...
+
 
 @counterpart("TensorMap")
 class TensorMap(NamedTuple):
@@ -89,3 +99,5 @@ if TYPE_CHECKING:
         def static_shared_bytes(self) -> int: ...
         @property
         def least_dynamic_shared_bytes(self) -> int: ...
+        @property
+        def limits(self) -> Limits: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from ..errors import UsageError
 from ..records.findings import Dim3
@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 Sizes = SupportsIndex | Sequence[SupportsIndex]
 """What a grid or a block may be given as: along x, or along x, y and z; missing ones are 1."""
+
+
+class Limits(NamedTuple):
+    """What GPUs take of a launch, as plans tell it.
+
+    ``grid`` and ``block`` are the most blocks and threads along x, y and z, ``block_threads`` the
+    most threads of a block, ``cluster_blocks`` the most blocks of a cluster.
+    """
+
+    grid: Dim3
+    block: Dim3
+    block_threads: int
+    cluster_blocks: int
 
 
 def read_sizes(name: str, given: Any) -> Dim3:
@@ -56,18 +69,16 @@ class LaunchSizes:
 
     def find_fault(self, kernel: Signature) -> str:
         """Return what no GPU takes, or the kernel was not compiled for; nothing if all is well."""
-        from .._native import MAX_BLOCK_THREADS, max_block, max_grid
-
-        largest_grid, largest_block = tuple(max_grid()), tuple(max_block())
+        limits = kernel.limits
         known_grid, known_block = kernel.known_grid, kernel.known_block
         least_bytes = kernel.least_dynamic_shared_bytes
         threads = self.block[0] * self.block[1] * self.block[2]
-        if not _is_within(self.grid, largest_grid):
-            return f"a grid of {self.grid}, but it may be (1, 1, 1) to {largest_grid}"
-        if not _is_within(self.block, largest_block):
-            return f"a block of {self.block}, but it may be (1, 1, 1) to {largest_block}"
-        if threads > MAX_BLOCK_THREADS:
-            return f"a block of {threads} threads, but a GPU takes at most {MAX_BLOCK_THREADS}"
+        if not _is_within(self.grid, limits.grid):
+            return f"a grid of {self.grid}, but it may be (1, 1, 1) to {limits.grid}"
+        if not _is_within(self.block, limits.block):
+            return f"a block of {self.block}, but it may be (1, 1, 1) to {limits.block}"
+        if threads > limits.block_threads:
+            return f"a block of {threads} threads, but a GPU takes at most {limits.block_threads}"
         if known_block not in (None, self.block):
             return f"a block of {self.block}, but it was compiled for {known_block}"
         if known_grid not in (None, self.grid):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 
 import pipeline
 from launch_plan.host_programs import V8, host, launch, numbers
-from pipeline.runtime.host.execution import Executor
 from pipeline.runtime.host.numbers import compute
 from pipeline.runtime.host.plan import Plan
 
@@ -273,33 +273,35 @@ func.func @main(%x: {kind}, %y: {kind}) -> tensor<{len(names)}x{kind}> {{
 
 def test_function_that_is_not_known() -> None:
     step = {"op": "math.sinh", "results": [], "args": [], "loc": ["host.mlir", 2, 8]}
-    end = {"op": "func.return", "results": [], "args": [], "loc": ["host.mlir", 3, 3]}
-    region = {"arguments": [], "steps": [step, end]}
     module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
     document = json.loads(module.plan.text)
-    (function,) = document["functions"]
-    function["body"] = region
-    plan = Plan.parse(json.dumps(document))
-    executor = Executor(plan, {}, pipeline.Options())
-    with pytest.raises(pipeline.UsageError, match=r"no plan has 'math\.sinh' ops"):
-        executor.run(plan.functions["main"], [])
+    document["functions"][0]["body"]["steps"].insert(1, step)
+    message = r"functions\[0\]\.body\.steps\[1\]\.op: is \"math\.sinh\", which no plan has$"
+    with pytest.raises(pipeline.PlanError, match=message):
+        Plan.parse(json.dumps(document))
 
 
 def test_document() -> None:
     module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
     document: dict[str, Any] = json.loads(module.plan.text)
-    assert (document["format"], document["version"]) == ("pipeline-plan", [2, 1])
+    assert (document["format"], document["version"]) == ("pipeline-plan", [2, 2])
     assert document["kernels"] == ["main_kernel"]
     assert Plan.parse(module.plan.text) == module.plan
-    for change in (
-        {"version": [1, 0]},
-        {"version": [3, 0]},
-        {"features": ["pdl"]},
-        {"format": "other"},
+    assert module.plan.functions["main"].arguments == (V8,)
+    limits = module.plan.limits
+    assert limits.grid == (2**31 - 1, 65535, 65535)
+    assert (limits.block, limits.block_threads) == ((1024, 1024, 64), 1024)
+    for change, words in (
+        ({"version": [1, 0]}, "version: is 1.0, but this reads 2.2: use the version"),
+        ({"version": [3, 0]}, "version: is 3.0, but this reads 2.2: use the version"),
+        ({"version": [2, 3]}, "version: is 2.3, but this reads 2.2: use the version"),
+        ({"version": [2, 1]}, "version: is 2.1, which lacks types and limits: compile again"),
+        ({"features": ["pdl"]}, "features: are "),
+        ({"format": "other"}, "it is no document of format pipeline-plan"),
     ):
-        with pytest.raises(pipeline.UsageError, match="cannot be read"):
+        with pytest.raises(pipeline.PlanError, match=f"^error: launch plan: {re.escape(words)}"):
             Plan.parse(json.dumps(document | change))
-    with pytest.raises(pipeline.UsageError, match="no launch plan"):
+    with pytest.raises(pipeline.PlanError, match="it is no document of format"):
         Plan.parse("[]")
 
 

@@ -224,7 +224,7 @@ def test_documents_that_lack_something(missing: str) -> None:
     module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
     document = json.loads(module.plan.text)
     del document[missing]
-    with pytest.raises(pipeline.UsageError, match=f"^error: this is no launch plan: .*{missing}"):
+    with pytest.raises(pipeline.PlanError, match=f"^error: launch plan: .*{missing}"):
         Plan.parse(json.dumps(document))
 
 
@@ -263,7 +263,7 @@ def test_clusters() -> None:
     module = pipeline.compile(text, until="llvm", chip="sm_90a")
     body = module.plan.functions["main"].body
     assert body is not None
-    assert body.steps[0].fields["cluster"] == [2, 1, 1]
+    assert body.steps[0].fields["cluster"] == (2, 1, 1)
     a = numbers(8)
     module.run(a)
     np.testing.assert_array_equal(a, [3] * 8)

@@ -2,87 +2,39 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...diagnostics import Location
-from ...errors import UsageError
-from ...records.scalars import numpy_dtype
+from ...documents.reading import Offence, read_json, show
+from ...documents.schema import (
+    Choice,
+    Fields,
+    Hexadecimal,
+    Integer,
+    Items,
+    Row,
+    Schema,
+    Text,
+    Truth,
+)
+from ...errors import PlanError
+from ...records.scalars import element_bytes
+from ..sizes import Limits
+from .checking import Scope, check_functions
+from .kinds import Kind
+from .operands import LOCATION, NAME, TYPE, VALUE_NUMBER, Expression
+from .steps import RULES
+from .structure import Data, Function, Region, Requirement, Step, dtype_of
 
 if TYPE_CHECKING:
-    import numpy as np
+    from ...records.signature import Argument
 
 _FORMAT = "pipeline-plan"
-_MAJOR = 2
-_REGIONS = ("body", "then", "else", "before", "after")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One operation of the host, by its name in MLIR.
-
-    ``results`` are the numbers of the values that it makes, ``fields`` what it takes: operands are
-    integers, ``["bits", type, integer]``, or ``%n`` for value n. ``regions`` are what it executes.
-    """
-
-    op: str
-    results: tuple[int, ...]
-    fields: Mapping[str, Any]
-    regions: Mapping[str, Region]
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Steps in order, the last of which hands on values, and the values that they are given."""
-
-    arguments: tuple[int, ...]
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """What has to hold of the arguments: that ``left`` is ``relation`` (==, <=, >=) ``right``.
-
-    Symbol n of these affine expressions is ``args[n]``: a dimension of an argument, both by their
-    number, or an argument that is a number. It counts only if all expressions of ``trips`` are
-    above zero. ``location`` is of the operation because of which.
-    """
-
-    args: tuple[tuple[int, ...], ...]
-    left: Any
-    relation: str
-    right: Any
-    trips: tuple[Any, ...]
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A host function: what it does or, in ``refusal``, why a plan cannot say, and where."""
-
-    name: str
-    results: tuple[str, ...]
-    require: tuple[Requirement, ...]
-    body: Region | None
-    refusal: str
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Memory of the program: a constant, or what it writes if it is ``mutable``.
-
-    There are no ``elements`` if it starts with any.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    elements: bytes | None
-    mutable: bool
+_VERSION = (2, 2)
+"""The newest version that is read, and the oldest of its major version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,90 +42,220 @@ class Plan:
     """What the host functions of a module do.
 
     ``kernels`` are the names of the kernels that launches call by number, ``text`` is the document
-    itself.
+    itself. ``chip`` is what it was compiled for, ``limits`` what GPUs take of a launch.
     """
 
     kernels: tuple[str, ...]
     data: tuple[Data, ...]
     functions: Mapping[str, Function]
     text: str
+    chip: str
+    limits: Limits
 
     @classmethod
-    def parse(cls, text: str) -> Plan:
-        """Read a document. Raises UsageError if it is none, or of another version."""
+    def none(cls) -> Plan:
+        """Return the plan of a program that has none, and no kernels either."""
+        return cls((), (), {}, "", "", Limits((0, 0, 0), (0, 0, 0), 0, 0))
+
+    @classmethod
+    def parse(cls, text: str, kernels: Mapping[str, Sequence[Argument]] | None = None) -> Plan:
+        """Read a document, and check that what it says can be done.
+
+        kernels: the arguments of the kernels that there is code of, for launches to be checked
+            against.
+
+        Raises PlanError, which names the place, if it is no plan, of another version, or says what
+        has no meaning: a value that is used before it is made or as what it is not, a function or
+        a kernel that is not there, an expression that divides by a constant zero, calls in a
+        circle. What is left to go wrong is told by the data that it is run on.
+        """
         try:
-            return cls._read(text)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            if isinstance(error, UsageError):
-                raise
-            raise UsageError(f"error: this is no launch plan: {error!r}") from error
+            document = read_json(text)
+            _check_version(document)
+            plan: Plan = _PLAN.check(document)(text)
+            check_functions(plan.functions, plan.data, plan.kernels, _infer, kernels)
+        except Offence as offence:
+            raise PlanError(f"error: launch plan: {offence}") from None
+        except RecursionError:
+            raise PlanError("error: launch plan: it is nested too deeply") from None
+        return plan
 
-    @classmethod
-    def _read(cls, text: str) -> Plan:
-        document = json.loads(text)
-        name, (major, _) = document["format"], document["version"]
-        features = document["features"]
-        if name != _FORMAT or major != _MAJOR or features:
-            raise UsageError(
-                f"error: a launch plan of format {name}, version {major} and features {features} "
-                f"cannot be read, only {_FORMAT} of version {_MAJOR} without any"
+
+def _check_version(document: Any) -> None:
+    """Raise Offence for what is of another format, or has to be read by another version."""
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise Offence(f"it is no document of format {_FORMAT}")
+    try:
+        version = Row((Integer(), Integer())).check(document.get("version"))
+        if version[0] != _VERSION[0] or version > _VERSION:
+            known = f"{_VERSION[0]}.{_VERSION[1]}"
+            raise Offence(
+                f"is {version[0]}.{version[1]}, but this reads {known}: use the version of "
+                "mlir-workgroup that wrote it, or compile again"
             )
-        return cls(
-            tuple(document["kernels"]),
-            tuple(_make_data(item) for item in document["data"]),
-            {item["name"]: _make_function(item) for item in document["functions"]},
-            text,
-        )
+        if version < _VERSION:
+            raise Offence(
+                f"is {version[0]}.{version[1]}, which lacks types and limits: compile again"
+            )
+    except Offence as offence:
+        raise offence.within(".version") from None
+    features = document.get("features")
+    if features:
+        raise Offence(f"are {features!r:.80}, none of which this reads", ".features")
 
 
-def dtype_of(element_type: str) -> np.dtype[Any]:
-    """Return the type of NumPy for elements. Raises UsageError if there is none."""
-    dtype = numpy_dtype(element_type)
-    if dtype is None:
-        raise UsageError(f"error: NumPy has no arrays of {element_type} (ml_dtypes may have)")
-    return dtype
+def _infer(scope: Scope, step: Step) -> Sequence[Kind]:
+    return RULES[step.op].infer(scope, step.fields)
 
 
-def _make_data(item: Mapping[str, Any]) -> Data:
-    elements = bytes.fromhex(item["hex"]) if "hex" in item else None
-    shape, mutable = tuple(item["shape"]), item.get("mutable", False)
-    if elements is None and not mutable:
-        raise ValueError(f"constant '{item['name']}' has no elements")
-    return Data(item["name"], item["dtype"], shape, elements, mutable)
+# --- the document ---------------------------------------------------------------------------------
+
+_DIM3 = Row((Integer(1),) * 3)
 
 
-def _make_function(item: Mapping[str, Any]) -> Function:
-    refusal = item.get("refusal", {})
-    return Function(
-        item["name"],
-        tuple(item["results"]),
-        tuple(_make_requirement(requirement) for requirement in item["require"]),
-        _make_region(item["body"]) if "body" in item else None,
-        refusal.get("reason", ""),
-        Location(*refusal.get("loc", item["loc"])),
-    )
+def _make_data(
+    name: str, dtype: str, shape: tuple[int, ...], hex: bytes | None = None, mutable: bool = False
+) -> Data:
+    if hex is None and not mutable:
+        raise Offence(f"constant {show(name)} has no elements")
+    if hex is not None:
+        size = element_bytes(dtype)
+        if size is None:
+            raise Offence(f"is {show(dtype)}, whose elements cannot be read", ".dtype")
+        if len(hex) != size * math.prod(shape):
+            raise Offence(f"has {len(hex)} bytes, but must have {size * math.prod(shape)}", ".hex")
+    return Data(name, dtype, shape, hex, mutable)
 
 
-def _make_requirement(item: Mapping[str, Any]) -> Requirement:
-    return Requirement(
-        tuple(tuple(arg) for arg in item["args"]),
-        item["left"],
-        item["relation"],
-        item["right"],
-        tuple(item["trips"]),
-        Location(*item["loc"]),
-    )
+def _make_function(
+    name: str,
+    arguments: tuple[str, ...],
+    results: tuple[str, ...],
+    require: tuple[Requirement, ...],
+    loc: Location,
+    body: Region | None = None,
+    refusal: tuple[str, Location] | None = None,
+) -> Function:
+    if (body is None) == (refusal is None):
+        raise Offence("must have a body, or the reason why it has none")
+    reason, place = refusal or ("", loc)
+    return Function(name, arguments, results, require, body, reason, place)
 
 
-def _make_region(item: Mapping[str, Any]) -> Region:
-    return Region(tuple(item["arguments"]), tuple(_make_step(step) for step in item["steps"]))
+def _make_requirement(
+    args: tuple[tuple[int, ...], ...],
+    left: Any,
+    relation: str,
+    right: Any,
+    trips: tuple[Any, ...],
+    loc: Location,
+) -> Requirement:
+    return Requirement(args, left, relation, right, trips, loc)
 
 
-def _make_step(item: Mapping[str, Any]) -> Step:
-    return Step(
-        item["op"],
-        tuple(item["results"]),
-        {key: value for key, value in item.items() if key not in _REGIONS},
-        {key: _make_region(item[key]) for key in _REGIONS if key in item},
-        Location(*item["loc"]),
-    )
+def _make_region(arguments: tuple[int, ...], steps: tuple[Step, ...]) -> Region:
+    return Region(arguments, steps)
+
+
+def _make_plan(
+    format: str,
+    version: tuple[int, int],
+    features: tuple[str, ...],
+    target: tuple[str, Limits],
+    kernels: tuple[str, ...],
+    data: tuple[Data, ...],
+    functions: tuple[Function, ...],
+) -> Callable[[str], Plan]:
+    del format, version, features  # checked before
+    by_name = {function.name: function for function in functions}
+    if len(by_name) != len(functions):
+        raise Offence("two have the same name", ".functions")
+    chip, limits = target
+    return lambda text: Plan(kernels, data, by_name, text, chip, limits)
+
+
+class _Steps:
+    """A step: its operation tells its fields."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, Fields] = {}
+
+    def check(self, value: Any) -> Step:
+        """Return the step. Raises Offence."""
+        if type(value) is not dict:
+            raise Offence(f"is {show(value)}, but must be an object")
+        op = value.get("op")
+        if type(op) is not str or op not in RULES:
+            raise Offence(f"is {show(op)}, which no plan has", ".op")
+        rule = RULES[op]
+        if op not in self._fields:
+            self._fields[op] = Fields(
+                {**_OF_ALL, **rule.fields, **dict.fromkeys(rule.regions, _REGION)}, rule.optional
+            )
+        fields = self._fields[op].check(value)
+        regions = {name: fields.pop(name) for name in rule.regions}
+        return Step(op, fields["results"], fields, regions, fields["loc"])
+
+
+_OF_ALL: Mapping[str, Schema] = {
+    "op": NAME,
+    "results": Items(VALUE_NUMBER, most=4096),
+    "loc": LOCATION,
+}
+_REGION = Fields(
+    {"arguments": Items(VALUE_NUMBER, most=4096), "steps": Items(_Steps())}, make=_make_region
+)
+_EXPRESSION = Expression(divides_by_values=False)
+_REQUIREMENT = Fields(
+    {
+        "args": Items(Items(Integer(0, 1 << 16), 1, 2), most=256),
+        "left": _EXPRESSION,
+        "relation": Choice.of("==", "<=", ">="),
+        "right": _EXPRESSION,
+        "trips": Items(_EXPRESSION, most=256),
+        "loc": LOCATION,
+    },
+    make=_make_requirement,
+)
+_FUNCTION = Fields(
+    {
+        "name": NAME,
+        "arguments": Items(TYPE, most=4096),
+        "results": Items(TYPE, most=4096),
+        "require": Items(_REQUIREMENT),
+        "loc": LOCATION,
+    },
+    {
+        "body": _REGION,
+        "refusal": Fields(
+            {"reason": Text(1 << 16), "loc": LOCATION}, make=lambda reason, loc: (reason, loc)
+        ),
+    },
+    make=_make_function,
+)
+_DATA = Fields(
+    {"name": NAME, "dtype": TYPE, "shape": Items(Integer(0, 1 << 40), most=64)},
+    {"hex": Hexadecimal(), "mutable": Truth()},
+    make=_make_data,
+)
+_LIMITS = Fields(
+    {"grid": _DIM3, "block": _DIM3, "block_threads": Integer(1), "cluster_blocks": Integer(1)},
+    make=Limits,
+)
+_PLAN = Fields(
+    {
+        "format": NAME,
+        "version": Row((Integer(), Integer())),
+        "features": Items(NAME, most=0),
+        "target": Fields(
+            {"chip": NAME, "limits": _LIMITS}, make=lambda chip, limits: (chip, limits)
+        ),
+        "kernels": Items(NAME),
+        "data": Items(_DATA),
+        "functions": Items(_FUNCTION),
+    },
+    make=_make_plan,
+)
+
+
+__all__ = ["Data", "Function", "Plan", "Region", "Requirement", "Step", "dtype_of"]
