@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from .program.entry import Entry
+    from .program.loading import load
     from .program.module import Kernel, Module
     from .records.barriers import SyncPlace
     from .records.findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
@@ -110,6 +111,7 @@ __all__ = [
     "check",
     "choose_schedule",
     "compile",
+    "load",
     "passes",
     "plugin_path",
 ]
@@ -165,6 +167,7 @@ _MODULES = {
         "Kernel",
         "Module",
     ),
+    "program.loading": ("load",),
     "records.barriers": ("SyncPlace",),
     "records.findings": (
         "Access",

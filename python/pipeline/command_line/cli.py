@@ -19,8 +19,9 @@ from ..compiling.compiler import choose_schedule, compile, load_beside
 from ..compiling.request import STAGES, Stage
 from ..errors import CompileError, Error, InternalError, UnverifiedWarning, UsageError
 from ..system import worker
-from ..system.files import is_text, write_file
+from ..system.files import is_bundle, is_text, write_file
 from ..system.toolchain import find_mlir_opt, plugin_path
+from . import bundle_commands
 from .parser import NOT_BUILT, make_parser
 
 if TYPE_CHECKING:
@@ -109,20 +110,38 @@ def _save_reproducer(error: InternalError) -> str:
 
 def _compile(options: argparse.Namespace) -> int:
     emit: str = options.emit
-    if emit == "bundle":
-        raise UsageError("error: --emit bundle is not built yet")
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
     if emit == "schedule":
         return _emit_schedule(options)
-    until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
     remarks = _compile_regex(options.remarks)
+    chips = bundle_commands.read_chips(options)
     _warn_of(options)
+    if emit == "bundle":
+        return bundle_commands.emit(
+            options, chips, lambda chip: _compile_for(options, chip, "ptx", remarks)
+        )
+    until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
+    module = _compile_for(options, chips[0], until, remarks)
+    cubin = module.cubin if emit == "cubin" else None
+    _write(options.output, cubin or module.texts[until].encode(), is_binary=cubin is not None)
+    return 0
+
+
+def _compile_for(
+    options: argparse.Namespace,
+    chip: str | None,
+    until: Stage,
+    remarks: re.Pattern[str] | None,
+) -> Module:
+    """Compile the program for a chip, and tell and keep what is asked for."""
+    if options.input == "-" and options.chip and "," in options.chip:
+        raise UsageError("error: several chips read the program several times: give a file")
     try:
         module = _wait_for(
             lambda: compile(
                 _source(options.input),
-                chip=options.chip,
+                chip=chip,
                 schedule=_schedule(options.schedule),
                 sync=options.sync,
                 verify=not options.no_verify,
@@ -135,18 +154,16 @@ def _compile(options: argparse.Namespace) -> int:
         )
     except CompileError as error:
         _report(error, options, remarks)
-        _save_temps(error.texts, options, error.schedule)
+        _save_temps(error.texts, options, error.schedule, chip=chip)
         raise
     if module.rendered:
         print(module.rendered, file=sys.stderr)
     start = time.perf_counter()
-    data = module.cubin if emit == "cubin" else module.texts[until].encode()
-    ptxas = {"cubin": time.perf_counter() - start} if emit == "cubin" else {}
+    cubin = module.cubin if options.emit == "cubin" else None
+    ptxas = {} if cubin is None else {"cubin": time.perf_counter() - start}
     _report(module, options, remarks, ptxas)
-    cubin = data if emit == "cubin" else None
-    _save_temps(module.texts, options, module.schedule, cubin)
-    _write(options.output, data, is_binary=emit == "cubin")
-    return 0
+    _save_temps(module.texts, options, module.schedule, cubin, chip)
+    return module
 
 
 def _emit_schedule(options: argparse.Namespace) -> int:
@@ -235,12 +252,15 @@ def _save_temps(
     options: argparse.Namespace,
     schedule: str | None = None,
     cubin: bytes | None = None,
+    chip: str | None = None,
 ) -> None:
     if options.save_temps is None:
         return
     from pathlib import Path
 
     folder = Path(options.save_temps)
+    if chip is not None and chip != options.chip:  # one of several
+        folder /= chip
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -271,6 +291,8 @@ def _run(options: argparse.Namespace) -> int:
 
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
+    if is_bundle(options.input):
+        return run_command.run(options, lambda: _load(options))
     _warn_of(options)
 
     def compile_module() -> Module:
@@ -291,6 +313,13 @@ def _run(options: argparse.Namespace) -> int:
         return module
 
     return run_command.run(options, compile_module)
+
+
+def _load(options: argparse.Namespace) -> Module:
+    from ..program.loading import load
+
+    bundle_commands.refuse_options_of_programs(options)
+    return load(options.input, chip=options.chip)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -357,6 +386,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "opt": lambda _: _opt([]),
     "plugin-path": _plugin_path,
     "doctor": _doctor,
+    "inspect": bundle_commands.inspect,
 }
 
 

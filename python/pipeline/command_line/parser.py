@@ -63,6 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
         ("compile", "compile a program to PTX or machine code", _add_compile),
         ("run", "run a program, or one kernel, on the CPU emulator", _add_run),
         ("check", "prove that kernels do not race, or tell which accesses do", _add_check),
+        ("inspect", "tell what a bundle holds", _add_inspect),
     ):
         commands.add_parser(name, help=words, add_options=add_options)
     commands.add_parser("opt", help="run mlir-opt with the plugin loaded", add_help=False)
@@ -82,7 +83,10 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         "--emit", choices=_EMITS, default="ptx", help="what to write (default: %(default)s)"
     )
     parser.add_argument(
-        "--chip", metavar="CHIP", help="as sm_90a (default: the program's target, else sm_80)"
+        "--chip",
+        metavar="CHIP",
+        help="as sm_90a (default: the program's target, else sm_80); of a bundle, several: "
+        "sm_80,sm_90a, for each of which it then has machine code",
     )
     parser.add_argument(
         "--schedule",
@@ -110,6 +114,15 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         help="further options of the pipeline workgroup-memory, as mlir-opt takes them: "
         "'reuse=never resolve-bank-conflicts=false'",
     )
+    parser.add_argument(
+        "--no-cubin", action="store_true", help="bundles: leave out machine code, which takes ptxas"
+    )
+    parser.add_argument(
+        "--no-emulator", action="store_true", help="bundles: leave out what the emulator runs"
+    )
+    parser.add_argument(
+        "--license", metavar="SPDX", help="bundles: the licence of the program, as Apache-2.0"
+    )
     parser.add_argument("--save-temps", metavar="DIR", help="write the text of every stage there")
     parser.add_argument("--timing", action="store_true", help="print the time of each stage")
     parser.add_argument(
@@ -132,8 +145,15 @@ def _add_assert_bounds(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_inspect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="BUNDLE", help="the file, or the folder")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the answer")
+
+
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
+    parser.add_argument(
+        "input", metavar="IN.mlir|BUNDLE", help="the program; - is the standard input"
+    )
     parser.add_argument("--entry", metavar="F", help="the host function, if several launch kernels")
     parser.add_argument("--kernel", metavar="K", help="run this kernel instead of a host function")
     parser.add_argument(

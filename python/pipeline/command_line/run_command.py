@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CheckError, UsageError
 from ..records.findings import Report, Statistics, to_json
 from ..records.scalars import describe_value, numpy_dtype
-from ..runtime.emulator import Check, Options
+from ..runtime.emulator import Check, Options, check_trust, load_emulator
 from ..system.files import write_file
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     _refuse_contradictions(options)
     emulation = _options(options)
     module = compile_module()
+    for loaded in module.kernels.values():
+        check_trust(loaded._emulation, options.backend)
+        load_emulator(loaded._emulation)
     results: tuple[Any, ...] = ()
     if options.kernel is not None:
         if options.kernel not in module.kernels:

@@ -180,7 +180,8 @@ class Table:
         made = {}
         for name, item in value.items():
             try:
-                made[self.name.check(name)] = self.item.check(item)
+                self.name.check(name)
+                made[name] = self.item.check(item)
             except Offence as offence:
                 raise offence.within(f"[{show(name)}]") from None
         return made

@@ -16,7 +16,10 @@ from ..runtime.emulation import Emulation
 from .entry import Entry, choose, execute
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..records.findings import Dim3, Report
+    from ..records.origin import Origin
     from ..runtime.emulator import AsyncMode, Check, Options, Order
     from ..runtime.host.execution import Outcome
     from ..runtime.host.plan import Plan
@@ -80,7 +83,9 @@ class Kernel:
         cluster: blocks per cluster, as ``x`` or up to ``(x, y, z)``. Default: those of the
             launches, or what the kernel was compiled for, or no clusters.
         dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.
-        backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU.
+        backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU, but not
+            for kernels of a bundle: of them, code of this process is made only if that is asked
+            for.
         check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
             waited for and workgroup memory that is read before it is written, ``all`` also what is
             harmless as a rule.
@@ -107,6 +112,7 @@ class Kernel:
             dynamic_shared_bytes=dynamic_shared_bytes,
             options=_make_options(
                 backend,
+                self._emulation,
                 check=check,
                 order=order,
                 async_mode=async_mode,
@@ -185,41 +191,53 @@ class Kernel:
         return self._plan.plan.limits
 
 
-def _make_options(backend: str, **options: Any) -> Options:
-    from ..runtime.emulator import Options
+def _make_options(backend: str, emulation: Emulation | None, **options: Any) -> Options:
+    from ..runtime.emulator import Options, check_trust
 
     if backend == "cuda":
         raise UsageError("error: backend 'cuda' is not built yet; use emulator")
     if backend not in ("auto", "emulator"):
         raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
+    if emulation is not None:
+        check_trust(emulation, backend)
     return Options(**options)
 
 
 class Assembly:
     """The PTX of a module and, from the first use on, what ptxas makes of it."""
 
-    def __init__(self, ptx: str, chip: str) -> None:
+    def __init__(self, ptx: str, chip: str, cubin: bytes | None = None, ptxas: str = "") -> None:
         self._ptx = ptx
         self._chip = chip
-        self._cubin: bytes | None = None
-        self._log = ""
+        self._cubin = cubin
+        self._log: str | None = None
+        self.ptxas = ptxas
+        """The version of ptxas that made the machine code, if a bundle tells."""
 
     @property
     def cubin(self) -> bytes:
         """The machine code; see ``Module.cubin``."""
-        from ..system.assembler import assemble
-
-        if not self._ptx:
-            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
-        if self._cubin is None:
-            self._cubin, self._log = assemble(self._ptx, self._chip)
-        return self._cubin
+        return self._cubin if self._cubin is not None else self._assemble()[0]
 
     @property
     def log(self) -> str:
         """What ``ptxas -v`` printed."""
-        _ = self.cubin
-        return self._log
+        return self._log if self._log is not None else self._assemble()[1]
+
+    def _assemble(self) -> tuple[bytes, str]:
+        from ..system.assembler import assemble
+
+        if not self._ptx:
+            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
+        cubin, self._log = assemble(self._ptx, self._chip)
+        if self._cubin is None:
+            self._cubin = cubin
+        return self._cubin, self._log
+
+    @property
+    def images(self) -> Mapping[str, bytes]:
+        """The machine code that is there, by chip."""
+        return {} if self._cubin is None else {self._chip: self._cubin}
 
     @property
     def resources(self) -> Mapping[str, Resources]:
@@ -235,6 +253,13 @@ class PlanText:
     def __init__(self, text: str) -> None:
         self._text = text
         self._plan: Plan | None = None
+
+    @classmethod
+    def of(cls, plan: Plan) -> PlanText:
+        """Return the text of a plan that was read."""
+        made = cls(plan.text)
+        made._plan = plan
+        return made
 
     def __eq__(self, other: object) -> bool:
         return self._text == other._text if isinstance(other, PlanText) else NotImplemented
@@ -256,6 +281,8 @@ class Module:
     ``texts`` maps the stages that were kept (``schedule``, ``gpu``, ``nvvm``, ``llvm``, ``ptx``) to
     their texts, ``seconds`` the stages that ran to their duration. ``workgroup_memory`` says where
     the buffers of each kernel are. ``schedule`` is what was chosen for a program that brought none.
+    ``variants`` are the modules of the bundle that this one was loaded from, by chip, the oldest
+    first; empty for a program that was compiled here.
     """
 
     chip: str
@@ -272,6 +299,8 @@ class Module:
     _barriers: tuple[Barrier, ...] = field(repr=False)
     schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
+    _origin: Origin | None = field(default=None, repr=False, compare=False)
+    variants: Mapping[str, Module] = field(default_factory=dict, repr=False, compare=False)
 
     def run(
         self,
@@ -300,6 +329,7 @@ class Module:
 
         options = _make_options(
             backend,
+            next((kernel._emulation for kernel in self.kernels.values()), None),
             check=check,
             order=order,
             async_mode=async_mode,
@@ -363,6 +393,49 @@ class Module:
         earlier stage was the last.
         """
         return self._assembly.cubin
+
+    @property
+    def images(self) -> Mapping[str, bytes]:
+        """The machine code that is there, by chip: of a bundle, or made since by ``cubin``."""
+        return self._assembly.images
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        variants: Sequence[Module] = (),
+        cubin: bool = False,
+        emulator: bool = True,
+        sources: bool = False,
+        license: str | None = None,
+        license_file: str | Path | None = None,
+    ) -> str:
+        """Write a bundle, which :func:`pipeline.load` reads, and return its digest.
+
+        The file appears whole or not at all. What is equal here is equal there, byte for byte.
+
+        variants: the same program, compiled for other chips.
+        cubin: also write machine code for the chip of each, which ptxas makes.
+        emulator: also write what the emulator runs.
+        sources: also write the program and its schedule, for the messages of the emulator.
+        license: the SPDX expression of the program's licence; unknown if it is not given.
+        license_file: the text of the licence.
+
+        Raises UsageError if the file cannot be written, or the module has no PTX, ToolError if
+        there is no ptxas, BundleError if two variants are for one chip.
+        """
+        from .saving import save_module
+
+        return save_module(
+            self,
+            path,
+            variants=variants,
+            cubin=cubin,
+            emulator=emulator,
+            sources=sources,
+            license=license,
+            license_file=license_file,
+        )
 
     @property
     def ptxas_log(self) -> str:

@@ -18,21 +18,24 @@ class Emulation:
     """The kernels of a module for the emulator, which translates them when they are first run.
 
     ``lock`` is held while one is translated or runs. ``translated`` has those that have been, by
-    name, check, and whether statistics are made.
+    name, check, and whether statistics are made. ``made_by_llvm`` is the version of LLVM that wrote
+    the bitcode of a bundle; empty if that was done here. There may be no bitcode then.
     """
 
     bitcode: bytes
     chip: str
     sources: tuple[tuple[str, str], ...]
-    shared_buffers: tuple[_native.SharedBuffer, ...]
+    shared_buffers: tuple[Any, ...]
+    """Records of the native extension or, from a bundle, those with the same fields."""
     needs_distinct_arguments: bool
+    made_by_llvm: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
     translated: dict[tuple[str, str, bool], _native.EmulatedKernel] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what kernels are translated from."""
         fields = (self.bitcode, self.chip, self.sources, self.shared_buffers)
-        return Emulation, (*fields, self.needs_distinct_arguments)
+        return Emulation, (*fields, self.needs_distinct_arguments, self.made_by_llvm)
 
 
 if TYPE_CHECKING:

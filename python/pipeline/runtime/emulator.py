@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,11 +19,13 @@ from ..errors import (
     MemoryAccessError,
     RaceError,
     SynchronizationError,
+    ToolError,
     UsageError,
 )
 from ..records.findings import Report, report_from_native
 from ..records.limits import STEP_LIMIT
 from ..records.scalars import describe_value, read_integer
+from ..system.toolchain import load_native
 from .arguments import Value, evaluate, tensor_layout
 from .sizes import LaunchSizes
 from .tensor_maps import make_request, make_view
@@ -149,12 +152,50 @@ def prepare(
     Raises ArgumentError, UsageError, CompileError.
     """
     emulation = kernel._emulation
+    load_emulator(emulation)
     _accept(sizes.find_fault(kernel), kernel, location)
     request = _make_request(kernel, values, sizes, options)
     with emulation.lock:
         native = translate(emulation, kernel.name, options)
     _accept(native.refuse(request), kernel, location)
     return Prepared(emulation, kernel.name, values, request, native, options)
+
+
+def check_trust(emulation: Emulation, backend: str) -> None:
+    """Check that the emulator is asked for where it would run what came from elsewhere.
+
+    It makes code of this process of it. Raises UsageError.
+    """
+    if emulation.made_by_llvm and backend == "auto":
+        reason = "of what a bundle holds, the emulator makes code of this process"
+        raise UsageError(
+            f"error: {reason}: if you trust the bundle, say backend='emulator'",
+            f"error: {reason}: if you trust the bundle, say --backend emulator",
+        )
+
+
+def load_emulator(emulation: Emulation) -> None:
+    """Check that there is all that it takes to run kernels on the emulator.
+
+    Raises ToolError if the native extension or NumPy is not there, UsageError if a bundle holds
+    nothing for the emulator, or what another LLVM wrote.
+    """
+    if not emulation.bitcode:
+        raise UsageError(
+            "error: the bundle holds nothing for the emulator: save it with emulator=True, or run "
+            "it on a GPU",
+            "error: the bundle holds nothing for the emulator: compile it without --no-emulator, "
+            "or run it on a GPU",
+        )
+    native = load_native("emulator")
+    if importlib.util.find_spec("numpy") is None:
+        raise ToolError("error: the emulator works on arrays of NumPy: pip install numpy")
+    known, made_by = native.llvm_version(), emulation.made_by_llvm
+    if made_by and made_by.partition(".")[0] != known.partition(".")[0]:
+        raise UsageError(
+            f"error: the bundle is for the emulator of LLVM {made_by}, and this one is of {known}: "
+            "compile it again, or run it on a GPU"
+        )
 
 
 def _accept(fault: str, kernel: Signature, location: Location | None) -> None:
@@ -198,13 +239,27 @@ def _translate(emulation: Emulation, name: str, options: Options) -> _native.Emu
         name,
         native_options,
         [_native.SourceText(text, file) for text, file in emulation.sources],
-        emulation.shared_buffers,
+        [_make_buffer(buffer) for buffer in emulation.shared_buffers],
     )
     if isinstance(result, list):
         diagnostics: tuple[Diagnostic, ...] = convert(result)
         text = "\n".join(str(item) for item in diagnostics)
         raise CompileError(text, diagnostics, stage="emulate")
     return result
+
+
+def _make_buffer(buffer: Any) -> _native.SharedBuffer:
+    """Return a record of the native extension, as which it may come, or as one with its fields."""
+    from .. import _native
+
+    if isinstance(buffer, _native.SharedBuffer):
+        return buffer
+    *fields, place = buffer
+    location = _native.SourceLocation.__new__(_native.SourceLocation)
+    location.__setstate__((place.file, place.line, place.column))
+    made = _native.SharedBuffer.__new__(_native.SharedBuffer)
+    made.__setstate__((*fields, location))
+    return made
 
 
 def _make_request(

@@ -46,6 +46,14 @@ def assemble(ptx: str, chip: str) -> tuple[bytes, str]:
         return target.read_bytes(), log
 
 
+def find_version() -> str:
+    """Return the version of ptxas, as ``13.0.88``. Raises ToolError without it."""
+    ptxas = find_ptxas()
+    result = subprocess.run([str(ptxas), "--version"], capture_output=True, text=True, check=False)
+    match = re.search(r"\bV(\d+(?:\.\d+)+)", result.stdout)
+    return match[1] if match else "unknown"
+
+
 _ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']+)'")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")

@@ -99,6 +99,28 @@ def _read_stdin() -> tuple[str, str]:
         raise UsageError(f"{STDIN_NAME}: error: cannot be read: {error.strerror}") from error
 
 
+def is_bundle(name: str) -> bool:
+    """Tell whether a file is a bundle rather than a program: an archive, or a folder."""
+    try:
+        if not stat.S_ISREG(os.stat(name).st_mode):
+            return os.path.isdir(name)
+        with open(name, "rb") as stream:
+            return stream.read(4) == b"PK\3\4"
+    except (OSError, ValueError):
+        return False
+
+
+def read_file(path: str | Path) -> bytes:
+    """Return the bytes of a file. Raises UsageError if it cannot be read."""
+    name = os.fspath(path)
+    try:
+        with open(name, "rb") as stream:
+            return stream.read()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{name}: error: cannot be read: {reason}") from error
+
+
 def _write_in_place(name: str, data: bytes) -> None:
     """Write to something that is no regular file: a device, a pipe."""
     with open(name, "wb") as stream:
@@ -137,20 +159,46 @@ def _replace_file(name: str, data: bytes, mode: int | None) -> None:
     if mode is not None and not os.access(name, os.W_OK):
         raise PermissionError(13, "Permission denied")
     permissions = 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode)
-    temporary = os.path.join(os.path.dirname(name), f".pipeline-{os.urandom(8).hex()}")
+    folder = os.path.dirname(name)
+    temporary = os.path.join(folder, f".pipeline-{os.urandom(8).hex()}")
+    handle = _open_nameless(folder)
+    is_nameless = handle is not None
     # What tempfile does, without the milliseconds that it takes to load.
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    if handle is None:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, permissions)
+            os.fchmod(stream.fileno(), permissions)
+            if is_nameless:
+                _give_name(stream.fileno(), temporary)
         os.replace(temporary, name)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def _open_nameless(folder: str) -> int | None:
+    """Open a file that is gone when the process is, whatever ends it; None where there are none."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder or ".", os.O_WRONLY | flag, 0o600)
+    except OSError:
+        return None  # said again, and why, where a file with a name is opened
+
+
+def _give_name(handle: int, name: str) -> None:
+    # With a folder that it is in, the link is to the file, and not to what leads to it.
+    folder = os.open("/proc/self/fd", os.O_RDONLY)
+    try:
+        os.link(str(handle), name, src_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _umask() -> int:

@@ -21,15 +21,15 @@ INSTALL_PTXAS = "pip install nvidia-cuda-nvcc, or set CUDA_HOME to a CUDA toolki
 INSTALL_PACKAGE = "pip install . in a checkout of mlir-workgroup"
 
 
-def load_native() -> ModuleType:
-    """Import the native extension.
+def load_native(part: str = "compiler") -> ModuleType:
+    """Import the native extension, for a `part` of it.
 
     Raises ToolError, with the command that installs what is missing, if it does not load.
     """
     try:
         return importlib.import_module("pipeline._native")
     except ImportError as error:
-        words = f"error: the compiler cannot be loaded: {error}; {INSTALL_PACKAGE}"
+        words = f"error: the {part} cannot be loaded: {error}; {INSTALL_PACKAGE}"
         raise ToolError(words) from error
 
 

@@ -173,9 +173,9 @@ def test_emitted_kernels_compile_to_the_same_ptx(program: Path) -> None:
     assert again.data == call("compile", program).data
 
 
-def test_emit_bundle_is_not_built() -> None:
+def test_emit_bundle_to_the_standard_output() -> None:
     outcome = compile_text(programs.STORE, "--emit", "bundle")
-    assert refused(outcome, 2) == "error: --emit bundle is not built yet"
+    assert refused(outcome, 2) == "error: --emit bundle writes a file: name it by -o"
 
 
 def test_emit_of_something_else() -> None:

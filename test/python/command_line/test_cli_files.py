@@ -236,7 +236,7 @@ def test_output_of_any_name(folder: Path, ptx: bytes, name: str) -> None:
         (programs.STORE, ("--chip", "sm_1"), 2),
         (programs.STORE, ("--schedule", "missing.mlir"), 2),
         (programs.STORE, ("--save-temps", "/dev/null"), 2),
-        (programs.STORE, ("--emit", "bundle"), 2),
+        (programs.STORE, ("--emit", "bundle", "--chip", "sm_80,sm_1"), 2),
     ],
 )
 def test_failure_keeps_what_was_there(

@@ -1,0 +1,1 @@
+"""Compiled programs as files: docs/bundle.md has their format."""
