@@ -48,6 +48,7 @@ class Signature:
     cluster: Any = None
     known_block: Any = None
     known_grid: Any = None
+    static_shared_bytes: int = 0
     least_dynamic_shared_bytes: int = 0
 
 

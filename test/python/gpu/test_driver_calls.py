@@ -10,7 +10,8 @@ import pytest
 
 import pipeline
 from gpu.stand_in_driver import Launch, StandIn
-from pipeline.runtime.cuda.driver import HOST, Driver
+from pipeline.runtime.arrays import HOST
+from pipeline.runtime.cuda.driver import Driver
 from pipeline.runtime.tensor_maps import TensorMapRequest
 
 PTX = b"""
@@ -166,7 +167,7 @@ def test_copies(gpu: StandIn) -> None:
     driver.enter(0)
     first, second = (gpu.put(np.zeros(n, np.uint8)) for n in (80, 160))
     driver.upload(first.address, host.ctypes.data, host.nbytes, 0)
-    driver.copy_rows(second.address, 16, first.address, 8, 8, 10, 0)
+    driver.copy_2d(second.address, 16, first.address, 8, 8, 10, 0)
     back = np.zeros(160, np.uint8)
     driver.download(back.ctypes.data, second.address, 160, 0)
     driver.synchronize(0)

@@ -28,17 +28,17 @@ class Block:
     def __init__(self, driver: Driver, kernel: pipeline.Kernel, values: list[Value]) -> None:
         pieces = []
         for part, result in evaluate(kernel, values):
-            value = values[part.argument]
+            view = values[part.argument].view
             if part.kind == "tensormap":
-                assert value.array is not None
-                assert value.argument.tensor_map is not None
-                layout = tensor_layout(value.array)
-                request = make_request(layout, value.argument.tensor_map, "a")
-                pieces.append(driver.encode_tensor_map(request, layout.address))
+                tensor_map = kernel.arguments[part.argument].tensor_map
+                assert view is not None
+                assert tensor_map is not None
+                request = make_request(tensor_layout(view), tensor_map, "a")
+                pieces.append(driver.encode_tensor_map(request, view.address))
             elif part.kind == "pointer":
-                assert value.array is not None
+                assert view is not None
                 assert isinstance(result, int)
-                pieces.append((value.array.ctypes.data + result).to_bytes(8, "little"))
+                pieces.append((view.address + result).to_bytes(8, "little"))
             else:
                 number = result if isinstance(result, bytes) else result.to_bytes(8, "little")
                 pieces.append(number)

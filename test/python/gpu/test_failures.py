@@ -49,7 +49,7 @@ class Work:
         host = np.arange(1, 17, dtype=np.uint8)
         driver.upload(memory, host.ctypes.data, 16, stream)
         driver.copy(memory + 16, memory, 16, stream)
-        driver.copy_rows(memory + 32, 16, memory, 8, 8, 2, stream)
+        driver.copy_2d(memory + 32, 16, memory, 8, 8, 2, stream)
         for pattern in (b"\x01", b"\x01\x02", b"\x01\x02\x03\x04", bytes(range(8))):
             driver.fill(memory + 64, pattern, 4, stream)
         driver.encode_tensor_map(MAP, memory)
@@ -203,3 +203,12 @@ def test_driver_that_is_too_old(gpu: StandIn, version: int, remedy: str) -> None
     with pytest.raises(pipeline.DeviceUnavailable, match=r"^error: cuda-bindings 13\.") as caught:
         Driver.get()
     assert f"needs a driver for CUDA 13.0 {remedy}" in str(caught.value)
+
+
+@pytest.mark.parametrize("function", ["cuInit", "cuCtxGetCurrent"])
+def test_process_that_was_forked(gpu: StandIn, function: str) -> None:
+    if function != "cuInit":
+        Driver.get().enter(0)
+    gpu.fail(function, 1, 3)
+    with pytest.raises(pipeline.DeviceUnavailable, match="start it by multiprocessing's 'spawn'"):
+        Driver.get().enter(0)

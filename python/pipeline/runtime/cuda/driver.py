@@ -19,6 +19,7 @@ from ...system.gpu_driver import (
     open_library,
     show_version,
 )
+from ..arrays import HOST
 from .faults import explain_failure
 from .tensor_maps import encode
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
     from ...records.findings import Dim3
     from ..tensor_maps import TensorMapRequest
-
-HOST = -1
-"""The device of memory that no GPU's driver knows."""
 
 _LOG_BYTES = 16384
 _NON_BLOCKING = 1
@@ -308,7 +306,7 @@ class Driver:
         """Copy `size` bytes within the memory of GPUs."""
         self._call("cuMemcpyDtoDAsync", target, source, size, stream)
 
-    def copy_rows(
+    def copy_2d(
         self,
         target: int,
         target_pitch: int,

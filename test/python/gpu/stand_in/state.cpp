@@ -116,6 +116,7 @@ void stand_in::reset(const std::string &options) {
   State &s = state();
   std::lock_guard<std::recursive_mutex> guard(s.lock);
   forget(s);
+  captureMode() = 0;
   s.version = 13000;
   s.initCode = s.retainCode = s.computeMode = 0;
   s.isLazy = s.isQuiet = s.reusesHandles = false;
