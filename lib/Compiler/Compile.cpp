@@ -395,7 +395,6 @@ LogicalResult Compilation::lowerMemory() {
   result.entries = describeEntries(*module, options.assumeAlignment);
   serializeLoops(*module, {/*all=*/true}); // what is left on the host
   plan.emplace(*module, requirements);
-  result.plan = plan->print(result.chip);
   return checkHasKernel();
 }
 
@@ -410,7 +409,6 @@ LogicalResult Compilation::lowerToNVVM() {
       })))
     return failure();
   plan->nameKernels(*module);
-  result.plan = plan->print(result.chip);
   for (const KernelSignature &signature : report.signatures)
     result.kernels.push_back(
         describeKernel(*module, signature, options.assumeAlignment));
@@ -469,6 +467,9 @@ void Compilation::run() {
     if (stage == options.lastStage)
       break;
   }
+  // With all constants, which may be large.
+  if (plan)
+    result.plan = plan->print(result.chip);
   result.succeeded = true;
 }
 

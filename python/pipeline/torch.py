@@ -48,7 +48,7 @@ def custom_op(module: Module, name: str, *, entry: str | None = None, check: Che
     and returns new tensors, contiguous, on the device of the first one; a number is returned as a
     tensor without dimensions. Tensors on the host go to the emulator, those on a GPU to that GPU.
     Arrays that the function writes are declared as mutated, so that ``torch.compile`` keeps their
-    order. Arrays that are only read may have any strides and start anywhere: they are copied.
+    order. Arrays that are only read may have any strides: what lies in another way is copied.
     What is returned is a ``torch.library.CustomOpDef``: call it, or what ``torch.ops`` has by its
     name, and give it a derivative by ``register_autograd`` if it needs one.
 
@@ -198,16 +198,11 @@ class _Operator:
 
     def _finish(self, value: Any, result: Result, device: Any) -> Any:
         """Return what the function returned as a tensor that shares memory with nothing."""
-        torch, dtype = self.torch, _find_dtype(self.torch, result.element_type)
         if result.extents is None:
             number = value.item() if hasattr(value, "item") else value
-            return torch.tensor(number, dtype=dtype, device=device)
-        tensor = value
-        if not isinstance(tensor, torch.Tensor):
-            tensor = _from_numpy(torch, value, dtype, copies=not result.is_new)
-        elif not result.is_new:
-            tensor = tensor.clone()
-        return tensor.contiguous()
+            dtype = _find_dtype(self.torch, result.element_type)
+            return self.torch.tensor(number, dtype=dtype, device=device)
+        return (value if result.is_new else value.clone()).contiguous()
 
     # Without data.
 
@@ -274,12 +269,3 @@ class _Operator:
             self.torch._check(holds, lambda: str(make_error()))
         elif not holds:
             raise make_error()
-
-
-def _from_numpy(torch: Any, array: Any, dtype: Any, *, copies: bool) -> Any:
-    """Return an array of NumPy as a tensor, of its memory if it may be."""
-    import numpy as np
-
-    array = np.array(array, order="C") if copies else np.asarray(array, order="C")
-    is_known = array.dtype.isbuiltin == 1
-    return torch.from_numpy(array if is_known else array.view(f"u{array.itemsize}")).view(dtype)
