@@ -338,6 +338,24 @@ def _build(fingerprint: str) -> Path:
     return next(iter(folder.glob("*.whl")))
 
 
+def _build_runtime(folder: Path) -> Path:
+    """Build the wheel of what runs without compiler and emulator into a folder; return it."""
+    with (
+        step("building the part of mlir-workgroup that runs"),
+        tempfile.TemporaryDirectory(dir=ROOT) as unfinished,
+    ):
+        environment = {
+            "PATH": f"{DEVELOPER.bin}{os.pathsep}{os.environ['PATH']}",
+            "PIPELINE_RUNTIME_ONLY": "1",
+        }
+        options = ["--no-build-isolation", "--no-deps", "--wheel-dir", unfinished]
+        command = [str(DEVELOPER.python), "-m", "pip", "wheel", *options, str(ROOT)]
+        run(command, "the build failed", **environment)
+        wheel = next(Path(unfinished).glob("*.whl"))
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(wheel, folder / wheel.name))
+
+
 def _build_for_tests(wheel: Path) -> Path:
     """Build the extension of the tests where a wheel was built; return its folder."""
     tag = wheel.stem.split("-", 2)[2]
@@ -406,6 +424,14 @@ def prepare_developer(*groups: str) -> Path:
         if "test" in groups:
             DEVELOPER.add_path(_build_for_tests(_build(_fingerprint())))
     return DEVELOPER.python
+
+
+def prepare_runtime_wheel(folder: Path) -> Path:
+    """Put a wheel of what runs into a folder, for any machine with Python; return it."""
+    with _plain_errors():
+        DEVELOPER.ensure()
+        DEVELOPER.install(_group("build"))
+        return _build_runtime(folder)
 
 
 def prepare_wheel(folder: Path) -> Path:

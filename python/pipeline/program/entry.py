@@ -103,11 +103,17 @@ def check(
 ) -> list[Value]:
     """Return the arguments of a call, for work on `stream` of a GPU, or on the host.
 
-    Raises ArgumentError for what does not fit, wherever it is going to run.
+    Raises ArgumentError for what does not fit, wherever it is going to run, and UsageError if the
+    program was not compiled that far.
     """
     from ..runtime.arguments import check_access, check_distinct, convert
     from ..runtime.host.requirements import check_requirements
 
+    for name in plan.kernels:
+        if name not in kernels:
+            raise UsageError(
+                f"error: there is no code of kernel '{name}': an earlier stage was asked for"
+            )
     converted = convert(entry.name, entry.arguments, values, stream)
     check_requirements(plan.functions[entry.name], converted)
     check_access(entry.name, converted, entry.written)

@@ -192,7 +192,7 @@ class Kernel:
 
 
 def _make_options(backend: str, emulation: Emulation | None, **options: Any) -> Options:
-    from ..runtime.emulator import Options, check_trust
+    from ..runtime.emulator import Options, check_trust, load_emulator
 
     if backend == "cuda":
         raise UsageError("error: backend 'cuda' is not built yet; use emulator")
@@ -200,6 +200,7 @@ def _make_options(backend: str, emulation: Emulation | None, **options: Any) -> 
         raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
     if emulation is not None:
         check_trust(emulation, backend)
+        load_emulator(emulation)
     return Options(**options)
 
 

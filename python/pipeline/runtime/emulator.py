@@ -177,9 +177,14 @@ def check_trust(emulation: Emulation, backend: str) -> None:
 def load_emulator(emulation: Emulation) -> None:
     """Check that there is all that it takes to run kernels on the emulator.
 
-    Raises ToolError if the native extension or NumPy is not there, UsageError if a bundle holds
-    nothing for the emulator, or what another LLVM wrote.
+    Raises ToolError if the native extension or NumPy is not there, UsageError if the program was
+    not compiled that far, or its bundle holds nothing for the emulator, or what another LLVM wrote.
     """
+    if not emulation.bitcode and not emulation.made_by_llvm:
+        raise UsageError(
+            "error: the module has no LLVM IR, which the emulator runs: an earlier stage was asked "
+            "for"
+        )
     if not emulation.bitcode:
         raise UsageError(
             "error: the bundle holds nothing for the emulator: save it with emulator=True, or run "

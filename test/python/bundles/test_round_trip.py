@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -241,6 +242,13 @@ def test_stage_before_ptx(tmp_path: Path) -> None:
     with pytest.raises(pipeline.UsageError, match="the module has no PTX"):
         module.save(tmp_path / "b")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stage", ["gpu", "nvvm"])
+def test_stage_before_the_emulator(stage: Literal["gpu", "nvvm"]) -> None:
+    module = pipeline.compile(PROGRAM, until=stage)
+    with pytest.raises(pipeline.UsageError, match="an earlier stage was asked for"):
+        module.run(*make_arguments())
 
 
 # --- the file -------------------------------------------------------------------------------------
