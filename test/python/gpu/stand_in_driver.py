@@ -7,11 +7,11 @@ asks for it. It is the library that cuda-bindings finds, so all that is ours run
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import functools
 import hashlib
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,11 +72,12 @@ def build() -> Path:
         digest.update(source.read_bytes())
     folder = SOURCES.parents[3] / "build" / "stand-in-driver" / digest.hexdigest()[:16]
     library = folder / LIBRARY
-    if not library.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        # Several processes may be at it: each moves its own into place.
-        with tempfile.TemporaryDirectory(dir=folder) as own:
-            made = Path(own) / LIBRARY
+    folder.mkdir(parents=True, exist_ok=True)
+    # Of several processes, one compiles, and the others wait for it.
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not library.is_file():
+            made = library.with_suffix(".made")
             subprocess.run(compile_command(made), check=True)
             made.replace(library)
     return library
@@ -105,7 +106,10 @@ _Callback = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Record))
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch that was made; `parameters` are the bytes of each. `image` is the PTX."""
+    """A launch that was made; `parameters` are the bytes of each.
+
+    `image` is the PTX, and empty for a kernel of a cubin.
+    """
 
     name: str
     image: str
@@ -155,6 +159,8 @@ class StandIn:
         # Whoever asks for the name of the driver's library gets this one from now on.
         ctypes.CDLL(str(self.path), ctypes.RTLD_GLOBAL)
         self._library = ctypes.CDLL(LIBRARY)
+        if not hasattr(self._library, "stand_in_reset"):
+            raise RuntimeError("NVIDIA's driver is loaded; these tests need a process without it")
         self._library.stand_in_get_call.restype = ctypes.c_char_p
         for name in ("allocate", "live_bytes", "count_calls", "loaded_modules"):
             getattr(self._library, f"stand_in_{name}").restype = ctypes.c_size_t

@@ -37,7 +37,7 @@ def argument(type_: str, is_memref: bool = False, tensor_map: TensorMap | None =
 
 
 @dataclass(frozen=True)
-class Signature:
+class Interface:
     name: str = "scale"
     arguments: tuple[Argument, ...] = (argument("f32", is_memref=True), argument("f32"))
     parameters: tuple[Parameter, ...] = (
@@ -45,14 +45,9 @@ class Signature:
         Parameter((Part("value", 1, 0),)),
         Parameter((Part("extent", 0, 0),)),
     )
-    cluster: Any = None
-    known_block: Any = None
-    known_grid: Any = None
-    static_shared_bytes: int = 0
-    least_dynamic_shared_bytes: int = 0
 
 
-SCALE = [Signature()]
+SCALE = [Interface()]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +187,7 @@ def test_bytes_of_parameters() -> None:
     }
     assert {name: number_bytes(name) for name in sizes} == sizes
     tensor_map = TensorMap("f16", (8, 8), "none", "none", "none", "zero")
-    kernel = Signature(
+    kernel = Interface(
         arguments=(argument("f16", True, tensor_map), argument("i8")),
         parameters=(
             Parameter((Part("tensormap", 0, 0),)),

@@ -18,6 +18,7 @@ from pipeline.runtime.arguments import Value, convert, evaluate, tensor_layout
 from pipeline.runtime.cuda.code import Code
 from pipeline.runtime.cuda.driver import Driver
 from pipeline.runtime.tensor_maps import make_request
+from pipeline.system.toolchain import find_ptxas
 
 by_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
@@ -48,9 +49,15 @@ class Block:
         self.address = ctypes.addressof(self.pointers)
 
 
-def launch(driver: Driver, module: pipeline.Module, case: Case, arguments: list[Any]) -> None:
+def launch(
+    driver: Driver,
+    module: pipeline.Module,
+    cubins: dict[str, bytes],
+    case: Case,
+    arguments: list[Any],
+) -> None:
     kernel = module.kernels[case.kernel]
-    loaded = Code(module.ptx.encode(), {}, list(module.kernels.values())).on(driver, 0)
+    loaded = Code(module.ptx.encode(), cubins, list(module.kernels.values())).on(driver, 0)
     driver.enter(0)
     number = list(module.kernels).index(case.kernel)
     block = Block(driver, kernel, convert(kernel.name, kernel.arguments, arguments))
@@ -61,8 +68,7 @@ def launch(driver: Driver, module: pipeline.Module, case: Case, arguments: list[
     driver.synchronize(0)
 
 
-@by_case
-def test_corpus(gpu: StandIn, case: Case) -> None:
+def check(gpu: StandIn, case: Case, *, is_assembled: bool) -> None:
     match = re.fullmatch(r"sm_(\d+)[af]?", case.chip)
     assert match is not None
     gpu.reset(f"chips={match[1]}")
@@ -71,10 +77,28 @@ def test_corpus(gpu: StandIn, case: Case) -> None:
     given = make_arguments(case)
     arrays = {n: gpu.put(value) for n, value in enumerate(given) if isinstance(value, np.ndarray)}
     arguments = [arrays[n].host if n in arrays else value for n, value in enumerate(given)]
-    launch(Driver.get(), module, case, arguments)
-    assert [made.name for made in launches.launches] == [case.kernel]
+    cubins = {case.chip: module.cubin} if is_assembled else {}
+    launch(Driver.get(), module, cubins, case, arguments)
+    (made,) = launches.launches
+    assert made.name == case.kernel
+    assert bool(made.image) == (not is_assembled)
     assert not gpu.errors, gpu.errors
     check_results(case, arguments)
+
+
+@by_case
+def test_corpus(gpu: StandIn, case: Case) -> None:
+    check(gpu, case, is_assembled=False)
+
+
+@pytest.mark.parametrize("case", CASES[::8], ids=[case.name for case in CASES[::8]])
+def test_machine_code(gpu: StandIn, case: Case) -> None:
+    """What ptxas made has the parameters that the signature says."""
+    try:
+        find_ptxas()
+    except pipeline.ToolError:
+        pytest.skip("there is no ptxas")
+    check(gpu, case, is_assembled=True)
 
 
 PAIR = """

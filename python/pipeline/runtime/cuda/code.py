@@ -14,8 +14,8 @@ from .parameters import parameter_bytes
 
 if TYPE_CHECKING:
     from ...records.findings import Dim3
-    from ...records.signature import Signature
     from .driver import Driver
+    from .parameters import Interface
 
 DEFAULT_SHARED_BYTES = 48 * 1024
 """Shared memory that a block may have without being opted in."""
@@ -77,7 +77,7 @@ class Code:
     """
 
     def __init__(
-        self, ptx: bytes, cubins: Mapping[str, bytes], kernels: Sequence[Signature]
+        self, ptx: bytes, cubins: Mapping[str, bytes], kernels: Sequence[Interface]
     ) -> None:
         self._kernels = tuple(kernels)
         self._images = [_read_ptx(ptx)] if ptx else []
@@ -165,7 +165,7 @@ class DeviceCode:
         driver: Driver,
         device: int,
         chip: Chip,
-        kernels: Sequence[Signature],
+        kernels: Sequence[Interface],
         functions: Sequence[int],
     ) -> None:
         self._driver = driver
@@ -231,7 +231,7 @@ def _reads(driver: Driver, image: Image) -> bool:
 
 
 def _load_image(
-    driver: Driver, device: int, image: Image, kernels: Sequence[Signature]
+    driver: Driver, device: int, image: Image, kernels: Sequence[Interface]
 ) -> DeviceCode:
     token = driver.enter(device)
     try:
@@ -246,7 +246,7 @@ def _load_image(
         driver.leave(token)
 
 
-def _find_function(driver: Driver, module: int, kernel: Signature) -> int:
+def _find_function(driver: Driver, module: int, kernel: Interface) -> int:
     """Return a kernel that takes what its signature says: else it would corrupt memory."""
     try:
         function = driver.get_function(module, kernel.name)

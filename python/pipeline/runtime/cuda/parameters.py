@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 from .tensor_maps import TENSOR_MAP_BYTES
 
 if TYPE_CHECKING:
-    from ...records.signature import Parameter, Signature
+    from typing import Protocol
+
+    from ...records.signature import Argument, Parameter
+
+    class Interface(Protocol):
+        """What a kernel takes."""
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def arguments(self) -> tuple[Argument, ...]: ...
+        @property
+        def parameters(self) -> tuple[Parameter, ...]: ...
+
 
 POINTER_BYTES = 8
 """The bytes of a pointer, and of an ``index``."""
@@ -44,12 +57,12 @@ def _power_of_two(size: int) -> int:
     return 1 << max(size - 1, 0).bit_length()
 
 
-def parameter_bytes(kernel: Signature) -> tuple[int | None, ...]:
+def parameter_bytes(kernel: Interface) -> tuple[int | None, ...]:
     """Return the bytes of each parameter of a kernel's PTX; None where no rule says it."""
     return tuple(_bytes(kernel, parameter) for parameter in kernel.parameters)
 
 
-def _bytes(kernel: Signature, parameter: Parameter) -> int | None:
+def _bytes(kernel: Interface, parameter: Parameter) -> int | None:
     part = parameter.parts[0]
     if part.kind == "tensormap":
         return TENSOR_MAP_BYTES

@@ -138,9 +138,10 @@ static bool runsOn(int chip, char suffix, const Device &device, bool isBinary) {
 
 Result stand_in::readCode(const char *image, Module &module, std::string &log) {
   static const char magic[] = "\177ELF stand-in ";
-  bool isBinary = !strncmp(image, "\177ELF", 4);
-  if (isBinary && strncmp(image, magic, strlen(magic)) != 0)
-    return InvalidImage;
+  bool isElf = !strncmp(image, "\177ELF", 4);
+  bool isBinary = !strncmp(image, magic, strlen(magic));
+  if (isElf && !isBinary)
+    return readMachineCode(image, module);
   std::string text(isBinary ? image + strlen(magic) : image);
   int major = 0, minor = 0, chip = 0;
   char suffix = ' ';

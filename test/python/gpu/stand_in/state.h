@@ -212,6 +212,9 @@ Result refuseWhileCapturing();
 /// what the assembler says.
 Result readCode(const char *image, Module &module, std::string &log);
 
+/// Read a cubin of ptxas for a device.
+Result readMachineCode(const char *image, Module &module);
+
 } // namespace stand_in
 
 #endif // STAND_IN_STATE_H
