@@ -45,7 +45,6 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=variables,
-        start_new_session=True,
     )
     try:
         output, words = process.communicate(text.encode(), seconds)

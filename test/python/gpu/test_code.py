@@ -69,6 +69,10 @@ def test_choice(gpu: StandIn, chip: str, cubins: list[str], text: str, chosen: s
     code = Code(ptx(text), {name: cubin(name) for name in cubins}, SCALE)
     loaded = code.on(Driver.get(), 0)
     assert str(loaded.chip) == chosen
+    assert [call for call in gpu.calls() if "Module" in call] == [
+        "cuModuleLoadDataEx",
+        "cuModuleGetFunction scale",
+    ]
     assert len(loaded.functions) == 1
     assert gpu.loaded_modules == 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,6 +92,31 @@ def test_calls_of_the_first_launch(gpu: StandIn) -> None:
         "cuCtxGetCurrent",
         "cuLaunchKernelEx scale grid 3,2,1 block 64,2,1 cluster 0,0,0 shared 512 on 0",
     ]
+
+
+class Bindings:
+    """cuda-bindings, but for what code is loaded."""
+
+    def __init__(self, api: Any) -> None:
+        self._api = api
+        self.images: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._api, name)
+
+    def cuModuleLoadDataEx(self, image: bytes, *others: Any) -> Any:
+        self.images.append(image)
+        return self._api.cuModuleLoadDataEx(image, *others)
+
+
+def test_ptx_ends_in_a_nul(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a string of C to the driver, which is not told how long it is."""
+    driver = Driver.get()
+    bindings = Bindings(driver._api)
+    monkeypatch.setattr(driver, "_api", bindings)
+    for text in (PTX, PTX + b"\0"):
+        driver.load(text, 0)
+    assert bindings.images == [PTX + b"\0"] * 2
 
 
 def test_parameters_of_launches(gpu: StandIn) -> None:

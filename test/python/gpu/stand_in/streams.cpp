@@ -120,7 +120,7 @@ static int getCapture(void *handle, int *status, uint64_t *id) {
     return code;
   *status = captureStatus(*stream);
   if (id)
-    *id = stream->capture ? stream->capture->id : 0;
+    *id = stream->capture ? stream->capture->id : 0xdead; // it says nothing
   return Success;
 }
 
