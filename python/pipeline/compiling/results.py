@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..conversion import convert, make
 from ..errors import CompileError, InternalError, ResourceError, ToolError
+from ..program.calling import GpuCalls
 from ..program.module import Assembly, Kernel, Module, PlanText, index_by_name
 from ..runtime.emulation import Emulation
 from .request import SCHEDULE_NAME, Request
@@ -80,15 +81,17 @@ def make_module(result: _native.CompileResult, request: Request, choice: Choice 
         tuple(result.shared_buffers),
         result.needs_distinct_arguments,
     )
-    plan = PlanText(result.plan)
+    plan, gpu = PlanText(result.plan), GpuCalls(texts.get("ptx", ""))
+    kernels = index_by_name(
+        [
+            make(Kernel, kernel, _assembly=assembly, _emulation=emulation, _plan=plan, _gpu=gpu)
+            for kernel in result.kernels
+        ]
+    )
+    gpu.attach(kernels, plan)
     return Module(
         chip=result.chip,
-        kernels=index_by_name(
-            [
-                make(Kernel, kernel, _assembly=assembly, _emulation=emulation, _plan=plan)
-                for kernel in result.kernels
-            ]
-        ),
+        kernels=kernels,
         texts=texts,
         diagnostics=convert(result.diagnostics),
         remarks=_remarks(result, choice),
@@ -101,4 +104,5 @@ def make_module(result: _native.CompileResult, request: Request, choice: Choice 
         workgroup_memory=convert(result.memory),
         _barriers=convert(result.barriers),
         _assembly=assembly,
+        _gpu=gpu,
     )

@@ -77,6 +77,11 @@ def _point_to_kernels(reason: str, kernels: Mapping[str, Launchable]) -> UsageEr
     return UsageError(start + ", ".join(calls), start + ", ".join(options))
 
 
+def needs_distinct_arguments(kernels: Mapping[str, Launchable]) -> bool:
+    """Return whether kernels were compiled for arguments that do not overlap."""
+    return any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values())
+
+
 def execute(
     entry: Entry,
     plan: Plan,
@@ -90,16 +95,16 @@ def execute(
     """
     from ..runtime.host.execution import Executor
 
-    converted = check(entry, plan, kernels, values)
+    converted = check_call(entry, plan, kernels, values)
     return Executor(plan, kernels, options).run(plan.functions[entry.name], converted)
 
 
-def check(
+def check_call(
     entry: Entry,
     plan: Plan,
     kernels: Mapping[str, Launchable],
     values: Sequence[Any],
-    stream: int | None = None,
+    stream: Any = None,
 ) -> list[Value]:
     """Return the arguments of a call, for work on `stream` of a GPU, or on the host.
 
@@ -114,9 +119,14 @@ def check(
             raise UsageError(
                 f"error: there is no code of kernel '{name}': an earlier stage was asked for"
             )
-    converted = convert(entry.name, entry.arguments, values, stream)
+    handle = None
+    if stream is not None:
+        from ..runtime.cuda.streams import read_stream
+
+        handle = read_stream(stream)
+    converted = convert(entry.name, entry.arguments, values, handle)
     check_requirements(plan.functions[entry.name], converted)
     check_access(entry.name, converted, entry.written)
-    if any(kernel._emulation.needs_distinct_arguments for kernel in kernels.values()):
+    if needs_distinct_arguments(kernels):
         check_distinct(converted, entry.written)
     return converted

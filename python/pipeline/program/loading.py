@@ -9,6 +9,7 @@ from ..bundles.bundle import Bundle, Variant, read_bundle
 from ..errors import UsageError
 from ..records.origin import Origin
 from ..runtime.emulation import Emulation
+from .calling import GpuCalls
 from .entry import Entry
 from .module import Assembly, Kernel, Module, PlanText, index_by_name
 
@@ -53,15 +54,17 @@ def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -
         kernels.needs_distinct_arguments,
         made_by_llvm=bundle.producer.get("llvm", "unknown"),
     )
-    plan = PlanText.of(variant.plan)
+    plan, gpu = PlanText.of(variant.plan), GpuCalls(variant.ptx, assembly.images)
+    made = index_by_name(
+        [
+            Kernel(*record, _assembly=assembly, _emulation=emulation, _plan=plan, _gpu=gpu)
+            for record in kernels.kernels
+        ]
+    )
+    gpu.attach(made, plan)
     return Module(
         chip=variant.chip,
-        kernels=index_by_name(
-            [
-                Kernel(*record, _assembly=assembly, _emulation=emulation, _plan=plan)
-                for record in kernels.kernels
-            ]
-        ),
+        kernels=made,
         texts={"ptx": variant.ptx},
         diagnostics=(),
         remarks=(),
@@ -74,6 +77,7 @@ def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -
         _barriers=(),
         schedule=None,
         _assembly=assembly,
+        _gpu=gpu,
         _origin=Origin(bundle.producer, bundle.license, bundle.third_party, bundle.digest),
         variants=modules,
     )

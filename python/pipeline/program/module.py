@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Diagnostic, Remark, Snapshot
 from ..errors import UsageError
@@ -13,20 +13,20 @@ from ..records.limits import STEP_LIMIT
 from ..records.memory import WorkgroupMemory
 from ..records.signature import Argument, Parameter
 from ..runtime.emulation import Emulation
-from .entry import Entry, choose, execute
+from .calling import Backend, GpuCalls, choose_variant, runs_on_gpu, unpack
+from .entry import Entry, check_call, choose, execute, needs_distinct_arguments
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..records.findings import Dim3, Report
     from ..records.origin import Origin
+    from ..runtime.arguments import Value
     from ..runtime.emulator import AsyncMode, Check, Options, Order
     from ..runtime.host.execution import Outcome
     from ..runtime.host.plan import Plan
-    from ..runtime.sizes import Limits, Sizes
+    from ..runtime.sizes import LaunchSizes, Limits, Sizes
     from ..system.assembler import Resources
-
-Backend = Literal["auto", "emulator", "cuda"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Kernel:
     _assembly: Assembly = field(repr=False, compare=False)
     _emulation: Emulation = field(repr=False, compare=False)
     _plan: PlanText = field(repr=False, compare=False)
+    _gpu: GpuCalls = field(repr=False, compare=False)
 
     def run(
         self,
@@ -65,6 +66,7 @@ class Kernel:
         cluster: Sizes | None = None,
         dynamic_shared_bytes: int | None = None,
         backend: Backend = "auto",
+        stream: Any = None,
         check: Check = "none",
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
@@ -76,16 +78,18 @@ class Kernel:
     ) -> Report:
         """Launch this kernel on arrays, in place, and return what is known of the launch.
 
-        args: NumPy arrays (or objects with ``__dlpack__`` on the host) for memrefs and tensor maps,
+        args: arrays (NumPy, PyTorch, or any with ``__dlpack__``) for memrefs and tensor maps,
             numbers for the rest, in the order of ``arguments``.
         grid, block: blocks, and threads per block, as ``x`` or up to ``(x, y, z)``. Default: those
             of the launches in the program, if they are constants.
         cluster: blocks per cluster, as ``x`` or up to ``(x, y, z)``. Default: those of the
             launches, or what the kernel was compiled for, or no clusters.
         dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.
-        backend: ``emulator``; ``auto`` is the same until kernels can be launched on a GPU, but not
-            for kernels of a bundle: of them, code of this process is made only if that is asked
-            for.
+        backend: ``emulator``, ``cuda``, or ``auto``: a GPU if arrays are on one and nothing below
+            is asked for, else the emulator, but not for kernels of a bundle: of them, code of this
+            process is made only if that is asked for. On a GPU the report tells of no findings, as
+            nobody looks for any.
+        stream: of a GPU, on which to launch; default: the current one of the arrays' library.
         check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
             waited for and workgroup memory that is read before it is written, ``all`` also what is
             harmless as a rule.
@@ -102,26 +106,30 @@ class Kernel:
         CheckError, for what is found; ArgumentError and UsageError before anything runs;
         CompileError if the kernel holds something that is not emulated.
         """
-        from ..runtime.emulator import raise_findings
+        from ..runtime.emulator import Options, check_trust, load_emulator, raise_findings
 
+        options = Options(
+            check=check,
+            order=order,
+            async_mode=async_mode,
+            seed=seed,
+            step_limit=step_limit,
+            workers=workers,
+            blocks=blocks,
+            statistics=statistics,
+        )
+        if runs_on_gpu(backend, args, stream, options):
+            sizes = self._choose_sizes(grid, block, cluster, dynamic_shared_bytes)
+            return self._gpu.launch(self, sizes, self._check(args), stream)
+        check_trust(self._emulation, backend)
+        load_emulator(self._emulation)
         report = self.emulate(
             *args,
             grid=grid,
             block=block,
             cluster=cluster,
             dynamic_shared_bytes=dynamic_shared_bytes,
-            options=_make_options(
-                backend,
-                self._emulation,
-                check=check,
-                order=order,
-                async_mode=async_mode,
-                seed=seed,
-                step_limit=step_limit,
-                workers=workers,
-                blocks=blocks,
-                statistics=statistics,
-            ),
+            options=options,
         )
         raise_findings(report)
         return report
@@ -136,26 +144,38 @@ class Kernel:
         options: Options | None = None,
     ) -> Report:
         """Launch this kernel as ``run`` does; findings are in the report and do not raise."""
-        from ..runtime.arguments import check_distinct, convert
         from ..runtime.emulator import Options, launch, prepare
         from ..runtime.emulator_arrays import Placement
+
+        sizes = self._choose_sizes(grid, block, cluster, dynamic_shared_bytes)
+        placement = Placement(self._check(args))
+        report = launch(prepare(self, placement.values, sizes, options or Options()))
+        placement.finish()
+        return report
+
+    def _check(self, args: Sequence[Any]) -> list[Value]:
+        """Return the arguments of a launch. Raises ArgumentError."""
+        from ..runtime.arguments import check_distinct, convert
+
+        values = convert(self.name, self.arguments, args)
+        if self._emulation.needs_distinct_arguments:
+            check_distinct(values)
+        return values
+
+    def _choose_sizes(
+        self, grid: Any, block: Any, cluster: Any, dynamic_shared_bytes: Any
+    ) -> LaunchSizes:
+        """Return what is given, or else what the program tells. Raises UsageError."""
         from ..runtime.sizes import LaunchSizes, read_bytes
 
         if dynamic_shared_bytes is None:
             dynamic_shared_bytes = self.dynamic_shared_bytes or 0
-        sizes = LaunchSizes(
+        return LaunchSizes(
             self._read_sizes("grid", grid, self.grid or self.known_grid),
             self._read_sizes("block", block, self.block or self.known_block),
             read_bytes("dynamic_shared_bytes", dynamic_shared_bytes),
             self._read_cluster(cluster),
         )
-        values = convert(self.name, self.arguments, args)
-        if self._emulation.needs_distinct_arguments:
-            check_distinct(values)
-        placement = Placement(values)
-        report = launch(prepare(self, placement.values, sizes, options or Options()))
-        placement.finish()
-        return report
 
     def _read_sizes(self, name: str, given: Sizes | None, known: Dim3 | None) -> Dim3:
         from ..runtime.sizes import read_sizes
@@ -189,19 +209,6 @@ class Kernel:
     def limits(self) -> Limits:
         """What GPUs take of a launch."""
         return self._plan.plan.limits
-
-
-def _make_options(backend: str, emulation: Emulation | None, **options: Any) -> Options:
-    from ..runtime.emulator import Options, check_trust, load_emulator
-
-    if backend == "cuda":
-        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
-    if backend not in ("auto", "emulator"):
-        raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
-    if emulation is not None:
-        check_trust(emulation, backend)
-        load_emulator(emulation)
-    return Options(**options)
 
 
 class Assembly:
@@ -300,14 +307,28 @@ class Module:
     _barriers: tuple[Barrier, ...] = field(repr=False)
     schedule: str | None = field(repr=False)
     _assembly: Assembly = field(repr=False, compare=False)
+    _gpu: GpuCalls = field(repr=False, compare=False)
     _origin: Origin | None = field(default=None, repr=False, compare=False)
     variants: Mapping[str, Module] = field(default_factory=dict, repr=False, compare=False)
+
+    def __call__(self, *arrays: Any, stream: Any = None) -> Any:
+        """Run the host function of the program, as ``run`` does, where the arrays are.
+
+        Calls on tensors of PyTorch like those of calls before take a few microseconds: what was
+        checked and computed for them holds.
+        """
+        if stream is None and self._gpu.guards:
+            results = self._gpu.call_alike(arrays)
+            if results is not None:
+                return unpack(results)
+        return self.run(*arrays, stream=stream)
 
     def run(
         self,
         *arrays: Any,
         entry: str | None = None,
         backend: Backend = "auto",
+        stream: Any = None,
         check: Check = "none",
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
@@ -321,16 +342,16 @@ class Module:
             them afterwards.
         entry: the function, if several launch kernels.
 
-        The rest is as for ``Kernel.run``. The result is an array of NumPy, or a number of NumPy's
-        types; of several results it is a tuple, of none None. A function can be run if ``plan`` can
-        say what it does: UsageError says what is in the way, and which kernels can be run by
-        themselves.
+        The rest is as for ``Kernel.run``. Arrays of a GPU are used in place, in the order of the
+        stream; those of the host are copied to one and back, and the call is done when it returns.
+        A result is an array of the library that the first array is of (PyTorch, CuPy, else NumPy),
+        or a number of NumPy's types; of several results it is a tuple, of none None. A function can
+        be run if ``plan`` can say what it does: UsageError says what is in the way, and which
+        kernels can be run by themselves.
         """
-        from ..runtime.emulator import raise_findings
+        from ..runtime.emulator import Options, check_trust, load_emulator, raise_findings
 
-        options = _make_options(
-            backend,
-            next((kernel._emulation for kernel in self.kernels.values()), None),
+        options = Options(
             check=check,
             order=order,
             async_mode=async_mode,
@@ -338,11 +359,39 @@ class Module:
             step_limit=step_limit,
             workers=workers,
         )
+        if runs_on_gpu(backend, arrays, stream, options):
+            chosen = choose_variant(self.variants, self, arrays)
+            return unpack(chosen._run_on_gpu(entry, arrays, stream, self._gpu))
+        for kernel in self.kernels.values():
+            check_trust(kernel._emulation, backend)
+            load_emulator(kernel._emulation)
         outcome = self.execute(*arrays, entry=entry, options=options)
         for report in outcome.reports:
             raise_findings(report)
-        results = outcome.results
-        return results if len(results) > 1 else next(iter(results), None)
+        return unpack(outcome.results)
+
+    def _run_on_gpu(
+        self, entry: str | None, arrays: Sequence[Any], stream: Any, called: GpuCalls
+    ) -> tuple[Any, ...]:
+        chosen = self.entry(entry)
+        values = check_call(chosen, self.plan, self.kernels, arrays, stream)
+        results, guard = self._gpu.call(
+            chosen,
+            values,
+            stream,
+            needs_distinct_arguments=needs_distinct_arguments(self.kernels),
+        )
+        if guard is not None and len(self.entries) == 1:
+            called.remember(guard)
+        return results
+
+    def load(self, device: int = 0) -> None:
+        """Load the code and the constants for a GPU, as the first call there does.
+
+        While a CUDA graph is captured, the first call may not do that. Raises DeviceUnavailable if
+        there is no GPU to use, or the code is for others.
+        """
+        choose_variant(self.variants, self, (), device)._gpu.launcher.load(device)
 
     def execute(
         self, *arrays: Any, entry: str | None = None, options: Options | None = None

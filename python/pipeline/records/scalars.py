@@ -57,21 +57,6 @@ _PACKED_FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _GREATEST = {"f16": 65504.0, "f32": float.fromhex("0x1.fffffep+127"), "f64": sys.float_info.max}
 
 
-def bytes_of(element_type: str) -> int | None:
-    """Return how many bytes an element in memory has; None for types that have none by themselves.
-
-    Integers of less than a byte take one.
-    """
-    if element_type not in DTYPES:
-        return None
-    if element_type == "index":
-        return 8
-    parts = 2 if element_type.startswith("complex") else 1
-    match = re.search(r"[if](\d+)", element_type.removeprefix("t"))
-    bits = 32 if element_type == "tf32" else int(match[1]) if match else 0
-    return parts * ((bits + 7) // 8)
-
-
 def numpy_dtype(element_type: str) -> np.dtype[Any] | None:
     """Return the type of NumPy, or of ml_dtypes if that is there, for an element; else None."""
     import numpy as np

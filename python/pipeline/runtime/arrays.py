@@ -135,6 +135,20 @@ def view(value: Any, index: int, stream: int | None = None) -> ArrayView:
     raise KindError(message, index, f"{start}, a .npy file, not {describe_value(value)}")
 
 
+def is_on_gpu(value: Any) -> bool:
+    """Return whether a value is an array whose memory is that of a GPU."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return bool(value.is_cuda)
+    try:
+        if hasattr(value, "__cuda_array_interface__"):
+            return True
+        kind, _ = value.__dlpack_device__()
+        return kind in (2, 13)
+    except Exception:  # of anything else, and of what cannot tell
+        return False
+
+
 def library_of(value: Any) -> str:
     """Return which library an array is of, as ``ArrayView.library`` says it."""
     name = type(value).__module__.partition(".")[0]

@@ -48,7 +48,12 @@ FIRST = {
 
 OF_COMPILATIONS = {
     *("pipeline._native", "pipeline.compiling.results", "pipeline.conversion"),
-    *("pipeline.diagnostics", "pipeline.program", "pipeline.program.entry"),
+    *(
+        "pipeline.diagnostics",
+        "pipeline.program",
+        "pipeline.program.calling",
+        "pipeline.program.entry",
+    ),
     *("pipeline.program.module", "pipeline.records.barriers", "pipeline.records.memory"),
     *("pipeline.records.signature", "pipeline.runtime", "pipeline.runtime.emulation"),
     *("pipeline.schedules", "pipeline.schedules.target"),

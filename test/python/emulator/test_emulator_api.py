@@ -226,7 +226,9 @@ def test_dynamic_bytes(check: Any) -> None:
             {"statistics": True, "check": "races"},
             "statistics=True and check='races' exclude each other: statistics are of the optimised",
         ),
-        ({"backend": "cuda"}, "backend 'cuda' is not built yet"),
+        ({"backend": "cuda"}, "error: the module has no PTX: an earlier stage was asked for"),
+        ({"backend": "cuda", "check": "races"}, "backend 'cuda' has no checks, orders, seeds"),
+        ({"backend": "emulator", "stream": 0}, "a stream is given, but the emulator has none"),
         ({"backend": "cpu"}, "unknown backend 'cpu'; there are auto, emulator, cuda"),
     ],
 )

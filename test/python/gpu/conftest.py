@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from gpu.stand_in_driver import StandIn, stand_in
+from gpu.tensors import Torch
 
 
 @pytest.fixture
@@ -24,3 +26,11 @@ def gpu(driver_options: str) -> Iterator[StandIn]:
     errors = list(single.errors)
     single.reset()
     assert not errors, errors[0]
+
+
+@pytest.fixture
+def torch(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) -> Torch:
+    """Return what stands for PyTorch, with tensors of the stand-in."""
+    imitation = Torch(gpu)
+    monkeypatch.setitem(sys.modules, "torch", imitation)
+    return imitation

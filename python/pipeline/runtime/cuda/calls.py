@@ -1,0 +1,256 @@
+"""One call of a function: its arrays where a GPU reaches them, and back where they are from."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...records.scalars import element_bytes
+from ..arguments import Value
+from ..arrays import ArrayView, count
+from ..host_arrays import as_numpy, empty, hand_over, write_back
+from .arena import ALIGNMENT
+from .results import Library, Part, library_like, no_library
+from .streams import keep_until_done
+from .versions import bump_version
+
+if TYPE_CHECKING:
+    from .backend import Backend
+    from .program import Program
+    from .streams import CallStream
+
+_NOWHERE = 1 << 40
+"""Where arrays of the host are said to be until it is known: aligned as they are going to be."""
+
+
+class Call(Protocol):
+    """A call on a GPU: ``addresses`` of its arguments, on ``stream`` of ``device``.
+
+    ``values`` are its arguments as they are to be recorded, ``numbers`` the bits of numbers among
+    them.
+    """
+
+    device: int
+    stream: int
+    values: list[Value]
+    addresses: list[int]
+    numbers: list[int]
+
+    def start(self, program: Program | None) -> int:
+        """Have the arguments where the GPU reaches them; return where a program's arena is."""
+
+    @property
+    def library(self) -> Library:
+        """What makes results."""
+
+    def finish(self, written: Sequence[bool]) -> None:
+        """Have what was written where the caller looks for it."""
+
+
+def _numbers(values: Sequence[Value]) -> list[int]:
+    return [int.from_bytes(value.bytes, "little") for value in values]
+
+
+class DeviceCall:
+    """A call on arrays of one GPU, which are used in place on the caller's stream."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        values: Sequence[Value],
+        device: int,
+        stream: CallStream,
+    ) -> None:
+        self._backend = backend
+        self.is_current_stream = stream.is_current
+        self.device = device
+        self.stream = stream.handle
+        self.values = list(values)
+        self._results: list[ArrayView] = []
+        self.addresses = [0 if value.view is None else value.view.address for value in values]
+        self.numbers = _numbers(values)
+
+    def start(self, program: Program | None) -> int:
+        """Wait for streams that arguments come with; return where a program's arena is."""
+        for value in self.values:
+            if value.view is not None and value.view.ready not in (0, self.stream):
+                self._backend.wait_for(value.view.ready, self.stream)
+        size = 0 if program is None else program.arena_bytes
+        return self._backend.arena(self.device, self.stream, size)
+
+    @property
+    def library(self) -> Library:
+        """What makes results: that of the first array."""
+        arrays = self._arrays
+        if not arrays:
+            return no_library()
+        make, cut = library_like(arrays[0])
+
+        def make_here(shape: tuple[int, ...], element_type: str) -> tuple[Any, int]:
+            array, address = make(shape, element_type)
+            self._results.append(arrays[0]._replace(owner=array))
+            return array, address
+
+        return Library(make_here, cut)
+
+    @property
+    def _arrays(self) -> list[ArrayView]:
+        return [value.view for value in self.values if value.view is not None]
+
+    def finish(self, written: Sequence[bool]) -> None:
+        """Tell libraries what they cannot know of their arrays."""
+        for value, is_written in zip(self.values, written, strict=True):
+            if is_written and value.view is not None:
+                bump_version(value.view.library, value.given)
+        if not self.is_current_stream:
+            arrays = [*self._arrays, *self._results]
+            keep_until_done(self._backend.driver, arrays, self.stream, self.device)
+
+
+class HostCall:
+    """A call on arrays of the host: copied to a GPU, and back if they are written.
+
+    Each lies in the arena with its strides, and where its memory starts is aligned.
+    """
+
+    def __init__(self, backend: Backend, values: Sequence[Value], device: int, stream: int) -> None:
+        self._backend = backend
+        self._given = values
+        self.device = device
+        self.stream = stream
+        self.numbers = _numbers(values)
+        self._offsets, self._bytes = _lay_out(values)
+        self.values = [
+            value if value.view is None else _move(value, _NOWHERE + offset)
+            for value, offset in zip(values, self._offsets, strict=True)
+        ]
+        self.addresses = [0] * len(values)
+        self._next = 0
+        self._end = 0
+        self._fresh: list[tuple[ArrayView, int]] = []
+        self._owned: list[int] = []
+
+    def start(self, program: Program | None) -> int:
+        """Copy the arguments to the arena; return where in it that of a program is."""
+        size = self._bytes
+        temporaries = 0 if program is None else round_up(program.arena_bytes)
+        results = 0
+        if program is not None:
+            results = sum(round_up(_size(*fresh[1:])) for fresh in program.fresh)
+        base = self._backend.arena(self.device, self.stream, size + temporaries + results)
+        for index, value in enumerate(self._given):
+            array = value.view
+            if array is None:
+                continue
+            address = self.addresses[index] = base + self._offsets[index]
+            low, high = array.bounds
+            if low != high:
+                target = address + low - array.address
+                self._backend.driver.upload(target, low, high - low, self.stream)
+        self._next = base + size + temporaries
+        self._end = self._next + results
+        return base + size
+
+    @property
+    def library(self) -> Library:
+        """What makes results: memory of the host, and beside it, some of the GPU."""
+        return Library(self._make, _cut)
+
+    def _make(self, shape: tuple[int, ...], element_type: str) -> tuple[Any, int]:
+        size = element_bytes(element_type)
+        assert size is not None
+        array = empty(shape, element_type, size)
+        address = self._next
+        self._next += round_up(_size(shape, element_type))
+        if self._next > self._end:  # a function that was not recorded before it was started
+            address = self._backend.driver.allocate(_size(shape, element_type) or 1, self.stream)
+            self._owned.append(address)
+        self._fresh.append((array, address))
+        library = next((v.view.library for v in self._given if v.view is not None), "numpy")
+        return hand_over(as_numpy(array, element_type), library), address
+
+    def finish(self, written: Sequence[bool]) -> None:
+        """Copy what was written, and results, to the host, and wait for it."""
+        driver, copies = self._backend.driver, []
+        for index, (value, is_written) in enumerate(zip(self._given, written, strict=True)):
+            array = value.view
+            if array is None or not is_written or 0 in array.shape:
+                continue
+            if array.is_contiguous:
+                low, high = array.bounds
+                driver.download(low, self.addresses[index], high - low, self.stream)
+                continue
+            # What lies between the elements is not to be written.
+            low, high = array.bounds
+            memory = (ctypes.c_char * (high - low))()
+            start = ctypes.addressof(memory)
+            source = self.addresses[index] + low - array.address
+            driver.download(start, source, high - low, self.stream)
+            copy = array._replace(address=start + array.address - low, owner=memory)
+            copies.append((copy, array))
+        for array, address in self._fresh:
+            low, high = array.bounds
+            if low != high:
+                driver.download(low, address, high - low, self.stream)
+        while self._owned:
+            driver.free(self._owned.pop(), self.stream)
+        driver.synchronize(self.stream)
+        for copy, array in copies:
+            write_back(copy, array)
+
+
+def _lay_out(values: Sequence[Value]) -> tuple[list[int], int]:
+    """Return where the first element of each array lies in an arena, and the arena's bytes."""
+    offsets, at = [], 0
+    for value in values:
+        array = value.view
+        if array is None:
+            offsets.append(0)
+            continue
+        low, high = array.bounds
+        before = round_up(array.address - low)
+        lead = value.lead * array.itemsize % ALIGNMENT
+        offsets.append(at + before + lead)
+        at = round_up(at + before + lead + high - array.address)
+    return offsets, at
+
+
+def _move(value: Value, address: int) -> Value:
+    assert value.view is not None
+    return Value(
+        value.argument,
+        value.view._replace(address=address),
+        value.bytes,
+        value.offset,
+        value.given,
+    )
+
+
+def round_up(size: int) -> int:
+    """Return the next multiple of what buffers are aligned to."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _size(shape: tuple[int, ...], element_type: str) -> int:
+    return count(shape) * (element_bytes(element_type) or 0)
+
+
+def _cut(array: Any, part: Part) -> Any:
+    """Return part of an array of the host, of NumPy or PyTorch."""
+    if hasattr(array, "as_strided"):
+        return array.as_strided(part.shape, part.strides, array.storage_offset() + part.offset)
+    from ..arrays import view
+
+    whole = view(array, 0)
+    return as_numpy(
+        whole._replace(
+            address=whole.address + part.offset * whole.itemsize,
+            shape=part.shape,
+            strides=part.strides,
+        ),
+        part.element_type,
+    )
+
+
+__all__ = ["Call", "DeviceCall", "HostCall"]

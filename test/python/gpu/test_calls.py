@@ -1,0 +1,233 @@
+"""Programs called on a GPU: what they compute, on whose memory, in which order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pipeline
+from gpu.emulated_launches import EmulatedLaunches
+from gpu.stand_in_driver import StandIn
+from gpu.tensors import Torch
+from launch_plan.host_programs import V8, launch, numbers
+from pipeline.runtime.cuda.driver import Driver
+
+LOADING = ("cuModule", "cuDevicePrimary", "cuCtxSet")
+
+MATMUL = """
+!t = tensor<?x?xf32>
+func.func @main(%a: !t, %b: !t, %c: !t) -> !t {
+  %0 = linalg.matmul ins(%a, %b : !t, !t) outs(%c : !t) -> !t
+  %1 = linalg.exp ins(%0 : !t) outs(%0 : !t) -> !t
+  return %1 : !t
+}
+"""
+ADD = """
+!m = memref<?xf32>
+func.func @main(%a: !m, %b: !m, %c: !m) {
+  linalg.add ins(%a, %b : !m, !m) outs(%c : !m)
+  return
+}
+"""
+
+
+def floats(*shape: int, seed: int = 3) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.random.default_rng(seed).uniform(0.1, 1, shape).astype(np.float32)
+
+
+def matrices(m: int = 33, n: int = 20, k: int = 17) -> list[np.ndarray[Any, Any]]:
+    return [floats(m, k), floats(k, n), floats(m, n)]
+
+
+@pytest.fixture
+def matmul(gpu: StandIn) -> pipeline.Module:
+    module = pipeline.compile(MATMUL)
+    EmulatedLaunches(gpu, module)
+    return module
+
+
+@pytest.fixture
+def add(gpu: StandIn) -> pipeline.Module:
+    module = pipeline.compile(ADD)
+    EmulatedLaunches(gpu, module)
+    return module
+
+
+def expected(a: Any, b: Any, c: Any) -> Any:
+    return np.exp(c.astype("f8") + a.astype("f8") @ b.astype("f8"))
+
+
+def test_arrays_of_the_host(gpu: StandIn, matmul: pipeline.Module) -> None:
+    given = matrices()
+    before = [array.copy() for array in given]
+    result = matmul.run(*given, backend="cuda")
+    assert type(result) is np.ndarray
+    np.testing.assert_allclose(result, expected(*given), rtol=1e-5)
+    for array, old in zip(given, before, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+def test_order_of_calls(gpu: StandIn, add: pipeline.Module) -> None:
+    """A first call, a second one, one that is larger."""
+    a, b, c = floats(100), floats(100, seed=4), floats(100, seed=5)
+    add.run(a, b, c, backend="cuda")
+    np.testing.assert_array_equal(c, a + b)
+    warm = [
+        *(f"cuMemcpyHtoDAsync memory 1{at} 400 on s1" for at in ("", "+512", "+1024")),
+        "cuLaunchKernelEx main_kernel grid 1,1,1 block 256,1,1 cluster 0,0,0 shared 0 on s1",
+        "cuMemcpyDtoHAsync memory 1+1024 400 on s1",
+        "cuStreamSynchronize s1",
+    ]
+    assert gpu.calls() == [
+        "cuDriverGetVersion",
+        "cuInit 0",
+        "cuDevicePrimaryCtxRetain 0",
+        "cuCtxSetCurrent 0",
+        "cuStreamCreate 1",
+        "cuModuleLoadDataEx",
+        "cuModuleGetFunction main_kernel",
+        "cuMemAllocAsync 1536 on s1",
+        *warm,
+    ]
+    add.run(a, b, c, backend="cuda")
+    assert gpu.calls() == warm
+    large = floats(1000), floats(1000), floats(1000)
+    add.run(*large, backend="cuda")
+    calls = gpu.calls()
+    assert calls[:2] == ["cuMemFreeAsync memory 1 on s1", "cuMemAllocAsync 12288 on s1"]
+    np.testing.assert_array_equal(large[2], large[0] + large[1])
+
+
+def test_tensors_in_place(gpu: StandIn, torch: Torch, add: pipeline.Module) -> None:
+    """On the current stream, and nothing waits; later calls do nothing but launch."""
+    for stream in (0, Driver.get().create_stream(0)):
+        torch.stream = stream
+        for size in (100, 100, 100, 3000):
+            a, b, c = (torch.put(floats(size, seed=seed)) for seed in range(3))
+            gpu.calls()
+            assert add(a, b, c) is None
+            np.testing.assert_array_equal(c.host, a.host + b.host)
+            assert (a.version, b.version, c.version) == (0, 0, 1)
+            assert a.streams == b.streams == c.streams == []
+            (call,) = (call for call in gpu.calls() if not call.startswith(LOADING))
+            assert call.startswith("cuLaunchKernelEx main_kernel grid ")
+            assert call.endswith(" on s1" if stream else " on 0")
+
+
+def test_results_are_tensors(gpu: StandIn, torch: Torch, matmul: pipeline.Module) -> None:
+    for sizes in ((33, 20, 17), (33, 20, 17), (5, 70, 8)):
+        given = matrices(*sizes)
+        result = matmul(*map(torch.put, given))
+        assert type(result) is torch.Tensor
+        assert result.shape == given[2].shape
+        np.testing.assert_allclose(result.host, expected(*given), rtol=1e-5)
+
+
+TEXT = """func.func @main({arguments}){results} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %i3 = arith.constant 3 : i32
+{body}}}
+"""
+PROGRAMS = {
+    "copies": (
+        f"""  %n = memref.dim %a, %c0 : memref<?xi32>
+  %t = memref.alloc(%n) : memref<?xi32>
+  memref.copy %a, %t : memref<?xi32> to memref<?xi32>
+{launch("%t", "%i3", "memref<?xi32>", "%n")}
+  return %t, %n, %a : memref<?xi32>, index, memref<?xi32>
+""",
+        "%a: memref<?xi32>",
+        "(memref<?xi32>, index, memref<?xi32>)",
+        [(numbers(5),), (numbers(1),), (numbers(0),)],
+    ),
+    "elements": (
+        f"""{launch("%a", "%i3")}
+  %e = memref.load %a[%c2] : {V8}
+  memref.store %e, %a[%c1] : {V8}
+{launch("%a", "%e")}
+  return %e : i32
+""",
+        f"%a: {V8}",
+        "i32",
+        [(numbers(8),)],
+    ),
+    "loop": (
+        f"""  %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %i3) -> i32 {{
+{launch("%a", "%s")}
+    %k = arith.index_cast %i : index to i32
+    %d = arith.addi %s, %k : i32
+    scf.yield %d : i32
+  }}
+  return %p : i32
+""",
+        f"%a: {V8}, %n: index",
+        "i32",
+        [(numbers(8), 4), (numbers(8), 0), (numbers(8), 4)],
+    ),
+    "scalars": (
+        f"{launch('%a', '%k')}  return %k : i32\n",
+        f"%a: {V8}, %k: i32",
+        "i32",
+        [(numbers(8), 5), (numbers(8), -7), (numbers(8), 5)],
+    ),
+    "views": (
+        f"""  %s = memref.subview %a[%n, 1] [1, 8] [1, 2]
+      : memref<4x20xi32> to memref<8xi32, strided<[2], offset: ?>>
+{launch("%s", "%i3", "memref<8xi32, strided<[2], offset: ?>>")}
+  %f = memref.collapse_shape %a [[0, 1]] : memref<4x20xi32> into memref<80xi32>
+  %e = memref.expand_shape %f [[0, 1, 2]] output_shape [2, 5, 8]
+      : memref<80xi32> into memref<2x5x8xi32>
+  return %e, %s : memref<2x5x8xi32>, memref<8xi32, strided<[2], offset: ?>>
+""",
+        "%a: memref<4x20xi32>, %n: index",
+        "(memref<2x5x8xi32>, memref<8xi32, strided<[2], offset: ?>>)",
+        [(numbers(4, 20), 2), (numbers(4, 20), 0)],
+    ),
+    "strided copies": (
+        f"""  %t = memref.alloc() : memref<6x20xi32>
+  %z = arith.constant -7 : i32
+  gpu.memset %t, %z : memref<6x20xi32>, i32
+{launch("%b", "%z")}
+  %s = memref.subview %t[1, 2] [4, 10] [1, 1]
+      : memref<6x20xi32> to memref<4x10xi32, strided<[20, 1], offset: 22>>
+  %u = memref.subview %a[0, 0] [4, 10] [1, 2]
+      : memref<4x20xi32> to memref<4x10xi32, strided<[20, 2]>>
+  memref.copy %u, %s : memref<4x10xi32, strided<[20, 2]>>
+      to memref<4x10xi32, strided<[20, 1], offset: 22>>
+  gpu.memset %s, %z : memref<4x10xi32, strided<[20, 1], offset: 22>>, i32
+  memref.copy %u, %s : memref<4x10xi32, strided<[20, 2]>>
+      to memref<4x10xi32, strided<[20, 1], offset: 22>>
+  return %t : memref<6x20xi32>
+""",
+        f"%a: memref<4x20xi32>, %b: {V8}",
+        "memref<6x20xi32>",
+        [(numbers(4, 20), numbers(8))],
+    ),
+}
+
+
+@pytest.mark.parametrize("where", ["host", "tensors"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(gpu: StandIn, torch: Torch, name: str, where: str) -> None:
+    """They compute on a GPU what they do on the host, in place and as results."""
+    body, arguments, results, calls = PROGRAMS[name]
+    text = TEXT.format(arguments=arguments, results=f" -> {results}" if results else "", body=body)
+    module = pipeline.compile(text, sync="keep", verify=False, schedule="none")
+    EmulatedLaunches(gpu, module)
+    for values in calls:
+        own = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+        wanted = module.run(*own, backend="emulator")
+        put = torch.put if where == "tensors" else np.copy
+        given = [put(value) if isinstance(value, np.ndarray) else value for value in values]
+        found = module.run(*given, backend="cuda")
+        for mine, theirs in zip(given, own, strict=True):
+            np.testing.assert_array_equal(getattr(mine, "host", mine), theirs)
+        pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+        for mine, theirs in pairs:
+            np.testing.assert_array_equal(getattr(mine, "host", mine), theirs)
+            assert (type(mine) is torch.Tensor) == (where == "tensors" and np.ndim(theirs) > 0)
