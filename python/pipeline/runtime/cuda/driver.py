@@ -53,7 +53,10 @@ class Driver:
         self._contexts: dict[int, int] = {}
         self._attributes: dict[tuple[str, int], int] = {}
         self._retaining = threading.Lock()
+        # What each call of a program asks, without looking for it.
         self._current = self._api.cuCtxGetCurrent
+        self._is_capturing = self._api.cuStreamIsCapturing
+        self._stream_id = self._api.cuStreamGetId
         self.version: int = self._call("cuDriverGetVersion")
         """The newest CUDA version that the driver is for, as 13000."""
         self._check_version()
@@ -393,11 +396,17 @@ class Driver:
 
     def stream_id(self, stream: int) -> int:
         """Return a number that no other stream of this process has, nor had."""
-        return int(self._call("cuStreamGetId", stream))
+        code, number = self._stream_id(stream)
+        if code:
+            raise self._failure("cuStreamGetId", int(code))
+        return int(number)
 
     def is_capturing(self, stream: int) -> bool:
         """Return whether work on a stream becomes part of a graph."""
-        return bool(int(self._call("cuStreamIsCapturing", stream)))
+        code, status = self._is_capturing(stream)
+        if code:
+            raise self._failure("cuStreamIsCapturing", int(code))
+        return bool(status)
 
     def capture_id(self, stream: int) -> int:
         """Return the number of the capture that a stream is part of; 0 if it is of none."""

@@ -32,12 +32,16 @@ public:
       : name(name, strlen(name) - suffix(name)), needs(needs),
         guard(wait().lock) {}
 
-  /// Append a call that is nothing but its name and text to the record.
+  /// Append the call to the record, with what it was given.
   template <typename... Arguments>
-  int begin(const char *format, Arguments... arguments) {
-    State &s = state();
+  void record(const char *format, Arguments... arguments) {
     std::string text = name + format;
     note(text.c_str(), arguments...);
+  }
+
+  /// The failure that a test asked for, or that of a call out of order.
+  int check() {
+    State &s = state();
     if (s.failingIn > 0 && (s.failing == "*" || s.failing == name) &&
         --s.failingIn == 0)
       return s.failingCode;
@@ -75,7 +79,9 @@ private:
 /// Begin a call, and end it if it must fail.
 #define BEGIN(needs, ...)                                                      \
   stand_in::Call call(__func__, stand_in::Needs::needs);                       \
-  if (int code = call.begin(__VA_ARGS__))                                      \
+  if (!stand_in::state().isQuiet)                                              \
+    call.record(__VA_ARGS__);                                                  \
+  if (int code = call.check())                                                 \
   return code
 
 /// The stream of a handle, or the end of a call.

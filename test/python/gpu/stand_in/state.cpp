@@ -134,8 +134,6 @@ void stand_in::reset(const std::string &options) {
 
 void stand_in::note(const char *format, ...) {
   State &s = state();
-  if (s.isQuiet)
-    return;
   char text[512];
   va_list arguments;
   va_start(arguments, format);

@@ -180,7 +180,7 @@ Context *&currentContext();
 /// How this thread takes the captures of others: 0 global, 1 thread, 2 relaxed.
 int &captureMode();
 
-/// Append to the record, unless it is off.
+/// Append to the record.
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /// `memory 2+16`, the name of an address in the record.
