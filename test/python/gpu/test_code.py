@@ -280,3 +280,14 @@ def test_threads_load_code_once(gpu: StandIn) -> None:
     assert len(results.loaded) == 6
     assert len({tuple(map(id, loaded)) for loaded in results.loaded}) == 1
     assert gpu.loaded_modules == 3
+
+
+def test_code_is_loaded_while_a_graph_is_captured(gpu: StandIn) -> None:
+    driver = Driver.get()
+    driver.enter(0)
+    stream, api = driver.create_stream(0), driver._api
+    assert not api.cuStreamBeginCapture(stream, api.CUstreamCaptureMode(0))[0]
+    Code(ptx(), {}, SCALE).on(driver, 0)
+    code, _ = api.cuStreamEndCapture(stream)
+    assert not code
+    assert driver._call("cuThreadExchangeStreamCaptureMode", api.CUstreamCaptureMode(0)) == 0

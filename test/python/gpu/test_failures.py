@@ -77,21 +77,24 @@ def count_calls(gpu: StandIn, options: str) -> list[str]:
     return gpu.calls(but=())
 
 
-@pytest.mark.parametrize("options", ["", "pools=0", "lazy=1"])
-def test_each_call_fails_once(gpu: StandIn, options: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "error"), [("", 999), ("", 54321), ("pools=0", 999), ("lazy=1", 999)]
+)
+def test_each_call_fails_once(gpu: StandIn, options: str, error: int) -> None:
+    """Also with an error that neither cuda-bindings nor the driver's own words know."""
     calls = count_calls(gpu, options)
     assert len(calls) > 50
     for number, call in enumerate(calls, 1):
         gpu.reset(options)
         work = Work()
-        gpu.fail("*", number, 999)
+        gpu.fail("*", number, error)
         with pytest.raises((pipeline.DriverError, pipeline.DeviceUnavailable)) as caught:
             work.run()
         name = call.split(" ")[0]
         assert name in str(caught.value), call
-        assert "999" in str(caught.value)
+        assert str(error) in str(caught.value)
         if isinstance(caught.value, pipeline.DriverError):
-            assert (caught.value.function, caught.value.code) == (name, 999)
+            assert (caught.value.function, caught.value.code) == (name, error)
         work.run()
         assert work.arenas is not None
         work.arenas.release()
@@ -212,3 +215,37 @@ def test_process_that_was_forked(gpu: StandIn, function: str) -> None:
     gpu.fail(function, 1, 3)
     with pytest.raises(pipeline.DeviceUnavailable, match="start it by multiprocessing's 'spawn'"):
         Driver.get().enter(0)
+
+
+def test_driver_without_a_function(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver.get()
+
+    def lacks(*_: Any) -> Any:
+        raise RuntimeError('Function "cuStreamGetCtx" not found')
+
+    monkeypatch.setattr(driver._api, "cuStreamGetCtx", lacks)
+    with pytest.raises(pipeline.DeviceUnavailable, match=r"for CUDA 13.0, lacks cuStreamGetCtx: "):
+        driver.stream_context(0)
+
+
+def test_threads_get_one_driver_and_one_context(gpu: StandIn) -> None:
+    gpu.reset("chips=90,90 delay=500")
+    drivers, contexts = set(), set()
+
+    def enter(device: int) -> None:
+        driver = Driver.get()
+        drivers.add(driver)
+        driver.enter(device)
+        contexts.add((device, driver.device_context(device)))
+
+    threads = [threading.Thread(target=enter, args=(number % 2,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(drivers), len(contexts)) == (1, 2)
+    calls = gpu.calls()
+    assert calls.count("cuInit 0") == 1
+    assert sorted(call for call in calls if "Retain" in call) == [
+        f"cuDevicePrimaryCtxRetain {device}" for device in range(2)
+    ]

@@ -162,6 +162,24 @@ def test_order_of_calls(gpu: StandIn) -> None:
     assert raw("cuInit", 1) == INVALID_VALUE
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (0, b".version 9.0\n.target sm_90a\n"),
+        (0, b".version 7.0\n.target sm_52\n"),
+        (218, b"nothing"),
+        (222, b".version 9.1\n.target sm_90\n"),
+        (209, b".version 8.8\n.target sm_100\n"),
+        (209, b".version 8.0\n.target sm_89a\n"),
+        (200, b"\x7fELF" + bytes(100)),
+        (209, b"\x7fELF stand-in .version 8.0\n.target sm_80\n"),
+        (0, b"\x7fELF stand-in .version 8.0\n.target sm_90\n"),
+    ],
+)
+def test_code(gpu: StandIn, code: int, text: bytes) -> None:
+    assert Raw()("cuModuleLoadDataEx", text + b"\0", 0, [], []) == code
+
+
 # --- memory ---------------------------------------------------------------------------------------
 
 

@@ -5,37 +5,25 @@ The calls are those of cuda-bindings, which is imported when the driver is first
 
 from __future__ import annotations
 
-import importlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import DeviceUnavailable, DriverError
-from ...system.gpu_driver import (
-    INSTALL_BINDINGS,
-    OLDEST_VERSION,
-    USE_EMULATOR,
-    explain,
-    open_library,
-    show_version,
-)
+from ...errors import DeviceUnavailable, Error
 from ..arrays import HOST
-from .faults import explain_failure
+from .bindings import Bindings
 from .tensor_maps import encode
 
 if TYPE_CHECKING:
-    import ctypes
-
     from ...records.findings import Dim3
     from ..tensor_maps import TensorMapRequest
 
 _LOG_BYTES = 16384
 _NON_BLOCKING = 1
 _NO_TIMING = 2
-_CONTEXT_CODES = frozenset((3, 34, 46, 100, 101, 304, 802, 803, 804))
 
 
-class Driver:
+class Driver(Bindings):
     """The driver of this process, initialised.
 
     All that has a `stream` takes its raw handle, runs in its order, and needs the context of its
@@ -48,8 +36,7 @@ class Driver:
 
     def __init__(self) -> None:
         """Load and initialise the driver. Raises DeviceUnavailable."""
-        self._library: ctypes.CDLL = open_library()
-        self._api = _import_bindings()
+        super().__init__()
         self._contexts: dict[int, int] = {}
         self._attributes: dict[tuple[str, int], int] = {}
         self._retaining = threading.Lock()
@@ -57,10 +44,6 @@ class Driver:
         self._current = self._api.cuCtxGetCurrent
         self._is_capturing = self._api.cuStreamIsCapturing
         self._stream_id = self._api.cuStreamGetId
-        self.version: int = self._call("cuDriverGetVersion")
-        """The newest CUDA version that the driver is for, as 13000."""
-        self._check_version()
-        self._call("cuInit", 0)
 
     @classmethod
     def get(cls) -> Driver:
@@ -69,52 +52,6 @@ class Driver:
             if cls._of_process is None:
                 cls._of_process = cls()
             return cls._of_process
-
-    def _check_version(self) -> None:
-        bindings = importlib.import_module("cuda.bindings").__version__
-        needed = max(OLDEST_VERSION, int(bindings.partition(".")[0]) * 1000)
-        if self.version >= needed:
-            return
-        own, least = show_version(self.version), show_version(needed)
-        if self.version < OLDEST_VERSION:
-            remedy = "update the driver"
-        else:
-            major = self.version // 1000
-            remedy = f"pip install 'cuda-bindings>={major},<{major + 1}', or update the driver"
-        raise DeviceUnavailable(
-            f"error: cuda-bindings {bindings} needs a driver for CUDA {least} or newer; this "
-            f"driver is for CUDA {own}: {remedy}"
-        )
-
-    # --- calls ------------------------------------------------------------------------------------
-
-    def _call(self, function: str, *arguments: Any) -> Any:
-        """Return what a function of the driver returns beside its result."""
-        code, *values = getattr(self._api, function)(*arguments)
-        if code:
-            raise self._failure(function, int(code))
-        return values[0] if len(values) == 1 else values
-
-    def _failure(self, function: str, code: int, log: str = "") -> Exception:
-        """Return what to raise for an error of a function."""
-        if state := explain(code) if function == "cuInit" or code in _CONTEXT_CODES else None:
-            words, remedy = state
-            return DeviceUnavailable(
-                f"error: no GPU can be used: {words} ({function}: error {code}); {remedy}, or "
-                f"{USE_EMULATOR}"
-            )
-        name, words = self._words("cuGetErrorName", code), self._words("cuGetErrorString", code)
-        text = f"error: {function} failed: {name} ({code}): {words}"
-        for part in (log, explain_failure(code)):
-            text += f"; {part}" if part else ""
-        return DriverError(text, function, code)
-
-    def _words(self, function: str, code: int) -> str:
-        try:
-            _, words = getattr(self._api, function)(self._api.CUresult(code))
-        except ValueError:  # a driver that is newer than cuda-bindings
-            words = None
-        return words.decode() if words else "unknown"
 
     # --- devices ----------------------------------------------------------------------------------
 
@@ -164,7 +101,10 @@ class Driver:
         Return what ``leave`` restores: 0 if it was current, or none was; then it stays.
         """
         wanted = self._contexts.get(device) or self._retain(device)
-        code, found = self._current()
+        try:
+            code, found = self._current()
+        except ValueError as error:
+            raise self._unknown("cuCtxGetCurrent", error) from error
         if code:
             raise self._failure("cuCtxGetCurrent", int(code))
         before = int(found)
@@ -198,7 +138,7 @@ class Driver:
 
         def load() -> int:
             values = [log, _LOG_BYTES]
-            code, module = self._api.cuModuleLoadDataEx(text, len(names), names, values)
+            code, module = self._ask("cuModuleLoadDataEx", text, len(names), names, values)
             if code:
                 words = log.partition(b"\0")[0].decode("utf-8", "replace").strip()
                 raise self._failure("cuModuleLoadDataEx", int(code), words)
@@ -228,7 +168,7 @@ class Driver:
             return None
         sizes: list[int] = []
         while True:
-            code, _, size = self._api.cuFuncGetParamInfo(function, len(sizes))
+            code, _, size = self._ask("cuFuncGetParamInfo", function, len(sizes))
             if int(code) == 1:  # behind the last one
                 return tuple(sizes)
             if code:
@@ -353,7 +293,7 @@ class Driver:
     def pointer_device(self, address: int) -> int:
         """Return the GPU whose memory an address is in; ``HOST`` if the driver does not know it."""
         attribute = self._api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-        code, device = self._api.cuPointerGetAttribute(attribute, address)
+        code, device = self._ask("cuPointerGetAttribute", attribute, address)
         if int(code) == 1:
             return HOST
         if code:
@@ -396,14 +336,20 @@ class Driver:
 
     def stream_id(self, stream: int) -> int:
         """Return a number that no other stream of this process has, nor had."""
-        code, number = self._stream_id(stream)
+        try:
+            code, number = self._stream_id(stream)
+        except ValueError as error:
+            raise self._unknown("cuStreamGetId", error) from error
         if code:
             raise self._failure("cuStreamGetId", int(code))
         return int(number)
 
     def is_capturing(self, stream: int) -> bool:
         """Return whether work on a stream becomes part of a graph."""
-        code, status = self._is_capturing(stream)
+        try:
+            code, status = self._is_capturing(stream)
+        except ValueError as error:
+            raise self._unknown("cuStreamIsCapturing", error) from error
         if code:
             raise self._failure("cuStreamIsCapturing", int(code))
         return bool(status)
@@ -424,11 +370,12 @@ class Driver:
         try:
             made = make()
         finally:
-            code, _ = self._api.cuThreadExchangeStreamCaptureMode(before)
-            if code and made:
-                self._call(undo, made)
-        if code:
-            raise self._failure("cuThreadExchangeStreamCaptureMode", int(code))
+            try:
+                self._call("cuThreadExchangeStreamCaptureMode", before)
+            except Error:
+                if made:
+                    self._call(undo, made)
+                raise
         return made
 
     # --- events -----------------------------------------------------------------------------------
@@ -490,15 +437,9 @@ class Launch:
         if stream != self._stream:
             self._config.hStream = stream
             self._stream = stream
-        code = self._launch(self._config, self._function, self._parameters, 0)[0]
+        try:
+            code = self._launch(self._config, self._function, self._parameters, 0)[0]
+        except ValueError as error:
+            raise self._driver._unknown("cuLaunchKernelEx", error) from error
         if code:
             raise self._driver._failure("cuLaunchKernelEx", int(code))
-
-
-def _import_bindings() -> Any:
-    try:
-        return importlib.import_module("cuda.bindings.driver")
-    except ImportError as error:
-        raise DeviceUnavailable(
-            f"error: cuda-bindings cannot be loaded: {error}; {INSTALL_BINDINGS}, or {USE_EMULATOR}"
-        ) from error
