@@ -48,9 +48,11 @@ def HoistAllocsPass : Pass<"workgroup-hoist-allocs"> {
     on recursion; on a buffer that outlives the iteration of a loop that allocates it,
     since its activations cannot share one buffer.
 
-    With `insert-barriers`, a `gpu.barrier` is put where a loop allocates, so that
-    no thread fills the buffer while another still reads the last iteration's values;
-    it fails where threads do not get there together.
+    With `insert-barriers`, a `gpu.barrier` is put where a loop allocates, or where
+    all threads were last together in that iteration, so that no thread fills the
+    buffer while another still reads the last iteration's values. Threads that
+    iterate on their own are nowhere together: if each keeps to bytes of its own that
+    is right, and an error if two may touch the same byte.
 
     With `from-spaces`, memrefs whose memory space is a number of another system
     are respelled first: `from-spaces=1:workgroup,2:private` where 1 is the memory

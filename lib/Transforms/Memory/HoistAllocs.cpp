@@ -16,7 +16,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Memory/BufferLiveness.h"
 #include "BufferEscape.h"
+#include "BufferMeetings.h"
 #include "Support/Remarks.h"
 #include "Transforms/Utils/BufferAlignment.h"
 #include "Transforms/Utils/BufferTypes.h"
@@ -197,32 +199,90 @@ static void hoist(const HoistedAlloc &alloc, RewriterBase &rewriter,
   rewriter.eraseOp(op);
 }
 
-/// Puts a barrier where each repeated allocation stood: the last iteration's
-/// readers have to be done before the buffer is filled again.
+namespace {
+
+/// Finds where barriers keep apart what iterations do with one buffer: the last
+/// one's readers have to be done before it is filled again.
+class IterationBarriers {
+public:
+  explicit IterationBarriers(Operation *root) : uniformity(root) {}
+
+  /// The operation before which `alloc` needs a barrier; null if it needs none.
+  /// Fails, and says why, if it needs one where none can stand.
+  FailureOr<Operation *> find(const HoistedAlloc &alloc);
+
+private:
+  Operation *findPointBefore(const HoistedAlloc &alloc);
+  std::optional<BufferMeeting> findMeeting(const HoistedAlloc &alloc);
+
+  UniformityAnalysis uniformity;
+  /// Of the kernels with allocations in divergent code.
+  DenseMap<Operation *, std::unique_ptr<BufferLiveness>> liveness;
+  DenseMap<Operation *, std::unique_ptr<BufferMeetings>> meetings;
+};
+
+} // namespace
+
+/// The operation before which all threads of the block are together before they
+/// get to `alloc` in the same iteration; null if there is none.
+Operation *IterationBarriers::findPointBefore(const HoistedAlloc &alloc) {
+  std::unique_ptr<BufferLiveness> &ofScope = liveness[alloc.scope];
+  if (!ofScope)
+    ofScope = std::make_unique<BufferLiveness>(alloc.scope, &uniformity);
+  BufferUses uses;
+  uses.ops.insert(alloc.op);
+  BufferLife life = ofScope->getLife(uses, alloc.op);
+  return ofScope->isWithinIteration(life, alloc.op) ? life.begin : nullptr;
+}
+
+std::optional<BufferMeeting>
+IterationBarriers::findMeeting(const HoistedAlloc &alloc) {
+  std::unique_ptr<BufferMeetings> &ofScope = meetings[alloc.scope];
+  if (!ofScope)
+    ofScope = std::make_unique<BufferMeetings>(alloc.scope);
+  return ofScope->find(alloc.op->getResult(0));
+}
+
+FailureOr<Operation *> IterationBarriers::find(const HoistedAlloc &alloc) {
+  std::optional<Divergence> why = uniformity.getDivergence(alloc.op);
+  if (!why)
+    return alloc.op->getNextNode();
+  if (Operation *before = findPointBefore(alloc))
+    return before;
+  std::optional<BufferMeeting> meeting;
+  if (isKernel(alloc.scope)) {
+    meeting = findMeeting(alloc);
+    if (!meeting)
+      return nullptr;
+  }
+  InFlightDiagnostic error = alloc.op->emitOpError(
+      "cannot synchronize the uses of this workgroup buffer in consecutive "
+      "iterations: not all threads of the block get here together; allocate it "
+      "outside of the divergent code and place the barriers by hand");
+  why->explain(error);
+  if (meeting)
+    meeting->explain(error);
+  return error;
+}
+
+/// Puts the barriers that repeated allocations need.
 static LogicalResult insertBarriers(ArrayRef<HoistedAlloc> allocs,
                                     Operation *root, RewriterBase &rewriter) {
-  UniformityAnalysis uniformity(root);
+  IterationBarriers barriers(root);
+  SmallVector<std::pair<Operation *, Operation *>> found;
   for (const HoistedAlloc &alloc : allocs) {
     if (!alloc.isRepeated || getBlockShape(alloc.scope).isSingleThread())
       continue;
-    if (std::optional<Divergence> why = uniformity.getDivergence(alloc.op)) {
-      InFlightDiagnostic error = alloc.op->emitOpError(
-          "cannot synchronize the uses of this workgroup buffer in consecutive "
-          "iterations: not all threads of the block get here together; "
-          "allocate it "
-          "outside of the divergent code and place the barriers by hand");
-      why->explain(error);
-      return error;
-    }
+    FailureOr<Operation *> before = barriers.find(alloc);
+    if (failed(before))
+      return failure();
+    if (*before)
+      found.emplace_back(alloc.op, *before);
   }
-  for (const HoistedAlloc &alloc : allocs) {
-    if (!alloc.isRepeated || getBlockShape(alloc.scope).isSingleThread())
-      continue;
-    Operation *after = alloc.op->getNextNode();
-    if (insertBarrierBefore(rewriter, after))
-      recordRemark(RemarkId::HoistAllocs_InsertedBarrier, alloc.op)
+  for (auto [op, before] : found)
+    if (insertBarrierBefore(rewriter, before))
+      recordRemark(RemarkId::HoistAllocs_InsertedBarrier, op)
           << "barrier before the buffer is used again";
-  }
   return success();
 }
 

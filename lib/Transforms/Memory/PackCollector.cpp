@@ -175,6 +175,15 @@ bool PackCollector::canBeRefilled(Operation *allocation) {
          !findEscape(allocation, dominance);
 }
 
+/// Two accesses by which threads meet in a buffer that `kernel` allocates.
+std::optional<BufferMeeting>
+PackCollector::findMeeting(Operation *allocation, const PackedKernel &kernel) {
+  std::unique_ptr<BufferMeetings> &ofKernel = meetings[kernel.kernel];
+  if (!ofKernel)
+    ofKernel = std::make_unique<BufferMeetings>(kernel.kernel);
+  return ofKernel->find(allocation->getResult(0));
+}
+
 /// `buffer` as a member of `kernel`, or nothing if it cannot be one.
 std::optional<PackedBuffer>
 PackCollector::makeMember(const KernelBuffer &buffer, PackedKernel &kernel,
@@ -199,9 +208,13 @@ PackCollector::makeMember(const KernelBuffer &buffer, PackedKernel &kernel,
     return std::nullopt;
   if (!isElsewhere && liveness.isWithinIteration(member.life, allocation))
     return member;
-  bool isUniform = !uniformity || uniformity->isUniformPoint(allocation);
-  if (!isUniform || !canBeRefilled(allocation))
+  if (!canBeRefilled(allocation))
     return std::nullopt;
+  if (uniformity && !uniformity->isUniformPoint(allocation)) {
+    // Threads iterate on their own, around a life that they begin together.
+    bool isOfThreads = !isElsewhere && !findMeeting(allocation, kernel);
+    return isOfThreads ? std::optional(std::move(member)) : std::nullopt;
+  }
   member.life = liveness.getLife(uses, /*allocation=*/nullptr);
   member.refill = allocation;
   return member;

@@ -16,6 +16,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKCOLLECTOR_H
 #define WORKGROUP_LIB_TRANSFORMS_MEMORY_PACKCOLLECTOR_H
 
+#include "BufferMeetings.h"
 #include "PackedKernel.h"
 #include "workgroup/Support/Kernel.h"
 
@@ -51,6 +52,8 @@ private:
   bool isMember(KernelBuffer &buffer, const PackedKernel &kernel);
   bool isOwnGlobal(KernelBuffer &buffer, const PackedKernel &kernel);
   bool canBeRefilled(Operation *allocation);
+  std::optional<BufferMeeting> findMeeting(Operation *allocation,
+                                           const PackedKernel &kernel);
   std::optional<PackedBuffer> makeMember(const KernelBuffer &buffer,
                                          PackedKernel &kernel,
                                          const CallSites &sites,
@@ -68,6 +71,8 @@ private:
   /// The number of `memref.get_global`s of each global in all of the module.
   DenseMap<Operation *, unsigned> numGets;
   std::optional<DenseSet<Operation *>> recursive;
+  /// Of the kernels with allocations in divergent code.
+  DenseMap<Operation *, std::unique_ptr<BufferMeetings>> meetings;
   /// The functions of each `gpu.module` that are only called.
   DenseMap<Operation *, DenseSet<Operation *>> onlyCalled;
 };

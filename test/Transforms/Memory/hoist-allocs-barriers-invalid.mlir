@@ -11,8 +11,11 @@ gpu.module @kernels {
     scf.for %i = %c0 to %x step %c1 {
       // expected-error @+1 {{'memref.alloc' op cannot synchronize the uses of this workgroup buffer in consecutive iterations: not all threads of the block get here together; allocate it outside of the divergent code and place the barriers by hand}}
       %buffer = memref.alloc() : memref<64xf32, 3>
-      %value = memref.load %buffer[%i] : memref<64xf32, 3>
-      memref.store %value, %a[%i] : memref<64xf32>
+      %value = memref.load %a[%i] : memref<64xf32>
+      memref.store %value, %buffer[%x] : memref<64xf32, 3>
+      // expected-note @+1 {{'memref.load' of one thread touches what another one touches by 'memref.store'}}
+      %other = memref.load %buffer[%i] : memref<64xf32, 3>
+      memref.store %other, %a[%i] : memref<64xf32>
     }
     gpu.return
   }
@@ -20,22 +23,21 @@ gpu.module @kernels {
 
 // -----
 
-// A divergent branch in a uniform loop.
+// Who touches what is not known.
 gpu.module @kernels {
-  gpu.func @divergent_branch(%a: memref<64xf32>, %n: index) kernel {
+  gpu.func @unknown(%a: memref<64xindex>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     // expected-note @+1 {{because this value may differ between them}}
-    %lane = gpu.lane_id
-    %first = arith.cmpi eq, %lane, %c0 : index
-    scf.for %i = %c0 to %n step %c1 {
-      // expected-note @+1 {{threads of one block part here}}
-      scf.if %first {
-        // expected-error @+1 {{cannot synchronize the uses of this workgroup buffer}}
-        %buffer = memref.alloc() : memref<64xf32, 3>
-        %value = memref.load %buffer[%i] : memref<64xf32, 3>
-        memref.store %value, %a[%i] : memref<64xf32>
-      }
+    %x = gpu.thread_id x
+    // expected-note @+1 {{threads of one block part here}}
+    scf.for %i = %c0 to %x step %c1 {
+      // expected-error @+1 {{cannot synchronize the uses of this workgroup buffer}}
+      %buffer = memref.alloc() : memref<64xindex, 3>
+      %j = memref.load %a[%i] : memref<64xindex>
+      // expected-note @+1 {{'memref.store' of one thread touches what another one touches by 'memref.store', as far as is known: }}
+      memref.store %i, %buffer[%j] : memref<64xindex, 3>
+      memref.store %j, %a[%x] : memref<64xindex>
     }
     gpu.return
   }

@@ -191,4 +191,54 @@ gpu.module @kernels {
     memref.store %sum, %a[%i] : memref<64xf32>
     gpu.return
   }
+
+  // Threads that go their own ways in each iteration are together before that.
+  // CHECK-LABEL: gpu.func @divergent_branch
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      scf.if
+  // CHECK-NOT:       gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @divergent_branch(%a: memref<64xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %lane = gpu.lane_id
+    %first = arith.cmpi eq, %lane, %c0 : index
+    scf.for %i = %c0 to %n step %c1 {
+      scf.if %first {
+        // expected-remark @+2 {{InsertedBarrier}}
+        // expected-remark @+1 {{Hoisted}}
+        %buffer = memref.alloc() : memref<64xf32, 3>
+        %value = memref.load %a[%i] : memref<64xf32>
+        memref.store %value, %buffer[%i] : memref<64xf32, 3>
+      }
+    }
+    gpu.return
+  }
+
+  // Threads that iterate on their own are nowhere together, and need not be: each keeps to
+  // bytes of its own.
+  // CHECK-LABEL: gpu.func @divergent_loop
+  // CHECK-SAME:    workgroup(%{{.+}} : memref<4x64xf32,
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @divergent_loop(%a: memref<64xf32>, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %x = gpu.thread_id x
+    scf.for %j = %c0 to %n step %c1 {
+      scf.for %i = %c0 to %x step %c1 {
+        // expected-remark @+1 {{Hoisted}}
+        %buffer = memref.alloc() : memref<4x64xf32, 3>
+        %value = memref.load %a[%x] : memref<64xf32>
+        %row = arith.remui %i, %c4 : index
+        memref.store %value, %buffer[%row, %x] : memref<4x64xf32, 3>
+        %other = memref.load %buffer[%row, %x] : memref<4x64xf32, 3>
+        memref.store %other, %a[%x] : memref<64xf32>
+      }
+    }
+    gpu.return
+  }
 }

@@ -333,6 +333,31 @@ gpu.module @branches {
     gpu.return
   }
 
+  // Threads that iterate on their own, each in bytes of its own, begin their buffer's life
+  // together, and end it behind the last of them.
+  // CHECK-LABEL: gpu.func @climbs_out_of_loop(
+  // CHECK-SAME:    workgroup(%{{.+}} : memref<256xi8
+  // CHECK:         memref.store
+  // CHECK:         scf.for
+  // CHECK-NEXT:      gpu.barrier
+  // CHECK-NEXT:      scf.for
+  // CHECK-NOT:         gpu.barrier
+  // CHECK:         gpu.return
+  gpu.func @climbs_out_of_loop(%v: f32, %n: index) workgroup(%a: memref<64xf32, 3>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %i = gpu.thread_id x
+    memref.store %v, %a[%i] : memref<64xf32, 3>
+    scf.for %k = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %i step %c1 {
+        %b = memref.alloc() : memref<64xf32, 3>
+        memref.store %v, %b[%i] : memref<64xf32, 3>
+      }
+    }
+    gpu.return
+  }
+
   // A barrier in one branch region separates nothing; one in each path there would
   // not be seen either.
   // CHECK-LABEL: gpu.func @barrier_in_arm(

@@ -126,6 +126,9 @@ gpu.module @kernels {
         // expected-error @+1 {{cannot synchronize the uses of this workgroup buffer in consecutive iterations}}
         %buffer = memref.alloc() : memref<64xf32, 3>
         memref.store %v, %buffer[%thread] : memref<64xf32, 3>
+        // expected-note @+1 {{'memref.load' of one thread touches what another one touches by 'memref.store'}}
+        %other = memref.load %buffer[%j] : memref<64xf32, 3>
+        memref.store %other, %a[%thread] : memref<64xf32, 3>
       }
     }
     memref.store %v, %b[%i] : memref<64xf32, 3>

@@ -269,20 +269,15 @@ class Generator:
         self.chance.shuffle(ready)
         own, read = ready[::2], ready[1::2]
         if self.flip(0.3):
-            return [Loop("divergent", 2, self.private_steps(own, read, in_loop=True))]
-        then = self.private_steps(own, read, in_loop=scope.in_loop)
-        other = self.private_steps(own, read, in_loop=scope.in_loop)
+            return [Loop("divergent", 2, self.private_steps(own, read))]
+        then, other = self.private_steps(own, read), self.private_steps(own, read)
         return [Branch("scf", Condition("thread", self.chance.randint(0, 1)), then, other)]
 
-    def private_steps(self, own: list[str], read: list[str], *, in_loop: bool) -> tuple[Step, ...]:
+    def private_steps(self, own: list[str], read: list[str]) -> tuple[Step, ...]:
         """Return steps of single threads: with buffers of their own, or two sorts of others."""
         steps: list[Step] = []
         if self.flip(0.6):
             buffer = self.buffer()
-            if in_loop and buffer.place == "alloc" and self.flip(0.7):
-                # Hoisting refuses what it would have to separate by a barrier there.
-                buffer = replace(buffer, place="attribution", strides=None, extent=None)
-                self.buffers[buffer.name] = replace(buffer, alignment=0)
             steps += [Alloc(buffer.name)] if buffer.place == "alloc" else []
             steps += [Touch(what, buffer.name, self.salt()) for what in ("write", "own", "own")]
         if own and self.flip():

@@ -26,6 +26,7 @@ def test_random_kernels(first: int) -> None:
     report = "\n".join(f"seed {seed}: {problem}" for seed, problem in problems.items())
     assert not problems, report
     assert counts.shared > CHUNK // 2
+    assert counts.rejected == 0
     assert np.median(counts.ratios) <= fuzz_packing.GOOD
 
 
