@@ -177,13 +177,25 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
     if isinstance(value, list):
         items = enumerate(value)
     for key, part in items:
-        yield from _places(part, (*place, key))
+        if key != "loc":  # where messages point
+            yield from _places(part, (*place, key))
 
 
 def _get(value: Any, place: tuple[Any, ...]) -> Any:
     for key in place:
         value = value[key]
     return value
+
+
+def _tweak(value: Any, chance: random.Random) -> Any:
+    """Return another number, or another value of a plan: what may well be accepted."""
+    if type(value) is int:
+        return chance.choice(
+            (0, 1, 2, 3, 7, -1, value + 1, value - 1, 2 * value, 1 << 33, -(1 << 62))
+        )
+    if type(value) is str and value.startswith("%"):
+        return chance.choice((f"%{chance.randrange(40)}", 0, 1, 3, -2, 1 << 40))
+    return copy.deepcopy(chance.choice(_JUNK))
 
 
 def change_document(document: Any, chance: random.Random) -> Any:
@@ -196,8 +208,10 @@ def change_document(document: Any, chance: random.Random) -> Any:
         # Of the same document: what is there is likely to be right elsewhere.
         other = copy.deepcopy(_get(document, chance.choice(places)))
         kind = chance.random()
-        if kind < 0.35:
+        if kind < 0.2:
             parent[key] = copy.deepcopy(chance.choice(_JUNK))
+        elif kind < 0.5:
+            parent[key] = _tweak(parent[key], chance)
         elif kind < 0.65:
             parent[key] = other
         elif kind < 0.8:
@@ -207,6 +221,25 @@ def change_document(document: Any, chance: random.Random) -> Any:
         else:
             parent[chance.choice(["zz", "loc", "body", "unsigned", "cluster", "x-note"])] = other
     return document
+
+
+def change_values(document: Any, chance: random.Random) -> Any:
+    """Return a plan of which only numbers, and values that steps take, are others."""
+    document = copy.deepcopy(document)
+    places = [
+        place
+        for place in _places(document["functions"])
+        if not {"results", "arguments"} & {*place[-2:]}
+        and _is_value(_get(document["functions"], place))
+    ]
+    for place in chance.sample(places, chance.choice((1, 2, 4))):
+        parent = _get(document["functions"], place[:-1])
+        parent[place[-1]] = _tweak(parent[place[-1]], chance)
+    return document
+
+
+def _is_value(value: Any) -> bool:
+    return type(value) is int or (type(value) is str and value.startswith("%"))
 
 
 def seal(files: Mapping[str, bytes]) -> bytes:
@@ -227,6 +260,12 @@ def _change_json(files: Mapping[str, bytes], suffix: str, chance: random.Random)
     if suffix == "manifest.json":
         return pack({**files, name: content})
     return seal({**files, name: content})
+
+
+def _change_values(files: Mapping[str, bytes], chance: random.Random) -> bytes:
+    name = next(name for name in files if name.endswith("plan.json"))
+    changed = change_values(json.loads(files[name]), chance)
+    return seal({**files, name: json.dumps(changed).encode()})
 
 
 def _change_code(files: Mapping[str, bytes], chance: random.Random) -> bytes:
@@ -296,6 +335,7 @@ KINDS: Mapping[str, Callable[[bytes, Mapping[str, bytes], random.Random], bytes]
     "code": lambda _, files, chance: _change_code(files, chance),
     "kernels": lambda _, files, chance: _change_json(files, "kernels.json", chance),
     "plan": lambda _, files, chance: _change_json(files, "plan.json", chance),
+    "values": lambda _, files, chance: _change_values(files, chance),
 }
 UNSEALED = ("bits", "cuts", "archive")
 """The ways that change no checksum: what is accepted has to be what was saved."""
@@ -354,7 +394,7 @@ class Fuzzer:
     def check(self, seed: int) -> str:
         """Damage the bundle as a seed tells; return what is wrong with what comes of it."""
         chance = random.Random(seed)
-        kind = chance.choices(list(KINDS), (1, 1, 1, 1, 1, 2, 4))[0]
+        kind = chance.choices(list(KINDS), (1, 1, 1, 1, 1, 2, 3, 4))[0]
         self._path.write_bytes(damage(self._data, self._files, kind, chance))
         before = sorted(self._path.parent.iterdir())
         try:
