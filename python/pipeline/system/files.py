@@ -172,6 +172,8 @@ def _replace_file(name: str, data: bytes, mode: int | None) -> None:
             stream.flush()
             os.fsync(stream.fileno())
             os.fchmod(stream.fileno(), permissions)
+            if is_nameless and mode is None and _give_name(stream.fileno(), name):
+                return
             if is_nameless:
                 _give_name(stream.fileno(), temporary)
         os.replace(temporary, name)
@@ -192,13 +194,17 @@ def _open_nameless(folder: str) -> int | None:
         return None  # said again, and why, where a file with a name is opened
 
 
-def _give_name(handle: int, name: str) -> None:
+def _give_name(handle: int, name: str) -> bool:
+    """Tell whether an open file has got a name, which no other file has."""
     # With a folder that it is in, the link is to the file, and not to what leads to it.
     folder = os.open("/proc/self/fd", os.O_RDONLY)
     try:
         os.link(str(handle), name, src_dir_fd=folder)
+    except FileExistsError:
+        return False
     finally:
         os.close(folder)
+    return True
 
 
 def _umask() -> int:

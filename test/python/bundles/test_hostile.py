@@ -16,6 +16,7 @@ import pytest
 
 import pipeline
 from fuzzing.bundle import KINDS, Counts, Fuzzer, make_bundle, seal
+from pipeline.bundles import archive
 from pipeline.bundles.archive import pack, unpack
 
 
@@ -113,6 +114,27 @@ def test_bomb_that_does_not(files: dict[str, bytes], refuse: Refuse) -> None:
     assert refuse(bytes(data)).startswith(
         "it is no archive, or damaged: Bad CRC-32 for file 'zeros'"
     )
+
+
+def test_file_that_is_shorter_than_it_says(files: dict[str, bytes], refuse: Refuse) -> None:
+    data = bytearray(zip_of(*files.items(), ("short", b"12345")))
+    at = data.rfind(b"PK\1\2")
+    struct.pack_into("<I", data, at + 24, 10)
+    assert refuse(bytes(data)) == '"short" is not as long as it says'
+
+
+def test_folder_that_is_too_large(
+    files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sm_80").mkdir()
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert pipeline.load(tmp_path).kernels
+    for name, most in (("MOST_FILES", 4), ("MOST_BYTES", 1000)):
+        with monkeypatch.context() as patch:
+            patch.setattr(archive, name, most)
+            with pytest.raises(pipeline.BundleError, match="it holds more than "):
+                pipeline.load(tmp_path)
 
 
 def test_too_many_files(files: dict[str, bytes], refuse: Refuse) -> None:
@@ -216,6 +238,9 @@ def test_files_that_are_missing_or_more(files: dict[str, bytes], refuse: Refuse)
 # --- parts that do not belong together ------------------------------------------------------------
 
 
+PART = {"kind": "pointer", "argument": 0, "dim": 0}
+
+
 def change(files: dict[str, bytes], name: str, old: str, new: str) -> bytes:
     text = files[f"sm_80/{name}"].decode()
     assert old in text
@@ -237,6 +262,7 @@ def change(files: dict[str, bytes], name: str, old: str, new: str) -> bytes:
             'kernel: is "sub_kernel", but there is no code',
         ),
         ("plan.json", '"name":"main"', '"name":"other"', 'has another function "main"'),
+        ("plan.json", '"memref<4x6xf32>"', '"memref<4x?xf32>"', 'has another function "main"'),
         ("kernels.json", '"name": "main"', '"name": "other"', 'has another function "other"'),
         (
             "kernels.json",
@@ -261,6 +287,40 @@ def test_parts(
 ) -> None:
     message = refuse(change(files, name, old, new))
     assert words in message
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("entries 0 written", [True], "entries[0].written: has not as many as arguments"),
+        ("kernels 0 parameters 0 parts 0", PART | {"dim": 1}, ""),
+        ("kernels 0 parameters 0 parts 0 kind", "extent", ""),
+        ("kernels 0 parameters 0 parts 0", PART | {"kind": "extent", "dim": 1}, "is the extent of"),
+        ("kernels 0 parameters 0 parts", [PART, PART | {"kind": "extent"}], "is a count and some"),
+        ("kernels 0 parameters 0 parts", [], "parts: is a list of 0, but must be a list of 1"),
+        ("kernels 0 arguments 0 strides", [1, 1], "has 2 strides, but 1 extents"),
+        ("kernels 0 arguments 0 shape", [-1], "shape[0]: is -1, but must be a whole number"),
+        ("kernels 0 known_block", [1, 1], "known_block: is a list of 2, but must be a list of 3"),
+    ],
+)
+def test_kernels(
+    path: str, value: Any, words: str, files: dict[str, bytes], tmp_path: Path
+) -> None:
+    document = json.loads(files["sm_80/kernels.json"])
+    *keys, last = [int(key) if key.isdigit() else key for key in path.split()]
+    parent = document
+    for key in keys:
+        parent = parent[key]
+    parent[last] = value
+    content = json.dumps(document).encode()
+    (tmp_path / "b").write_bytes(seal({**files, "sm_80/kernels.json": content}))
+    if not words:
+        assert pipeline.load(tmp_path / "b")
+        return
+    with pytest.raises(pipeline.BundleError) as caught:
+        pipeline.load(tmp_path / "b")
+    assert f"{tmp_path / 'b'}: error: sm_80/kernels.json: " in str(caught.value)
+    assert words in str(caught.value)
 
 
 def test_plans_name_the_place(files: dict[str, bytes], refuse: Refuse) -> None:

@@ -238,6 +238,7 @@ WRONG = [
         ...,
         'steps[13].op: is "memref.dealloc", but the last step must be func.return',
     ),
+    ("functions.1.body.steps.0.from", "f64", 'from: is "f64", but its result is of another type'),
     (
         "functions.1.body.steps.0.args.1",
         ["bits", "i8", 1],
@@ -323,6 +324,61 @@ def test_memory_that_a_loop_frees() -> None:
     text["functions"][0]["body"]["steps"][2]["body"]["steps"].insert(0, free)
     with pytest.raises(pipeline.PlanError, match=r"steps\[2\].body: frees what is made before"):
         Plan.parse(json.dumps(text))
+
+
+def test_memory_that_a_branch_frees() -> None:
+    """Behind it, it is not there, whichever branch was taken."""
+    plan = json.loads(json.dumps(PLAN))
+    branches = plan["functions"][0]["body"]["steps"][4]
+    free = step("memref.dealloc", [], source="%4")
+    for name in ("then", "else"):
+        branches[name]["steps"].insert(0, free)
+    with pytest.raises(pipeline.PlanError, match=r"steps\[11\].args\[0\]: is %4, which is not the"):
+        Plan.parse(json.dumps(plan))
+    branches["else"]["steps"].pop(0)
+    with pytest.raises(pipeline.PlanError, match=r"steps\[11\].args\[0\]: is %4, which is not the"):
+        Plan.parse(json.dumps(plan))
+
+
+READ = {"source": "%4", "indices": [0, "%3"], "shape": [4], "padding": ["bits", "f32", 0]}
+AGAIN = {"source": "%4", "offsets": [0], "sizes": [1], "strides": []}
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ([step("vector.transfer_read", [30], **READ)], ""),
+        ([step("vector.transfer_read", [30], **READ | {"shape": [2, 2, 2]})], "than what is read"),
+        ([step("vector.transfer_read", [30], **READ | {"shape": [1 << 20, 2]})], "than any vector"),
+        ([step("vector.transfer_read", [30], **READ | {"padding": 0})], "padding: is an integer"),
+        ([step("print", [], source="%4")], ""),
+        ([step("print", [], value="%2", end="\n")], ""),
+        ([step("print", [], value="%2")], 'has no field "end"'),
+        ([step("print", [], value="%4", end="")], "prints memory of f32 with 2 dimensions, which"),
+        (
+            [
+                step("memref.alloc", [30], dtype="complex<f32>", shape=[2]),
+                step("print", [], source="%30"),
+            ],
+            "prints a number of type complex<f32>, which has no text",
+        ),
+        ([step("memref.collapse_shape", [30], source="%4", groups=[[0, 1]])], ""),
+        ([step("memref.collapse_shape", [30], source="%4", groups=[[1], [0]])], "each of 2 dim"),
+        ([step("memref.reinterpret_cast", [30], **AGAIN)], "strides: has 0, but must have 1"),
+        ([step("memref.copy", [], source="%12", target="%4")], "target: is memory of f32 with 2"),
+        ([step("gpu.memset", [], target="%4", value=0)], "value: is an integer, but must be"),
+        ([step("memref.store", [], target="%4", indices=[0], value="%2")], "indices: has 1, but"),
+    ],
+)
+def test_other_steps(steps: list[dict[str, Any]], words: str) -> None:
+    plan = json.loads(json.dumps(PLAN))
+    plan["functions"][0]["body"]["steps"][6:6] = steps
+    if not words:
+        assert Plan.parse(json.dumps(plan))
+        return
+    with pytest.raises(pipeline.PlanError) as caught:
+        Plan.parse(json.dumps(plan))
+    assert words in str(caught.value)
 
 
 def test_steps_of_numbers_are_all_known() -> None:
