@@ -449,16 +449,6 @@ class Module:
         """The machine code that is there, by chip: of a bundle, or made since by ``cubin``."""
         return self._assembly.images
 
-    def for_device(self, capability: tuple[int, int]) -> Module:
-        """Return the variant that runs best on a GPU, of the bundle that this was loaded from.
-
-        capability: of the GPU, major and minor. It is this module if there is no better one.
-        """
-        from ..runtime.cuda.variants import choose_variant
-
-        chip = choose_variant(self.variants, capability)
-        return self if chip is None else self.variants[chip]
-
     def save(
         self,
         path: str | Path,
