@@ -125,6 +125,28 @@ def test_results_are_tensors(gpu: StandIn, torch: Torch, matmul: pipeline.Module
         np.testing.assert_allclose(result.host, expected(*given), rtol=1e-5)
 
 
+def test_results_on_another_stream(gpu: StandIn, torch: Torch, matmul: pipeline.Module) -> None:
+    """PyTorch may make them of memory that its own stream still uses, and has to know of ours."""
+    gpu.reset("lazy=1")
+    EmulatedLaunches(gpu, matmul)
+    driver = Driver.get()
+    torch.stream = driver.create_stream(0)
+    driver.enter(0)
+    stream, freed = driver.create_stream(0), torch.put(matrices()[2])
+    tensors = [torch.put(array) for array in matrices()]
+    matmul.run(*tensors, stream=stream)
+    driver.fill(freed.data_ptr(), b"\x01", 16, torch.stream)
+    torch.empty = lambda *_, **__: freed  # type: ignore[method-assign]
+    gpu.calls()
+    result = matmul.run(*tensors, stream=stream)
+    calls = [call.split(" ")[0] for call in gpu.calls()]
+    assert calls[:4] == ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy"]
+    driver.synchronize(stream)
+    assert result is freed
+    np.testing.assert_allclose(result.host, expected(*matrices()), rtol=1e-5)
+    assert result.streams == [(stream, 0)]
+
+
 TEXT = """func.func @main({arguments}){results} {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -12,7 +12,7 @@ from ..arrays import ArrayView, count
 from ..host_arrays import as_numpy, empty, hand_over, write_back
 from .arena import ALIGNMENT
 from .results import Library, Part, library_like, no_library
-from .streams import keep_until_done
+from .streams import current_stream, keep_until_done
 from .versions import bump_version
 
 if TYPE_CHECKING:
@@ -89,10 +89,18 @@ class DeviceCall:
 
         def make_here(shape: tuple[int, ...], element_type: str) -> tuple[Any, int]:
             array, address = make(shape, element_type)
+            if not self._results:
+                self._follow(arrays[0].library)
             self._results.append(arrays[0]._replace(owner=array))
             return array, address
 
         return Library(make_here, cut)
+
+    def _follow(self, library: str) -> None:
+        """Wait for what a library does on its stream: what it makes may be of memory used there."""
+        driver = self._backend.driver
+        if not self.is_current_stream and not driver.is_capturing(self.stream):
+            self._backend.wait_for(current_stream(library, self.device), self.stream)
 
     @property
     def _arrays(self) -> list[ArrayView]:
