@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -35,17 +36,19 @@ _MAX_GUARDS = 8
 _Variant = TypeVar("_Variant")
 
 
-def runs_on_gpu(backend: str, values: Sequence[Any], stream: Any, options: Options) -> bool:
+def runs_on_gpu(
+    backend: str, values: Sequence[Any], stream: Any, options: Options | None = None
+) -> bool:
     """Return whether a call runs on a GPU: where its arrays are, if nothing else is said.
 
-    Raises UsageError for what there is not, or not together.
+    `options` are those of the emulator, if there are any. Raises UsageError for what there is not,
+    or not together.
     """
     from ..runtime.arrays import is_on_gpu
-    from ..runtime.emulator import Options
 
     if backend not in ("auto", "emulator", "cuda"):
         raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
-    is_plain = options == Options()
+    is_plain = options is None or options == _no_options()
     if backend == "cuda" and not is_plain:
         raise UsageError(
             "error: backend 'cuda' has no checks, orders, seeds, limits or statistics: run with "
@@ -57,6 +60,13 @@ def runs_on_gpu(backend: str, values: Sequence[Any], stream: Any, options: Optio
         return False
     wants_gpu = stream is not None or any(is_on_gpu(value) for value in values)
     return backend == "cuda" or (wants_gpu and is_plain)
+
+
+@functools.cache
+def _no_options() -> Options:
+    from ..runtime.emulator import Options
+
+    return Options()
 
 
 def unpack(results: tuple[Any, ...]) -> Any:
@@ -147,30 +157,31 @@ class GpuCalls:
         stream: Any,
         *,
         needs_distinct_arguments: bool,
+        is_guarded: bool,
     ) -> tuple[tuple[Any, ...], Guard | None]:
-        """Run a host function on checked arguments; return its results and a guard, or None."""
+        """Run a host function on checked arguments; return its results, and None or a guard.
+
+        is_guarded: whether a guard is wanted; not all calls can have one.
+        """
         launcher = self.launcher
         callee = launcher.callee(
             entry.name, entry.written, needs_distinct_arguments=needs_distinct_arguments
         )
-        return callee.call(values, stream)
+        return callee.call(values, stream, is_guarded=is_guarded)
 
     def remember(self, guard: Guard) -> None:
         """Ask a guard first from now on, when the module is called."""
         self.guards = (guard, *self.guards[: _MAX_GUARDS - 1])
 
-    def call_alike(self, values: tuple[Any, ...]) -> Any:
+    def call_alike(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Run a call like one before; return its results, or None if it is like none."""
-        from ..runtime.cuda.guard import MISS
-
         guards = self.guards
-        for number, guard in enumerate(guards):
+        for guard in guards:
             results = guard(values)
-            if results is MISS:
-                continue
-            if number:
-                self.guards = (guard, *guards[:number], *guards[number + 1 :])
-            return results
+            if results is not None:
+                if guard is not guards[0]:
+                    self.guards = (guard, *(other for other in guards if other is not guard))
+                return results
         return None
 
     def launch(

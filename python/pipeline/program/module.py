@@ -320,8 +320,10 @@ class Module:
         if stream is None and self._gpu.guards:
             results = self._gpu.call_alike(arrays)
             if results is not None:
-                return unpack(results)
-        return self.run(*arrays, stream=stream)
+                return unpack(results) if results else None
+        if runs_on_gpu("auto", arrays, stream):
+            return self._run_on_gpu(None, arrays, stream, is_remembered=True)
+        return self.run(*arrays)
 
     def run(
         self,
@@ -360,8 +362,7 @@ class Module:
             workers=workers,
         )
         if runs_on_gpu(backend, arrays, stream, options):
-            chosen = choose_variant(self.variants, self, arrays)
-            return unpack(chosen._run_on_gpu(entry, arrays, stream, self._gpu))
+            return self._run_on_gpu(entry, arrays, stream)
         for kernel in self.kernels.values():
             check_trust(kernel._emulation, backend)
             load_emulator(kernel._emulation)
@@ -371,19 +372,18 @@ class Module:
         return unpack(outcome.results)
 
     def _run_on_gpu(
-        self, entry: str | None, arrays: Sequence[Any], stream: Any, called: GpuCalls
-    ) -> tuple[Any, ...]:
-        chosen = self.entry(entry)
-        values = check_call(chosen, self.plan, self.kernels, arrays, stream)
-        results, guard = self._gpu.call(
-            chosen,
-            values,
-            stream,
-            needs_distinct_arguments=needs_distinct_arguments(self.kernels),
+        self, name: str | None, arrays: Sequence[Any], stream: Any, *, is_remembered: bool = False
+    ) -> Any:
+        module = choose_variant(self.variants, self, arrays)
+        entry = module.entry(name)
+        values = check_call(entry, module.plan, module.kernels, arrays, stream)
+        distinct = needs_distinct_arguments(module.kernels)
+        results, guard = module._gpu.call(
+            entry, values, stream, needs_distinct_arguments=distinct, is_guarded=is_remembered
         )
-        if guard is not None and len(self.entries) == 1:
-            called.remember(guard)
-        return results
+        if guard is not None:
+            self._gpu.remember(guard)
+        return unpack(results)
 
     def load(self, device: int = 0) -> None:
         """Load the code and the constants for a GPU, as the first call there does.

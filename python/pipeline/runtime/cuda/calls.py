@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from ...records.scalars import element_bytes
 from ..arguments import Value
@@ -36,6 +36,8 @@ class Call(Protocol):
     values: list[Value]
     addresses: list[int]
     numbers: list[int]
+    shares_arena: ClassVar[bool]
+    """Whether other calls on the stream may be under way, with which it shares an arena."""
 
     def start(self, program: Program | None) -> int:
         """Have the arguments where the GPU reaches them; return where a program's arena is."""
@@ -54,6 +56,8 @@ def _numbers(values: Sequence[Value]) -> list[int]:
 
 class DeviceCall:
     """A call on arrays of one GPU, which are used in place on the caller's stream."""
+
+    shares_arena: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -121,6 +125,8 @@ class HostCall:
 
     Each lies in the arena with its strides, and where its memory starts is aligned.
     """
+
+    shares_arena: ClassVar[bool] = False
 
     def __init__(self, backend: Backend, values: Sequence[Value], device: int, stream: int) -> None:
         self._backend = backend

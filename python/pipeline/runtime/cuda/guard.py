@@ -15,18 +15,15 @@ from ...records.scalars import integer_limits, packed_float
 from ..arguments import Value
 from ..arrays import bounds_of
 from .results import Part, library_like
-from .streams import current_stream
+from .streams import find_current_stream
 
 if TYPE_CHECKING:
     from .backend import Backend
     from .calls import DeviceCall
     from .program import Program
 
-MISS = object()
-"""What a guard returns for calls that it does not take."""
-
-Guard = Callable[[tuple[Any, ...]], Any]
-"""Takes the arguments of a call; returns its results, or ``MISS`` and has done nothing."""
+Guard = Callable[[tuple[Any, ...]], tuple[Any, ...] | None]
+"""Takes the arguments of a call; returns its results, or None and has done nothing."""
 
 _TORCH = "torch"
 
@@ -176,26 +173,27 @@ def _bind(
     arrays = [(index, value.view) for index, value in enumerate(call.values) if value.view]
     written = [index for index, _ in arrays if rules.written[index]]
     bump = sys.modules[_TORCH].autograd.graph.increment_version
+    stream_of = find_current_stream(_TORCH)
     library = library_like(arrays[0][1]) if program.needs_library else None
 
-    def guard(args: tuple[Any, ...]) -> Any:
+    def guard(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         if len(args) != count:
-            return MISS
+            return None
         numbers = no_numbers
         try:
             addresses = find_addresses(args)
             if addresses is None:
-                return MISS
+                return None
             if scalars:
                 numbers = no_numbers[:]
                 for index, pack in scalars:
                     numbers[index] = pack(args[index])
         except Exception:  # of a tensor that only stands for one, or a number that does not fit
-            return MISS
+            return None
         fresh: dict[int, Any] = {}
         token = enter(device)
         try:
-            stream = current_stream(_TORCH, device)
+            stream = stream_of(device)
             with queueing:
                 if library is not None:
                     fresh = program.make_fresh(addresses, library)

@@ -110,8 +110,10 @@ class Launcher:
             recorder.launch_kernel(kernel, sizes, record_values(made.values))
             functions = self.functions(backend, made.device)
             program = build(recorder, (), backend.driver, functions, {})
-            arena = made.start(program)
+            arena = 0 if made.shares_arena else made.start(program)
             with backend.queueing:
+                if made.shares_arena:
+                    arena = made.start(program)
                 program.queue(made.addresses, made.numbers, arena, made.stream)
             made.finish([value.view is not None for value in values])
 
@@ -160,13 +162,22 @@ class Callee:
         self._shaping = tuple(sorted(scalars_required(function)))
         self._lock = threading.RLock()
 
-    def call(self, values: Sequence[Value], stream: Any) -> tuple[tuple[Any, ...], Guard | None]:
-        """Run on checked arguments; return the results, and a guard for calls alike."""
+    def call(
+        self, values: Sequence[Value], stream: Any, *, is_guarded: bool
+    ) -> tuple[tuple[Any, ...], Guard | None]:
+        """Run on checked arguments; return the results, and a guard for calls alike if wanted."""
         backend = Backend.get()
         with begin(backend, values, stream) as made:
-            return self._call(backend, made)
+            results, program = self._call(backend, made)
+            if program is None or not is_guarded or not isinstance(made, DeviceCall):
+                return results, None
+            rules = Rules(
+                self.written, self._shaping, self.needs_distinct_arguments, self.address_mask
+            )
+            return results, make_guard(rules, backend, made, program)
 
-    def _call(self, backend: Backend, made: Call) -> tuple[tuple[Any, ...], Guard | None]:
+    def _call(self, backend: Backend, made: Call) -> tuple[tuple[Any, ...], Program | None]:
+        """Run a call; return its results, and what was done if it can be done again."""
         launcher = self._launcher
         functions = launcher.functions(backend, made.device)
         constants = launcher.constants(backend, made.device)
@@ -187,18 +198,17 @@ class Callee:
             self._keep(made, recorder, program)
         given = self._run(backend, made, program)
         made.finish(self.written)
-        if not isinstance(made, DeviceCall):
-            return given, None
-        rules = Rules(self.written, self._shaping, self.needs_distinct_arguments, self.address_mask)
-        return given, make_guard(rules, backend, made, program)
+        return given, program
 
     def _run(self, backend: Backend, made: Call, program: Program) -> tuple[Any, ...]:
         values = [value.given for value in made.values]
         library = made.library if program.needs_library else None
         addresses = [*made.addresses, *program.template]
         fresh: dict[int, Any] = {}
+        arena = 0 if made.shares_arena else made.start(program)
         with backend.queueing:
-            arena = made.start(program)
+            if made.shares_arena:
+                arena = made.start(program)
             addresses[: len(values)] = made.addresses
             if library is not None:
                 fresh = program.make_fresh(addresses, library)

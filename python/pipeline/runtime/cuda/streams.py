@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import DeviceError, DriverError, KindError
@@ -79,13 +79,19 @@ def _refusal(stream: Any) -> KindError:
 
 def current_stream(library: str, device: int) -> int:
     """Return the stream that a library works on now; the default one if it has no such thing."""
+    return int(find_current_stream(library)(device))
+
+
+def find_current_stream(library: str) -> Callable[[int], int]:
+    """Return what tells the stream that a library works on at a device."""
     if library == "torch":
         torch = sys.modules["torch"]
-        get = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-        return int(get(device) if get else torch.cuda.current_stream(device).cuda_stream)
+        get: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        return get or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
     if library == "cupy":
-        return int(sys.modules["cupy"].cuda.get_current_stream(device).ptr)
-    return DEFAULT_STREAM
+        cupy = sys.modules["cupy"]
+        return lambda device: int(cupy.cuda.get_current_stream(device).ptr)
+    return lambda device: DEFAULT_STREAM
 
 
 def choose_stream(views: Iterable[DeviceView], stream: Any, device: int) -> CallStream:
@@ -170,6 +176,7 @@ __all__ = [
     "check_stream",
     "choose_stream",
     "current_stream",
+    "find_current_stream",
     "keep_until_done",
     "read_stream",
 ]
