@@ -34,8 +34,8 @@ def say_it_is_a_gpu() -> None:
     """Have tensors of the host count as those of GPU 0."""
     view = arrays._view_torch
 
-    def moved(tensor: Any, index: int, library: Any) -> arrays.ArrayView:
-        return view(tensor, index, library)._replace(device=0)
+    def moved(tensor: Any, index: int, torch: Any) -> arrays.ArrayView:
+        return view(tensor, index, torch)._replace(device=0)
 
     arrays._view_torch = moved
     arrays.is_on_gpu = lambda value: isinstance(value, torch.Tensor)

@@ -77,7 +77,8 @@ def measure(python: Path, rounds: int) -> dict[str, float]:
         bundles = [Path(folder) / name for name in ("add.bundle", "layer.bundle")]
         for text, bundle in zip((ADD, LAYER), bundles, strict=True):
             pipeline.compile(text).save(bundle)
-        command = [python, "-m", "benchmarks.call_contenders", str(rounds), *bundles]
+        program = [str(python), "-m", "benchmarks.call_contenders"]
+        command = [*program, str(rounds), *map(str, bundles)]
         variables = {**os.environ, "PYTHONPATH": paths}
         outcome = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
     times: dict[str, float] = json.loads(outcome.stdout.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""``python -m pipeline run``: a program, or one kernel of it, on the emulator."""
+"""``python -m pipeline run``: a program, or one kernel of it, on the emulator or a GPU."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CheckError, UsageError
+from ..program.calling import runs_on_gpu
 from ..records.findings import Report, Statistics, to_json
 from ..records.scalars import describe_value, numpy_dtype
 from ..runtime.emulator import Check, Options, check_trust, load_emulator
@@ -30,43 +31,63 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     _refuse_contradictions(options)
     emulation = _options(options)
     module = compile_module()
-    for loaded in module.kernels.values():
-        check_trust(loaded._emulation, options.backend)
-        load_emulator(loaded._emulation)
-    results: tuple[Any, ...] = ()
-    if options.kernel is not None:
-        if options.kernel not in module.kernels:
-            known = ", ".join(module.kernels)
-            raise UsageError(f"error: there is no kernel '{options.kernel}'; there are {known}")
-        kernel = module.kernels[options.kernel]
-        values = _values(kernel.arguments, options)
-        before = _copies(values)
-        reports: tuple[Report, ...] = (
-            kernel.emulate(
-                *values,
-                grid=_sizes(options.grid),
-                block=_sizes(options.block),
-                cluster=_sizes(options.cluster),
-                dynamic_shared_bytes=options.dynamic_shared_bytes,
-                options=emulation,
-            ),
-        )
-    else:
-        values = _values(module.entry(options.entry).arguments, options)
-        before = _copies(values)
-        # What the program prints on the host is no part of a document.
-        output = sys.stderr if options.format == "json" else sys.stdout
-        with redirect_stdout(output):
-            outcome = module.execute(*values, entry=options.entry, options=emulation)
-        reports, results = outcome.reports, outcome.results
+    if options.backend != "cuda":
+        for loaded in module.kernels.values():
+            check_trust(loaded._emulation, options.backend)
+            load_emulator(loaded._emulation)
+    if options.kernel is not None and options.kernel not in module.kernels:
+        known = ", ".join(module.kernels)
+        raise UsageError(f"error: there is no kernel '{options.kernel}'; there are {known}")
+    callee = (
+        module.entry(options.entry) if options.kernel is None else module.kernels[options.kernel]
+    )
+    values = _values(callee.arguments, options)
+    before = _copies(values)
+    # What the program prints on the host is no part of a document.
+    with redirect_stdout(sys.stderr if options.format == "json" else sys.stdout):
+        if options.backend == "cuda":
+            reports, results = _run_on_gpu(module, values, options, emulation)
+        else:
+            reports, results = _emulate(module, values, options, emulation)
     _write_changed(options.out, before, values, results)
     _print(reports, options.format)
+    if options.backend == "cuda" and options.format != "json":
+        print(f"{callee.name}: ran on a GPU, where nothing is checked")
     return CheckError.exit_code if any(report.errors for report in reports) else 0
 
 
+def _emulate(
+    module: Module, values: Sequence[Any], options: argparse.Namespace, emulation: Options
+) -> tuple[tuple[Report, ...], tuple[Any, ...]]:
+    if options.kernel is None:
+        outcome = module.execute(*values, entry=options.entry, options=emulation)
+        return outcome.reports, outcome.results
+    kernel = module.kernels[options.kernel]
+    return (kernel.emulate(*values, **_launch_sizes(options), options=emulation),), ()
+
+
+def _run_on_gpu(
+    module: Module, values: Sequence[Any], options: argparse.Namespace, emulation: Options
+) -> tuple[tuple[Report, ...], tuple[Any, ...]]:
+    runs_on_gpu("cuda", values, None, emulation)  # refuses what only the emulator has
+    if options.kernel is not None:
+        kernel = module.kernels[options.kernel]
+        kernel.run(*values, **_launch_sizes(options), backend="cuda")
+        return (), ()
+    results = module.run(*values, entry=options.entry, backend="cuda")
+    return (), results if isinstance(results, tuple) else () if results is None else (results,)
+
+
+def _launch_sizes(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "grid": _sizes(options.grid),
+        "block": _sizes(options.block),
+        "cluster": _sizes(options.cluster),
+        "dynamic_shared_bytes": options.dynamic_shared_bytes,
+    }
+
+
 def _refuse_contradictions(options: argparse.Namespace) -> None:
-    if options.backend == "cuda":
-        raise UsageError("error: backend 'cuda' is not built yet; use emulator")
     if options.check_races and options.check == "none":
         raise UsageError("error: --check none and --check-races contradict each other: give one")
     if options.kernel is not None and options.entry is not None:

@@ -50,10 +50,8 @@ def runs_on_gpu(
         raise UsageError(f"error: unknown backend '{backend}'; there are auto, emulator, cuda")
     is_plain = options is None or options == _no_options()
     if backend == "cuda" and not is_plain:
-        raise UsageError(
-            "error: backend 'cuda' has no checks, orders, seeds, limits or statistics: run with "
-            "backend 'emulator' for them"
-        )
+        reason = "has no checks, orders, seeds, limits or statistics, which the emulator has"
+        raise UsageError(f"error: backend 'cuda' {reason}", f"error: --backend cuda {reason}")
     if backend == "emulator":
         if stream is not None:
             raise UsageError("error: a stream is given, but the emulator has none")

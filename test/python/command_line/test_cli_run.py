@@ -207,7 +207,7 @@ LAUNCHED = "error: kernel 'main_kernel' is launched with"
         ((*RANDOM, "--stats", "--check-races"), "error: --stats and --check races exclude each o"),
         ((*RANDOM, "--check", "none", "--check-races"), "error: --check none and --check-races co"),
         ((*KERNEL, "--entry", "main"), "error: --kernel runs one kernel, --entry a function that"),
-        ((*RANDOM, "--backend", "cuda"), "error: backend 'cuda' is not built yet"),
+        ((*RANDOM, "--backend", "cuda", "--check-races"), "error: --backend cuda has no checks"),
         ((*RANDOM, "--chip", "sm_1"), "error: unknown chip 'sm_1'; there are sm_75, "),
         ((*RANDOM, "--schedule", "missing.mlir"), "missing.mlir: error: cannot be read: "),
     ],
