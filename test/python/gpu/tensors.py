@@ -68,10 +68,10 @@ class Tensor:
         return int(np.prod(self.shape, dtype=int))
 
     def element_size(self) -> int:
-        return self.dtype.numpy.itemsize
+        return int(self.dtype.numpy.itemsize)
 
     def storage_offset(self) -> int:
-        return (self.address - self.owner.address) // self.element_size()
+        return int(self.address - self.owner.address) // self.element_size()
 
     def is_neg(self) -> bool:
         return self.negated
@@ -93,7 +93,7 @@ class Tensor:
         if not self.numel():
             return np.empty(self.shape, self.dtype.numpy)
         reach = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)) + 1
-        memory = (ctypes.c_uint8 * (reach * size)).from_address(self.address)
+        memory = memoryview((ctypes.c_uint8 * (reach * size)).from_address(self.address))
         strides = [stride * size for stride in self.strides]
         return np.ndarray(self.shape, self.dtype.numpy, memory, 0, strides)
 
@@ -101,11 +101,11 @@ class Tensor:
 class Torch(ModuleType):
     """The functions of PyTorch that are used; ``stream`` is the current one."""
 
-    Tensor = Tensor
     strided = "strided"
 
     def __init__(self, gpu: StandIn) -> None:
         super().__init__("torch")
+        self.Tensor: type[Tensor] = Tensor
         self.gpu = gpu
         self.stream = 0
         self.grad = True

@@ -155,7 +155,7 @@ TEXT = """func.func @main({arguments}){results} {{
   %i3 = arith.constant 3 : i32
 {body}}}
 """
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[str, str, str, list[tuple[Any, ...]]]] = {
     "copies": (
         f"""  %n = memref.dim %a, %c0 : memref<?xi32>
   %t = memref.alloc(%n) : memref<?xi32>

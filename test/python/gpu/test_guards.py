@@ -44,7 +44,7 @@ class Checks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        check: Callable[..., Any] = modules.check_call
+        check: Callable[..., Any] = vars(modules)["check_call"]
 
         def counted(*args: Any) -> Any:
             self.count += 1
@@ -97,9 +97,13 @@ def test_numbers_are_those_of_each_call(gpu: StandIn, torch: Torch, checks: Chec
         np.testing.assert_array_equal(a.host, before)
         assert (factor, number) == (np.float32(k), n)
         assert checks.count == 1, count
-    for k, n, error in ((1e300, 3, "does not fit f32"), (1.0, 2.5, "does not fit index")):
+    wrong: list[tuple[Any, Any, str]] = [
+        (1e300, 3, "does not fit f32"),
+        (1.0, 2.5, "does not fit index"),
+    ]
+    for factor, number, error in wrong:
         with pytest.raises(pipeline.KindError, match=error):
-            module(torch.put(np.ones(33, "f4")), k, n)
+            module(torch.put(np.ones(33, "f4")), factor, number)
 
 
 def other_type(torch: Torch, c: Tensor) -> Tensor:
@@ -188,6 +192,7 @@ def test_calls_that_differ(
         with pytest.raises(error) as caught:
             add(a, b, changed)
         assert words in str(caught.value)
+        assert isinstance(caught.value, pipeline.ArgumentError)
         assert caught.value.index == 2
         assert type(caught.value) is error
         assert not gpu.calls()
