@@ -13,6 +13,7 @@ from ..errors import BundleError, PlanError
 from ..runtime.host.plan import Plan
 from ..system.files import write_file
 from .archive import pack, unpack
+from .constants import split
 from .kernels import Kernels, arguments_of, read_kernels
 from .manifest import MANIFEST, File, Manifest, hash_bytes, read_manifest
 
@@ -95,7 +96,10 @@ def write_bundle(path: str | Path, bundle: Bundle, licence: bytes | None = None)
 
 def _add_variant(variant: Variant, add: Callable[..., None]) -> None:
     chip = variant.chip
-    add(f"{chip}/plan.json", variant.plan.text.encode(), "plan", chip=chip)
+    plan, constants = split(variant.plan)
+    add(f"{chip}/plan.json", plan, "plan", chip=chip)
+    for name, elements in constants.items():
+        add(name, elements, "data")
     add(f"{chip}/kernels.json", variant.kernels.write(), "kernels", chip=chip)
     add(f"{chip}/kernels.ptx", variant.ptx.encode(), "ptx", chip=chip)
     if variant.cubin is not None:
@@ -178,7 +182,9 @@ def _read_variant(manifest: Manifest, contents: Mapping[str, bytes], chip: str) 
     kernels = _read_part(kernels_name, read_kernels, contents[kernels_name])
     try:
         plan = Plan.parse(
-            _read_part(plan_name, _decode, contents[plan_name]), arguments_of(kernels)
+            _read_part(plan_name, _decode, contents[plan_name]),
+            arguments_of(kernels),
+            {name: contents[name] for name in manifest.find("data")},
         )
     except PlanError as error:
         raise PlanError(f"{plan_name}: {str(error).removeprefix('error: ')}") from error

@@ -96,7 +96,7 @@ def hash_bytes(data: bytes) -> str:
 
 OF_A_CHIP = {"plan": (1, 1), "kernels": (1, 1), "ptx": (1, 1), "cubin": (0, 1), "llvm": (0, 1)}
 """The roles of files that each chip has: how many of them at least, and at most."""
-OF_ALL = ("source", "licence", "report")
+OF_ALL = ("data", "source", "licence", "report")
 """The roles of other files."""
 
 CHIP = Text(16, _CHIP, "a chip, as sm_90a")

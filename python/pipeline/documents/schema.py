@@ -80,10 +80,12 @@ def _is_unicode(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Hexadecimal:
-    """Bytes as digits, two for each."""
+    """Bytes as digits, two for each, or put into the document after it was read."""
 
     def check(self, value: Any) -> bytes:
         """Return the bytes."""
+        if type(value) is bytes:
+            return value
         digits = Text(1 << 31, name="a text").check(value)
         if len(digits) % 2 or not re.fullmatch("[0-9a-fA-F]*", digits):
             raise Offence(f"is {show(value)}, but must be hexadecimal digits, two for each byte")

@@ -58,11 +58,17 @@ class Plan:
         return cls((), (), {}, "", "", Limits((0, 0, 0), (0, 0, 0), 0, 0))
 
     @classmethod
-    def parse(cls, text: str, kernels: Mapping[str, Sequence[Argument]] | None = None) -> Plan:
+    def parse(
+        cls,
+        text: str,
+        kernels: Mapping[str, Sequence[Argument]] | None = None,
+        files: Mapping[str, bytes] | None = None,
+    ) -> Plan:
         """Read a document, and check that what it says can be done.
 
         kernels: the arguments of the kernels that there is code of, for launches to be checked
             against.
+        files: the contents of the files that constants may be in, by their names.
 
         Raises PlanError, which names the place, if it is no plan, of another version, or says what
         has no meaning: a value that is used before it is made or as what it is not, a function or
@@ -72,6 +78,7 @@ class Plan:
         try:
             document = read_json(text)
             _check_version(document)
+            _put_in(document, files or {})
             plan: Plan = _PLAN.check(document)(text)
             check_functions(plan.functions, plan.data, plan.kernels, _infer, kernels)
         except Offence as offence:
@@ -102,6 +109,21 @@ def _check_version(document: Any) -> None:
     features = document.get("features")
     if features:
         raise Offence(f"are {features!r:.80}, none of which this reads", ".features")
+
+
+def _put_in(document: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
+    """Give constants that are in files their bytes. Raises Offence."""
+    data = document.get("data")
+    for number, item in enumerate(data if isinstance(data, list) else ()):
+        if isinstance(item, dict) and "file" in item:
+            name = item.pop("file")
+            if type(name) is not str or name not in files:
+                raise Offence(
+                    f"is {show(name)}, which is no file beside it", f".data[{number}].file"
+                )
+            if "hex" in item:
+                raise Offence("has its bytes both here and in a file", f".data[{number}]")
+            item["hex"] = files[name]
 
 
 def _infer(scope: Scope, step: Step) -> Sequence[Kind]:
