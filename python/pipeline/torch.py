@@ -25,6 +25,7 @@ from .runtime.host.extents import Result, evaluate, find_results
 from .runtime.host.requirements import conditions
 
 if TYPE_CHECKING:
+    from .program.calling import Backend
     from .program.entry import Entry
     from .program.module import Module
     from .records.signature import Argument
@@ -37,20 +38,28 @@ _INTEGERS = ("index", "i8", "i16", "i32", "i64")
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
 
-def custom_op(module: Module, name: str, *, entry: str | None = None, check: Check = "none") -> Any:
+def custom_op(
+    module: Module,
+    name: str,
+    *,
+    entry: str | None = None,
+    backend: Backend = "auto",
+    check: Check = "none",
+) -> Any:
     """Register a host function of a module as an operator of PyTorch, and return it.
 
     name: ``namespace::operator``; a name that is taken gets the new meaning.
     entry: the function, if several launch kernels.
+    backend: as for ``Module.run``: ``auto`` has tensors on the host go to the emulator, those on a
+        GPU to that GPU. The emulator runs what is loaded from a bundle if it is asked for.
     check: as for ``Module.run``, for tensors on the host.
 
     The operator takes a tensor for each array, an ``int``, ``float`` or ``bool`` for each number,
     and returns new tensors, contiguous, on the device of the first one; a number is returned as a
-    tensor without dimensions. Tensors on the host go to the emulator, those on a GPU to that GPU.
-    Arrays that the function writes are declared as mutated, so that ``torch.compile`` keeps their
-    order. Arrays that are only read may have any strides: what lies in another way is copied.
-    What is returned is a ``torch.library.CustomOpDef``: call it, or what ``torch.ops`` has by its
-    name, and give it a derivative by ``register_autograd`` if it needs one.
+    tensor without dimensions. Arrays that the function writes are declared as mutated, so that
+    ``torch.compile`` keeps their order. Arrays that are only read may have any strides: what lies
+    in another way is copied. What is returned is a ``torch.library.CustomOpDef``: call it, or what
+    ``torch.ops`` has by its name, and give it a derivative by ``register_autograd``.
 
     Raises UsageError if the function has no array to find the device by, types that PyTorch does
     not have, or results whose extents follow from more than those of its arguments; ToolError if
@@ -59,7 +68,7 @@ def custom_op(module: Module, name: str, *, entry: str | None = None, check: Che
     torch = _import_torch()
     if not _NAME.fullmatch(name):
         raise UsageError(f"error: name is '{name}', but must be 'namespace::operator'")
-    operator = _make_operator(torch, module, module.entry(entry), check)
+    operator = _make_operator(torch, module, module.entry(entry), backend, check)
     atexit.register(operator.forget)
     definition = torch.library.custom_op(
         name,
@@ -87,7 +96,9 @@ def _import_torch() -> Any:
     return torch
 
 
-def _make_operator(torch: Any, module: Module, entry: Entry, check: Check) -> _Operator:
+def _make_operator(
+    torch: Any, module: Module, entry: Entry, backend: Backend, check: Check
+) -> _Operator:
     for index, argument in enumerate(entry.arguments):
         if _find_type(torch, argument) is None:
             raise UsageError(
@@ -105,7 +116,7 @@ def _make_operator(torch: Any, module: Module, entry: Entry, check: Check) -> _O
                 f"error: result {index} of {entry.name}() has elements of type "
                 f"{result.element_type}, which PyTorch does not have"
             )
-    return _Operator(torch, module, entry, results, check)
+    return _Operator(torch, module, entry, results, backend, check)
 
 
 def _find_dtype(torch: Any, element_type: str) -> Any:
@@ -134,6 +145,7 @@ class _Operator:
     module: Module
     entry: Entry
     results: tuple[Result, ...]
+    backend: Backend
     check: Check
 
     @property
@@ -169,13 +181,19 @@ class _Operator:
                 zip(self.entry.arguments, values, strict=True)
             )
         ]
-        found = self.module.run(*arrays, entry=self.entry.name, check=self.check)
+        found = self._call(arrays, is_on_host=first.device.type == "cpu")
         found = found if isinstance(found, tuple) else (found,)
         tensors = tuple(
             self._finish(value, result, first.device)
             for value, result in zip(found, self.results, strict=False)
         )
         return self._pack(tensors)
+
+    def _call(self, arrays: Sequence[Any], *, is_on_host: bool) -> Any:
+        if not is_on_host and self.backend == "auto" and len(self.module.entries) == 1:
+            return self.module(*arrays)  # which knows calls like those before
+        check: Check = self.check if is_on_host else "none"
+        return self.module.run(*arrays, entry=self.entry.name, backend=self.backend, check=check)
 
     def _first(self, values: Sequence[Any]) -> Any:
         return next(

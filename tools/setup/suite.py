@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     """Set up, run all checks, print a closing line like pytest's."""
     options = parse(arguments)
     environment.prepare_user()  # whose environment the examples of the README run in
-    environment.prepare_developer("test", "wheel")
+    environment.prepare_developer("test", "wheel", *(["torch"] if options.torch else []))
     start = time.monotonic()
     counts: Counter[str] = Counter()
     try:
@@ -56,6 +56,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--sanitize",
         action="store_true",
         help="also run lit, the linalg programs and the emulator sanitized",
+    )
+    parser.add_argument(
+        "--torch",
+        action="store_true",
+        help="also install PyTorch and torch-mlir, without which their tests are skipped",
     )
     return parser.parse_args(arguments)
 

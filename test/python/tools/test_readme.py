@@ -1,4 +1,7 @@
-"""The README's examples, as they stand there, in the environment that its first command makes."""
+"""The README's examples, as they stand there, in the environment that its first command makes.
+
+Those of PyTorch run where the tests do, which may have it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,5 +103,9 @@ print(json.dumps({name(each.metadata["Name"]): [name(need) for need in each.requ
 def test_example(folder: Path, example: Example) -> None:
     shell = ("bash", "-euo", "pipefail", "-c")
     interpreter = shell if example.language == "sh" else ("python", "-W", "error", "-c")
+    if "import torch" in example.text:
+        for name in ("torch", "torch_mlir"):
+            pytest.importorskip(name, reason=f"{name} is not installed: ./tools/test --torch")
+        interpreter = (sys.executable, "-W", "ignore", "-c")
     result = run(folder, *interpreter, example.text)
     assert result.returncode == 0, f"README.md:{example.line}\n{result.stdout}\n{result.stderr}"
