@@ -3,6 +3,8 @@
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-verify-sync)' --verify-diagnostics -o /dev/null
 // RUN: mlir-opt %s --split-input-file --pass-pipeline='builtin.module(workgroup-eliminate-barriers)' | FileCheck %s
 
+// Of three barriers two are needed: one between the load and the next iteration's store, one between
+// the store and the load.
 // CHECK-LABEL: gpu.func @from_thread
 // CHECK:         scf.for
 // CHECK-NEXT:      memref.load

@@ -19,6 +19,35 @@ from linalg.loop_shapes import (
 )
 
 
+def make_tiles(
+    shape: Shape,
+    tile: list[int],
+    part: tuple[list[str], str],
+    steps: str,
+    *,
+    result: str = "%v",
+    before: str | None = None,
+    shared: str = "%e",
+) -> str:
+    """Return a function whose loop makes each tile, of the sizes and dims `part`, by `steps`.
+
+    These end in `result`, which goes into the tile of `shared`, `%o` in the loop. What stands
+    `before` the loop is an empty `%e` if nothing else is given.
+    """
+    loop = make_forall(shape, tile, f" shared_outs(%o = {shared}) -> ({shape.type})")
+    body = f"""\
+{shape.empty() if before is None else before}\
+  %r = {loop}{steps}\
+    scf.forall.in_parallel {{
+{insert_slice(shape, result, "%o", *part)}\
+    }}
+  }}
+  return %r : {shape.type}
+}}
+"""
+    return make_function(shape, body)
+
+
 def tiles_of_tensors(shape: Shape) -> Piece:
     """Element-wise operations on tiles, the second of what the first makes for the block."""
     tile = shape.choose_tile()
@@ -26,21 +55,17 @@ def tiles_of_tensors(shape: Shape) -> Piece:
     first, second = shape.number(), shape.number()
     asked = ", ".join(size for size in sizes if size.startswith("%"))
     kind = f"tensor<{dims}x{shape.element}>"
-    body = (
-        shape.empty()
-        + "  %r = "
-        + make_forall(shape, tile, f" shared_outs(%o = %e) -> ({shape.type})")
-        + minimum
+    steps = (
+        minimum
         + take_slice(shape, "a", "%x", sizes, dims)
         + take_slice(shape, "b", "%o", sizes, dims)
         + f"    %t = tensor.empty({asked}) : {kind}\n"
         + make_generic(shape, "u", "%a", "%a", "%t", dims, first)
         + make_generic(shape, "v", "%u", "%a", "%b", dims, second)
-        + "    scf.forall.in_parallel {\n"
-        + insert_slice(shape, "%v", "%o", sizes, dims)
-        + f"    }}\n  }}\n  return %r : {shape.type}\n}}\n"
     )
-    return Piece(make_function(shape, body), lambda x: (x * first + x) * second + x)
+    return Piece(
+        make_tiles(shape, tile, (sizes, dims), steps), lambda x: (x * first + x) * second + x
+    )
 
 
 def updates_of_tensors(shape: Shape) -> Piece:
@@ -50,10 +75,8 @@ def updates_of_tensors(shape: Shape) -> Piece:
     number = shape.number()
     zeros = ", ".join(["%c0"] * shape.rank)
     e, s = shape.element, shape.suffix
-    body = (
-        "  %r = "
-        + make_forall(shape, tile, f" shared_outs(%o = %x) -> ({shape.type})")
-        + minimum
+    steps = (
+        minimum
         + f"    %first = tensor.extract %o[{zeros}] : {shape.type}\n"
         + take_slice(shape, "b", "%o", sizes, dims)
         + f"""\
@@ -67,11 +90,11 @@ def updates_of_tensors(shape: Shape) -> Piece:
         linalg.yield %y : {e}
     }} -> tensor<{dims}x{e}>
 """
-        + "    scf.forall.in_parallel {\n"
-        + insert_slice(shape, "%v", "%o", sizes, dims)
-        + f"    }}\n  }}\n  return %r : {shape.type}\n}}\n"
     )
-    return Piece(make_function(shape, body), lambda x: x * number + x.flat[0])
+    return Piece(
+        make_tiles(shape, tile, (sizes, dims), steps, before="", shared="%x"),
+        lambda x: x * number + x.flat[0],
+    )
 
 
 def points_of_tensors(shape: Shape) -> Piece:
@@ -81,20 +104,17 @@ def points_of_tensors(shape: Shape) -> Piece:
     one = "x".join(ones)
     zeros = ", ".join(["%c0"] * shape.rank)
     number = shape.number()
-    body = (
-        shape.empty()
-        + "  %r = "
-        + make_forall(shape, [1] * shape.rank, f" shared_outs(%o = %e) -> ({shape.type})")
-        + shape.constant("k", number)
+    steps = (
+        shape.constant("k", number)
         + f"    %v = tensor.extract %x[{ids}] : {shape.type}\n"
         + f"    %w = arith.mul{s} %v, %k : {e}\n    %y = arith.add{s} %w, %v : {e}\n"
         + take_slice(shape, "b", "%o", ones, one)
         + f"    %t = tensor.insert %y into %b[{zeros}] : tensor<{one}x{e}>\n"
-        + "    scf.forall.in_parallel {\n"
-        + insert_slice(shape, "%t", "%o", ones, one)
-        + f"    }}\n  }}\n  return %r : {shape.type}\n}}\n"
     )
-    return Piece(make_function(shape, body), lambda x: x * number + x)
+    return Piece(
+        make_tiles(shape, [1] * shape.rank, (ones, one), steps, result="%t"),
+        lambda x: x * number + x,
+    )
 
 
 def sums_of_tensors(shape: Shape) -> Piece:
@@ -108,11 +128,8 @@ def sums_of_tensors(shape: Shape) -> Piece:
     names = [f"d{dim}" for dim in range(rank)]
     rows = f"affine_map<({', '.join(names)}) -> ({', '.join(names[:-1])})>"
     parallel = ", ".join(['"parallel"'] * (rank - 1) + ['"reduction"'])
-    body = (
-        shape.empty()
-        + "  %r = "
-        + make_forall(shape, tile, f" shared_outs(%o = %e) -> ({shape.type})")
-        + minimum
+    steps = (
+        minimum
         + take_slice(shape, "a", "%x", sizes, dims)
         + take_slice(shape, "b", "%o", sizes, dims)
         + shape.constant("zero", 0)
@@ -133,9 +150,6 @@ def sums_of_tensors(shape: Shape) -> Piece:
         linalg.yield %y : {e}
     }} -> {kind}
 """
-        + "    scf.forall.in_parallel {\n"
-        + insert_slice(shape, "%v", "%o", sizes, dims)
-        + f"    }}\n  }}\n  return %r : {shape.type}\n}}\n"
     )
 
     def make(x: Array) -> Array:
@@ -146,7 +160,7 @@ def sums_of_tensors(shape: Shape) -> Piece:
             result[..., start : start + tile[-1]] = sums - part
         return result
 
-    return Piece(make_function(shape, body), make)
+    return Piece(make_tiles(shape, tile, (sizes, dims), steps), make)
 
 
 def loops_in_loops_of_tensors(shape: Shape) -> Piece:
@@ -159,11 +173,8 @@ def loops_in_loops_of_tensors(shape: Shape) -> Piece:
     zeros, ones = ", ".join(["%c0"] * rank), ", ".join(["1"] * rank)
     at = ", ".join(inner)
     number = shape.number()
-    body = (
-        shape.empty()
-        + "  %r = "
-        + make_forall(shape, tile, f" shared_outs(%o = %e) -> ({shape.type})")
-        + minimum
+    steps = (
+        minimum
         + take_slice(shape, "a", "%x", sizes, dims)
         + take_slice(shape, "b", "%o", sizes, dims)
         + f"""\
@@ -179,11 +190,8 @@ def loops_in_loops_of_tensors(shape: Shape) -> Piece:
       }}
     }}
 """
-        + "    scf.forall.in_parallel {\n"
-        + insert_slice(shape, "%v", "%o", sizes, dims)
-        + f"    }}\n  }}\n  return %r : {shape.type}\n}}\n"
     )
-    return Piece(make_function(shape, body), lambda x: x * number)
+    return Piece(make_tiles(shape, tile, (sizes, dims), steps), lambda x: x * number)
 
 
 def products_of_tensors(shape: Shape) -> Piece:
@@ -198,7 +206,7 @@ def products_of_tensors(shape: Shape) -> Piece:
     step = shape.choose_tile()[1] if shape.rng.integers(2) else shape.extents[1]
     matrix, part = f"tensor<{width}x{width}x{e}>", f"tensor<{dims}x{e}>"
     one, zero = ("1.0", "0.0") if shape.suffix == "f" else ("1", "0")
-    body = f"""{shape.empty()}\
+    before = f"""{shape.empty()}\
   %step = arith.constant {step} : index
   %one = arith.constant {one} : {e}
   %zero = arith.constant {zero} : {e}
@@ -213,7 +221,8 @@ def products_of_tensors(shape: Shape) -> Piece:
       %v = arith.select %near, %one, %zero : {e}
       linalg.yield %v : {e}
   }} -> {matrix}
-  %r = {make_forall(shape, tile, f" shared_outs(%o = %e) -> ({shape.type})")}{minimum}\
+"""
+    steps = f"""{minimum}\
 {take_slice(shape, "b", "%o", sizes, dims)}\
     %f = linalg.fill ins(%zero : {e}) outs(%b : {part}) -> {part}
     %v = scf.for %k = %c0 to %n1 step %step iter_args(%t = %f) -> ({part}) {{
@@ -226,11 +235,6 @@ def products_of_tensors(shape: Shape) -> Piece:
           outs(%t : {part}) -> {part}
       scf.yield %d : {part}
     }}
-    scf.forall.in_parallel {{
-{insert_slice(shape, "%v", "%o", sizes, dims)}    }}
-  }}
-  return %r : {shape.type}
-}}
 """
 
     def make(x: Array) -> Array:
@@ -238,4 +242,4 @@ def products_of_tensors(shape: Shape) -> Piece:
         result[:, :-1] += x[:, 1:]
         return result
 
-    return Piece(make_function(shape, body), make)
+    return Piece(make_tiles(shape, tile, (sizes, dims), steps, before=before), make)
