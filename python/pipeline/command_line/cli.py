@@ -304,7 +304,7 @@ def _run(options: argparse.Namespace) -> int:
                 sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
-                until="llvm",
+                until="ptx" if options.backend == "cuda" else "llvm",
                 color=_use_color("auto"),
             )
         )

@@ -61,7 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     for name, words, add_options in (
         ("compile", "compile a program to PTX or machine code", _add_compile),
-        ("run", "run a program, or one kernel, on the CPU emulator", _add_run),
+        ("run", "run a program, or one kernel, on the CPU emulator or a GPU", _add_run),
         ("check", "prove that kernels do not race, or tell which accesses do", _add_check),
         ("inspect", "tell what a bundle holds", _add_inspect),
     ):
@@ -170,7 +170,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", help="write argN.npy of what changed, and resultN.npy"
     )
     parser.add_argument(
-        "--backend", choices=("auto", "cuda", "emulator"), default="auto", help="where to run"
+        "--backend",
+        choices=("auto", "cuda", "emulator"),
+        default="auto",
+        help="where to run: cuda is a GPU, auto the emulator, but not for a bundle, of which it "
+        "makes code of this process",
     )
     sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
     for name, words in sizes.items():

@@ -16,6 +16,7 @@ from ..records.findings import Report, Statistics, to_json
 from ..records.scalars import describe_value, numpy_dtype
 from ..runtime.emulator import Check, Options, check_trust, load_emulator
 from ..system.files import write_file
+from ..system.toolchain import require_numpy
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +36,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
         for loaded in module.kernels.values():
             check_trust(loaded._emulation, options.backend)
             load_emulator(loaded._emulation)
+    require_numpy("this command")
     if options.kernel is not None and options.kernel not in module.kernels:
         known = ", ".join(module.kernels)
         raise UsageError(f"error: there is no kernel '{options.kernel}'; there are {known}")

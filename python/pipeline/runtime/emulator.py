@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,13 +18,12 @@ from ..errors import (
     MemoryAccessError,
     RaceError,
     SynchronizationError,
-    ToolError,
     UsageError,
 )
 from ..records.findings import Report, report_from_native
 from ..records.limits import STEP_LIMIT
 from ..records.scalars import describe_value, read_integer
-from ..system.toolchain import load_native
+from ..system.toolchain import load_native, require_numpy
 from .arguments import Value, evaluate, tensor_layout
 from .sizes import LaunchSizes
 from .tensor_maps import make_request, make_view
@@ -193,8 +191,7 @@ def load_emulator(emulation: Emulation) -> None:
             "or run it on a GPU",
         )
     native = load_native("emulator")
-    if importlib.util.find_spec("numpy") is None:
-        raise ToolError("error: the emulator works on arrays of NumPy: pip install numpy")
+    require_numpy("the emulator")
     known, made_by = native.llvm_version(), emulation.made_by_llvm
     if made_by and made_by.partition(".")[0] != known.partition(".")[0]:
         raise UsageError(

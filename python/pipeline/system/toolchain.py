@@ -33,6 +33,12 @@ def load_native(part: str = "compiler") -> ModuleType:
         raise ToolError(words) from error
 
 
+def require_numpy(part: str) -> None:
+    """Raise ToolError if NumPy is missing, on whose arrays a `part` of this package works."""
+    if importlib.util.find_spec("numpy") is None:
+        raise ToolError(f"error: {part} works on arrays of NumPy: pip install numpy")
+
+
 def _native_file() -> str | None:
     """Return the file of the native extension without loading it."""
     spec = importlib.util.find_spec("pipeline._native")

@@ -42,6 +42,7 @@ print(json.dumps({
     "ptx": module.ptx,
     "version": pipeline.__version__,
     "emulator": tell(lambda: kernel.run(1, grid=1, block=1, backend="emulator")),
+    "gpu": tell(lambda: module.load()),
     "compile": tell(lambda: pipeline.compile("module {\\n}\\n")),
     "heavy": [name for name in sys.modules if name.split(".")[0] in ("numpy", "tqdm", "ml_dtypes")],
 }))
@@ -133,6 +134,14 @@ def test_what_is_missing_is_told(report: dict[str, Any]) -> None:
     assert words.startswith("error: the emulator cannot be loaded: ")
 
 
+def test_gpu_is_missed(report: dict[str, Any]) -> None:
+    """Without NumPy, programs run on a GPU; here, what is missing for that is told."""
+    kind, words = report["gpu"]
+    assert kind == "DeviceUnavailable"
+    assert words.startswith("error: ")
+    assert "driver" in words or "pip install" in words
+
+
 def test_commands(environment: Environment) -> None:
     outcome = environment.run("-m", "pipeline", "inspect", environment.bundle)
     assert (outcome.returncode, outcome.stderr) == (0, "")
@@ -140,6 +149,9 @@ def test_commands(environment: Environment) -> None:
     outcome = environment.run("-m", "pipeline", "run", environment.bundle, "--backend", "emulator")
     assert (outcome.returncode, outcome.stdout) == (69, "")
     assert outcome.stderr.startswith("error: the emulator cannot be loaded: ")
+    outcome = environment.run("-m", "pipeline", "run", environment.bundle, "--backend", "cuda")
+    assert (outcome.returncode, outcome.stdout) == (69, "")
+    assert outcome.stderr == "error: this command works on arrays of NumPy: pip install numpy\n"
     outcome = environment.run("-m", "pipeline", "compile", EXAMPLES / "softmax.mlir")
     assert (outcome.returncode, outcome.stdout) == (69, "")
     assert outcome.stderr.startswith("error: the compiler cannot be loaded: ")
