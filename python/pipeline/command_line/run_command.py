@@ -31,6 +31,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     """Compile, launch, and tell what was found: 0 if nothing, else 1."""
     _refuse_contradictions(options)
     emulation = _options(options)
+    runs_on_gpu(options.backend, (), None, emulation)  # refuses what only the emulator has
     module = compile_module()
     if options.backend != "cuda":
         for loaded in module.kernels.values():
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     # What the program prints on the host is no part of a document.
     with redirect_stdout(sys.stderr if options.format == "json" else sys.stdout):
         if options.backend == "cuda":
-            reports, results = _run_on_gpu(module, values, options, emulation)
+            reports, results = _run_on_gpu(module, values, options)
         else:
             reports, results = _emulate(module, values, options, emulation)
     _write_changed(options.out, before, values, results)
@@ -69,9 +70,8 @@ def _emulate(
 
 
 def _run_on_gpu(
-    module: Module, values: Sequence[Any], options: argparse.Namespace, emulation: Options
+    module: Module, values: Sequence[Any], options: argparse.Namespace
 ) -> tuple[tuple[Report, ...], tuple[Any, ...]]:
-    runs_on_gpu("cuda", values, None, emulation)  # refuses what only the emulator has
     if options.kernel is not None:
         kernel = module.kernels[options.kernel]
         kernel.run(*values, **_launch_sizes(options), backend="cuda")
