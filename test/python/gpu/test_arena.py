@@ -203,6 +203,22 @@ def test_capture_on_another_stream(gpu: StandIn) -> None:
     graphs.end()
 
 
+def test_memory_is_freed_while_another_stream_is_captured(gpu: StandIn) -> None:
+    """Without relaxed mode, freeing would end the capture."""
+    gpu.reset("reuse=1")
+    driver = Driver.get()
+    driver.enter(0)
+    captured, stream = driver.create_stream(0), driver.create_stream(0)
+    arenas, graphs = Arenas(driver), Graphs(driver, captured)
+    arenas.reserve(0, stream, 100)
+    driver.destroy_stream(stream)
+    assert driver.create_stream(0) == stream
+    graphs.begin()
+    arenas.reserve(0, stream, 100)
+    graphs.end()
+    assert gpu.live_bytes == 100
+
+
 def test_default_stream_while_another_is_captured(gpu: StandIn) -> None:
     driver = Driver.get()
     driver.enter(0)

@@ -233,15 +233,17 @@ def _reads(driver: Driver, image: Image) -> bool:
 def _load_image(
     driver: Driver, device: int, image: Image, kernels: Sequence[Interface]
 ) -> DeviceCode:
-    token = driver.enter(device)
+    token, module = driver.enter(device), 0
     try:
-        module = driver.load(image.content, device)
-        try:
+        with driver.relaxed():
+            module = driver.load(image.content, device)
             functions = [_find_function(driver, module, kernel) for kernel in kernels]
             return DeviceCode(driver, device, image.chip, kernels, functions)
-        except BaseException:
-            driver.unload(module, device)
-            raise
+    except BaseException:
+        if module:
+            with driver.relaxed():
+                driver.unload(module, device)
+        raise
     finally:
         driver.leave(token)
 

@@ -6,10 +6,11 @@ The calls are those of cuda-bindings, which is imported when the driver is first
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...errors import DeviceUnavailable, Error
+from ...errors import DeviceUnavailable
 from ..arrays import HOST
 from .bindings import Bindings
 from .tensor_maps import encode
@@ -135,20 +136,16 @@ class Driver(Bindings):
         names = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
         # PTX is a C string. The NUL that Python has behind all bytes is a detail of CPython.
         text = image if image.endswith(b"\0") else image + b"\0"
-
-        def load() -> int:
-            values = [log, _LOG_BYTES]
-            code, module = self._ask("cuModuleLoadDataEx", text, len(names), names, values)
-            if code:
-                words = log.partition(b"\0")[0].decode("utf-8", "replace").strip()
-                raise self._failure("cuModuleLoadDataEx", int(code), words)
-            return int(module)
-
+        values = [log, _LOG_BYTES]
         token = self.enter(device)
         try:
-            return self._make_while_capturing(load, "cuModuleUnload")
+            code, module = self._ask("cuModuleLoadDataEx", text, len(names), names, values)
         finally:
             self.leave(token)
+        if code:
+            words = log.partition(b"\0")[0].decode("utf-8", "replace").strip()
+            raise self._failure("cuModuleLoadDataEx", int(code), words)
+        return int(module)
 
     def unload(self, module: int, device: int) -> None:
         """Unload a module, none of whose kernels runs or is in a graph."""
@@ -219,7 +216,15 @@ class Driver(Bindings):
 
     def allocate_for_graph(self, size: int) -> int:
         """Return the address of `size` bytes while a stream of this thread is being captured."""
-        return self._make_while_capturing(lambda: int(self._call("cuMemAlloc", size)), "cuMemFree")
+        address = 0
+        try:
+            with self.relaxed():
+                address = int(self._call("cuMemAlloc", size))
+        except BaseException:
+            if address:
+                self.free_and_wait(address)
+            raise
+        return address
 
     def free(self, address: int, stream: int) -> None:
         """Free memory behind all work that was queued on a stream."""
@@ -230,7 +235,8 @@ class Driver(Bindings):
 
     def free_and_wait(self, address: int) -> None:
         """Free memory behind all work of the current GPU."""
-        self._call("cuMemFree", address)
+        with self.relaxed():
+            self._call("cuMemFree", address)
 
     def _has_pools(self) -> bool:
         """Return whether the current GPU allocates in the order of streams."""
@@ -359,24 +365,15 @@ class Driver(Bindings):
         status, number, *_ = self._call("cuStreamGetCaptureInfo", stream)
         return int(number) if int(status) else 0
 
-    def _make_while_capturing(self, make: Callable[[], int], undo: str) -> int:
-        """Return what `make` makes, also while this thread captures a graph.
-
-        `undo` is the function of the driver that unmakes it, for when something else fails.
-        """
-        relaxed = self._api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-        before = self._call("cuThreadExchangeStreamCaptureMode", relaxed)
-        made = 0
+    @contextmanager
+    def relaxed(self) -> Iterator[None]:
+        """Let this thread load code, allocate and free while somebody captures a graph."""
+        mode = self._api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        before = self._call("cuThreadExchangeStreamCaptureMode", mode)
         try:
-            made = make()
+            yield
         finally:
-            try:
-                self._call("cuThreadExchangeStreamCaptureMode", before)
-            except Error:
-                if made:
-                    self._call(undo, made)
-                raise
-        return made
+            self._call("cuThreadExchangeStreamCaptureMode", before)
 
     # --- events -----------------------------------------------------------------------------------
 
