@@ -12,7 +12,6 @@ import pipeline
 from gpu.emulated_launches import EmulatedLaunches
 from gpu.stand_in_driver import StandIn
 from gpu.tensors import Tensor, Torch
-from pipeline.program import module as modules
 from pipeline.runtime.cuda.driver import Driver
 
 ADD = """
@@ -89,7 +88,8 @@ def test_shapes_that_take_turns(torch: Torch, add: pipeline.Module, checks: Chec
 def test_numbers_are_those_of_each_call(gpu: StandIn, torch: Torch, checks: Checks) -> None:
     module = pipeline.compile(SCALE)
     EmulatedLaunches(gpu, module)
-    for count, (k, n) in enumerate([(2.0, 3), (2.5, 3), (-1e-3, 40), (0.0, -7), (-0.0, 2)]):
+    numbers = [(2.0, 3), (2.5, 3), (-1e-3, 40), (0.0, -7), (-0.0, 2)]
+    for count, (k, n) in enumerate(numbers):
         a = torch.put(np.linspace(1, 2, 33, dtype="f4"))
         before = a.host.copy()
         result, factor, number = module(a, k, n)
@@ -137,7 +137,9 @@ def set_field(name: str, value: Any) -> Callable[[Torch, Tensor], Tensor]:
     return change
 
 
-CHANGES: dict[str, tuple[Callable[[Torch, Tensor], Any], type[pipeline.Error] | None, str]] = {
+CHANGES: dict[
+    str, tuple[Callable[[Torch, Tensor], Any], type[pipeline.ArgumentError] | None, str]
+] = {
     "type": (other_type, pipeline.DTypeError, "argument 2 has elements of type int32"),
     "subclass": (subclass, None, ""),
     "alignment": (misaligned, pipeline.LayoutError, "no multiple of 16 bytes: pass a copy"),

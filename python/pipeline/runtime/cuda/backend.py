@@ -36,6 +36,7 @@ class Backend:
         self.arena = Arenas(driver).reserve
         self._staging = threading.RLock()
         self._streams: dict[int, int] = {}
+        self._unfreed: list[int] = []
 
     @classmethod
     def get(cls) -> Backend:
@@ -104,6 +105,20 @@ class Backend:
         return _FIRST_GPU
 
     # Memory.
+
+    def free(self, addresses: list[int], stream: int) -> None:
+        """Free memory behind the work on a stream; what cannot be freed now is the next time."""
+        with self.queueing:
+            waiting, self._unfreed = self._unfreed, addresses
+            try:
+                while waiting:
+                    self.driver.free_and_wait(waiting[-1])
+                    waiting.pop()
+                while addresses:
+                    self.driver.free(addresses[-1], stream)
+                    addresses.pop()
+            finally:
+                self._unfreed = [*waiting, *addresses]
 
     def upload_for_good(self, device: int, data: bytes) -> int:
         """Return the address of a constant on a device, whose context is current."""

@@ -33,7 +33,11 @@ def begin(backend: Backend, values: Sequence[Value], stream: Any) -> Iterator[Ca
                 "when they return; pass arrays of a GPU, or no stream"
             )
         with backend.staging() as (gpu, own_stream):
-            yield HostCall(backend, located, gpu, own_stream)
+            call = HostCall(backend, located, gpu, own_stream)
+            try:
+                yield call
+            finally:
+                call.close()
         return
     for index, value in enumerate(located):
         if not value.is_aligned:

@@ -184,6 +184,11 @@ class HostCall:
         library = next((v.view.library for v in self._given if v.view is not None), "numpy")
         return hand_over(as_numpy(array, element_type), library), address
 
+    def close(self) -> None:
+        """Give back what was allocated for this call alone."""
+        if self._owned:
+            self._backend.free(self._owned, self.stream)
+
     def finish(self, written: Sequence[bool]) -> None:
         """Copy what was written, and results, to the host, and wait for it."""
         driver, copies = self._backend.driver, []
@@ -207,8 +212,6 @@ class HostCall:
             low, high = array.bounds
             if low != high:
                 driver.download(low, address, high - low, self.stream)
-        while self._owned:
-            driver.free(self._owned.pop(), self.stream)
         driver.synchronize(self.stream)
         for copy, array in copies:
             write_back(copy, array)
@@ -226,7 +229,8 @@ def _lay_out(values: Sequence[Value]) -> tuple[list[int], int]:
         before = round_up(array.address - low)
         lead = value.lead * array.itemsize % ALIGNMENT
         offsets.append(at + before + lead)
-        at = round_up(at + before + lead + high - array.address)
+        # An array without elements has a place, too.
+        at = round_up(at + before + lead + max(high - array.address, 1))
     return offsets, at
 
 

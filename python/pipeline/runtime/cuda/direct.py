@@ -100,5 +100,6 @@ class DirectRun:
 
     def free(self) -> None:
         """Give back what was allocated, behind the work that uses it."""
-        while self._owned:
-            self._backend.driver.free(self._owned.pop(), self._call.stream)
+        owned, self._owned = self._owned, []
+        if owned:
+            self._backend.free(owned, self._call.stream)
