@@ -12,6 +12,7 @@ import pipeline
 from gpu.emulated_launches import EmulatedLaunches
 from gpu.stand_in_driver import StandIn
 from gpu.tensors import Tensor, Torch
+from pipeline.program import module as modules
 from pipeline.runtime.cuda.driver import Driver
 
 ADD = """
