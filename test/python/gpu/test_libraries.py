@@ -105,10 +105,10 @@ def test_streams_that_arrays_come_with(gpu: StandIn, scale: pipeline.Module) -> 
     a, b = OnStream(gpu, floats(), 0, stream), gpu.put(floats())
     gpu.calls()
     scale(a, b, 3.0, 2)
-    names = [
+    calls = [
         call for call in gpu.calls() if call.startswith(("cuEvent", "cuStreamWait", "cuLaunch"))
     ]
-    assert [name.split(" ")[0] for name in names] == [
+    assert [call.split(" ")[0] for call in calls] == [
         "cuEventCreate",
         "cuEventRecord",
         "cuStreamWaitEvent",
