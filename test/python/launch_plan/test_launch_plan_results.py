@@ -56,6 +56,11 @@ def shapes(found: tuple[Result, ...], *given: Any) -> list[Any]:
         ("%r = arith.ceildivsi %n, %c8 : index", lambda n, m: -(-n // 8)),
         ("%r = arith.floordivsi %n, %c8 : index", lambda n, m: n // 8),
         ("%r = arith.divsi %n, %c8 : index", lambda n, m: n // 8),
+        (
+            "%d = arith.subi %n, %m : index\n  %e = arith.maxsi %d, %c0 : index\n"
+            "  %r = arith.divui %e, %c2 : index",
+            lambda n, m: max(n - m, 0) // 2,
+        ),
         ("%r = arith.remui %n, %c8 : index", lambda n, m: n % 8),
         (
             "%r = affine.apply affine_map<(d0)[s0] -> (d0 * 2 + s0 floordiv 3)>(%n)[%m]",
@@ -95,6 +100,7 @@ def test_numbers(number: str, expected: Any) -> None:
     [
         ("subview %t[1, 0] [%n, 3] [1, 1]", "memref<?x3xi32, strided<[3, 1], offset: 3>>", (4, 3)),
         ("subview %t[1, 0] [1, 3] [1, 1]", "memref<3xi32, strided<[1], offset: 3>>", (3,)),
+        ("subview %t[0, 1] [%n, 1] [1, 1]", "memref<?xi32, strided<[3], offset: 1>>", (4,)),
         ("transpose %t (i, j) -> (j, i)", "memref<3x?xi32, strided<[1, 3]>>", (3, 9)),
         ("collapse_shape %t [[0, 1]]", "memref<?xi32>", (27,)),
         ("expand_shape %t [[0, 1], [2]] output_shape [%m, 1, 3]", "memref<?x1x3xi32>", (9, 1, 3)),
@@ -130,6 +136,19 @@ def test_what_a_loop_carries() -> None:
     found = results(body, f"%a: {T}, %b: {T}", f"({T}, {T})")
     assert shapes(found, (5,), (7,)) == [(5,), (5,)]
     assert not any(result.is_new for result in found)
+
+
+def test_what_changes_in_a_loop() -> None:
+    body = f"""{DIMS}
+  %s = memref.alloc(%n) : {T}
+  %t = memref.alloc(%m) : {T}
+  %r = scf.for %i = %c0 to %m step %c1 iter_args(%x = %s) -> ({T}) {{
+    scf.yield %t : {T}
+  }}
+  return %r : {T}
+"""
+    with pytest.raises(pipeline.UsageError, match=r"extents 'scf\.for' op decides"):
+        results(body, f"%a: {T}, %b: {T}", T)
 
 
 def test_functions_that_are_called() -> None:

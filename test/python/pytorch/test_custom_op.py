@@ -267,6 +267,25 @@ func.func @main(%a: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf3
     assert torch.equal(x, kept)
 
 
+def test_results_are_contiguous() -> None:
+    text = """
+!v = memref<3x?xf32, strided<[1, 3]>>
+func.func @main(%a: memref<?x3xf32>) -> !v {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %a, %c0 : memref<?x3xf32>
+  %t = memref.alloc(%n) : memref<?x3xf32>
+  linalg.exp ins(%a : memref<?x3xf32>) outs(%t : memref<?x3xf32>)
+  %v = memref.transpose %t (i, j) -> (j, i) : memref<?x3xf32> to !v
+  return %v : !v
+}
+"""
+    op = make(text, "contiguous")
+    x = torch.randn(5, 3)
+    torch.library.opcheck(op, (x,))
+    assert op(x).is_contiguous()
+    torch.testing.assert_close(op(x), x.exp().t())
+
+
 def test_derivative() -> None:
     op = make(ADD, "derivative")
     x, y = torch.randn(3, 4, requires_grad=True), torch.randn(3, 4)

@@ -99,14 +99,10 @@ def find_results(plan: Plan, name: str, arguments: Sequence[Argument]) -> tuple[
 
 
 def _find_extents(text: str, scope: _Scope, operand: Any) -> tuple[Expression, ...]:
-    """Return the extents of a result, of which its type tells some."""
-    known = text.split("x")[:-1]
-    if "?" not in known:
-        return tuple(int(extent) for extent in known)
-    found = scope.extents(operand)
-    return tuple(
-        other if extent == "?" else int(extent) for extent, other in zip(known, found, strict=True)
-    )
+    """Return the extents of a result, which its type may tell."""
+    if "?" in text:
+        return scope.extents(operand)
+    return tuple(int(extent) for extent in text.split("x")[:-1])
 
 
 def evaluate(
@@ -215,12 +211,10 @@ class _Scope:
         plan: Plan,
         function: Function,
         arguments: Sequence[_Given | _Passed],
-        callers: tuple[str, ...] = (),
         calls: tuple[int, ...] = (),
     ) -> None:
         self._plan = plan
         self._function = function
-        self._callers = (*callers, function.name)
         self._calls = calls
         assert function.body is not None
         self._arguments = dict(zip(function.body.arguments, arguments, strict=True))
@@ -238,8 +232,6 @@ class _Scope:
 
     def number(self, operand: Any) -> Expression:
         """Return an integer. Raises UsageError if it follows from more than the arguments."""
-        if isinstance(operand, (list, tuple)) and operand[1] in ("index", "i64"):
-            return operand[2] - (operand[2] >> 63 << 64)
         if not isinstance(operand, str):
             return operand
         value = int(operand[1:])
@@ -347,11 +339,10 @@ class _Scope:
     def _call(self, step: Step) -> tuple[_Scope, Sequence[Any]]:
         """Return a function that is called, and what it hands on."""
         function = self._plan.functions[step.fields["callee"]]
-        if function.name in self._callers or function.body is None:
-            raise self._refuse(step)
+        assert function.body is not None  # as of all that an entry calls
         arguments = [_Passed(self, operand) for operand in step.fields["args"]]
         calls = (*self._calls, *step.results[:1])
-        scope = _Scope(self._plan, function, arguments, self._callers, calls)
+        scope = _Scope(self._plan, function, arguments, calls)
         handed: Sequence[Any] = function.body.steps[-1].fields["args"]
         return scope, handed
 
@@ -381,8 +372,8 @@ class _Scope:
         location = step.location if step else self._function.location
         what = f"'{step.op}' op" if step else "a loop"
         return UsageError(
-            f"{location}: error: function '{self._callers[0]}' returns arrays whose extents {what} "
-            "decides: they do not follow from the extents and numbers of its arguments"
+            f"{location}: error: function '{self._function.name}' returns arrays whose extents "
+            f"{what} decides: they do not follow from the extents and numbers of its arguments"
         )
 
 
