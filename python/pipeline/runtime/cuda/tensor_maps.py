@@ -37,7 +37,8 @@ _PROMOTIONS = {"none": 0, "l2promo_64b": 1, "l2promo_128b": 2, "l2promo_256b": 3
 _FILLS = {"zero": 0, "nan": 1}
 
 
-def _type_number(element_type: str) -> int:
+def type_number(element_type: str) -> int:
+    """Return the `CUtensorMapDataType` of an element type. Raises UsageError if there is none."""
     if element_type.startswith("f8"):
         return _TYPES["i8"]
     name = element_type if element_type in _TYPES else element_type.lstrip("su")
@@ -56,7 +57,7 @@ def encode(library: ctypes.CDLL, request: TensorMapRequest, address: int) -> tup
     start = -(-ctypes.addressof(room) // _ALIGNMENT) * _ALIGNMENT
     code = library.cuTensorMapEncodeTiled(
         ctypes.c_void_p(start),
-        ctypes.c_int(_type_number(request.dtype)),
+        ctypes.c_int(type_number(request.dtype)),
         ctypes.c_uint(rank),
         ctypes.c_void_p(address),
         (ctypes.c_uint64 * rank)(*request.dims),
