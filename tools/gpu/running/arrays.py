@@ -1,25 +1,14 @@
-"""Arrays of a packed kernel: where they lie in a GPU's memory, and what was to become of them.
-
-This and the rest of what a pack runs works with Python 3.10 and NumPy.
-"""
+"""Arrays of a packed case: where they lie in a GPU's memory, and what was to become of them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-if sys.version_info < (3, 10):  # noqa: UP036
-    print("error: Python 3.10 or newer is needed, not " + sys.version.split()[0], file=sys.stderr)
-    sys.exit(69)
-try:
-    import numpy as np
-    import numpy.typing as npt
-except ImportError:
-    print(f"error: NumPy is missing: {sys.executable} -m pip install numpy", file=sys.stderr)
-    sys.exit(69)
+import numpy as np
+import numpy.typing as npt
 
 GUARD_BYTES = 256
 GUARD = 0xA5
