@@ -141,7 +141,7 @@ class Torch(ModuleType):
 
     def put(self, array: Array, device: int = 0) -> Tensor:
         """Return a contiguous tensor with these elements."""
-        owner = self.gpu.put(np.ascontiguousarray(array), device)
+        owner = self.gpu.put(np.array(array, order="C"), device)
         return self._wrap(owner, getattr(self, array.dtype.name), self.device("cuda", device))
 
     def _wrap(self, owner: Any, dtype: DType, device: Device) -> Tensor:
