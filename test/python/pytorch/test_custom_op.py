@@ -109,6 +109,29 @@ def test_compiled(block: Block, backend: str) -> None:
     assert counter.graphs == 1  # with a symbol for the first extent
 
 
+def test_one_graph_for_extents_that_are_maxima() -> None:
+    text = """
+!t = tensor<?xf32>
+func.func @main(%a: !t) -> !t {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %x = arith.constant 2.5 : f32
+  %n = tensor.dim %a, %c0 : !t
+  %d = arith.subi %n, %c4 : index
+  %m = arith.maxsi %d, %c2 : index
+  %e = tensor.empty(%m) : !t
+  %r = linalg.fill ins(%x : f32) outs(%e : !t) -> !t
+  return %r : !t
+}
+"""
+    op, counter = make(text, "maxima"), Counter("eager")
+    compiled = torch.compile(lambda x: op(x) * 2, fullgraph=True, dynamic=True, backend=counter)
+    for extent in (3, 9, 5, 20):
+        assert torch.equal(compiled(torch.randn(extent)), torch.full([max(extent - 4, 2)], 5.0))
+    assert counter.graphs == 1
+
+
 def test_opcheck() -> None:
     add, in_place, scaled = make(ADD, "add"), make(IN_PLACE, "in_place"), make(SCALED, "scaled")
     torch.library.opcheck(add, (torch.randn(3, 5), torch.randn(3, 5)))
@@ -332,10 +355,12 @@ def test_wrong_tensors(tensors: Any, error: type[Exception], text: str) -> None:
         op(*values)
     with FakeTensorMode() as mode, pytest.raises(error, match=text):
         op(*map(mode.from_tensor, values))
+    counter = Counter("eager")
     with pytest.raises(Exception, match=text):
-        torch.compile(op, fullgraph=True, backend="eager", dynamic=False)(*values)
+        torch.compile(op, fullgraph=True, backend=counter, dynamic=False)(*values)
     with pytest.raises(Exception, match=text.partition(" is ")[0].partition(" has ")[0]):
-        torch.compile(op, fullgraph=True, backend="eager", dynamic=True)(*values)
+        torch.compile(op, fullgraph=True, backend=counter, dynamic=True)(*values)
+    assert counter.graphs == 0  # it is found while they are traced
 
 
 def test_tensors_on_several_devices() -> None:
