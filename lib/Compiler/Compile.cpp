@@ -467,9 +467,8 @@ void Compilation::run() {
     if (stage == options.lastStage)
       break;
   }
-  // With all constants, which may be large.
   if (plan)
-    result.plan = plan->print(result.chip);
+    result.plan = std::move(*plan).print(result.chip);
   result.succeeded = true;
 }
 

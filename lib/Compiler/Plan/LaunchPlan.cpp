@@ -56,14 +56,14 @@ static Object describeLimits() {
                 {"cluster_blocks", kMaxClusterBlocks}};
 }
 
-std::string LaunchPlan::print(StringRef chip) const {
+std::string LaunchPlan::print(StringRef chip) && {
   Object plan{{"format", "pipeline-plan"},
               {"version", Array{kMajorVersion, kMinorVersion}},
               {"features", Array()},
               {"target", Object{{"chip", chip}, {"limits", describeLimits()}}},
-              {"kernels", Array(kernels)},
-              {"data", Array(data)},
-              {"functions", Array(functions)}};
+              {"kernels", std::move(kernels)},
+              {"data", std::move(data)},
+              {"functions", std::move(functions)}};
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(plan));
   return text;

@@ -31,7 +31,8 @@ public:
   /// Gives the kernels the names that they have in `module` by now.
   void nameKernels(ModuleOp module);
 
-  std::string print(StringRef chip) const;
+  /// The document, which takes the constants along: they may be large.
+  std::string print(StringRef chip) &&;
 
 private:
   llvm::json::Array kernels, functions, data;

@@ -136,7 +136,7 @@ static std::optional<Object> describeGlobal(memref::GlobalOp global) {
       getElements(global.getInitialValueAttr());
   if (!elements)
     return std::nullopt;
-  item["hex"] = *elements;
+  item["hex"] = std::move(*elements);
   return item;
 }
 
