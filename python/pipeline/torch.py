@@ -207,7 +207,7 @@ class _Operator:
 
     def _prepare(self, tensor: Any, number: int) -> Any:
         """Return a tensor as the function can take it; a copy only if it is not written."""
-        argument, tensor = self.entry.arguments[number], tensor.detach()
+        argument = self.entry.arguments[number]
         has_layout = "strided<" in argument.type or "affine_map" in argument.type
         if self.entry.written[number] or has_layout:
             return tensor

@@ -363,12 +363,15 @@ def test_wrong_tensors(tensors: Any, error: type[Exception], text: str) -> None:
     assert counter.graphs == 0  # it is found while they are traced
 
 
-def test_tensors_on_several_devices() -> None:
+def test_devices() -> None:
     op = make(ADD, "devices")
+    with FakeTensorMode():
+        result = op(*(torch.empty(3, 4, device="cuda:1") for _ in range(2)))
+        assert (result.device, result.shape) == (torch.device("cuda:1"), (3, 4))
     with FakeTensorMode(), pytest.raises(pipeline.DeviceError, match="argument 1 is on cuda:0"):
         op(torch.empty(3, 4), torch.empty(3, 4, device="cuda"))
     with pytest.raises(NotImplementedError):
-        op(torch.empty(3, 4, device="meta").to_sparse(), torch.empty(3, 4))
+        op(torch.empty(3, 4).to_sparse(), torch.empty(3, 4))
 
 
 def test_static_extents_in_fake_mode() -> None:
