@@ -34,7 +34,7 @@ def program(tmp_path: Path) -> str:
 
 
 def make(program: str, folder: Path, code: str = RUN_ALL) -> Sanitizer:
-    return Sanitizer(program, folder / "reports", [sys.executable, "-c", code])
+    return Sanitizer(program, folder / "sanitizer.log", [sys.executable, "-c", code])
 
 
 def behave(monkeypatch: pytest.MonkeyPatch, **wanted: object) -> None:
@@ -59,6 +59,9 @@ def test_findings(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     outcome = make(program, tmp_path).run("memcheck", ["a", "b"], 20)
     assert outcome == Outcome("found", "memcheck Something is wrong in b", 2)
     assert make(program, tmp_path).run("memcheck", ["a"], 20).word == "clean"
+    log = (tmp_path / "sanitizer.log").read_text()
+    assert log.count("<ComputeSanitizerOutput>") == 2
+    assert "# memcheck: a, b\nexit code 86\n" in log
 
 
 @pytest.mark.parametrize(

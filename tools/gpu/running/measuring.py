@@ -20,7 +20,7 @@ from .verdicts import Verdict
 OURS = "ours"
 SAMPLED_ROWS = 64
 """Rows of a product that are compared: all of them would take longer than all the rest."""
-_SMI = "clocks.sm,clocks.mem,power.draw,temperature.gpu,clocks_throttle_reasons.active"
+_SMI = "clocks.sm,clocks.mem,power.draw,temperature.gpu"
 
 Calls = dict[str, Callable[[], Any]]
 
@@ -43,20 +43,22 @@ class Tensors(Protocol):
 class TorchTensors:
     """Tensors of PyTorch."""
 
-    def __init__(self, torch: Any) -> None:
+    def __init__(self, torch: Any, device: str = "cuda") -> None:
         set_precision(torch)
         self._torch = torch
+        self._device = device
 
     def make(self, case: Json) -> tuple[list[Any], Any]:
         """Return random inputs, and an output of NaN."""
         torch = self._torch
-        generator = torch.Generator(device="cuda").manual_seed(case["seed"])
+        options = {"device": self._device}
+        generator = torch.Generator(**options).manual_seed(case["seed"])
         inputs = [
-            torch.randn(record["shape"], generator=generator, device="cuda").to(self._type(record))
+            torch.randn(record["shape"], generator=generator, **options).to(self._type(record))
             for record in case["inputs"]
         ]
         record = case["output"]
-        output = torch.full(record["shape"], float("nan"), device="cuda").to(self._type(record))
+        output = torch.full(record["shape"], float("nan"), **options).to(self._type(record))
         return inputs, output
 
     def _type(self, record: Json) -> Any:

@@ -10,6 +10,8 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .reports import shorten
+
 Call = Callable[[], Any]
 Maker = Callable[[Any, Sequence[Any], Any], Call]
 
@@ -113,9 +115,10 @@ def find_peers(
         try:
             call = make()
             call()
-            torch.cuda.synchronize()
+            if output.is_cuda:
+                torch.cuda.synchronize()
         except Exception as error:  # whatever a library says, ours is to be timed
-            missing[library] = f"{type(error).__name__}: {error}"
+            missing[library] = shorten(f"{type(error).__name__}: {error}")
         else:
             peers[library] = call
     return peers, missing

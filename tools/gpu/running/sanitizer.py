@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,10 +64,10 @@ def find_sanitizer(given: str = "") -> str | None:
 class Sanitizer:
     """The program, which runs `command` with the name of a file that lists cases."""
 
-    def __init__(self, program: str, folder: Path, command: Sequence[str]) -> None:
-        """Ask the program for its options. Raises OSError."""
+    def __init__(self, program: str, log: Path, command: Sequence[str]) -> None:
+        """Ask the program for its options; what it prints is added to a file. Raises OSError."""
         self._program = program
-        self._folder = folder
+        self._log = log
         self._command = list(command)
         self._known = self._ask("--help")
         self.version = next(
@@ -84,10 +85,12 @@ class Sanitizer:
 
     def run(self, tool: str, names: Sequence[str], seconds: float) -> Outcome:
         """Run cases under a tool, in one process."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        listed, report = self._folder / "cases.json", self._folder / f"{tool}.xml"
+        with tempfile.TemporaryDirectory() as folder:
+            return self._run(tool, names, seconds, Path(folder))
+
+    def _run(self, tool: str, names: Sequence[str], seconds: float, folder: Path) -> Outcome:
+        listed, report = folder / "cases.json", folder / "report.xml"
         listed.write_text(json.dumps(list(names)), encoding="utf-8")
-        report.unlink(missing_ok=True)
         command = [
             *(self._program, "--tool", tool, "--error-exitcode", str(ERROR_CODE)),
             *("--xml", "--save", str(report), "--target-processes", "application-only"),
@@ -97,10 +100,19 @@ class Sanitizer:
         ]
         started = time.monotonic()
         code, text = _call(command, seconds)
-        (self._folder / f"{tool}.log").write_text(text, encoding="utf-8")
+        self._keep(f"{tool}: {', '.join(names)}\nexit code {code}", text, report)
         if code is None:
             return Outcome("failed", f"it still runs after {time.monotonic() - started:.0f} s")
         return judge(code, text, report, names)
+
+    def _keep(self, title: str, text: str, report: Path) -> None:
+        """Add what a process printed, and its report, to the log."""
+        parts = [f"# {title}", text]
+        if report.exists():
+            parts.append(report.read_text(encoding="utf-8", errors="replace"))
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write("\n".join(part.rstrip() for part in parts) + "\n\n")
 
 
 def judge(code: int, text: str, report: Path, names: Sequence[str]) -> Outcome:

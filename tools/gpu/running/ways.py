@@ -286,8 +286,8 @@ def check_reference(
     else:
         skipped.append("host: ml_dtypes is missing")
     for door in doors:
-        if not all(map(door.takes, elements)):
-            skipped.append(f"{door.name}: it has no arrays of {', '.join(sorted(elements))}")
+        if unknown := sorted(each for each in elements if not door.takes(each)):
+            skipped.append(f"{door.name}: it has no arrays of {', '.join(unknown)}")
             continue
         for name, way in WAYS.items():
             note(f"{door.name} {name}", partial(way, module, door, buffers))

@@ -18,7 +18,7 @@ from .arrays import Json, PackError
 from .doors import Door, find_doors, find_torch
 from .gpu import Gpu, refusal
 from .kernels import check_kernel
-from .measuring import Tensors, TorchTensors, time_case
+from .measuring import Tensors, TorchTensors, read_clocks, time_case
 from .programs import check_program
 from .results import Results
 from .sanitizer import INSTALL, Outcome, Sanitizer, divide, find_sanitizer
@@ -141,7 +141,11 @@ class Worker:
     def _time(self, case: Json) -> Verdict:
         if isinstance(self._bench, str):
             return Verdict("not run", f"nothing is timed: {self._bench}")
-        return time_case(case, self._folder, *self._bench, self._options.rounds)
+        if "clocks before timing" not in self._results.notes:
+            self._results.note("clocks before timing", read_clocks())
+        verdict = time_case(case, self._folder, *self._bench, self._options.rounds)
+        self._results.note("clocks after timing", read_clocks())
+        return verdict
 
     @contextmanager
     def _watched(self, item: Item) -> Iterator[None]:
@@ -187,7 +191,7 @@ class Worker:
             return None, f"{where}: {INSTALL}"
         command = [sys.executable, str(self._program), "--exercise"]
         try:
-            sanitizer = Sanitizer(program, self._options.out / "sanitizer", command)
+            sanitizer = Sanitizer(program, self._options.out / "sanitizer.log", command)
         except (OSError, ValueError) as error:
             return None, f"{program} does not run: {error}"
         self._results.note("compute-sanitizer", sanitizer.version)
