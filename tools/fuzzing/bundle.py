@@ -34,6 +34,7 @@ import numpy as np
 import pipeline
 from pipeline.bundles.archive import pack, unpack
 from pipeline.bundles.manifest import hash_bytes
+from pipeline.runtime.host.extents import find_results
 from setup.arguments import positive
 
 PROGRAM = """
@@ -134,7 +135,7 @@ _JUNK: tuple[Any, ...] = (
 _SECONDS = 2
 
 
-class _TooLongError(BaseException):
+class TooLongError(BaseException):
     """A plan that was changed does not end."""
 
 
@@ -359,12 +360,14 @@ def make_arguments() -> tuple[Any, ...]:
 
 
 @contextlib.contextmanager
-def _limit_time() -> Iterator[None]:
+def limit_time(seconds: float = _SECONDS) -> Iterator[None]:
+    """Raise TooLongError if what is done takes longer than it may."""
+
     def stop(_: int, __: FrameType | None) -> None:
-        raise _TooLongError
+        raise TooLongError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
@@ -375,7 +378,9 @@ def _limit_time() -> Iterator[None]:
 def _run(module: pipeline.Module) -> None:
     """Run what a module has, on what the program is run on."""
     options = pipeline.Options(step_limit=10_000, workers=1)
-    for name in module.entries:
+    for name, entry in module.entries.items():
+        with contextlib.suppress(pipeline.UsageError):  # results of extents that nothing tells
+            find_results(module.plan, name, entry.arguments)
         with contextlib.redirect_stdout(io.StringIO()):
             module.execute(*make_arguments(), entry=name, options=options)
 
@@ -399,7 +404,7 @@ class Fuzzer:
         before = sorted(self._path.parent.iterdir())
         try:
             problem = self._check(kind)
-        except _TooLongError:
+        except TooLongError:
             self._counts.endless[kind] += 1
             problem = ""
         except Exception as error:
@@ -409,7 +414,7 @@ class Fuzzer:
         return problem and f"{kind}: {problem}"
 
     def _check(self, kind: str) -> str:
-        with _limit_time():
+        with limit_time():
             try:
                 module = pipeline.load(self._path)
             except (pipeline.BundleError, pipeline.PlanError) as error:

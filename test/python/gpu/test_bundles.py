@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pipeline
+from fuzzing.bundle import (
+    TooLongError,
+    change_values,
+    limit_time,
+    make_arguments,
+    make_bundle,
+    seal,
+)
 from gpu.emulated_launches import EmulatedLaunches
 from gpu.stand_in_driver import StandIn
+from pipeline.bundles.archive import unpack
 from support.command_line import call
 from support.examples import EXAMPLES
 
@@ -67,6 +78,35 @@ def test_without_machine_code(gpu: StandIn, tmp_path: Path) -> None:
     x = rows()
     result = pipeline.load(tmp_path / "b").run(x, backend="cuda")
     np.testing.assert_allclose(result, softmax(x), rtol=1e-5)
+
+
+def test_plans_that_are_changed(gpu: StandIn, tmp_path: Path) -> None:
+    """What the checks accept ends in results, or in an error of the package, on a GPU as well.
+
+    Kernels do nothing here: their grids may be of any size.
+    """
+    path = make_bundle(tmp_path)
+    files = unpack(path)
+    plan = json.loads(files["sm_80/plan.json"])
+    ran = failed = 0
+    gpu.on_launch(lambda _: None)
+    for seed in range(250):
+        changed = change_values(plan, random.Random(seed))
+        path.write_bytes(seal({**files, "sm_80/plan.json": json.dumps(changed).encode()}))
+        try:
+            module = pipeline.load(path)
+        except pipeline.PlanError:
+            continue
+        try:
+            with limit_time(0.5):
+                module.run(*make_arguments(), backend="cuda")
+            ran += 1
+        except pipeline.Error:
+            failed += 1
+        except TooLongError:
+            gpu.reset()
+    assert ran > 20
+    assert failed > 20
 
 
 @pytest.mark.parametrize("is_bundle", [True, False])

@@ -241,7 +241,10 @@ class _Scope:
             raise self._refuse(None)
         step, index = self._origins[value]
         if step.op == "memref.dim" and isinstance(step.fields["dim"], int):
-            return self.extents(step.fields["source"])[step.fields["dim"]]
+            extents, dim = self.extents(step.fields["source"]), step.fields["dim"]
+            if not 0 <= dim < len(extents):
+                raise self._refuse(step)
+            return extents[dim]
         if step.op.startswith("affine."):
             return self._affine(step)
         if step.op.startswith("arith."):
