@@ -367,7 +367,8 @@ def limit_time(seconds: float = _SECONDS) -> Iterator[None]:
         raise TooLongError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # Again and again, as what is raised in a callback of C is lost.
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 4)
     try:
         yield
     finally:
