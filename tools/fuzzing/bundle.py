@@ -23,18 +23,21 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import pipeline
 from pipeline.bundles.archive import pack, unpack
 from pipeline.bundles.manifest import hash_bytes
+from pipeline.runtime.host import interpreter
 from pipeline.runtime.host.extents import find_results
+from pipeline.runtime.host.plan import Region
 from setup.arguments import positive
 
 PROGRAM = """
@@ -132,7 +135,8 @@ _JUNK: tuple[Any, ...] = (
     ),
     *("main", "add", "sm_90a", "scf.yield", "func.return", "memref.load", "eq", "none", "pointer"),
 )
-_SECONDS = 2
+_SECONDS, _REGIONS = 4, 3000
+"""How long a plan may take, on kernels above all, and how many regions it may enter."""
 
 
 class TooLongError(BaseException):
@@ -360,7 +364,7 @@ def make_arguments() -> tuple[Any, ...]:
 
 
 @contextlib.contextmanager
-def limit_time(seconds: float = _SECONDS) -> Iterator[None]:
+def _limit_time() -> Iterator[None]:
     """Raise TooLongError if what is done takes longer than it may."""
 
     def stop(_: int, __: FrameType | None) -> None:
@@ -368,12 +372,29 @@ def limit_time(seconds: float = _SECONDS) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, stop)
     # Again and again, as what is raised in a callback of C is lost.
-    signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 4)
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS, _SECONDS / 4)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def limit_regions(most: int) -> Iterator[None]:
+    """Raise TooLongError where a plan enters its next region, if it has entered `most`."""
+    enter = interpreter.Frame.run
+    entered = 0
+
+    def run(frame: interpreter.Frame, region: Region, arguments: Sequence[Any]) -> list[Any]:
+        nonlocal entered
+        entered += 1
+        if entered > most:
+            raise TooLongError
+        return enter(frame, region, arguments)
+
+    with mock.patch.object(interpreter.Frame, "run", run):
+        yield
 
 
 def _run(module: pipeline.Module) -> None:
@@ -382,7 +403,7 @@ def _run(module: pipeline.Module) -> None:
     for name, entry in module.entries.items():
         with contextlib.suppress(pipeline.UsageError):  # results of extents that nothing tells
             find_results(module.plan, name, entry.arguments)
-        with contextlib.redirect_stdout(io.StringIO()):
+        with limit_regions(_REGIONS), contextlib.redirect_stdout(io.StringIO()):
             module.execute(*make_arguments(), entry=name, options=options)
 
 
@@ -415,7 +436,7 @@ class Fuzzer:
         return problem and f"{kind}: {problem}"
 
     def _check(self, kind: str) -> str:
-        with limit_time():
+        with _limit_time():
             try:
                 module = pipeline.load(self._path)
             except (pipeline.BundleError, pipeline.PlanError) as error:
