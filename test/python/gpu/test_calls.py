@@ -297,3 +297,103 @@ def test_programs(gpu: StandIn, torch: Torch, name: str, where: str) -> None:
                 continue
             np.testing.assert_array_equal(getattr(mine, "host", mine), theirs)
             assert (type(mine) is Tensor) == (where == "tensors" and np.ndim(theirs) > 0)
+
+
+def test_strides_are_those_of_each_call(gpu: StandIn, torch: Torch) -> None:
+    """What was recorded for an array holds for others of the same shape and strides only."""
+    kind = "memref<?x?xi32, strided<[?, ?], offset: ?>>"
+    module = pipeline.compile(
+        f"""func.func @main(%a: {kind}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %a, %c0 : {kind}
+  %n = memref.dim %a, %c1 : {kind}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %m, %gy = %n, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {{
+    %x = memref.load %a[%bx, %by] : {kind}
+    %y = arith.addi %x, %x : i32
+    memref.store %y, %a[%bx, %by] : {kind}
+    gpu.terminator
+  }}
+  return
+}}""",
+        sync="keep",
+        verify=False,
+        schedule="none",
+    )
+    EmulatedLaunches(gpu, module)
+    for strides in ((8, 1), (8, 2), (1, 8), (8, 1), (16, 3)):
+        for call in (module, module.run):
+            whole = numbers(128)
+            tensor = torch.put(whole)
+            call(tensor.as_strided((3, 4), strides, 0))
+            view = np.lib.stride_tricks.as_strided(whole, (3, 4), [4 * n for n in strides])
+            view *= 2
+            np.testing.assert_array_equal(tensor.host, whole)
+
+
+def test_offsets_that_the_type_fixes(gpu: StandIn, torch: Torch) -> None:
+    """An array begins at element zero, wherever the type lets the memory begin."""
+    kind = "memref<4xi32, strided<[2], offset: 6>>"
+    module = pipeline.compile(
+        f"""func.func @main(%a: {kind}) -> {kind} {{
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c4, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {{
+    %x = memref.load %a[%bx] : {kind}
+    %y = arith.addi %x, %x : i32
+    memref.store %y, %a[%bx] : {kind}
+    gpu.terminator
+  }}
+  %b = memref.alloc() : memref<4xi32>
+  memref.copy %a, %b : {kind} to memref<4xi32>
+  memref.copy %b, %a : memref<4xi32> to {kind}
+  return %a : {kind}
+}}""",
+        sync="keep",
+        verify=False,
+        schedule="none",
+    )
+    launches = EmulatedLaunches(gpu, module)
+    expected = numbers(14)
+    expected[6::2] *= 2
+    on_host = numbers(14)
+    assert module.run(on_host[6::2], backend="cuda") is not None
+    np.testing.assert_array_equal(on_host, expected)
+    assert launches.launches[0].integer(0) % 16 == 0
+    tensor = torch.put(numbers(14))
+    for _ in range(2):
+        tensor.host[...] = numbers(14)
+        part = tensor.as_strided((4,), (2,), 6)
+        assert module(part) is part
+        np.testing.assert_array_equal(tensor.host, expected)
+    with pytest.raises(pipeline.LayoutError, match="no multiple of 16 bytes"):
+        module(tensor.as_strided((4,), (2,), 5))
+
+
+def test_zeros_that_have_a_sign(gpu: StandIn, torch: Torch) -> None:
+    """What the host computes from one is not what it computes from the other."""
+    module = pipeline.compile(
+        """func.func @main(%a: memref<8xf32>, %k: f32) {
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  %r = arith.divf %one, %k : f32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c8, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    memref.store %r, %a[%bx] : memref<8xf32>
+    gpu.terminator
+  }
+  return
+}""",
+        sync="keep",
+        verify=False,
+        schedule="none",
+    )
+    EmulatedLaunches(gpu, module)
+    a = torch.put(np.ones(8, "f4"))
+    for k in (0.0, -0.0, 0.0, 2.0, -0.0, 2, 4.0):
+        module(a, k)
+        with np.errstate(divide="ignore"):
+            np.testing.assert_array_equal(a.host, np.float32(1) / np.float32(k))
