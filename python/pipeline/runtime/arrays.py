@@ -120,6 +120,9 @@ def view(value: Any, index: int, stream: int | None = None) -> ArrayView:
         return _view_torch(value, index, torch)
     if numpy is not None and isinstance(value, numpy.ndarray):
         return _view_numpy(value, index)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(value, cupy.ndarray):
+        return _view_cupy(value, index)
     is_scalar = numpy is not None and isinstance(value, numpy.generic)
     try:
         if not is_scalar and hasattr(value, "__dlpack__"):
@@ -198,6 +201,22 @@ def _count_strides(
         message = f"error: argument {index} has strides that are no whole elements: pass a copy"
         raise LayoutError(message, index)
     return tuple(stride // itemsize if itemsize else 0 for stride in strides)
+
+
+def _view_cupy(array: Any, index: int) -> ArrayView:
+    """Return an array by its attributes: an export would order it with the default stream."""
+    itemsize = array.itemsize
+    return ArrayView(
+        int(array.data.ptr),
+        tuple(array.shape),
+        _count_strides(tuple(array.strides), itemsize, array.size, index),
+        str(array.dtype),
+        itemsize,
+        int(array.device.id),
+        "",
+        array,
+        "cupy",
+    )
 
 
 # --- PyTorch --------------------------------------------------------------------------------------

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -128,6 +131,98 @@ def test_dlpack(gpu: StandIn, scale: pipeline.Module) -> None:
         assert a.asked == b.asked == [told]
         gc.collect()
         assert [export() for export in a.exports] == [None]
+
+
+class FakeCupy(ModuleType):
+    """What stands for CuPy: arrays of the stand-in, a current stream, memory by addresses."""
+
+    def __init__(self, gpu: StandIn) -> None:
+        super().__init__("cupy")
+        self.gpu = gpu
+        self.stream = 0
+        self.current = 0
+        current = SimpleNamespace(get_current_stream=self._current, Device=self._device)
+        self.cuda = current
+
+        class Array:
+            """An array by its memory."""
+
+            def __init__(
+                own, shape: Any, dtype: Any, memptr: Any = None, strides: Any = None
+            ) -> None:
+                own.shape, own.dtype = tuple(shape), np.dtype(dtype)
+                own.itemsize = own.dtype.itemsize
+                own.size = int(np.prod(own.shape, dtype=int))
+                own.strides = strides or np.empty(own.shape, own.dtype).strides
+                own.data = memptr or Pointer(gpu.put(np.empty(own.shape, own.dtype), self.current))
+                own.device = SimpleNamespace(id=own.data.owner.device)
+
+            @property
+            def __cuda_array_interface__(own) -> Any:
+                raise AssertionError("CuPy orders exports with the default stream")
+
+            @property
+            def host(own) -> Any:
+                start = (own.data.ptr - own.data.owner.address) // own.itemsize
+                flat = own.data.owner.host.reshape(-1)[start:]
+                return np.lib.stride_tricks.as_strided(flat, own.shape, own.strides)
+
+        Array.__module__ = "cupy"
+        self.__dict__["ndarray"] = Array
+        self.empty = Array
+
+    def _current(self, device: int) -> Any:
+        return SimpleNamespace(ptr=self.stream)
+
+    @contextmanager
+    def _device(self, device: int) -> Iterator[None]:
+        before, self.current = self.current, device
+        yield
+        self.current = before
+
+    def put(self, array: Any, device: int = 0) -> Any:
+        with self._device(device):
+            made = self.empty(array.shape, array.dtype)
+        made.host[...] = array
+        return made
+
+
+class Pointer:
+    """A pointer into memory that it keeps."""
+
+    def __init__(self, owner: DeviceArray, offset: int = 0) -> None:
+        self.owner = owner
+        self.ptr = owner.address + offset
+
+    def __add__(self, offset: int) -> Pointer:
+        return Pointer(self.owner, self.ptr - self.owner.address + offset)
+
+
+def test_cupy(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place, on its current stream; results are arrays of it, on the device of the first."""
+    gpu.reset("chips=80,80")
+    cupy = FakeCupy(gpu)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    text = """
+func.func @main(%a: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<2x4xf32>) {
+  %0 = linalg.exp ins(%a : tensor<?x4xf32>) outs(%a : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = tensor.extract_slice %0[1, 0] [2, 4] [1, 1] : tensor<?x4xf32> to tensor<2x4xf32>
+  return %0, %1 : tensor<?x4xf32>, tensor<2x4xf32>
+}
+"""
+    module = pipeline.compile(text)
+    EmulatedLaunches(gpu, module)
+    cupy.stream = Driver.get().create_stream(1)
+    a = cupy.put(floats(20).reshape(5, 4), 1)
+    gpu.calls()
+    whole, part = module.run(a, backend="cuda")
+    assert type(whole) is type(part) is type(a)
+    assert whole.device.id == part.device.id == 1
+    np.testing.assert_allclose(whole.host, np.exp(a.host), rtol=1e-6)
+    np.testing.assert_array_equal(part.host, whole.host[1:3])
+    calls = gpu.calls()
+    assert all(call.endswith(" on s1") for call in calls if call.startswith("cuLaunch"))
+    assert not any(call.startswith("cuStreamSynchronize") for call in calls)
 
 
 def test_two_libraries(gpu: StandIn, torch: Torch, scale: pipeline.Module) -> None:
