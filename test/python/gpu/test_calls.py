@@ -238,6 +238,16 @@ PROGRAMS: dict[str, tuple[str, str, str, list[tuple[Any, ...]]]] = {
         "i32",
         [(numbers(8), 5), (numbers(8), -7), (numbers(8), 5)],
     ),
+    "constants that are results": (
+        f"""  %p = arith.constant 0.3 : f32
+  %q = arith.constant -2.5 : f64
+  %w = arith.extf %p : f32 to f64
+{launch("%a", "%i3")}  return %p, %q, %i3, %w, %k : f32, f64, i32, f64, f32
+""",
+        f"%a: {V8}, %k: f32",
+        "(f32, f64, i32, f64, f32)",
+        [(numbers(8), 0.7)],
+    ),
     "views": (
         f"""  %s = memref.subview %a[%n, 1] [1, 8] [1, 2]
       : memref<4x20xi32> to memref<8xi32, strided<[2], offset: ?>>

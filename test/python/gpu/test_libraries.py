@@ -21,7 +21,7 @@ from pipeline.runtime.cuda.driver import Driver
 
 SCALE = """
 !m = memref<?xf32>
-func.func @main(%a: !m, %b: !m, %k: f32, %n: index) -> index {
+func.func @main(%a: !m, %b: !m, %k: f32, %n: index) -> (index, f32) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
       iterator_types = ["parallel"]} ins(%a : !m) outs(%b : !m) {
   ^bb0(%x: f32, %y: f32):
@@ -31,7 +31,7 @@ func.func @main(%a: !m, %b: !m, %k: f32, %n: index) -> index {
   %c0 = arith.constant 0 : index
   %m = memref.dim %a, %c0 : !m
   %s = arith.addi %m, %n : index
-  return %s : index
+  return %s, %k : index, f32
 }
 """
 
@@ -91,7 +91,7 @@ class Exporter(DeviceArray):
 def test_the_driver_tells_the_device(gpu: StandIn, scale: pipeline.Module, device: int) -> None:
     """The call is done when it returns: nobody keeps the memory for the stream."""
     a, b = gpu.put(floats(), device), gpu.put(floats(), device)
-    assert scale(a, b, 3.0, 2) == 42
+    assert scale(a, b, 3.0, 2) == (42, 3.0)
     np.testing.assert_array_equal(b.host, a.host * np.float32(3))
     calls = gpu.calls()
     assert f"cuDevicePrimaryCtxRetain {device}" in calls
@@ -265,8 +265,8 @@ def test_no_numpy(
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "numpy", None)
         for k in (3.0, 4.0, 0.5):
-            assert scale(a, b, k, 2) == 42
-        assert scale(c, d, 2.0, 1) == 41
+            assert scale(a, b, k, 2) == (42, k)
+        assert scale(c, d, 2.0, 1) == (41, 2.0)
         with pytest.raises(pipeline.KindError, match="argument 2 is 1e\\+300, which does not fit"):
             scale(a, b, 1e300, 2)
     np.testing.assert_array_equal(b.host, a.host * np.float32(0.5))

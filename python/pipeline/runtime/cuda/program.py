@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..host.machine import Token
 from ..host.memory import Memory
-from ..host.results import make_number
+from ..host.results import make_number, number_of_bytes
 from .actions import Action, Copy, Place, rooms_of
 from .arena import Buffer, place
 from .results import Library, Part
@@ -26,11 +26,12 @@ class Given(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A result that is a number: of ``argument``, or ``value`` if that is -1."""
+    """A result that is a number: ``argument``, of so many bytes, or ``value`` if that is -1."""
 
     argument: int
     element_type: str
-    value: Any = None
+    size: int
+    value: Any
 
 
 Result = Given | Part | Number
@@ -50,9 +51,11 @@ def describe_results(
 
 def _describe(recorder: Recorder, result: Any, kind: str) -> Result:
     if isinstance(result, Token):
-        return Number(result.index, kind)
+        size = len(result.bytes)
+        constant = None if result.index >= 0 else number_of_bytes(kind, result.bytes)
+        return Number(result.index, kind, size, constant)
     if not isinstance(result, Memory):
-        return Number(-1, kind, make_number(kind, result))
+        return Number(-1, kind, 0, make_number(kind, result))
     number = result.buffer.number
     if number < recorder.argument_count and result.given is not None:
         return Given(number)
@@ -137,10 +140,8 @@ class Program:
 def _number(result: Number, numbers: Sequence[int]) -> Any:
     if result.argument < 0:
         return result.value
-    from ..host.numbers import from_bits
-
-    number = from_bits(result.element_type, numbers[result.argument])
-    return make_number(result.element_type, number)
+    data = numbers[result.argument].to_bytes(result.size, "little")
+    return number_of_bytes(result.element_type, data)
 
 
 def build(

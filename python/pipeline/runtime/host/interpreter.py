@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
+from ...records.scalars import element_bytes
 from ..sizes import LaunchSizes
 from .machine import Token
 from .memory import Memory, collapse, expand, reinterpret, subview, transpose
@@ -87,7 +88,8 @@ class Frame:
             width = width_of(kind)
             if width is not None:
                 return wrap(bits, width)
-            return Token(_CONSTANT, kind, (bits % (1 << 64)).to_bytes(8, "little"))
+            size = element_bytes(kind) or 8
+            return Token(_CONSTANT, kind, (bits % (1 << (8 * size))).to_bytes(size, "little"))
         return operand
 
     def _value_all(self, operands: Sequence[Any]) -> list[Any]:
