@@ -18,6 +18,7 @@
 include "workgroup/Transforms/Banks.td"
 include "workgroup/Transforms/Contractions.td"
 include "workgroup/Transforms/Copies.td"
+include "workgroup/Transforms/Device.td"
 include "workgroup/Transforms/Kernels.td"
 include "workgroup/Transforms/Launch.td"
 include "workgroup/Transforms/Linalg.td"
