@@ -125,6 +125,23 @@ struct ToNVVMPipelineOptions
       llvm::cl::init(false)};
 };
 
+/// Options of the pipeline `workgroup-linalg-to-nvvm`.
+struct LinalgToNVVMPipelineOptions
+    : public PassPipelineOptions<LinalgToNVVMPipelineOptions> {
+  ChipOption chip{*this};
+  PassOptions::Option<int64_t> threads{
+      *this, "threads",
+      llvm::cl::desc("Threads of a block, where the program has no schedule"),
+      llvm::cl::init(128)};
+  AssumeAlignmentOption assumeAlignment{*this};
+  AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
+  PassOptions::Option<bool> deviceMemory{
+      *this, "device-memory",
+      llvm::cl::desc("Give buffers of launches memory of the device, and fail "
+                     "where that cannot be"),
+      llvm::cl::init(false)};
+};
+
 /// From operations of linalg to a private function for each kernel, which the
 /// host calls.
 void buildKernelPipeline(OpPassManager &pm,
@@ -160,6 +177,11 @@ void buildMemoryPipeline(OpPassManager &pm,
 void buildToNVVMPipeline(OpPassManager &pm,
                          const ToNVVMPipelineOptions &options,
                          PipelineReport *report = nullptr);
+
+/// From programs of linalg to kernels in the NVVM dialect, by the schedule that
+/// they carry or by default sizes.
+void buildLinalgToNVVMPipeline(OpPassManager &pm,
+                               const LinalgToNVVMPipelineOptions &options);
 
 /// Registers the pipelines by name.
 void registerPipelines();

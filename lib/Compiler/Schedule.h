@@ -6,30 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A schedule is a module with `transform.named_sequence @__transform_main`,
-// given apart from the program or in it. It is checked, applied by upstream's
-// interpreter, and erased; afterwards it is reported what of the program is
-// still work of the host.
+// What the compiler asks of a schedule beside applying it
+// (Pipelines/CarriedSchedule.h): whether it makes kernels, and what of the
+// program is still work of the host afterwards.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_COMPILER_SCHEDULE_H
 #define WORKGROUP_LIB_COMPILER_SCHEDULE_H
 
+#include "Pipelines/CarriedSchedule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace mlir::workgroup {
-
-/// True if `module` carries a schedule: a named sequence `@__transform_main`.
-bool hasSchedule(ModuleOp module);
-
-/// Applies the `@__transform_main` of `schedule`, which may be `module` itself,
-/// to `module`.
-LogicalResult applySchedule(ModuleOp module, ModuleOp schedule);
-
-/// True if `module` has kernels, or loops that become some, without a schedule.
-bool hasKernels(ModuleOp module);
 
 /// Reports structured operations outside of kernels by remarks, and if `warns`
 /// by warnings.
@@ -53,9 +43,6 @@ LogicalResult checkAllScheduled(ModuleOp module);
 /// An error for each operation of `schedule` that looks for a function by name
 /// where `module` has none of that name.
 void reportUnknownFunctions(ModuleOp module, ModuleOp schedule);
-
-/// Removes the schedules that `module` carries.
-void eraseSchedules(ModuleOp module);
 
 /// The program in `module`: the module itself, or the only thing in it if that
 /// is a module, as where program and schedule stood side by side.

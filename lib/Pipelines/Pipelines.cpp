@@ -229,6 +229,25 @@ void buildToNVVMPipeline(OpPassManager &pm,
   pm.addPass(createVerifyNVVMPass());
 }
 
+void buildLinalgToNVVMPipeline(OpPassManager &pm,
+                               const LinalgToNVVMPipelineOptions &options) {
+  bool areDistinct = options.assumeDistinctArguments;
+  pm.addPass(createSplitViewsPass());
+  pm.addPass(createScheduleKernelsPass(
+      {options.threads, options.chip, options.assumeAlignment, areDistinct}));
+  MemoryPipelineOptions memory;
+  memory.chip = options.chip;
+  memory.assumeAlignment = options.assumeAlignment;
+  memory.rings.assumeDistinctArguments = areDistinct;
+  buildMemoryPipeline(pm, memory);
+  if (options.deviceMemory)
+    pm.addPass(createAllocateDeviceMemoryPass({areDistinct, /*strict=*/true}));
+  ToNVVMPipelineOptions lowering;
+  lowering.chip = options.chip;
+  lowering.assumeDistinctArguments = areDistinct;
+  buildToNVVMPipeline(pm, lowering);
+}
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -273,6 +292,11 @@ static constexpr PipelineEntry kPipelines[] = {
     {kKernelPipeline,
      "Operations of linalg -> a function for each kernel, which the host calls",
      enroll<KernelPipelineOptions, buildKernelPipeline>},
+    {"workgroup-linalg-to-nvvm",
+     "Programs of linalg -> the NVVM dialect, by the schedule that they carry "
+     "or "
+     "by default sizes",
+     enroll<LinalgToNVVMPipelineOptions, buildLinalgToNVVMPipeline>},
     {"workgroup-memory",
      "What promotion to workgroup memory leaves -> outlined, verified kernels",
      enroll<MemoryPipelineOptions, buildMemory>},

@@ -50,11 +50,31 @@ struct TileKernelOptions {
   int64_t columns = 0;
   /// Whether every user of an element-wise result computes it for itself.
   bool recompute = false;
+  /// If it is not 0, sizes are chosen for blocks of so many threads, and all
+  /// else is ignored.
+  int64_t defaultThreads = 0;
 };
 
 /// Makes a loop over blocks of `function`, of which the operations are tiled.
 LogicalResult tileKernel(func::FuncOp function,
                          const TileKernelOptions &options);
+
+/// How kernels are scheduled where a program does not say it.
+struct ScheduleKernelsOptions {
+  /// Threads of a block.
+  int64_t threads = 128;
+  /// The chip to compile for; empty for the default.
+  std::string chip;
+  /// Alignment in bytes that memref arguments have.
+  int64_t assumeAlignment = 1;
+  /// Different memref arguments of a function do not overlap.
+  bool assumeDistinctArguments = false;
+};
+
+/// Makes launches of what `module` computes on tensors and buffers. See pass
+/// `workgroup-schedule-kernels`.
+LogicalResult scheduleKernels(ModuleOp module,
+                              const ScheduleKernelsOptions &options = {});
 
 /// Makes tensors of `module` fit for upstream's one-shot bufferization. See
 /// pass `workgroup-prepare-bufferization`.

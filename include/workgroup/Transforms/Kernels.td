@@ -127,6 +127,34 @@ def PrepareBufferizationPass
   ];
 }
 
+def ScheduleKernelsPass : Pass<"workgroup-schedule-kernels", "ModuleOp"> {
+  let summary = "Make launches by the program's schedule, or by default sizes";
+  let description = [{
+    For `mlir-opt` alone: what comes before `workgroup-memory`.
+
+    - A module that carries `@__transform_main` is scheduled by it, with upstream's interpreter; the
+      schedule is erased.
+    - A module that has kernels, or loops that are mapped to blocks, is left alone.
+    - Else the passes of a schedule are run with default sizes: `workgroup-linalg-to-kernels`,
+      `workgroup-tile-kernel{default-threads}`, `workgroup-bufferize`, and on each function
+      `workgroup-map-loops`, `workgroup-stage-operands`, `workgroup-place-buffers`,
+      `workgroup-map-to-threads` and `workgroup-form-launches`; then functions of kernels are inlined.
+
+    The default sizes are right for any program of linalg that the passes take, and fast for few: they know neither
+    extents nor chip. `python -m pipeline compile program.mlir --emit schedule` prints a schedule that does, which a
+    program can carry.
+
+    Example: `test/Pipelines/linalg-to-nvvm.mlir`.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"128",
+           "Threads of a block, by default sizes">,
+    ChipOption,
+    AssumeAlignmentOption,
+    AssumeDistinctArgumentsOption,
+  ];
+}
+
 def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
   let summary = "Share out the loops of a kernel to blocks";
   let description = [{
@@ -156,6 +184,11 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
     made of indices and numbers alone is always computed where it is read, but for products
     and windows, which would do so for each of their terms.
 
+    With `default-threads`, sizes are chosen by one rule for each class, whatever the extents: tiles of 64
+    rows and columns of a contraction, in steps of 16 along the sum; a row for each block of what has other
+    sums; else four elements for each thread along the last loop. `pipeline.schedules`, in Python, chooses
+    by extents and chip.
+
     Functions without structured operations on tensors, or with more than one block of code,
     are left alone. Fails if the function is more than one kernel, if `block` names a
     loop that blocks cannot share out, if `split` is given without just one reduction the partial
@@ -172,6 +205,9 @@ def TileKernelPass : Pass<"workgroup-tile-kernel", "func::FuncOp"> {
            "Columns of the first of two contractions that are made at a time; 0 for all">,
     Option<"recompute", "recompute", "bool", /*default=*/"false",
            "Keep no element-wise intermediate results">,
+    Option<"defaultThreads", "default-threads", "int64_t", /*default=*/"0",
+           "Choose all sizes by the class of the kernel, for blocks of so many threads; 0 "
+           "for those that are given">,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
                            "gpu::GPUDialect", "scf::SCFDialect",

@@ -17,6 +17,7 @@
 
 #include "BlockTiles.h"
 #include "ChainTiles.h"
+#include "DefaultTiles.h"
 #include "RecomputeOperands.h"
 #include "SplitReduction.h"
 #include "Transforms/Linalg/TensorEncodings.h"
@@ -43,8 +44,9 @@ namespace {
 
 class KernelTiler {
 public:
-  KernelTiler(func::FuncOp function, const TileKernelOptions &options)
-      : function(function), options(options), rewriter(function.getContext()) {}
+  KernelTiler(func::FuncOp function, TileKernelOptions options)
+      : function(function), options(std::move(options)),
+        rewriter(function.getContext()) {}
 
   LogicalResult run();
 
@@ -62,7 +64,7 @@ private:
   void eraseDeadOps();
 
   func::FuncOp function;
-  const TileKernelOptions &options;
+  TileKernelOptions options;
   IRRewriter rewriter;
 };
 
@@ -373,6 +375,8 @@ LogicalResult KernelTiler::run() {
     return function.emitOpError(
         "does not return the result of its last operation last; let "
         "workgroup-form-kernels make it");
+  if (options.defaultThreads)
+    options = getDefaultTiles(group, options.defaultThreads);
   if (failed(checkOptions(group)) ||
       failed(recompute(needsRecomputation(group))) || failed(split()) ||
       failed(makeBlocks()))
@@ -403,6 +407,7 @@ struct TileKernelPass : impl::TileKernelPassBase<TileKernelPass> {
     llvm::append_range(options.split, split);
     options.columns = columns;
     options.recompute = recompute;
+    options.defaultThreads = defaultThreads;
     if (failed(tileKernel(getOperation(), options)))
       signalPassFailure();
   }
