@@ -50,8 +50,9 @@ def custom_op(
 
     name: ``namespace::operator``; a name that is taken gets the new meaning.
     entry: the function, if several launch kernels.
-    backend: as for ``Module.run``: ``auto`` has tensors on the host go to the emulator, those on a
-        GPU to that GPU. The emulator runs what is loaded from a bundle if it is asked for.
+    backend: as for ``Module.run``: ``auto`` has tensors on a GPU go to that GPU, those on the host
+        to the first GPU and back, or to the emulator where there is none. The emulator runs what is
+        loaded from a bundle if it is asked for.
     check: as for ``Module.run``, for tensors on the host.
 
     The operator takes a tensor for each array, an ``int``, ``float`` or ``bool`` for each number,

@@ -173,8 +173,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--backend",
         choices=("auto", "cuda", "emulator"),
         default="auto",
-        help="where to run: cuda is a GPU, auto the emulator, but not for a bundle, of which it "
-        "makes code of this process",
+        help="where to run: auto is a GPU (cuda) if there is one, else the emulator, but not for a "
+        "bundle, of which it makes code of this process",
     )
     sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
     for name, words in sizes.items():

@@ -31,7 +31,8 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     """Compile, launch, and tell what was found: 0 if nothing, else 1."""
     _refuse_contradictions(options)
     emulation = _options(options)
-    runs_on_gpu(options.backend, (), None, emulation)  # refuses what only the emulator has
+    if runs_on_gpu(options.backend, (), None, emulation):  # refuses what only the emulator has
+        options.backend = "cuda"
     module = compile_module()
     if options.backend != "cuda":
         for loaded in module.kernels.values():

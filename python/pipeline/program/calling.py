@@ -39,7 +39,7 @@ _Variant = TypeVar("_Variant")
 def runs_on_gpu(
     backend: str, values: Sequence[Any], stream: Any, options: Options | None = None
 ) -> bool:
-    """Return whether a call runs on a GPU: where its arrays are, if nothing else is said.
+    """Return whether a call runs on a GPU: if there is one, and nothing else is said.
 
     `options` are those of the emulator, if there are any. Raises UsageError for what there is not,
     or not together.
@@ -56,8 +56,21 @@ def runs_on_gpu(
         if stream is not None:
             raise UsageError("error: a stream is given, but the emulator has none")
         return False
-    wants_gpu = stream is not None or any(is_on_gpu(value) for value in values)
-    return backend == "cuda" or (wants_gpu and is_plain)
+    if backend == "cuda" or not is_plain:
+        return backend == "cuda"
+    return stream is not None or any(is_on_gpu(value) for value in values) or has_gpu()
+
+
+@functools.cache
+def has_gpu() -> bool:
+    """Return whether this process has a GPU to use."""
+    from ..errors import DeviceUnavailable, DriverError
+    from ..runtime.cuda.driver import Driver
+
+    try:
+        return Driver.get().device_count() > 0
+    except (DeviceUnavailable, DriverError):
+        return False
 
 
 @functools.cache

@@ -85,7 +85,7 @@ class Kernel:
         cluster: blocks per cluster, as ``x`` or up to ``(x, y, z)``. Default: those of the
             launches, or what the kernel was compiled for, or no clusters.
         dynamic_shared_bytes: of workgroup memory. Default: that of the launches, or 0.
-        backend: ``emulator``, ``cuda``, or ``auto``: a GPU if arrays are on one and nothing below
+        backend: ``emulator``, ``cuda``, or ``auto``: a GPU if there is one to use and nothing below
             is asked for, else the emulator, but not for kernels of a bundle: of them, code of this
             process is made only if that is asked for. On a GPU the report tells of no findings, as
             nobody looks for any.
@@ -312,7 +312,7 @@ class Module:
     variants: Mapping[str, Module] = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, *arrays: Any, stream: Any = None) -> Any:
-        """Run the host function of the program, as ``run`` does, where the arrays are.
+        """Run the host function of the program, as ``run`` does.
 
         Calls on tensors of PyTorch like those of calls before take a few microseconds: what was
         checked and computed for them holds.

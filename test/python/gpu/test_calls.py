@@ -12,8 +12,10 @@ from gpu.emulated_launches import EmulatedLaunches
 from gpu.stand_in_driver import StandIn
 from gpu.tensors import Tensor, Torch
 from launch_plan.host_programs import V8, launch, numbers
+from pipeline.program import calling
 from pipeline.runtime.cuda.driver import Driver
 
+HAS_GPU = calling.has_gpu
 LOADING = ("cuModule", "cuDevicePrimary", "cuCtxSet")
 
 MATMUL = """
@@ -67,6 +69,38 @@ def test_arrays_of_the_host(gpu: StandIn, matmul: pipeline.Module) -> None:
     np.testing.assert_allclose(result, expected(*given), rtol=1e-5)
     for array, old in zip(given, before, strict=True):
         np.testing.assert_array_equal(array, old)
+
+
+def test_where_calls_run(
+    gpu: StandIn, add: pipeline.Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a GPU if there is one, unless something is asked for that only the emulator has."""
+    a, b = floats(100), floats(100, seed=4)
+    for found, call, is_on_gpu in (
+        (True, lambda c: add(a, b, c), True),
+        (True, lambda c: add.run(a, b, c), True),
+        (True, lambda c: add.kernels["main_kernel"].run(a, b, c, grid=1, block=256), True),
+        (True, lambda c: add.run(a, b, c, check="races"), False),
+        (True, lambda c: add.run(a, b, c, backend="emulator"), False),
+        (False, lambda c: add.run(a, b, c), False),
+        (False, lambda c: add(a, b, c), False),
+        (False, lambda c: add.run(a, b, c, backend="cuda"), True),
+    ):
+        monkeypatch.setattr(calling, "has_gpu", lambda found=found: found)
+        c = floats(100, seed=5)
+        gpu.calls()
+        call(c)
+        np.testing.assert_array_equal(c, a + b)
+        assert any(name.startswith("cuLaunchKernelEx") for name in gpu.calls()) == is_on_gpu
+
+
+def test_whether_there_is_a_gpu(gpu: StandIn) -> None:
+    ask = HAS_GPU.__wrapped__
+    assert ask()
+    gpu.reset("chips=")
+    assert not ask()
+    gpu.fail("cuInit", 1, 999)
+    assert not ask()
 
 
 def test_order_of_calls(gpu: StandIn, add: pipeline.Module) -> None:
