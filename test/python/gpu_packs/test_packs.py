@@ -78,6 +78,18 @@ def test_every_kernel_agrees(packed: list[kernels.PackedCase], tmp_path: Path) -
     gpu.reset()
 
 
+def test_workgroup_memory_beyond_48_kib_is_asked_for(tmp_path: Path) -> None:
+    item = kernels.pack_case(BY_NAME["dynamic workgroup memory"], check_races=False)
+    item.record["dynamic_shared_bytes"] = 50000
+    write(tmp_path, [item])
+    gpu = stand_in()
+    gpu.reset("chips=90")
+    FaultyLaunches(gpu, *item.modules)
+    assert check_kernel(item.record, tmp_path, Gpu()).verdict == "agree"
+    assert any(call.startswith("cuFuncSetAttribute") for call in gpu.calls())
+    gpu.reset()
+
+
 def test_arrays_come_back_as_they_were(packed: list[kernels.PackedCase], tmp_path: Path) -> None:
     write(tmp_path, packed)
     for item, case in zip(packed, CASES, strict=True):

@@ -80,6 +80,15 @@ def test_a_wrong_result_is_seen(name: str, words: str, machine: Machine) -> None
     assert verdict.detail.startswith(words)
 
 
+def test_integers_have_no_tolerance(machine: Machine) -> None:
+    packed = pack_program(BY_NAME["sum_i64"])
+    packed.record["tolerance"] = 1e9
+    assert check(packed, machine).verdict == "agree"
+    (kernel,) = packed.modules[0].kernels.values()
+    machine.faults = {kernel.name: bit(len(kernel.parameters) - 1, 0)}
+    assert check(packed, machine).verdict == "differ"
+
+
 def test_expectations_of_another_shape_differ(machine: Machine) -> None:
     packed = pack_program(BY_NAME["softmax_dynamic"])
     runs: list[Json] = packed.record["runs"]

@@ -87,6 +87,14 @@ def test_a_tool_that_does_not_run(
     assert "the planted bug of synccheck did not run" in found["synccheck", "f16"]["detail"]
 
 
+def test_one_case_is_watched_with_the_planted_bugs(machine: Machine, program: str) -> None:
+    assert machine.run("--stages=sanitize", f"--sanitizer={program}", "--only", "f16") == 0
+    document = json.loads((machine.pack / "results" / "results.json").read_text())
+    words = {(record["tool"], record["case"]): record["verdict"] for record in document["results"]}
+    plants = {(tool, f"planted bug for {tool}"): "caught" for tool in TOOLS}
+    assert words == plants | {(tool, "f16"): "clean" for tool in TOOLS}
+
+
 def test_without_the_program(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     code, found = watch(machine, "/no/such/program", monkeypatch)
     assert code == 1

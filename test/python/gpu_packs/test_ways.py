@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import pipeline
 from gpu.stand_in_driver import Launch
 from gpu_packs.conftest import FaultyLaunches, Machine
 from packing.programs import PackedProgram, pack_reference
 from packing.references import REFERENCES, SMALL, Reference, by_row, matmul, small
+from pipeline.runtime.cuda.driver import Driver
 from running import ways
 from running.arrays import decode
 from running.doors import Door, DriverDoor
@@ -31,8 +34,6 @@ def check(packed: PackedProgram, machine: Machine, doors: Sequence[Door] | None 
     machine.gpu.reset()
     made = FaultyLaunches(machine.gpu, *packed.modules)
     made.faults, made.before = machine.faults, machine.before
-    from pipeline.runtime.cuda.driver import Driver
-
     doors = [DriverDoor(Driver.get())] if doors is None else doors
     return ways.check_reference(packed.record, machine.pack, doors, lambda where: None)
 
@@ -93,8 +94,6 @@ def test_what_lies_around_arrays_must_not_change(machine: Machine) -> None:
 
 
 def test_a_refused_call_that_wrote_is_told(machine: Machine) -> None:
-    import pipeline
-
     packed = pack_reference(by_row("add", 37, 133, SMALL))
     check(packed, machine)
 
@@ -104,11 +103,35 @@ def test_a_refused_call_that_wrote_is_told(machine: Machine) -> None:
             ctypes.c_uint8.from_address(address).value ^= 1
             raise pipeline.LayoutError("error: argument 0 is not aligned", 0)
 
-    from pipeline.runtime.cuda.driver import Driver
-
     buffers = ways.make_buffers(packed.record)
     found = ways.on_odd_offsets(None, Writer(Driver.get()), buffers)
     assert "it was refused (error: argument 0 is not aligned), but wrote" in found.text
+
+
+def test_a_capture_that_runs_is_told(machine: Machine) -> None:
+    packed = pack_reference(by_row("add", 37, 133, SMALL))
+    check(packed, machine)
+
+    class Eager(DriverDoor):
+        def capture(self, module: Any, arrays: Sequence[Any]) -> Callable[[], None]:
+            self.call(module, arrays)
+            return lambda: self.call(module, arrays)
+
+    module = pipeline.load(machine.pack / packed.record["bundle"])
+    buffers = ways.make_buffers(packed.record)
+    found = ways.in_a_graph(module, Eager(Driver.get()), buffers)
+    assert found.text == "the capture wrote to its arrays"
+
+
+@pytest.mark.parametrize(("way", "rest"), [(ways.on_views, 16), (ways.on_aligned_arrays, 0)])
+def test_where_arrays_start(way: Any, rest: int, machine: Machine) -> None:
+    packed = pack_reference(by_row("add", 37, 133, SMALL))
+    check(packed, machine)
+    made = FaultyLaunches(machine.gpu, *packed.modules)
+    module = pipeline.load(machine.pack / packed.record["bundle"])
+    way(module, DriverDoor(Driver.get()), ways.make_buffers(packed.record))
+    (launch,) = made.launches
+    assert [launch.integer(number) % 256 for number in range(3)] == [rest] * 3
 
 
 # --- what is expected -----------------------------------------------------------------------------
