@@ -55,6 +55,7 @@ class Tensor:
         self.requires_grad = False
         self.is_cuda = device.type == "cuda"
         self.negated = False
+        self.conjugated = False
         self.version = 0
         self.streams: list[tuple[int, int]] = []
 
@@ -77,7 +78,7 @@ class Tensor:
         return self.negated
 
     def is_conj(self) -> bool:
-        return False
+        return self.conjugated
 
     def as_strided(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Tensor:
         start = self.owner.address + offset * self.element_size()
@@ -119,6 +120,7 @@ class Torch(ModuleType):
             setattr(self, name, DType(name))
         for name in ("float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2"):
             setattr(self, name, DType(name))
+        self.complex64 = DType("complex64")
 
     def _current(self, device: int) -> int:
         self.asked.append(device)

@@ -218,6 +218,24 @@ def test_overlap(torch: Torch, add: pipeline.Module, checks: Checks) -> None:
     np.testing.assert_array_equal(whole.host[:128], 1)
 
 
+def test_views_that_conjugate(gpu: StandIn, torch: Torch) -> None:
+    """They have type, address, shape and strides of what they conjugate."""
+    module = pipeline.compile("""
+!m = memref<?xcomplex<f32>>
+func.func @main(%a: !m, %b: !m) {
+  memref.copy %a, %b : !m to !m
+  return
+}
+""")
+    EmulatedLaunches(gpu, module)
+    a, b = (torch.put(np.array([1 + 2j, 3 - 1j], "c8") * factor) for factor in (1, 2))
+    module(a, b)
+    np.testing.assert_array_equal(b.host, a.host)
+    a.conjugated = True
+    with pytest.raises(pipeline.LayoutError, match="argument 0 is a view that conjugates"):
+        module(a, b)
+
+
 def test_wrong_numbers_of_arguments(torch: Torch, add: pipeline.Module) -> None:
     tensors = three(torch)
     add(*tensors)
