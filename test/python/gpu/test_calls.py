@@ -282,6 +282,15 @@ PROGRAMS: dict[str, tuple[str, str, str, list[tuple[Any, ...]]]] = {
         "(f32, f64, i32, f64, f32)",
         [(numbers(8), 0.7)],
     ),
+    "constants that are results, and elements that are read": (
+        f"""{launch("%a", "%i3")}  %g = memref.get_global @table : memref<2x3xi32>
+  %x = memref.load %a[%c2] : {V8}
+  return %g, %x, %g : memref<2x3xi32>, i32, memref<2x3xi32>
+""",
+        f"%a: {V8}",
+        "(memref<2x3xi32>, i32, memref<2x3xi32>)",
+        [(numbers(8),)],
+    ),
     "views": (
         f"""  %s = memref.subview %a[%n, 1] [1, 8] [1, 2]
       : memref<4x20xi32> to memref<8xi32, strided<[2], offset: ?>>

@@ -88,11 +88,16 @@ class Recorder:
         total = count(shape) * size
         if total > _MAX_BYTES:
             raise UsageError(f"{location}: error: no memory of shape {shape}")
-        number = self.argument_count + len(self.rooms)
-        self.rooms.append(Room(total, element_type, shape, data))
-        buffer = Buffer(number, 0, count(shape), device=self._device)
-        self.buffers.append(buffer)
+        buffer = self.add_room(Room(total, element_type, shape, data))
         return Memory.of_buffer(buffer, shape, element_type, size)
+
+    def add_room(self, room: Room) -> Buffer:
+        """Return a buffer of memory that a call is going to have besides what there is so far."""
+        number = self.argument_count + len(self.rooms)
+        buffer = Buffer(number, 0, count(room.shape), device=self._device)
+        self.rooms.append(room)
+        self.buffers.append(buffer)
+        return buffer
 
     def data(self, number: int, location: Location) -> Memory:
         """Return memory of the program."""

@@ -64,8 +64,7 @@ def _describe(recorder: Recorder, result: Any, kind: str) -> Result:
     if number < recorder.argument_count or not result.buffer.read_only:
         return part
     room = recorder.rooms[number - recorder.argument_count]
-    copy = recorder.argument_count + len(recorder.rooms)
-    recorder.rooms.append(room._replace(data=-1))
+    copy = recorder.add_room(room._replace(data=-1)).number
     if room.bytes:
         recorder.actions.append(
             Copy(Place(copy, 0), Place(number, 0), room.bytes, 1, room.bytes, room.bytes)
