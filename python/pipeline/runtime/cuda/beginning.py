@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def begin(backend: Backend, values: Sequence[Value], stream: Any) -> Iterator[Call]:
+def begin(
+    backend: Backend, values: Sequence[Value], written: Sequence[bool], stream: Any
+) -> Iterator[Call]:
     """Have a call on checked arguments run, on a `stream` of the caller's if that is not None.
 
+    `written` are the arguments that it may write to.
     Arrays of a GPU are used in place, on the stream that their library works on now if none is
     given; those of the host are copied. Raises ArgumentError for arrays that no GPU can work on
     where they are, and for streams of another.
@@ -33,7 +36,7 @@ def begin(backend: Backend, values: Sequence[Value], stream: Any) -> Iterator[Ca
                 "when they return; pass arrays of a GPU, or no stream"
             )
         with backend.staging() as (gpu, own_stream):
-            call = HostCall(backend, located, gpu, own_stream)
+            call = HostCall(backend, located, written, gpu, own_stream)
             try:
                 yield call
             finally:

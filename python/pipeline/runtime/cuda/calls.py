@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from ...errors import LayoutError
 from ...records.scalars import element_bytes
-from ..arguments import Value
+from ..arguments import Value, describe_misaligned
 from ..arrays import ArrayView, count
 from ..host_arrays import as_numpy, empty, hand_over, write_back
 from .arena import ALIGNMENT
@@ -123,18 +124,28 @@ class DeviceCall:
 class HostCall:
     """A call on arrays of the host: copied to a GPU, and back if they are written.
 
-    Each lies in the arena with its strides, and where its memory starts is aligned.
+    Each lies in the arena with its strides, and where its memory starts is aligned. Those that
+    share memory, of which some is written, share it there as well. Raises LayoutError if they
+    cannot, as where they start is not aligned.
     """
 
     shares_arena: ClassVar[bool] = False
 
-    def __init__(self, backend: Backend, values: Sequence[Value], device: int, stream: int) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        values: Sequence[Value],
+        written: Sequence[bool],
+        device: int,
+        stream: int,
+    ) -> None:
         self._backend = backend
         self._given = values
         self.device = device
         self.stream = stream
         self.numbers = _numbers(values)
-        self._offsets, self._bytes = _lay_out(values)
+        self._shared = _find_shared(values, written)
+        self._offsets, self._bytes = _lay_out(values, self._shared)
         self.values = [
             value if value.view is None else _move(value, _NOWHERE + offset)
             for value, offset in zip(values, self._offsets, strict=True)
@@ -153,14 +164,16 @@ class HostCall:
         if program is not None:
             results = sum(round_up(_size(*fresh[1:])) for fresh in program.fresh)
         base = self._backend.arena(self.device, self.stream, size + temporaries + results)
+        done: set[int] = set()
         for index, value in enumerate(self._given):
             array = value.view
             if array is None:
                 continue
             address = self.addresses[index] = base + self._offsets[index]
-            low, high = array.bounds
-            if low != high:
-                target = address + low - array.address
+            low, high = self._shared.get(index, array.bounds)
+            target = address + low - array.address
+            if low != high and target not in done:
+                done.add(target)
                 self._backend.driver.upload(target, low, high - low, self.stream)
         self._next = base + size + temporaries
         self._end = self._next + results
@@ -217,13 +230,54 @@ class HostCall:
             write_back(copy, array)
 
 
-def _lay_out(values: Sequence[Value]) -> tuple[list[int], int]:
+def _find_shared(values: Sequence[Value], written: Sequence[bool]) -> dict[int, tuple[int, int]]:
+    """Return the ranges of bytes of arrays that share memory, some of which is written.
+
+    Each has that of all arrays that its own is joined with.
+    """
+    ranges = sorted(
+        (*array.bounds, index)
+        for index, value in enumerate(values)
+        if (array := value.view) is not None and 0 not in array.shape
+    )
+    groups: list[tuple[int, int, list[int]]] = []
+    for low, high, index in ranges:
+        if groups and low < groups[-1][1]:
+            first, end, members = groups.pop()
+            groups.append((first, max(end, high), [*members, index]))
+        else:
+            groups.append((low, high, [index]))
+    shared = {
+        index: (low, high)
+        for low, high, members in groups
+        if len(members) > 1 and any(written[member] for member in members)
+        for index in members
+    }
+    for index in sorted(shared):
+        if not values[index].is_aligned:
+            start = describe_misaligned(values[index], index)
+            raise LayoutError(f"{start}, and overlaps another argument: pass copies", index)
+    return shared
+
+
+def _lay_out(
+    values: Sequence[Value], shared: Mapping[int, tuple[int, int]]
+) -> tuple[list[int], int]:
     """Return where the first element of each array lies in an arena, and the arena's bytes."""
     offsets, at = [], 0
-    for value in values:
+    places: dict[tuple[int, int], int] = {}
+    for index, value in enumerate(values):
         array = value.view
         if array is None:
             offsets.append(0)
+            continue
+        if (region := shared.get(index)) is not None:
+            low, high = region
+            if region not in places:
+                # Each is aligned as it is on the host.
+                places[region] = at + low % ALIGNMENT
+                at = round_up(places[region] + high - low)
+            offsets.append(places[region] + array.address - low)
             continue
         low, high = array.bounds
         before = round_up(array.address - low)

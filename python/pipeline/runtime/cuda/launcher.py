@@ -99,7 +99,8 @@ class Launcher:
                     index,
                 )
         backend = Backend.get()
-        with begin(backend, values, stream) as made:
+        written = [value.view is not None for value in values]
+        with begin(backend, values, written, stream) as made:
             recorder = Recorder(
                 self._plan,
                 self._kernels,
@@ -115,7 +116,7 @@ class Launcher:
                 if made.shares_arena:
                     arena = made.start(program)
                 program.queue(made.addresses, made.numbers, arena, made.stream)
-            made.finish([value.view is not None for value in values])
+            made.finish(written)
 
     def recorder(self, device: int, values: Sequence[Value], read: Any) -> Recorder:
         """Return a machine for a call of a function of the plan."""
@@ -167,7 +168,7 @@ class Callee:
     ) -> tuple[tuple[Any, ...], Guard | None]:
         """Run on checked arguments; return the results, and a guard for calls alike if wanted."""
         backend = Backend.get()
-        with begin(backend, values, stream) as made:
+        with begin(backend, values, self.written, stream) as made:
             results, program = self._call(backend, made)
             if program is None or not is_guarded or not isinstance(made, DeviceCall):
                 return results, None
