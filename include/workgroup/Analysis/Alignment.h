@@ -144,8 +144,9 @@ std::optional<int64_t> getConstantOffset(const AlignedAccess &access);
 
 /// The alignment in bytes, a power of two, that `buffer` must have for the
 /// accesses to it to be aligned as they promise or need: those of the same
-/// function, through views, selections, branches and loops. An access at a
-/// place that no alignment of the buffer makes right asks for none.
+/// function, and of functions and kernels that it is passed to, through views,
+/// selections, branches and loops. An access at a place that no alignment of
+/// the buffer makes right asks for none.
 int64_t getNeededAlignment(Value buffer);
 
 } // namespace mlir::workgroup

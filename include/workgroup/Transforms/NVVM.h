@@ -62,6 +62,9 @@ using KernelParameter = SmallVector<ArgumentPart, 1>;
 struct KernelSignature {
   std::string name;
   SmallVector<Type> arguments;
+  /// What accesses to the memory of each argument need it to be aligned to, in
+  /// bytes; 1 if they ask for nothing.
+  SmallVector<int64_t, 0> alignments;
   SmallVector<KernelParameter> parameters;
   /// The sizes that every launch has to have, if the kernel tells them.
   std::optional<std::array<int64_t, 3>> knownBlock, knownGrid;

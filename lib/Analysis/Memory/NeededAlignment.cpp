@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/SetVector.h"
@@ -184,9 +185,24 @@ static int64_t getNeededAlignment(OpOperand &use, Value buffer) {
   return access->alignment;
 }
 
-/// The argument of a function that `use`, an operand of a call, is passed to;
+/// The argument of the kernel that `use`, an operand of a launch, is passed to;
 /// null if there is none.
+static Value getKernelArgument(OpOperand &use, gpu::LaunchFuncOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
+      launch, launch.getKernelAttr());
+  unsigned first = launch.getKernelOperands().getBeginOperandIndex();
+  unsigned number = use.getOperandNumber();
+  if (!kernel || kernel.isExternal() || number < first ||
+      number - first >= kernel.getNumArguments())
+    return Value();
+  return kernel.getArgument(number - first);
+}
+
+/// The argument of a function that `use`, an operand of a call or a launch, is
+/// passed to; null if there is none.
 static Value getCalleeArgument(OpOperand &use) {
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(use.getOwner()))
+    return getKernelArgument(use, launch);
   auto call = dyn_cast<CallOpInterface>(use.getOwner());
   auto callee =
       call ? dyn_cast_or_null<CallableOpInterface>(call.resolveCallable())

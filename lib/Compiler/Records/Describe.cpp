@@ -14,6 +14,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "workgroup/Analysis/Alignment.h"
 #include "workgroup/Support/Kernel.h"
 #include "workgroup/Support/MemorySpace.h"
 
@@ -85,8 +86,10 @@ KernelRecord describeKernel(ModuleOp module, const KernelSignature &signature,
                             int64_t alignment) {
   KernelRecord kernel;
   kernel.name = signature.name;
-  for (Type type : signature.arguments)
-    kernel.arguments.push_back(describeArgument(type, alignment));
+  for (auto [type, needed] :
+       llvm::zip_equal(signature.arguments, signature.alignments))
+    kernel.arguments.push_back(
+        describeArgument(type, std::max(alignment, needed)));
   for (const KernelParameter &parameter : signature.parameters) {
     std::vector<PartRecord> &parts = kernel.parameters.emplace_back().parts;
     for (const ArgumentPart &part : parameter)
@@ -165,7 +168,8 @@ static EntryRecord describeEntry(func::FuncOp function, int64_t alignment) {
   for (BlockArgument argument : function.getArguments()) {
     DenseSet<Value> visited;
     bool isMemRef = isa<BaseMemRefType>(argument.getType());
-    entry.arguments.push_back(describeArgument(argument.getType(), alignment));
+    entry.arguments.push_back(describeArgument(
+        argument.getType(), std::max(alignment, getNeededAlignment(argument))));
     entry.written.push_back(isMemRef && mayBeWritten(argument, visited));
   }
   return entry;

@@ -177,6 +177,8 @@ flattenKernelArguments(ModuleOp module,
     KernelSignature signature;
     signature.name = callee.function.getName().str();
     signature.arguments = llvm::to_vector(callee.function.getArgumentTypes());
+    for (BlockArgument argument : callee.function.getArguments())
+      signature.alignments.push_back(getNeededAlignment(argument));
     signature.parameters = flattenArguments(rewriter, callee);
     auto kernel = dyn_cast<gpu::GPUFuncOp>(callee.function.getOperation());
     if (!signatures || !kernel || !kernel.isKernel())

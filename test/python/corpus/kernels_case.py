@@ -33,8 +33,6 @@ class Case:
     """Largest allowed ``abs(actual - expected) / max(1, abs(expected))``."""
     dynamic_bytes: int = 0
     chip: str = "sm_80"
-    alignment: int = 1
-    """What divides the addresses of its arrays, where that is more than its interface says."""
 
 
 def normal(rng: np.random.Generator, shape: int | tuple[int, ...], kind: str = "f4") -> Array:

@@ -246,7 +246,6 @@ CASES = (
         block=(64, 1, 1),
         make=lambda rng: matrices(rng, 32, 64, 48),
         expect=lambda x: {2: np.maximum(multiply(x), 0) / 2},
-        alignment=32,
     ),
     Case(
         "wmma in workgroup memory",
@@ -257,7 +256,6 @@ CASES = (
         make=lambda rng: [eighths(rng, shape, "f2") for shape in ((32, 16), (32, 32), (16, 32))],
         expect=lambda x: {2: product((x[0].T, x[1]))},
         tolerance=1e-2,
-        alignment=32,
     ),
     Case(
         "wmma s8",
@@ -271,7 +269,6 @@ CASES = (
             whole(rng, (16, 16)),
         ],
         expect=lambda x: {2: x[2] + x[0].astype("i4") @ x[1].astype("i4")},
-        alignment=32,
     ),
     Case(
         "staged matmul on tensor cores",
@@ -281,6 +278,5 @@ CASES = (
         block=(128, 1, 1),
         make=lambda rng: matrices(rng, 64, 64, 64),
         expect=lambda x: {2: product(x)},
-        alignment=32,
     ),
 )

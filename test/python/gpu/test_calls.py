@@ -14,6 +14,7 @@ from gpu.tensors import Tensor, Torch
 from launch_plan.host_programs import V8, launch, numbers
 from pipeline.program import calling
 from pipeline.runtime.cuda.driver import Driver
+from support import programs
 
 HAS_GPU = calling.has_gpu
 LOADING = ("cuModule", "cuDevicePrimary", "cuCtxSet")
@@ -101,6 +102,23 @@ def test_whether_there_is_a_gpu(gpu: StandIn) -> None:
     assert not ask()
     gpu.fail("cuInit", 1, 999)
     assert not ask()
+
+
+def test_tensors_that_are_aligned_to_less(gpu: StandIn, torch: Torch) -> None:
+    """What fragments of matrices need is refused before anything runs, or given to host arrays."""
+    module = pipeline.compile(programs.WMMA)
+    EmulatedLaunches(gpu, module)
+    a, b = (floats(16, 16, seed=seed).astype("f2") for seed in (1, 2))
+    c = floats(256)
+    wanted = c + (a.astype("f4") @ b.astype("f4")).ravel()
+    module.run(a, b, c, backend="cuda")
+    np.testing.assert_allclose(c, wanted, rtol=1e-3)
+    at, bt = torch.put(a), torch.put(b)
+    ct = torch.put(floats(260)).as_strided((256,), (1,), 4)
+    gpu.calls()
+    with pytest.raises(pipeline.LayoutError, match=r"argument 2 .* no multiple of 32 bytes"):
+        module(at, bt, ct)
+    assert not any(call.startswith("cuLaunch") for call in gpu.calls())
 
 
 def test_order_of_calls(gpu: StandIn, add: pipeline.Module) -> None:

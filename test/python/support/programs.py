@@ -242,3 +242,30 @@ gpu.module @kernels {
   }
 }
 """
+
+# A B + C of one tile, by one warp; C is a view that the host makes.
+WMMA = """
+!h = memref<16x16xf16>
+!s = memref<16x16xf32>
+func.func @main(%a: !h, %b: !h, %c: memref<256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %tile = memref.expand_shape %c [[0, 1]] output_shape [16, 16] : memref<256xf32> into !s
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+      threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %x = gpu.subgroup_mma_load_matrix %a[%c0, %c0] {leadDimension = 16 : index}
+        : !h -> !gpu.mma_matrix<16x16xf16, "AOp">
+    %y = gpu.subgroup_mma_load_matrix %b[%c0, %c0] {leadDimension = 16 : index}
+        : !h -> !gpu.mma_matrix<16x16xf16, "BOp">
+    %z = gpu.subgroup_mma_load_matrix %tile[%c0, %c0] {leadDimension = 16 : index}
+        : !s -> !gpu.mma_matrix<16x16xf32, "COp">
+    %sum = gpu.subgroup_mma_compute %x, %y, %z : !gpu.mma_matrix<16x16xf16, "AOp">,
+        !gpu.mma_matrix<16x16xf16, "BOp"> -> !gpu.mma_matrix<16x16xf32, "COp">
+    gpu.subgroup_mma_store_matrix %sum, %tile[%c0, %c0] {leadDimension = 16 : index}
+        : !gpu.mma_matrix<16x16xf32, "COp">, !s
+    gpu.terminator
+  }
+  return
+}
+"""

@@ -211,7 +211,7 @@ def pack_arrays(
             "shape": old.array.shape,
             "strides": None if old.array.flags.c_contiguous else old.array.strides,
             "start": old.start,
-            "alignment": max(alignment_of(value.argument), case.alignment),
+            "alignment": alignment_of(value.argument),
             "written": is_written,
             "tolerance": 2 * case.tolerance if is_written else 0.0,
         }
