@@ -146,8 +146,10 @@ static bool mayBeWritten(Value memref, DenseSet<Value> &visited) {
       });
     if (isa<func::ReturnOp>(user))
       return false;
-    // Where control flow takes memory is not followed.
-    if (user->hasTrait<OpTrait::IsTerminator>())
+    // Where control flow takes memory is not followed, nor is its address.
+    if (user->hasTrait<OpTrait::IsTerminator>() ||
+        isa<memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp>(
+            user))
       return true;
     if (isMemoryEffectFree(user) && user->getNumRegions() == 0)
       return llvm::any_of(user->getResults(), isWritten);

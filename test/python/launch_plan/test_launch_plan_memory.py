@@ -219,6 +219,35 @@ def test_arguments_that_are_written() -> None:
     np.testing.assert_array_equal(c, numbers(8) + 3)
 
 
+def test_arguments_that_are_written_by_address() -> None:
+    """What becomes of an address is not followed."""
+    module = pipeline.compile(
+        f"""func.func @main(%a: {V8}, %b: {V8}) {{
+  %c1 = arith.constant 1 : index
+  %i3 = arith.constant 3 : i32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {{
+    %n = memref.extract_aligned_pointer_as_index %a : {V8} -> index
+    %i = arith.index_cast %n : index to i64
+    %p = llvm.inttoptr %i : i64 to !llvm.ptr<1>
+    %x = memref.load %b[%c1] : {V8}
+    llvm.store %x, %p : i32, !llvm.ptr<1>
+    gpu.terminator
+  }}
+  return
+}}""",
+        sync="keep",
+        verify=False,
+    )
+    assert module.entries["main"].written == (True, False)
+    a = numbers(8)
+    module.run(a, numbers(8))
+    np.testing.assert_array_equal(a, [numbers(8)[1], *numbers(8)[1:]])
+    a.flags.writeable = False
+    with pytest.raises(pipeline.AccessError, match="argument 0 is written"):
+        module.run(a, numbers(8))
+
+
 @pytest.mark.parametrize("missing", ["kernels", "data", "functions", "version"])
 def test_documents_that_lack_something(missing: str) -> None:
     module = host(f"{launch('%a', '%i3')}  return\n", f"%a: {V8}")
