@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any, NamedTuple
 
@@ -174,7 +175,13 @@ _READ_ONLY = (
 )
 
 
+def _refuse_mask(index: int) -> KindError:
+    return KindError(f"error: argument {index} is an array with a mask: pass a plain one", index)
+
+
 def _view_numpy(array: Any, index: int) -> ArrayView:
+    if getattr(array, "mask", None) is not None:
+        raise _refuse_mask(index)
     dtype = array.dtype
     itemsize = dtype.itemsize
     strides = array.strides
@@ -261,6 +268,14 @@ def _view_torch(tensor: Any, index: int, torch: Any) -> ArrayView:
     )
 
 
+def _check_place(address: int, shape: tuple[int, ...], index: int) -> None:
+    """Refuse elements that are nowhere, and less than none of them."""
+    if min(shape, default=0) < 0:
+        raise LayoutError(f"error: argument {index} has the shape {shape}", index)
+    if not address and 0 not in shape:
+        raise _refuse_storage(index)
+
+
 def _refuse_storage(index: int) -> AccessError:
     return AccessError(
         f"error: argument {index} has no storage (freed, fake or meta tensor, or one of vmap)",
@@ -293,6 +308,7 @@ def _view_dlpack(value: Any, index: int, stream: int | None) -> ArrayView:
             "takes",
             index,
         )
+    _check_place(given.address, given.shape, index)
     read_only = _OLD_DLPACK if given.is_read_only else ""
     return ArrayView(
         given.address,
@@ -318,30 +334,36 @@ _INTERFACE_READ_ONLY = (
 def _view_interface(value: Any, index: int) -> ArrayView:
     interface = value.__cuda_array_interface__
     if interface.get("mask") is not None:
-        raise KindError(f"error: argument {index} is an array with a mask: pass a plain one", index)
+        raise _refuse_mask(index)
     order, kind, itemsize = _read_type(interface["typestr"])
     is_foreign = order == (">" if sys.byteorder == "little" else "<") and itemsize > 1
     name = "bool" if kind == "b" else _KINDS.get(kind, "") and f"{_KINDS[kind]}{8 * itemsize}"
     if is_foreign or not name:
         message = f"error: argument {index} has elements of type {interface['typestr']}, which no "
         raise DTypeError(f"{message}kernel takes", index)
-    shape = tuple(interface["shape"])
-    strides = interface.get("strides")
     address, is_read_only = interface["data"]
+    address, shape = operator.index(address or 0), _read_integers(interface["shape"])
+    strides = interface.get("strides")
+    apart = None if strides is None else _read_integers(strides)
+    if not 0 <= address < 1 << 64 or (apart is not None and len(apart) != len(shape)):
+        raise ValueError("its __cuda_array_interface__ describes no array")
+    _check_place(address, shape, index)
     return ArrayView(
         address,
         shape,
-        row_major(shape)
-        if strides is None
-        else _count_strides(tuple(strides), itemsize, count(shape), index),
+        row_major(shape) if apart is None else _count_strides(apart, itemsize, count(shape), index),
         name,
         itemsize,
         UNKNOWN_GPU,
         _INTERFACE_READ_ONLY if is_read_only else "",
         value,
         library_of(value),
-        interface.get("stream") or 0,
+        operator.index(interface.get("stream") or 0),
     )
+
+
+def _read_integers(values: Any) -> tuple[int, ...]:
+    return tuple(operator.index(value) for value in values)
 
 
 def _read_type(text: str) -> tuple[str, str, int]:

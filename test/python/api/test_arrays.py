@@ -146,6 +146,14 @@ class Broken(Exporter):
         (Interface(typestr=">f4"), pipeline.DTypeError, "elements of type >f4, which no kernel"),
         (Interface(typestr="|V2"), pipeline.DTypeError, "elements of type |V2"),
         (Interface(strides=(16, 3)), pipeline.LayoutError, "no whole elements"),
+        (Interface(strides=(4,)), pipeline.AccessError, "describes no array"),
+        (Interface(shape=(3.0, 4)), pipeline.AccessError, "cannot be exported by its library"),
+        (Interface(shape=(-3, 4)), pipeline.LayoutError, "has the shape (-3, 4)"),
+        (Interface(data=(0, False)), pipeline.AccessError, "has no storage"),
+        (Interface(data=(None, False)), pipeline.AccessError, "has no storage"),
+        (Interface(data=(1 << 64, False)), pipeline.AccessError, "describes no array"),
+        (Interface(stream="x"), pipeline.AccessError, "cannot be exported by its library"),
+        (np.ma.masked_array([1.0, 2.0], [True, False]), pipeline.KindError, "with a mask"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -164,6 +172,7 @@ def test_cuda_array_interface() -> None:
     assert found.read_only.startswith("is read-only by its __cuda_array_interface__")
     assert found.ready == 9
     assert view(Interface(), 0).strides == (4, 1)
+    assert view(Interface(shape=(0, 4), data=(None, False)), 0).address == 0
 
 
 # --- PyTorch --------------------------------------------------------------------------------------
