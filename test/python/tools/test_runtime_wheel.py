@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,35 @@ print(json.dumps({
 }))
 """
 
+# The stand-in for the driver does what the kernel does.
+GPU_PROGRAM = """
+import ctypes, importlib.util, sys
+import numpy as np
+import pipeline
+from gpu.stand_in_driver import stand_in
+
+N = 1024
+
+def multiply(launch):
+    floats = [(ctypes.c_float * (N * N)).from_address(launch.integer(i)) for i in range(3)]
+    a, b, c = (np.frombuffer(memory, np.float32).reshape(N, N) for memory in floats)
+    assert (launch.image, launch.grid) == (module.ptx, (256, 256, 1))
+    c += a @ b
+
+driver = stand_in()
+driver.reset()
+driver.on_launch(multiply)
+assert importlib.util.find_spec("pipeline._native") is None
+module = pipeline.load(sys.argv[1], sha256=sys.argv[2])
+rng = np.random.default_rng(2)
+a, b, c = (rng.uniform(-1, 1, (N, N)).astype(np.float32) for _ in range(3))
+expected = c + a @ b
+module.kernels["main_kernel"].run(a, b, c, backend="cuda")
+assert not driver.errors, driver.errors
+np.testing.assert_allclose(c, expected, atol=1e-4)
+print(sum(call.startswith("cuLaunchKernelEx") for call in driver.calls()))
+"""
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -57,13 +87,13 @@ class Environment:
     bundle: Path
     digest: str
 
-    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         python = self.folder / "bin" / "python"
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
         return subprocess.run(
             [str(python), *map(str, arguments)],
             cwd=self.folder,
-            env={**kept, "PATH": str(self.folder / "bin")},
+            env={**kept, "PATH": str(self.folder / "bin"), **variables},
             capture_output=True,
             text=True,
             check=False,
@@ -156,3 +186,21 @@ def test_commands(environment: Environment) -> None:
     assert (outcome.returncode, outcome.stdout) == (69, "")
     assert outcome.stderr.startswith("error: the compiler cannot be loaded: ")
     assert "Traceback" not in outcome.stderr
+
+
+def test_first_program_of_the_readme(environment: Environment, tmp_path: Path) -> None:
+    """With what the extra `cuda` brings, a bundle of it runs by the driver."""
+    bundle = tmp_path / "promoted-matmul.bundle"
+    digest = pipeline.compile(EXAMPLES / "promoted-matmul.mlir").save(bundle)
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    packages = Path(sysconfig.get_path("platlib"))
+    for name in ("numpy", "numpy.libs", "cuda"):
+        (extra / name).symlink_to(packages / name)
+    tests = ROOT / "test" / "python"
+    outcome = environment.run(
+        *("-c", GPU_PROGRAM, bundle, digest),
+        PATH=os.environ["PATH"],  # where the stand-in's compiler is
+        PYTHONPATH=f"{extra}{os.pathsep}{tests}",
+    )
+    assert (outcome.returncode, outcome.stderr, outcome.stdout) == (0, "", "1\n")
