@@ -141,7 +141,10 @@ def _values(arguments: Sequence[Argument], options: argparse.Namespace) -> list[
     given, wanted = len(options.arg), len(arguments)
     if given > wanted:
         raise UsageError(f"error: there are {wanted} arguments, but {given} --arg")
-    values = [_read(text) for text in options.arg]
+    values = [
+        _name_elements(_read(text), argument)
+        for text, argument in zip(options.arg, arguments, strict=False)
+    ]
     if len(values) < len(arguments) and options.random is None:
         missing = ", ".join(argument.type for argument in arguments[len(values) :])
         raise UsageError(f"error: no --arg for {missing}; give files, or --random SEED")
@@ -176,6 +179,18 @@ def _read(text: str) -> Any:
     except (OSError, ValueError, EOFError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no .npy file"
         raise UsageError(f"{text}: error: cannot be read: {reason}") from error
+
+
+def _name_elements(value: Any, argument: Argument) -> Any:
+    """Return an array with the elements that it was saved with: files do not know narrow floats."""
+    dtype = numpy_dtype(argument.element_type)
+    if (
+        dtype is None
+        or dtype.isbuiltin == 1
+        or getattr(value, "dtype", None) != f"V{dtype.itemsize}"
+    ):
+        return value
+    return value.view(dtype)
 
 
 def make_random(argument: Argument, random: np.random.Generator, *, remedy: str) -> Any:
