@@ -107,6 +107,43 @@ def test_numbers_are_those_of_each_call(gpu: StandIn, torch: Torch, checks: Chec
             module(torch.put(np.ones(33, "f4")), factor, number)
 
 
+CHOOSE = """
+!m = memref<4xf32>
+func.func @main(%a: !m, %p: i1, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %f = arith.uitofp %p : i1 to f32
+    memref.store %f, %a[%c0] : !m
+    memref.store %x, %a[%c1] : !m
+    gpu.terminator
+  }
+  return
+}
+"""
+
+
+def test_truth_values_and_whole_numbers(gpu: StandIn, torch: Torch, checks: Checks) -> None:
+    """A call may have any number of Python; those of NumPy are checked and drive none out."""
+    module = pipeline.compile(CHOOSE, sync="keep")
+    EmulatedLaunches(gpu, module)
+    a = torch.put(np.full(4, 9, "f4"))
+    for p, x in ((True, 2), (False, 2.5), (1, True), (0, -7), (True, 1 << 20)):
+        module(a, p, x)
+        np.testing.assert_array_equal(a.host, np.array([p, x, 9, 9], "f4"))
+    assert checks.count == 1
+    for number in range(1, 10):
+        module(a, np.bool_(True), number)
+        module(a, True, np.float32(number))
+        np.testing.assert_array_equal(a.host, np.array([1, number, 9, 9], "f4"))
+    assert checks.count == 19
+    module(a, False, 0.5)
+    assert checks.count == 19
+    with pytest.raises(pipeline.KindError, match=r"argument 2 is .* does not fit f32"):
+        module(a, True, 1 << 200)
+
+
 def other_type(torch: Torch, c: Tensor) -> Tensor:
     c.dtype = torch.int32
     return c

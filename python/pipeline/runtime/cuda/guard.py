@@ -26,6 +26,8 @@ Guard = Callable[[tuple[Any, ...]], tuple[Any, ...] | None]
 """Takes the arguments of a call; returns its results, or None and has done nothing."""
 
 _TORCH = "torch"
+_WHOLE = (int, bool)
+_NUMBERS = (float, int, bool)
 
 
 class Rules(NamedTuple):
@@ -126,9 +128,9 @@ def _make_packer(rules: Rules, index: int, value: Value) -> Callable[[Any], int]
     if value.view is not None:
         return None
     known, name = value.given, value.argument.element_type
+    if type(known) not in _NUMBERS:
+        return None  # calls alike have one of NumPy's, too
     if index in rules.shaping:
-        if type(known) not in (int, float, bool):
-            return None
         bits, kind = int.from_bytes(value.bytes, "little"), type(known)
         # Of two zeros, one has a sign.
         text = repr(known)
@@ -143,16 +145,16 @@ def _make_packer(rules: Rules, index: int, value: Value) -> Callable[[Any], int]
         width, least, greatest = limits
 
         def pack_integer(number: Any) -> int:
-            if type(number) is not int or not least <= number <= greatest:
+            if type(number) not in _WHOLE or not least <= number <= greatest:
                 raise ValueError
-            return number % (1 << width)
+            return int(number) % (1 << width)
 
         return pack_integer
     if (form := packed_float(name)) is not None:
         packer = struct.Struct(form)
 
         def pack_float(number: Any) -> int:
-            if type(number) is not float:
+            if type(number) not in _NUMBERS:
                 raise ValueError
             return int.from_bytes(packer.pack(number), "little")
 
