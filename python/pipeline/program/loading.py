@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ def load(path: str | Path, *, chip: str | None = None, sha256: str | None = None
     """Read a bundle, the file or folder that ``Module.save`` wrote, and return its module.
 
     path: the bundle.
-    chip: the variant to return, as ``sm_90a``. Default: that for the oldest chip, whose
-        ``variants`` are all of them.
+    chip: the only variant to use, as ``sm_90a``. Default: all ``variants``, of which the one for
+        the oldest chip is returned; on a GPU, calls go to that which suits it best.
     sha256: the digest that the bundle must have, as ``Module.save`` returned it.
 
     It takes neither compiler nor GPU. Nothing that the bundle holds is executed by reading it, and
@@ -40,7 +41,9 @@ def load(path: str | Path, *, chip: str | None = None, sha256: str | None = None
     if chip not in modules:
         known = ", ".join(modules)
         raise UsageError.of_option("chip", f"is '{chip}', but the bundle is for {known}")
-    return modules[chip]
+    only: dict[str, Module] = {}
+    only[chip] = replace(modules[chip], variants=only)
+    return only[chip]
 
 
 def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -> Module:

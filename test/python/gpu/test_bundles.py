@@ -47,6 +47,16 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_variant_that_is_named(gpu: StandIn, bundle: Path) -> None:
+    """It is used on newer GPUs as well, of which there is a better one."""
+    module = pipeline.load(bundle, chip="sm_80")
+    assert list(module.variants) == ["sm_80"]
+    launches = EmulatedLaunches(gpu, module)
+    x = rows()
+    np.testing.assert_allclose(module.run(x, backend="cuda"), softmax(x), rtol=1e-5)
+    assert len(launches.launches) == 1
+
+
 @pytest.mark.parametrize(
     ("driver_options", "chip"),
     [("chips=80", "sm_80"), ("chips=89", "sm_80"), ("chips=90", "sm_90a"), ("chips=100", "sm_80")],
