@@ -621,8 +621,9 @@ gpu.module @m {
   // CHECK:         scf.for
   // CHECK-NEXT:      scf.for
   // CHECK-NEXT:        memref.load
-  // CHECK-NOT:         barrier
-  // CHECK:             gpu.barrier
+  // CHECK-NEXT:        memref.store
+  // CHECK-NEXT:        memref.store
+  // CHECK-NEXT:        gpu.barrier
   // CHECK-NEXT:        memref.load
   // CHECK-NOT:     barrier
   // CHECK:         gpu.return
