@@ -83,12 +83,11 @@ CopyNode CopyProgram::buildNode(Operation *op,
   auto isOfDevice = [](const BufferEvent *event) {
     return event->isOfDevice();
   };
-  if (isOwn) {
-    node = makeStep(events);
-  } else if (std::optional<CopyNode::Kind> kind = getKind(op)) {
+  std::optional<CopyNode::Kind> kind = isOwn ? std::nullopt : getKind(op);
+  if (kind) {
     node.kind = *kind;
     addRegions(op, events, node);
-  } else if (llvm::none_of(events, isOfDevice)) {
+  } else if (isOwn || llvm::none_of(events, isOfDevice)) {
     node = makeStep(events);
   } else if (!obstacle) {
     obstacle = op;

@@ -21,7 +21,6 @@ from ..errors import CompileError, Error, InternalError, UnverifiedWarning, Usag
 from ..system import worker
 from ..system.files import is_bundle, is_text, write_file
 from ..system.toolchain import find_mlir_opt, plugin_path
-from . import bundle_commands
 from .parser import NOT_BUILT, make_parser
 
 if TYPE_CHECKING:
@@ -115,17 +114,24 @@ def _compile(options: argparse.Namespace) -> int:
     if emit == "schedule":
         return _emit_schedule(options)
     remarks = _compile_regex(options.remarks)
-    chips = bundle_commands.read_chips(options)
+    if emit == "bundle" or "," in (options.chip or ""):
+        return _compile_bundle(options, remarks)
     _warn_of(options)
-    if emit == "bundle":
-        return bundle_commands.emit(
-            options, chips, lambda chip: _compile_for(options, chip, "ptx", remarks)
-        )
     until: Stage = next((stage for stage in STAGES if stage == emit), "ptx")
-    module = _compile_for(options, chips[0], until, remarks)
+    module = _compile_for(options, options.chip, until, remarks)
     cubin = module.cubin if emit == "cubin" else None
     _write(options.output, cubin or module.texts[until].encode(), is_binary=cubin is not None)
     return 0
+
+
+def _compile_bundle(options: argparse.Namespace, remarks: re.Pattern[str] | None) -> int:
+    from . import bundle_commands
+
+    chips = bundle_commands.read_chips(options)
+    _warn_of(options)
+    return bundle_commands.emit(
+        options, chips, lambda chip: _compile_for(options, chip, "ptx", remarks)
+    )
 
 
 def _compile_for(
@@ -317,8 +323,9 @@ def _run(options: argparse.Namespace) -> int:
 
 def _load(options: argparse.Namespace) -> Module:
     from ..program.loading import load
+    from .bundle_commands import refuse_options_of_programs
 
-    bundle_commands.refuse_options_of_programs(options)
+    refuse_options_of_programs(options)
     return load(options.input, chip=options.chip)
 
 
@@ -375,6 +382,12 @@ def _doctor(_: argparse.Namespace) -> int:
     return 0 if all(finding.is_fine for finding in findings) else 69
 
 
+def _inspect(options: argparse.Namespace) -> int:
+    from . import bundle_commands
+
+    return bundle_commands.inspect(options)
+
+
 def _not_built(words: str) -> int:
     raise UsageError(f"error: {words}")
 
@@ -386,7 +399,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "opt": lambda _: _opt([]),
     "plugin-path": _plugin_path,
     "doctor": _doctor,
-    "inspect": bundle_commands.inspect,
+    "inspect": _inspect,
 }
 
 

@@ -246,7 +246,7 @@ def test_maps_are_described() -> None:
     body = module.plan.functions["main"].body
     assert body is not None
     (sliced,) = (step for step in body.steps if step.op == "memref.subview")
-    assert (sliced.fields["sizes"][1:], sliced.fields["dropped"]) == ([1, 32], [1])
+    assert (sliced.fields["sizes"][1:], sliced.fields["dropped"]) == ((1, 32), (1,))
 
 
 # The kernel writes a column of what it copies then.
