@@ -26,7 +26,6 @@ REQUIREMENTS = (
     "numpy==2.4.6",
     "ml_dtypes==0.6.0",
 )
-INDEX = "https://download.pytorch.org/whl/cpu"
 FOLDER = environment.ROOT / "build" / "calls"
 LIMIT = 5.0
 """The most microseconds of a call with three tensors."""
@@ -63,8 +62,8 @@ def install() -> Path:
     wanted = "\n".join(REQUIREMENTS)
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
         subprocess.run([sys.executable, "-m", "venv", str(FOLDER)], check=True)
-        command = [str(python), "-m", "pip", "install", "--extra-index-url", INDEX, *REQUIREMENTS]
-        subprocess.run(command, check=True)
+        # 2.7 GB, unless pip is set to look for wheels of PyTorch without CUDA as well.
+        subprocess.run([str(python), "-m", "pip", "install", *REQUIREMENTS], check=True)
         stamp.write_text(wanted, encoding="utf-8")
     return python
 
