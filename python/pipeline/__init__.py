@@ -41,13 +41,12 @@ if TYPE_CHECKING:
         UnverifiedWarning,
         UsageError,
     )
-    from .program.entry import Entry
     from .program.loading import load
     from .program.module import Kernel, Module
     from .records.barriers import SyncPlace
     from .records.findings import Access, AccessStatistics, Finding, Fix, Report, Statistics, Thread
     from .records.memory import BufferPlacement, WorkgroupMemory
-    from .records.signature import Argument, Parameter, Part, TensorMap
+    from .records.signature import Argument, Entry, Parameter, Part, TensorMap
     from .runtime.emulator import Options
     from .runtime.host.plan import Plan
     from .system.assembler import Resources
@@ -162,7 +161,6 @@ _MODULES = {
         "UnverifiedWarning",
         "UsageError",
     ),
-    "program.entry": ("Entry",),
     "program.module": (
         "Kernel",
         "Module",
@@ -184,6 +182,7 @@ _MODULES = {
     ),
     "records.signature": (
         "Argument",
+        "Entry",
         "Parameter",
         "Part",
         "TensorMap",

@@ -26,9 +26,8 @@ from .runtime.host.requirements import conditions
 
 if TYPE_CHECKING:
     from .program.calling import Backend
-    from .program.entry import Entry
     from .program.module import Module
-    from .records.signature import Argument
+    from .records.signature import Argument, Entry
     from .runtime.emulator import Check
 
 _NAME = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")

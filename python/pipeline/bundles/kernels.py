@@ -11,7 +11,7 @@ from ..documents.reading import Offence, read_json, write_json
 from ..documents.schema import Choice, Fields, Integer, Items, OrNull, Row, Schema, Text, Truth
 from ..records.findings import Dim3
 from ..records.memory import BufferPlacement, WorkgroupMemory
-from ..records.signature import Argument, Parameter, Part, TensorMap
+from ..records.signature import Argument, Entry, Parameter, Part, TensorMap
 
 FORMAT = "pipeline-kernels"
 VERSION = (1, 0)
@@ -31,14 +31,6 @@ class KernelRecord(NamedTuple):
     static_shared_bytes: int
     dynamic_shared_bytes: int | None
     least_dynamic_shared_bytes: int
-
-
-class EntryRecord(NamedTuple):
-    """A host function: the fields of ``pipeline.Entry``."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    written: tuple[bool, ...]
 
 
 class SharedBuffer(NamedTuple):
@@ -63,7 +55,7 @@ class Kernels:
     """
 
     kernels: tuple[KernelRecord, ...]
-    entries: tuple[EntryRecord, ...]
+    entries: tuple[Entry, ...]
     needs_distinct_arguments: bool
     workgroup_memory: tuple[WorkgroupMemory, ...]
     shared_buffers: tuple[SharedBuffer, ...]
@@ -159,7 +151,7 @@ _KERNEL = _record(
     dynamic_shared_bytes=_SIZE,
     least_dynamic_shared_bytes=_COUNT,
 )
-_ENTRY = _record(EntryRecord, name=_NAME, arguments=_ARGUMENTS, written=Items(Truth(), most=4096))
+_ENTRY = _record(Entry, name=_NAME, arguments=_ARGUMENTS, written=Items(Truth(), most=4096))
 _BUFFER = _record(
     BufferPlacement,
     type=_TYPE,
@@ -230,7 +222,7 @@ def read_kernels(data: bytes) -> Kernels:
     return kernels
 
 
-def _check_names(field: str, records: Sequence[KernelRecord] | Sequence[EntryRecord]) -> None:
+def _check_names(field: str, records: Sequence[KernelRecord] | Sequence[Entry]) -> None:
     if len({record.name for record in records}) != len(records):
         raise Offence("has a name twice", f".{field}")
 

@@ -111,6 +111,7 @@ def _compile(options: argparse.Namespace) -> int:
     emit: str = options.emit
     if options.input == options.schedule == "-":
         raise UsageError("error: the standard input cannot be both program and schedule")
+    _refuse_options_of_bundles(options)
     if emit == "schedule":
         return _emit_schedule(options)
     remarks = _compile_regex(options.remarks)
@@ -122,6 +123,18 @@ def _compile(options: argparse.Namespace) -> int:
     cubin = module.cubin if emit == "cubin" else None
     _write(options.output, cubin or module.texts[until].encode(), is_binary=cubin is not None)
     return 0
+
+
+def _refuse_options_of_bundles(options: argparse.Namespace) -> None:
+    """Raise UsageError for what says how to write a bundle, where none is written."""
+    given = {
+        "--no-cubin": options.no_cubin,
+        "--no-emulator": options.no_emulator,
+        "--license": options.license is not None,
+    }
+    for name, is_given in given.items():
+        if is_given and options.emit != "bundle":
+            raise UsageError(f"error: {name} is for bundles: add --emit bundle")
 
 
 def _compile_bundle(options: argparse.Namespace, remarks: re.Pattern[str] | None) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -47,6 +49,7 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     )
     values = _values(callee.arguments, options)
     before = _copies(values)
+    _check_folder(options.out)
     # What the program prints on the host is no part of a document.
     with redirect_stdout(sys.stderr if options.format == "json" else sys.stdout):
         if options.backend == "cuda":
@@ -220,6 +223,25 @@ def _copies(values: Sequence[Any]) -> list[Any]:
     return [value.copy() if hasattr(value, "copy") else value for value in values]
 
 
+def _check_folder(folder: str | None) -> None:
+    """Raise UsageError before anything runs if the folder for results cannot be made."""
+    if folder is None:
+        return
+    try:
+        parents = (Path(folder), *Path(folder).absolute().parents)
+        known = next(path for path in parents if path.exists())
+    except OSError as error:
+        raise _refuse_folder(folder, error.strerror) from error
+    if not known.is_dir():
+        raise _refuse_folder(folder, os.strerror(errno.ENOTDIR))
+    if not os.access(known, os.W_OK | os.X_OK):
+        raise _refuse_folder(folder, os.strerror(errno.EACCES))
+
+
+def _refuse_folder(folder: str, reason: str | None) -> UsageError:
+    return UsageError(f"{folder}: error: cannot be made: {reason}")
+
+
 def _write_changed(
     folder: str | None, before: Sequence[Any], after: Sequence[Any], results: Sequence[Any]
 ) -> None:
@@ -230,7 +252,7 @@ def _write_changed(
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder}: error: cannot be made: {error.strerror}") from error
+        raise _refuse_folder(folder, error.strerror) from error
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if isinstance(new, np.ndarray) and old.tobytes() != new.tobytes():
             _save(Path(folder) / f"arg{index}.npy", new)

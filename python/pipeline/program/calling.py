@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from ..records.findings import Report
-    from ..records.signature import Signature
+    from ..records.signature import Entry, Signature
     from ..runtime.arguments import Value
     from ..runtime.cuda.guard import Guard
     from ..runtime.cuda.launcher import Launcher
     from ..runtime.emulator import Options
     from ..runtime.host.plan import Plan
     from ..runtime.sizes import LaunchSizes
-    from .entry import Entry
 
     class PlanSource(Protocol):
         """What reads a plan when it is first asked for."""

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ..conversion import counterpart
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..records.signature import Argument
+    from ..records.signature import Entry
     from ..runtime.arguments import Value
     from ..runtime.emulation import Launchable
     from ..runtime.emulator import Options
     from ..runtime.host.execution import Outcome
     from ..runtime.host.plan import Function, Plan
-
-
-@counterpart("Entry")
-class Entry(NamedTuple):
-    """A host function: its arguments, and which of them are memory that it may write to."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    written: tuple[bool, ...]
 
 
 def choose(

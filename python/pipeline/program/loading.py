@@ -11,7 +11,6 @@ from ..errors import UsageError
 from ..records.origin import Origin
 from ..runtime.emulation import Emulation
 from .calling import GpuCalls
-from .entry import Entry
 from .module import Assembly, Kernel, Module, PlanText, index_by_name
 
 
@@ -74,7 +73,7 @@ def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -
         snapshots=(),
         seconds={},
         rendered="",
-        entries={entry.name: Entry(*entry) for entry in kernels.entries},
+        entries={entry.name: entry for entry in kernels.entries},
         _plan=plan,
         workgroup_memory=kernels.workgroup_memory,
         _barriers=(),

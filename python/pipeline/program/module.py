@@ -11,10 +11,10 @@ from ..errors import UsageError
 from ..records.barriers import Barrier
 from ..records.limits import STEP_LIMIT
 from ..records.memory import WorkgroupMemory
-from ..records.signature import Argument, Parameter
+from ..records.signature import Argument, Entry, Parameter
 from ..runtime.emulation import Emulation
 from .calling import Backend, GpuCalls, choose_variant, runs_on_gpu, unpack
-from .entry import Entry, check_call, choose, execute, needs_distinct_arguments
+from .entry import check_call, choose, execute, needs_distinct_arguments
 
 if TYPE_CHECKING:
     from pathlib import Path

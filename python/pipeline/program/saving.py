@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import conversion
 from ..bundles.bundle import Bundle, Variant, sort_variants, write_bundle
-from ..bundles.kernels import EntryRecord, KernelRecord, Kernels, SharedBuffer
+from ..bundles.kernels import KernelRecord, Kernels, SharedBuffer
 from ..records.origin import Origin
 from ..system.assembler import find_version
 from ..system.files import read_file
@@ -17,20 +17,12 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from ..records.memory import WorkgroupMemory
-    from ..records.signature import Argument
+    from ..records.signature import Entry
     from ..runtime.emulation import Emulation, Launchable
     from ..runtime.host.plan import Plan
 
     class _Assembly(Protocol):
         ptxas: str
-
-    class _Entry(Protocol):
-        @property
-        def name(self) -> str: ...
-        @property
-        def arguments(self) -> tuple[Argument, ...]: ...
-        @property
-        def written(self) -> tuple[bool, ...]: ...
 
     class Savable(Protocol):
         """A module."""
@@ -40,7 +32,7 @@ if TYPE_CHECKING:
         @property
         def kernels(self) -> Mapping[str, Launchable]: ...
         @property
-        def entries(self) -> Mapping[str, _Entry]: ...
+        def entries(self) -> Mapping[str, Entry]: ...
         @property
         def plan(self) -> Plan: ...
         @property
@@ -113,10 +105,7 @@ def _make_variant(module: Savable, *, cubin: bool, emulator: bool) -> Variant:
                 KernelRecord(*(getattr(kernel, name) for name in KernelRecord._fields))
                 for kernel in module.kernels.values()
             ),
-            tuple(
-                EntryRecord(entry.name, entry.arguments, entry.written)
-                for entry in module.entries.values()
-            ),
+            tuple(module.entries.values()),
             emulation is not None and emulation.needs_distinct_arguments,
             module.workgroup_memory,
             _describe_buffers(emulation) if emulation and is_emulated else (),

@@ -1,4 +1,4 @@
-"""What a kernel takes: its arguments, as their author wrote them, and parameters of the PTX."""
+"""What kernels and host functions take: arguments, as their author wrote them, and the PTX's."""
 
 from __future__ import annotations
 
@@ -76,6 +76,15 @@ class Parameter(NamedTuple):
     """
 
     parts: tuple[Part, ...]
+
+
+@counterpart("Entry")
+class Entry(NamedTuple):
+    """A host function: its arguments, and which of them are memory that it may write to."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    written: tuple[bool, ...]
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ LIBRARY = "libcuda.so.1"
 OLDEST_VERSION = 12000
 """The CUDA version of the oldest driver that launches are made with, as the driver tells it."""
 INSTALL_DRIVER = "install NVIDIA's driver (https://www.nvidia.com/drivers)"
-INSTALL_BINDINGS = "pip install 'mlir-workgroup[cuda]'"
+INSTALL_BINDINGS = "pip install cuda-bindings"
 USE_EMULATOR = "use backend='emulator'"
 
 # What a driver that is there says instead of working, and what to do.

@@ -150,3 +150,26 @@ def test_what_is_no_bundle(name: str, tmp_path: Path) -> None:
     assert outcome.code == 2
     assert outcome.words.startswith(f"{path}: error: it is no archive, or damaged: ")
     assert command("inspect", SOFTMAX).code == 2
+
+
+@pytest.mark.parametrize("option", ["--no-cubin", "--no-emulator", "--license=MIT"])
+def test_options_of_bundles(option: str, tmp_path: Path) -> None:
+    """They are refused where no bundle is written."""
+    target = tmp_path / "program.ptx"
+    outcome = call("compile", EXAMPLES / "softmax.mlir", option, "-o", target)
+    name = option.partition("=")[0]
+    assert outcome.code == 2
+    assert outcome.words == f"error: {name} is for bundles: add --emit bundle\n"
+    assert not target.exists()
+
+
+def test_missing_chip(tmp_path: Path) -> None:
+    target = tmp_path / "program.bundle"
+    for chips in (",", "sm_80,"):
+        outcome = call(
+            *("compile", EXAMPLES / "softmax.mlir", "--emit", "bundle", "--chip", chips),
+            *("-o", target),
+        )
+        assert outcome.code == 2
+        assert outcome.words == f"error: --chip {chips}: a chip is missing between commas\n"
+    assert not target.exists()

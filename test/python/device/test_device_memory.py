@@ -18,24 +18,13 @@ from linalg.linalg_programs import PROGRAMS, Program
 from oracles.device import memories
 from oracles.device.programs import generate
 from pipeline.system.toolchain import find_mlir_opt
+from support.mlir_opt import run_opt
 
 # `tools/fuzz device` goes on from here.
 SEEDS = 150
 # Every so many programs of the suite.
 STRIDE = 4
 PASS = "workgroup-allocate-device-memory{assume-distinct-arguments strict}"
-
-
-def run_opt(text: str, passes: str) -> str:
-    """Return what passes make of a program."""
-    command = [
-        str(find_mlir_opt()),
-        f"--load-pass-plugin={pipeline.plugin_path()}",
-        f"--pass-pipeline=builtin.module({passes})",
-    ]
-    result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 @pytest.mark.parametrize("program", PROGRAMS[::STRIDE], ids=lambda program: program.name)

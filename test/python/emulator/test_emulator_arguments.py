@@ -13,8 +13,7 @@ import pytest
 import pipeline
 from corpus.kernels_case import Array, from_bfloat, to_bfloat
 from emulator.faults import kernel, numbers
-
-DYNAMIC = "memref<?x?xi32, strided<[?, ?], offset: ?>>"
+from support.layouts import LAYOUTS
 
 
 @functools.cache
@@ -208,22 +207,6 @@ def test_arrays_elsewhere() -> None:
 
 
 # --- layouts --------------------------------------------------------------------------------------
-
-ROWS = "memref<?x?xi32, strided<[?, 1], offset: ?>>"
-LAYOUTS: dict[str, tuple[Callable[[Array], Array], str]] = {
-    "rows": (lambda a: a, ROWS),
-    "columns inside": (lambda a: a[:, 2:7], ROWS),
-    "every other row": (lambda a: a[1::2, 1:9], ROWS),
-    "rows backwards": (lambda a: a[::-1, 1:9], ROWS),
-    "transposed": (lambda a: a.T, DYNAMIC),
-    "every third column": (lambda a: a[1:, 1::3], DYNAMIC),
-    "both backwards": (lambda a: a[::-1, ::-1], DYNAMIC),
-    "transposed and backwards": (lambda a: a[2:7:2, ::-2].T, DYNAMIC),
-    "one row": (lambda a: a[3:4], DYNAMIC),
-    "one element": (lambda a: a[3:4, 4:5], DYNAMIC),
-    "no row": (lambda a: a[3:3], DYNAMIC),
-    "no column": (lambda a: a[:, 5:5], ROWS),
-}
 
 
 @pytest.mark.parametrize("check", ["none", "races"])

@@ -21,6 +21,7 @@ from fuzzing.bundle import (
 from gpu.emulated_launches import EmulatedLaunches
 from gpu.stand_in_driver import StandIn
 from pipeline.bundles.archive import unpack
+from pipeline.program import calling
 from support.command_line import call
 from support.examples import EXAMPLES
 
@@ -177,3 +178,36 @@ def test_options_of_the_emulator(gpu: StandIn, bundle: Path) -> None:
     assert outcome.code == 2
     assert outcome.words.startswith("error: --backend cuda has no checks, orders, seeds")
     assert gpu.calls() == []
+
+
+def test_command_on_a_machine_with_a_gpu(
+    gpu: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs run there, unless something is asked for that only the emulator has."""
+    monkeypatch.setattr(calling, "has_gpu", lambda: True)
+    EmulatedLaunches(gpu, pipeline.compile(SOFTMAX))
+    x = rows()
+    np.save(tmp_path / "x.npy", x)
+    for options, is_on_gpu in (((), True), (("--check-races",), False)):
+        out = tmp_path / f"out{len(options)}"
+        gpu.calls()
+        outcome = call("run", SOFTMAX, "--arg", tmp_path / "x.npy", "--out", out, *options)
+        assert (outcome.code, outcome.words) == (0, "")
+        assert ("ran on a GPU" in outcome.text) == is_on_gpu
+        launched = [name for name in gpu.calls() if name.startswith("cuLaunch")]
+        assert bool(launched) == is_on_gpu
+        np.testing.assert_allclose(np.load(out / "result0.npy"), softmax(x), rtol=1e-5)
+
+
+def test_folder_that_cannot_be_made(gpu: StandIn, tmp_path: Path) -> None:
+    """It is refused before anything runs."""
+    (tmp_path / "file").touch()
+    np.save(tmp_path / "x.npy", rows())
+    EmulatedLaunches(gpu, pipeline.compile(SOFTMAX))
+    out = tmp_path / "file" / "out"
+    outcome = call(
+        *("run", SOFTMAX, "--backend", "cuda", "--arg", tmp_path / "x.npy", "--out", out)
+    )
+    assert outcome.code == 2
+    assert outcome.words.startswith(f"{out}: error: cannot be made: ")
+    assert not [name for name in gpu.calls() if name.startswith("cuLaunch")]

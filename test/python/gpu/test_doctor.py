@@ -181,7 +181,7 @@ def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_findings, "find_torch", lambda: None)
     found = findings()
     assert [finding.is_found for finding in found.values()] == [False] * 4
-    assert found["cuda-bindings"].detail == "not installed; pip install 'mlir-workgroup[cuda]'"
+    assert found["cuda-bindings"].detail == "not installed; pip install cuda-bindings"
     assert "pip install numpy" in found["NumPy"].detail
     assert "pip install ml_dtypes" in found["ml_dtypes"].detail
     assert "pip install torch" in found["PyTorch"].detail

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 import pipeline
 from linalg.linalg_programs import PROGRAMS, Program
-from pipeline.system.toolchain import find_mlir_opt
+from support.mlir_opt import run_opt
 
 # Every so many programs of the suite.
 STRIDE = 5
 OPTIONS = "assume-distinct-arguments=true assume-alignment=16"
-
-
-def run_opt(text: str, passes: str) -> str:
-    """Return what passes make of a program."""
-    command = [
-        str(find_mlir_opt()),
-        f"--load-pass-plugin={pipeline.plugin_path()}",
-        f"--load-dialect-plugin={pipeline.plugin_path()}",
-        f"--pass-pipeline=builtin.module({passes})",
-    ]
-    result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 @pytest.mark.parametrize("program", PROGRAMS[::STRIDE], ids=lambda program: program.name)
