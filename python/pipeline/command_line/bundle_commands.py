@@ -26,8 +26,6 @@ def read_chips(options: argparse.Namespace) -> Sequence[str | None]:
         raise UsageError(
             f"error: --chip {options.chip}: several chips make a bundle: add --emit bundle"
         )
-    if "" in chips:
-        raise UsageError(f"error: --chip {options.chip}: a chip is missing between commas")
     if len({*chips}) != len(chips):
         raise UsageError(f"error: --chip {options.chip}: a chip is there twice")
     return chips

@@ -161,15 +161,3 @@ def test_options_of_bundles(option: str, tmp_path: Path) -> None:
     assert outcome.code == 2
     assert outcome.words == f"error: {name} is for bundles: add --emit bundle\n"
     assert not target.exists()
-
-
-def test_missing_chip(tmp_path: Path) -> None:
-    target = tmp_path / "program.bundle"
-    for chips in (",", "sm_80,"):
-        outcome = call(
-            *("compile", EXAMPLES / "softmax.mlir", "--emit", "bundle", "--chip", chips),
-            *("-o", target),
-        )
-        assert outcome.code == 2
-        assert outcome.words == f"error: --chip {chips}: a chip is missing between commas\n"
-    assert not target.exists()
