@@ -38,13 +38,7 @@ def test_suite(program: Program) -> None:
         return
     assert "gpu.alloc" in changed
     compiled = pipeline.compile(changed, chip="sm_80", schedule="none")
-    arguments = program.arguments(0)
-    entry = program.entry if len(compiled.entries) > 1 else None
-    results = compiled.run(*arguments, entry=entry, check="races", workers=1)
-    written = [arguments[index] for index in program.written]
-    if results is not None:
-        written += results if isinstance(results, tuple) else (results,)
-    program.check(0, written)
+    program.check_module(compiled, 0)
 
 
 @pytest.mark.parametrize("joins", [False, True])

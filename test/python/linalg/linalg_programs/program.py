@@ -106,6 +106,14 @@ class Program:
             where = f"{self.name}, run {run}, number {number}"
             compare(np.asarray(got), np.asarray(wanted), self.tolerance, where)
 
+    def check_module(self, module: Any, run: int) -> None:
+        """Run a compiled module of the program with race checks, and check it against NumPy."""
+        arguments = self.arguments(run)
+        entry = self.entry if len(module.entries) > 1 else None
+        found = module.run(*arguments, entry=entry, check="races", workers=1)
+        results = () if found is None else found if isinstance(found, tuple) else (found,)
+        self.check(run, [*(arguments[index] for index in self.written), *results])
+
 
 def compare(actual: Array, expected: Array, tolerance: float, where: str) -> None:
     """Check that an array is as expected, floats nearly so; NaN and infinities are equal."""
