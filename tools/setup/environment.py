@@ -305,7 +305,7 @@ DEVELOPER = Venv(ROOT / ".venv-dev")
 # --- the package ----------------------------------------------------------------------------------
 
 
-def _group(*names: str) -> list[str]:
+def read_group(*names: str) -> list[str]:
     """Return what dependency groups of pyproject.toml ask for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return [package for name in names for package in project["dependency-groups"][name]]
@@ -326,7 +326,7 @@ def _build(fingerprint: str) -> Path:
     folder = WHEELS / fingerprint[:16]
     if not folder.exists():
         DEVELOPER.ensure()
-        DEVELOPER.install(_group("build"))
+        DEVELOPER.install(read_group("build"))
         shutil.rmtree(WHEELS, ignore_errors=True)
         unfinished = WHEELS / "unfinished"
         with step("building mlir-workgroup (a few minutes the first time)"):
@@ -419,7 +419,7 @@ def prepare_developer(*groups: str) -> Path:
     with _plain_errors():
         ensure_system()
         DEVELOPER.ensure()
-        DEVELOPER.install(_group("build", *groups))
+        DEVELOPER.install(read_group("build", *groups))
         _install(DEVELOPER)
         if "test" in groups:
             DEVELOPER.add_path(_build_for_tests(_build(_fingerprint())))
@@ -430,7 +430,7 @@ def prepare_runtime_wheel(folder: Path) -> Path:
     """Put a wheel of what runs into a folder, for any machine with Python; return it."""
     with _plain_errors():
         DEVELOPER.ensure()
-        DEVELOPER.install(_group("build"))
+        DEVELOPER.install(read_group("build"))
         return _build_runtime(folder)
 
 
@@ -439,5 +439,5 @@ def prepare_wheel(folder: Path) -> Path:
     with _plain_errors():
         ensure_system()
         DEVELOPER.ensure()
-        DEVELOPER.install(_group("build", "wheel"))
+        DEVELOPER.install(read_group("build", "wheel"))
         return _repair(_build(_fingerprint()), folder)

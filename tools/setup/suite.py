@@ -35,7 +35,9 @@ def main(arguments: Sequence[str]) -> int:
     """Set up, run all checks, print a closing line like pytest's."""
     options = parse(arguments)
     environment.prepare_user()  # whose environment the examples of the README run in
-    environment.prepare_developer("test", "wheel", *(["torch"] if options.torch else []))
+    environment.prepare_developer(
+        "test", "disassembler", "wheel", *(["torch"] if options.torch else [])
+    )
     start = time.monotonic()
     counts: Counter[str] = Counter()
     try:

@@ -124,15 +124,21 @@ def _cuda_folders() -> Iterator[str]:
 
 def find_ptxas() -> Path:
     """Return NVIDIA's assembler. Raises ToolError if there is none."""
+    if found := find_cuda_program("ptxas"):
+        return found
+    raise ToolError(f"error: ptxas was not found; {INSTALL_PTXAS}")
+
+
+def find_cuda_program(name: str) -> Path | None:
+    """Return a program of a CUDA toolkit, of NVIDIA's packages, or of the path, if there is one."""
     from pathlib import Path
 
     for folder in _cuda_folders():
-        program = Path(folder, "bin", "ptxas")
+        program = Path(folder, "bin", name)
         if os.access(program, os.X_OK):
             return program
-    if found := _which("ptxas"):
-        return Path(found)
-    raise ToolError(f"error: ptxas was not found; {INSTALL_PTXAS}")
+    found = _which(name)
+    return Path(found) if found else None
 
 
 def find_libdevice() -> str | None:

@@ -1,0 +1,146 @@
+"""What is counted of a kernel in its machine code, without running it.
+
+The issue ratio is the share of cycles in which a warp that runs alone issues one of the
+instructions that do the work: their number over the sum of all stalls in a turn of the main loop.
+What loads wait for is not in it: other warps fill that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import partial
+
+from benchmarks.static.loops import find_main_loop
+from benchmarks.static.sass import Function, Instruction
+from pipeline.system.assembler import Resources
+
+TENSOR = frozenset(
+    {"HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA"}
+    | {"HGMMA", "IGMMA", "QGMMA", "BGMMA", "UTCHMMA", "UTCIMMA", "UTCQMMA"}
+)
+FUSED = frozenset({"FFMA", "FFMA2", "DFMA", "HFMA2", "IDP"})
+WHOLE = frozenset({"IMAD"})
+OTHER = frozenset({"FADD", "FMUL", "FMNMX", "DADD", "DMUL", "HADD2", "HMUL2", "MUFU", "FMNMX3"})
+MOVES = frozenset({"LDG", "STG", "LD", "ST", "LDGSTS", "UTMALDG", "UTMASTG"})
+CLASSES = (TENSOR, FUSED, WHOLE, OTHER, MOVES)
+"""What a kernel does its work with is the first class of which there are any in loops."""
+_WIDTHS = ("128", "64", "U16", "S16", "16", "U8", "S8", "8")
+_MEMORY = frozenset({"LDS", "STS", "LDG", "STG", "LDGSTS", "LDL", "STL", "LD", "ST"})
+_ADDRESSING = frozenset({"MOV", "SHL", "WIDE", "X", "HI", "IADD"})
+
+
+def kind(instruction: Instruction) -> str:
+    """Return what an instruction is counted as: its opcode, with what of it makes a difference."""
+    name, modifiers = instruction.name, instruction.opcode.split(".")[1:]
+    if name in _MEMORY:
+        width = next((one for one in _WIDTHS if one in modifiers), "32")
+        return f"{name}.{width}"
+    if name in ("LDSM", "STSM"):
+        return ".".join([name, *modifiers])
+    if name in TENSOR:
+        return ".".join([name, *modifiers[:1]])
+    if name == "IMAD" and _ADDRESSING & set(modifiers):
+        return "IMAD.address"
+    return name
+
+
+def does_work(names: Container[str], instruction: Instruction) -> bool:
+    """Tell whether an instruction does work of a class, and computes no address."""
+    return instruction.name in names and kind(instruction) != "IMAD.address"
+
+
+def matrices(counts: Counter[str], name: str) -> int:
+    """Return how many matrices of 8 x 8 of 16 bits the LDSM or STSM of a loop move."""
+    total = 0
+    for one, count in counts.items():
+        if one.split(".")[0] == name:
+            last = one.rsplit(".", 1)[-1]
+            total += count * (int(last) if last.isdigit() else 1)
+    return total
+
+
+@dataclass(frozen=True)
+class MainLoop:
+    """A turn of the main loop.
+
+    ``work``: the kind of instruction that does most of the work, of which, and of those alike,
+    there are ``math``. ``stalls``: cycles until a warp alone has issued all ``instructions``.
+    """
+
+    instructions: int
+    stalls: int
+    work: str
+    math: int
+    mix: Counter[str]
+
+    @property
+    def share(self) -> float:
+        """Work of all instructions."""
+        return self.math / self.instructions
+
+    @property
+    def issue_ratio(self) -> float:
+        """Work of all cycles."""
+        return self.math / self.stalls
+
+    @property
+    def per_work(self) -> float:
+        """Instructions for each that does work."""
+        return self.instructions / self.math
+
+    def count(self, *names: str) -> int:
+        """Return how many instructions bear one of these names, of any width and shape."""
+        return sum(count for one, count in self.mix.items() if one.split(".")[0] in names)
+
+    @property
+    def math_per_ldsm_x4(self) -> float | None:
+        """Work for each four matrices from workgroup memory; None without such loads."""
+        moved = matrices(self.mix, "LDSM")
+        return 4 * self.math / moved if moved else None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A kernel: what it takes, all of its code, and its main loop, if it has one.
+
+    ``registers`` are per thread, the others bytes; of machine code alone they are not known.
+    """
+
+    name: str
+    resources: Resources | None
+    instructions: int
+    mix: Counter[str]
+    loop: MainLoop | None
+
+    @property
+    def spills(self) -> int:
+        """Bytes and instructions that move registers to memory of the thread and back."""
+        bytes = 0
+        if self.resources:
+            bytes = self.resources.spill_load_bytes + self.resources.spill_store_bytes
+        return bytes or self.count("LDL", "STL")
+
+    def count(self, *names: str) -> int:
+        """Return how many instructions bear one of these names, of any width and shape."""
+        return sum(count for one, count in self.mix.items() if one.split(".")[0] in names)
+
+
+def measure(function: Function, resources: Resources | None) -> Figures:
+    """Count what there is of a kernel."""
+    instructions = function.instructions
+    while instructions and instructions[-1].name == "NOP":  # behind the end
+        instructions = instructions[:-1]
+    mix = Counter(kind(one) for one in instructions)
+    return Figures(function.name, resources, len(instructions), mix, _measure_loop(function))
+
+
+def _measure_loop(function: Function) -> MainLoop | None:
+    for names in CLASSES:
+        if turn := find_main_loop(function, partial(does_work, names)):
+            work = Counter(kind(one) for one in turn if does_work(names, one))
+            stalls = sum(one.stall for one in turn)
+            [(most, _)] = work.most_common(1)
+            return MainLoop(len(turn), stalls, most, work.total(), Counter(map(kind, turn)))
+    return None
