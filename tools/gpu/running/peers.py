@@ -91,6 +91,9 @@ TORCH: dict[str, Maker] = {
     "conv_2d": _conv_2d,
 }
 
+TMA_NAMES = ("matmul", "matmul_nt")
+"""What Triton has another kernel for, which uses the tensor memory accelerator."""
+
 
 def set_precision(torch: Any) -> None:
     """Have PyTorch compute in f32 what is f32, unless a peer says otherwise."""
@@ -109,8 +112,12 @@ def find_peers(
     missing: dict[str, str] = {}
     makers: dict[str, Callable[[], Call]] = {
         "torch": lambda: TORCH[name](torch, inputs, torch.empty_like(output)),
-        "triton": lambda: _triton(name, torch, inputs, torch.empty_like(output)),
+        "triton": lambda: _triton("TRITON", name, torch, inputs, torch.empty_like(output)),
     }
+    if name in TMA_NAMES:
+        makers["triton TMA"] = lambda: _triton(
+            "TRITON_TMA", name, torch, inputs, torch.empty_like(output)
+        )
     for library, make in makers.items():
         try:
             call = make()
@@ -124,9 +131,8 @@ def find_peers(
     return peers, missing
 
 
-def _triton(name: str, torch: Any, inputs: Sequence[Any], output: Any) -> Call:
+def _triton(table: str, name: str, torch: Any, inputs: Sequence[Any], output: Any) -> Call:
+    """Return a call of a kernel of Triton, which only machines with it can import."""
     module = importlib.import_module(f"{__package__}.triton_peers")
-    if name not in module.TRITON:
-        raise NotImplementedError("there is no kernel of it here")
-    make: Maker = module.TRITON[name]
+    make: Maker = getattr(module, table)[name]
     return make(torch, inputs, output)

@@ -1,4 +1,4 @@
-"""Kernels of Triton for what reference programs compute, as its tutorials write them."""
+"""Kernels of Triton for what reference programs compute, as its tutorials do it."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -6,7 +6,11 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from . import triton_products
+
 _LARGEST_ROW = 1 << 16
+_WIDTH, _STEP, _PARTS = 128, 16, 64
+"""Columns and rows that a program adds at a time, and into how many parts rows are divided."""
 
 
 @triton.jit
@@ -59,6 +63,20 @@ def _reduce_rows(x, out, columns, BLOCK: tl.constexpr, IS_MAX: tl.constexpr):
 
 
 @triton.jit
+def _sum_columns(x, out, rows, columns, height, WIDTH: tl.constexpr, STEP: tl.constexpr):
+    # A program adds `height` rows of `WIDTH` columns; `out` has a row of sums for each `height`.
+    part = tl.program_id(1)
+    j = tl.program_id(0) * WIDTH + tl.arange(0, WIDTH)
+    end = tl.minimum(rows, (part + 1) * height)
+    total = tl.zeros((STEP, WIDTH), tl.float32)
+    for start in range(part * height, end, STEP):
+        i = (start + tl.arange(0, STEP)).to(tl.int64)
+        mask = (i[:, None] < end) & (j[None, :] < columns)
+        total += tl.load(x + i[:, None] * columns + j[None, :], mask, other=0.0)
+    tl.store(out + part.to(tl.int64) * columns + j, tl.sum(total, 0), j < columns)
+
+
+@triton.jit
 def _transpose(x, out, rows, columns, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -66,65 +84,6 @@ def _transpose(x, out, rows, columns, BLOCK: tl.constexpr):
     tile = tl.load(x + i[:, None].to(tl.int64) * columns + j[None, :], mask)
     mask = (j[:, None] < columns) & (i[None, :] < rows)
     tl.store(out + j[:, None].to(tl.int64) * rows + i[None, :], tl.trans(tile), mask)
-
-
-_CONFIGS = [
-    triton.Config({"M": m, "N": n, "K": k, "GROUP": 8}, num_stages=stages, num_warps=warps)
-    for m, n, k, stages, warps in (
-        (128, 256, 64, 3, 8),
-        (64, 256, 32, 4, 4),
-        (128, 128, 32, 4, 4),
-        (128, 64, 32, 4, 4),
-        (64, 128, 32, 4, 4),
-        (128, 32, 32, 4, 4),
-        (64, 32, 32, 5, 2),
-        (128, 128, 64, 4, 8),
-    )
-]
-
-
-@triton.autotune(configs=_CONFIGS, key=["rows", "columns", "inner"])
-@triton.jit
-def _matmul(
-    x,
-    y,
-    out,
-    rows,
-    columns,
-    inner,
-    y_row,
-    y_column,
-    PRECISION: tl.constexpr,
-    M: tl.constexpr,
-    N: tl.constexpr,
-    K: tl.constexpr,
-    GROUP: tl.constexpr,
-):
-    # Blocks of a few rows of tiles after one another, so that they share columns in the cache.
-    block = tl.program_id(0)
-    down, across = tl.cdiv(rows, M), tl.cdiv(columns, N)
-    group = block // (GROUP * across)
-    height = min(down - group * GROUP, GROUP)
-    row = group * GROUP + (block % (GROUP * across)) % height
-    column = (block % (GROUP * across)) // height
-    i = (row * M + tl.arange(0, M)).to(tl.int64)
-    j = (column * N + tl.arange(0, N)).to(tl.int64)
-    total = tl.zeros((M, N), tl.float32)
-    for start in range(0, inner, K):
-        k = (start + tl.arange(0, K)).to(tl.int64)
-        a = tl.load(
-            x + i[:, None] * inner + k[None, :],
-            (i[:, None] < rows) & (k[None, :] < inner),
-            other=0.0,
-        )
-        b = tl.load(
-            y + k[:, None] * y_row + j[None, :] * y_column,
-            (k[:, None] < inner) & (j[None, :] < columns),
-            other=0.0,
-        )
-        total = tl.dot(a, b, total, input_precision=PRECISION)
-    mask = (i[:, None] < rows) & (j[None, :] < columns)
-    tl.store(out + i[:, None] * columns + j[None, :], total.to(out.dtype.element_ty), mask)
 
 
 def _make_add(torch, inputs, output):
@@ -184,21 +143,21 @@ def _make_transpose(torch, inputs, output):
     return lambda: _transpose[grid](x, output, rows, columns, BLOCK=64)
 
 
-def _make_matmul(is_transposed):
-    def make(torch, inputs, output):
-        x, y = inputs
-        (rows, inner), columns = x.shape, output.shape[1]
-        strides = y.stride()[::-1] if is_transposed else y.stride()
-        precision = "ieee" if x.dtype == torch.float32 else "tf32"
+def _make_sum_columns(torch, inputs, output):
+    (x,) = inputs
+    rows, columns = x.shape
+    # Columns alone are too few programs for a GPU: parts are added first, then their sums.
+    height = max(_STEP, triton.cdiv(rows, _PARTS))
+    parts = triton.cdiv(rows, height)
+    sums = torch.empty((parts, columns), dtype=output.dtype, device=output.device)
+    across = triton.cdiv(columns, _WIDTH)
+    options = {"WIDTH": _WIDTH, "STEP": _STEP}
 
-        def grid(meta):
-            return (triton.cdiv(rows, meta["M"]) * triton.cdiv(columns, meta["N"]),)
+    def run():
+        _sum_columns[(across, parts)](x, sums, rows, columns, height, **options)
+        _sum_columns[(across, 1)](sums, output, parts, columns, parts, **options)
 
-        return lambda: _matmul[grid](
-            x, y, output, rows, columns, inner, *strides, PRECISION=precision
-        )
-
-    return make
+    return run
 
 
 def _returning(make):
@@ -224,10 +183,18 @@ TRITON = {
         "softmax": _make_softmax,
         "layer_norm": _make_layer_norm,
         "sum_rows": _make_reduction(False),
+        "sum_columns": _make_sum_columns,
         "max_rows": _make_reduction(True),
         "transpose": _make_transpose,
-        "matmul": _make_matmul(False),
-        "matmul_nt": _make_matmul(True),
+        "matmul": triton_products.make_matmul(is_transposed=False),
+        "matmul_nt": triton_products.make_matmul(is_transposed=True),
+        "conv_2d": triton_products.make_conv_2d,
     }.items()
 }
 """What makes a call, by the name of the reference; it is given torch, the inputs and the output."""
+
+TRITON_TMA = {
+    "matmul": _returning(triton_products.make_tma_matmul(is_transposed=False)),
+    "matmul_nt": _returning(triton_products.make_tma_matmul(is_transposed=True)),
+}
+"""The same by the tensor memory accelerator."""
