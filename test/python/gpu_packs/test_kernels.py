@@ -54,8 +54,8 @@ def test_all_agree(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None
     for words in (
         "; code for sm_80, sm_90; pack of commit abc\n",
         "\n6 agree.\n",
-        "\n| case | verdict | largest difference | passed in which ways |\n|---|",
-        "\n| transpose | agree | 0 |  |\n",
+        "\n| case | verdict | largest difference | compared with | passed in which ways |\n|---|",
+        "\n| transpose | agree | 0 | the emulator |  |\n",
         "\n- another: not packed: it is | refused\n",
     ):
         assert words in text

@@ -18,7 +18,7 @@ from packing.references import REFERENCES, SMALL, Reference, by_row, matmul, sma
 from pipeline.runtime.cuda.driver import Driver
 from running import ways
 from running.arrays import decode
-from running.doors import Door, DriverDoor
+from running.doors import ML_TYPES, Door, DriverDoor
 from running.references import REFERENCES as FUNCTIONS
 from running.verdicts import Verdict
 
@@ -42,7 +42,7 @@ def check(packed: PackedProgram, machine: Machine, doors: Sequence[Door] | None 
 def test_all_ways_agree(reference: Reference, machine: Machine) -> None:
     verdict = check(pack_reference(reference), machine)
     elements = {part.element for part in (*reference.inputs, reference.output)}
-    is_plain = not elements & ways.ML_TYPES.keys()
+    is_plain = not elements & ML_TYPES.keys()
     assert verdict.verdict == "agree", verdict.detail
     assert verdict.figures["ways"] == ["host", *(WAYS if is_plain else [])]
     assert 0 <= verdict.figures["difference"] <= reference.tolerance
@@ -155,7 +155,7 @@ def test_encoding_rounds_to_the_nearest(element: str) -> None:
     values = np.random.default_rng(1).standard_normal(4000) * 3
     bits = ways.encode(values.astype(np.float32), element)
     names = {"f16": np.float16, "f32": np.float32}
-    dtype = names.get(element) or getattr(ml_dtypes, ways.ML_TYPES[element])
+    dtype = names.get(element) or getattr(ml_dtypes, ML_TYPES[element])
     wanted = values.astype(np.float32).astype(dtype).astype(np.float64)
     np.testing.assert_array_equal(decode(bits, element).astype(np.float64), wanted)
 

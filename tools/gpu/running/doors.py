@@ -28,6 +28,8 @@ TORCH_TYPES = {
     "index": "int64",
 }
 """The names that PyTorch has for MLIR's element types."""
+ML_TYPES = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
+"""The names that ml_dtypes has for MLIR's element types that NumPy lacks."""
 
 
 class Door(Protocol):
@@ -256,3 +258,17 @@ class TorchDoor:
             self.wait()
 
         return replay
+
+
+def to_bits(value: Any, element: str) -> Array:
+    """Return an array as NumPy has it, or the bits of what NumPy has no type for."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().contiguous()
+        if element in ML_TYPES:
+            torch = importlib.import_module("torch")
+            signed = {1: torch.int8, 2: torch.int16}[value.element_size()]
+            bits: Array = value.view(signed).numpy()
+            return bits.view(f"u{bits.itemsize}")
+        value = value.numpy()
+    array = np.asarray(value)
+    return array.view(f"u{array.itemsize}") if element in ML_TYPES else array

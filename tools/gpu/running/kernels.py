@@ -12,8 +12,9 @@ import numpy as np
 from pipeline.runtime.cuda.driver import Driver
 from pipeline.runtime.tensor_maps import TensorMapRequest
 
-from .arrays import Buffer, Bytes, Json, bind, inspect, read_buffer, surround
+from .arrays import Array, Buffer, Bytes, Json, bind, inspect, read_buffer, surround
 from .gpu import Gpu, Parameters, download, upload
+from .oracle import Found, Oracle, compare_with
 from .verdicts import Verdict
 
 _OPT_IN_BYTES = 48 << 10
@@ -21,11 +22,15 @@ _OPT_IN_BYTES = 48 << 10
 _MAP_FIELDS = TensorMapRequest.__dataclass_fields__
 
 
-def check_kernel(case: Json, folder: Path, gpu: Gpu) -> Verdict:
-    """Launch twice, with arrays aligned as little as may be and better, and compare."""
+def check_kernel(case: Json, folder: Path, gpu: Gpu, oracle: Oracle | None = None) -> Verdict:
+    """Launch twice, with arrays aligned as little as may be and better, and compare.
+
+    What the last launch makes is compared with the oracle's results too.
+    """
     buffers = read_buffers(case, folder)
     differences: list[float] = []
     faults: dict[str, str] = {}
+    results: dict[int, Found] = {}
     with gpu.entered() as driver:
         launch = load(case, folder, driver)
         for number, is_generous in enumerate((False, True), 1):
@@ -38,10 +43,28 @@ def check_kernel(case: Json, folder: Path, gpu: Gpu) -> Verdict:
                 if difference.text:
                     both = difference.text in faults
                     faults[difference.text] = "" if both else f"launch {number} of 2, "
+                results[buffer.record["argument"]] = _take(memory, buffer, lead)
+    beside = compare_with(oracle, case, [_describe(buffer) for buffer in buffers], results)
+    differences.append(beside.largest)
+    texts = [launch + text for text, launch in faults.items()]
+    texts += [beside.fault] if beside.fault else []
     is_number = not any(math.isnan(value) for value in differences)
     largest = max(differences, default=0.0) if is_number else math.nan
-    detail = "; ".join(launch + text for text, launch in faults.items())
-    return Verdict("differ" if faults else "agree", detail, {"difference": largest})
+    compared = ["the emulator", "PyTorch"] if beside.is_done else ["the emulator"]
+    word = "differ" if texts else "agree"
+    texts += [beside.reason] if beside.reason else []
+    return Verdict(word, "; ".join(texts), {"difference": largest, "compared": compared})
+
+
+def _take(memory: Bytes, buffer: Buffer, lead: int) -> Found:
+    """Return the elements of an array, as they may be compared with another's."""
+    record = buffer.record
+    elements = buffer.elements(memory[lead : lead + buffer.after.size])
+    return Found(elements, record["element"], record["tolerance"])
+
+
+def _describe(buffer: Buffer) -> tuple[Array, str]:
+    return buffer.elements(buffer.before), buffer.record["element"]
 
 
 def exercise_kernel(case: Json, folder: Path, gpu: Gpu) -> None:

@@ -18,12 +18,10 @@ import numpy as np
 import pipeline
 
 from .arrays import Array, Buffer, Difference, Json, decode, inspect, surround
-from .doors import Door
+from .doors import ML_TYPES, Door
+from .oracle import Comparison, Found, Oracle, compare_with
 from .references import REFERENCES
 from .verdicts import Verdict
-
-ML_TYPES = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
-"""The names that ml_dtypes has for MLIR's element types that NumPy lacks."""
 
 _POISON = 0xFF
 """Of which all floats are NaN."""
@@ -136,6 +134,11 @@ class Call:
         """Compare all memory with what it should hold now."""
         parts = zip(self._memories, self._buffers, self._leads, strict=True)
         return worst(inspect(self._door.read(memory), b, lead) for memory, b, lead in parts)
+
+    def read_last(self) -> Array:
+        """Return the elements of the last array as they are now."""
+        memory, lead, buffer = self._memories[-1], self._leads[-1], self._buffers[-1]
+        return buffer.elements(self._door.read(memory)[lead : lead + buffer.after.size])
 
     def is_untouched(self) -> bool:
         """Return whether all memory is as before the call."""
@@ -260,8 +263,25 @@ def as_numpy(bits: Array, element: str) -> Array:
     return bits.view(np.dtype(getattr(types, ML_TYPES[element])))
 
 
+def beside_pytorch(
+    case: Json, module: Any, door: Door, buffers: Sequence[Buffer], oracle: Oracle
+) -> Comparison:
+    """Compare a call with what PyTorch's own operators make of the same inputs."""
+    *inputs, output = buffers
+    record = output.record
+    arguments = [(b.elements(b.before), b.record["element"]) for b in inputs]
+    with prepared(module, door, buffers, [buffer.lead(True) for buffer in buffers]) as call:
+        call.run()
+        found = Found(call.read_last(), record["element"], 2 * record["tolerance"])
+    return compare_with(oracle, case, arguments, {0: found})
+
+
 def check_reference(
-    case: Json, folder: Path, doors: Sequence[Door], progress: Callable[[str], None]
+    case: Json,
+    folder: Path,
+    doors: Sequence[Door],
+    progress: Callable[[str], None],
+    oracle: Oracle | None = None,
 ) -> Verdict:
     """Call a reference program in all ways; `progress` is told which is next."""
     module = pipeline.load(folder / case["bundle"])
@@ -291,10 +311,19 @@ def check_reference(
             continue
         for name, way in WAYS.items():
             note(f"{door.name} {name}", partial(way, module, door, buffers))
+    compared = ["double precision"]
+    if oracle is not None and all(map(doors[-1].takes, elements)):
+        progress("PyTorch's result")
+        beside = beside_pytorch(case, module, doors[-1], buffers, oracle)
+        differences.append(beside.largest)
+        faults += [beside.fault] if beside.fault else []
+        skipped += [beside.reason] if beside.reason else []
+        compared += ["PyTorch"] if beside.is_done else []
     is_number = not any(math.isnan(value) for value in differences)
     largest = max(differences, default=0.0) if is_number else math.nan
     word = "differ" if faults else "agree" if ways else "failed"
-    return Verdict(word, "; ".join([*faults, *skipped]), {"difference": largest, "ways": ways})
+    figures = {"difference": largest, "ways": ways, "compared": compared}
+    return Verdict(word, "; ".join([*faults, *skipped]), figures)
 
 
 def has_numpy_types(elements: set[str]) -> bool:

@@ -19,6 +19,7 @@ from .doors import Door, find_doors, find_torch
 from .gpu import Gpu, refusal
 from .kernels import check_kernel
 from .measuring import Tensors, TorchTensors, read_clocks, time_case
+from .oracle import Oracle, PyTorch
 from .programs import check_program
 from .results import Results
 from .sanitizer import INSTALL, Outcome, Sanitizer, divide, find_sanitizer
@@ -115,9 +116,9 @@ class Worker:
         if item.stage == "time":
             return self._time(case)
         if case["kind"] == "kernel":
-            return check_kernel(case, self._folder, self._gpu)
+            return check_kernel(case, self._folder, self._gpu, self._oracle)
         check = check_program if case["kind"] == "program" else check_reference
-        return check(case, self._folder, self._doors, self._go_to)
+        return check(case, self._folder, self._doors, self._go_to, self._oracle)
 
     def _go_to(self, where: str) -> None:
         self._where = where
@@ -128,6 +129,14 @@ class Worker:
         for name, reason in missing.items():
             self._results.note(name, f"no arrays of {name} were passed: {reason}")
         return doors
+
+    @cached_property
+    def _oracle(self) -> Oracle | None:
+        torch, reason = find_torch()
+        if torch is None:
+            self._results.note("PyTorch's results", f"nothing is compared with them: {reason}")
+            return None
+        return PyTorch(torch)
 
     @cached_property
     def _bench(self) -> tuple[Tensors, Clock] | str:
