@@ -27,7 +27,7 @@ ASAN_OPTIONS = (
     "allow_user_segv_handler=1",
     "allow_user_poisoning=0",
 )
-CPP_FOLDERS = ("include", "lib", "python/src", "test/native")
+CPP_FOLDERS = ("include", "lib", "python/src", "test/native", "test/python")
 """Where the programs that tests start find what they import."""
 
 

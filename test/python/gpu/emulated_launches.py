@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
-from gpu.stand_in_driver import Launch, Memory, StandIn
+from gpu.stand_in_driver import Launch, Memory
 from pipeline.runtime.emulator import Check, Options, translate
 from pipeline.runtime.tensor_maps import TensorMapRequest, make_view
 
@@ -21,6 +22,16 @@ _SWIZZLES = ("none", "swizzle_32b", "swizzle_64b", "swizzle_128b")
 _PROMOTIONS = ("none", "l2promo_64b", "l2promo_128b", "l2promo_256b")
 
 
+class Device(Protocol):
+    """What launches are made on: the stand-in for the driver, or another that has memory."""
+
+    def on_launch(self, run: Callable[[Launch], None]) -> None:
+        """Have launches run by a function."""
+
+    def find_memory(self, address: int) -> Memory | None:
+        """Return the allocation that an address is in."""
+
+
 class EmulatedLaunches:
     """What runs the kernels of modules when the driver launches them.
 
@@ -28,8 +39,8 @@ class EmulatedLaunches:
     that is allocated on the GPU of the launch; parameters are checked against its signature.
     """
 
-    def __init__(self, stand_in: StandIn, *modules: pipeline.Module, check: Check = "none") -> None:
-        self._stand_in = stand_in
+    def __init__(self, device: Device, *modules: pipeline.Module, check: Check = "none") -> None:
+        self._device = device
         self._kernels = {
             (module.ptx.rstrip("\0"), kernel.name): kernel
             for module in modules
@@ -40,7 +51,7 @@ class EmulatedLaunches:
         self._options = Options(check=check)
         self.launches: list[Launch] = []
         """What was launched, in order."""
-        stand_in.on_launch(self._run)
+        device.on_launch(self._run)
 
     def _run(self, launch: Launch) -> None:
         from pipeline import _native
@@ -89,7 +100,7 @@ class EmulatedLaunches:
         return made
 
     def _place(self, launch: Launch, address: int, memories: dict[Memory, int]) -> tuple[int, int]:
-        memory = self._stand_in.find_memory(address)
+        memory = self._device.find_memory(address)
         assert memory is not None, f"{launch.name} got {address:#x}, which is not allocated"
         assert memory.device == launch.device, f"{launch.name} got memory of GPU {memory.device}"
         return memories.setdefault(memory, len(memories)), address - memory.address
