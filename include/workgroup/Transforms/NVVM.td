@@ -166,7 +166,8 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
     - structured (linalg) operations that are the work of one thread become
       loops: those of a block with one thread, behind a comparison that lets one
       thread through, and those that write private memory, or a subview whose
-      offset steps from thread to thread by no less than its size.
+      offset steps from thread to thread by no less than its size. A product of floats and its
+      addition to a sum become one `math.fma`.
 
     Fails on any other structured operation: left as it is, every thread would do
     all of its work and race on the result. Fails on operations of warps that
@@ -177,7 +178,8 @@ def LegalizeForNVVMPass : Pass<"workgroup-legalize-for-nvvm"> {
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
     "::mlir::vector::VectorDialect"
   ];

@@ -67,6 +67,8 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
       threads side by side read those, and it is rows of threads that exchange their parts
       through workgroup memory. Sums of floating-point numbers are reassociated by this; nothing
       else is;
+    - a product of floats and its addition to a result along a reduction, as in convolutions and
+      dot products, are one `math.fma`, which rounds once. Element-wise bodies keep their roundings;
     - a fill right before a sum is what the sum starts from;
     - a buffer of one element that only such operations use becomes one of each
       thread (`#gpu.address_space<private>`), which all of them compute.
@@ -85,8 +87,9 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
     AssumeAlignmentOption,
   ];
   let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
-                           "gpu::GPUDialect", "memref::MemRefDialect",
-                           "scf::SCFDialect", "vector::VectorDialect"];
+                           "gpu::GPUDialect", "math::MathDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect",
+                           "vector::VectorDialect"];
 }
 
 def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {

@@ -25,6 +25,7 @@
 #include "ThreadOwnership.h"
 #include "Transforms/Utils/BufferTypes.h"
 #include "Transforms/Utils/LaneReducer.h"
+#include "Transforms/Utils/SumsOfProducts.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Transforms/Transforms.h"
@@ -32,6 +33,7 @@
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -87,6 +89,7 @@ static LogicalResult lowerStructuredOps(Operation *root,
     if (failed(checkStructuredOp(op, uniformity)))
       return failure();
   for (linalg::LinalgOp op : ops) {
+    fuseMultiplyAdds(rewriter, op);
     rewriter.setInsertionPoint(op);
     if (failed(linalg::linalgOpToLoops(rewriter, op)))
       return op->emitOpError("cannot be lowered to loops");

@@ -18,6 +18,7 @@
 #include "TileLoops.h"
 #include "Transforms/Utils/AssumedAlignment.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/LaunchLimits.h"

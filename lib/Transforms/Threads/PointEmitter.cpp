@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PointEmitter.h"
+#include "Transforms/Utils/SumsOfProducts.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -156,6 +157,13 @@ SmallVector<Value> PointEmitter::cloneBody(ArrayRef<Value> arguments,
   for (Operation &inner : body->without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       mapping.map(index.getResult(), getLoop(index.getDim(), lane));
+      continue;
+    }
+    if (isAddedProduct(op, &inner))
+      continue;
+    if (arith::MulFOp product = getAddedProduct(op, &inner)) {
+      mapping.map(inner.getResult(0),
+                  createMultiplyAdd(builder, &inner, product, mapping));
       continue;
     }
     Operation *cloned = builder.clone(inner, mapping);
