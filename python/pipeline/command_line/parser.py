@@ -176,6 +176,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         help="where to run: auto is a GPU (cuda) if there is one, else the emulator, but not for a "
         "bundle, of which it makes code of this process",
     )
+    parser.add_argument("--device", type=int, metavar="N", help="the GPU to run on; default: 0")
     sizes = {"grid": "blocks", "block": "threads per block", "cluster": "blocks per cluster"}
     for name, words in sizes.items():
         parser.add_argument(f"--{name}", metavar="X,Y,Z", help=f"{words}, with --kernel")

@@ -33,7 +33,8 @@ def run(options: argparse.Namespace, compile_module: Callable[[], Module]) -> in
     """Compile, launch, and tell what was found: 0 if nothing, else 1."""
     _refuse_contradictions(options)
     emulation = _options(options)
-    if runs_on_gpu(options.backend, (), None, emulation):  # refuses what only the emulator has
+    # This refuses what only the emulator has, or only a GPU.
+    if runs_on_gpu(options.backend, (), None, emulation, options.device):
         options.backend = "cuda"
     module = compile_module()
     if options.backend != "cuda":
@@ -78,9 +79,9 @@ def _run_on_gpu(
 ) -> tuple[tuple[Report, ...], tuple[Any, ...]]:
     if options.kernel is not None:
         kernel = module.kernels[options.kernel]
-        kernel.run(*values, **_launch_sizes(options), backend="cuda")
+        kernel.run(*values, **_launch_sizes(options), backend="cuda", device=options.device)
         return (), ()
-    results = module.run(*values, entry=options.entry, backend="cuda")
+    results = module.run(*values, entry=options.entry, backend="cuda", device=options.device)
     return (), results if isinstance(results, tuple) else () if results is None else (results,)
 
 

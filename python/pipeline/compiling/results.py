@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..conversion import convert, make
 from ..errors import CompileError, InternalError, ResourceError, ToolError
+from ..program.assembly import Assembly
 from ..program.calling import GpuCalls
-from ..program.module import Assembly, Kernel, Module, PlanText, index_by_name
+from ..program.module import Kernel, Module, PlanText, index_by_name
 from ..runtime.emulation import Emulation
 from .request import SCHEDULE_NAME, Request
 

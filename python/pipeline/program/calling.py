@@ -36,7 +36,11 @@ _Variant = TypeVar("_Variant")
 
 
 def runs_on_gpu(
-    backend: str, values: Sequence[Any], stream: Any, options: Options | None = None
+    backend: str,
+    values: Sequence[Any],
+    stream: Any,
+    options: Options | None = None,
+    device: int | None = None,
 ) -> bool:
     """Return whether a call runs on a GPU: if there is one, and nothing else is said.
 
@@ -51,13 +55,14 @@ def runs_on_gpu(
     if backend == "cuda" and not is_plain:
         reason = "has no checks, orders, seeds, limits or statistics, which the emulator has"
         raise UsageError(f"error: backend 'cuda' {reason}", f"error: --backend cuda {reason}")
-    if backend == "emulator":
-        if stream is not None:
-            raise UsageError("error: a stream is given, but the emulator has none")
+    if backend == "emulator" or not is_plain:
+        for given, name in ((stream, "stream"), (device, "device")):
+            if given is not None:
+                raise UsageError(f"error: a {name} is given, but the emulator has none")
         return False
-    if backend == "cuda" or not is_plain:
-        return backend == "cuda"
-    return stream is not None or any(is_on_gpu(value) for value in values) or has_gpu()
+    if backend == "cuda" or stream is not None or device is not None:
+        return True
+    return any(is_on_gpu(value) for value in values) or has_gpu()
 
 
 @functools.cache
@@ -79,18 +84,30 @@ def _no_options() -> Options:
     return Options()
 
 
+def read_device(device: Any) -> int | None:
+    """Return the number of a GPU, or None if none is given. Raises KindError."""
+    from ..errors import KindError
+
+    if device is None or (isinstance(device, int) and not isinstance(device, bool)):
+        return device
+    raise KindError(f"error: device must be the number of a GPU, as 1, but is {device!r}")
+
+
 def unpack(results: tuple[Any, ...]) -> Any:
     """Return results as a caller gets them: None, the only one, or a tuple."""
     return results if len(results) > 1 else next(iter(results), None)
 
 
 def choose_variant(
-    variants: Mapping[str, _Variant], called: _Variant, values: Sequence[Any], device: int = -1
+    variants: Mapping[str, _Variant],
+    called: _Variant,
+    values: Sequence[Any],
+    device: int | None = None,
 ) -> _Variant:
     """Return the module of a bundle that is for the newest chip that a GPU is, or is newer than.
 
-    The GPU is that of the first array that is on one, or the first. ``called`` is what is called,
-    and is returned if it has no others beside it.
+    The GPU is `device`, or that of the first array that is on one, or the first. ``called`` is what
+    is called, and is returned if it has no others beside it.
     """
     if len(variants) < 2:
         return called
@@ -98,7 +115,7 @@ def choose_variant(
     from ..runtime.cuda.code import Chip
 
     gpus = Gpus.get()
-    capability = gpus.driver.capability(gpus.find_device(values) if device < 0 else device)
+    capability = gpus.driver.capability(gpus.find_device(values) if device is None else device)
     fitting = [
         (chip, module)
         for name, module in variants.items()
@@ -165,6 +182,7 @@ class GpuCalls:
         entry: Entry,
         values: Sequence[Value],
         stream: Any,
+        device: int | None,
         *,
         needs_distinct_arguments: bool,
         is_guarded: bool,
@@ -177,7 +195,7 @@ class GpuCalls:
         callee = launcher.callee(
             entry.name, entry.written, needs_distinct_arguments=needs_distinct_arguments
         )
-        return callee.call(values, stream, is_guarded=is_guarded)
+        return callee.call(values, stream, device, is_guarded=is_guarded)
 
     def remember(self, guard: Guard) -> None:
         """Ask a guard first from now on, when the module is called."""
@@ -195,13 +213,18 @@ class GpuCalls:
         return None
 
     def launch(
-        self, kernel: Signature, sizes: LaunchSizes, values: Sequence[Value], stream: Any
+        self,
+        kernel: Signature,
+        sizes: LaunchSizes,
+        values: Sequence[Value],
+        stream: Any,
+        device: int | None,
     ) -> Report:
         """Launch a kernel on checked arguments; the report tells how long that took the host."""
         from ..records.findings import Report
 
         start = time.perf_counter()
-        self.launcher.run_kernel(kernel, sizes, values, stream)
+        self.launcher.run_kernel(kernel, sizes, values, stream, device)
         seconds = time.perf_counter() - start
         blocks = sizes.grid[0] * sizes.grid[1] * sizes.grid[2]
         return Report(kernel.name, "none", (), "", blocks, blocks, (), "", None, seconds)

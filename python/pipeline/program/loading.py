@@ -10,8 +10,9 @@ from ..bundles.bundle import Bundle, Variant, read_bundle
 from ..errors import UsageError
 from ..records.origin import Origin
 from ..runtime.emulation import Emulation
+from .assembly import Assembly
 from .calling import GpuCalls
-from .module import Assembly, Kernel, Module, PlanText, index_by_name
+from .module import Kernel, Module, PlanText, index_by_name
 
 
 def load(path: str | Path, *, chip: str | None = None, sha256: str | None = None) -> Module:

@@ -13,7 +13,8 @@ from ..records.limits import STEP_LIMIT
 from ..records.memory import WorkgroupMemory
 from ..records.signature import Argument, Entry, Parameter
 from ..runtime.emulation import Emulation
-from .calling import Backend, GpuCalls, choose_variant, runs_on_gpu, unpack
+from .assembly import Assembly
+from .calling import Backend, GpuCalls, choose_variant, read_device, runs_on_gpu, unpack
 from .entry import check_call, choose, execute, needs_distinct_arguments
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Kernel:
         dynamic_shared_bytes: int | None = None,
         backend: Backend = "auto",
         stream: Any = None,
+        device: int | None = None,
         check: Check = "none",
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
@@ -90,6 +92,8 @@ class Kernel:
             process is made only if that is asked for. On a GPU the report tells of no findings, as
             nobody looks for any.
         stream: of a GPU, on which to launch; default: the current one of the arrays' library.
+        device: the number of the GPU to run on, which arrays of the host are copied to; default:
+            that of the arrays, or 0.
         check: ``none`` finds what no GPU survives, ``races`` also data races, copies that are not
             waited for and workgroup memory that is read before it is written, ``all`` also what is
             harmless as a rule.
@@ -118,9 +122,10 @@ class Kernel:
             blocks=blocks,
             statistics=statistics,
         )
-        if runs_on_gpu(backend, args, stream, options):
+        device = read_device(device)
+        if runs_on_gpu(backend, args, stream, options, device):
             sizes = self._choose_sizes(grid, block, cluster, dynamic_shared_bytes)
-            return self._gpu.launch(self, sizes, self._check(args), stream)
+            return self._gpu.launch(self, sizes, self._check(args), stream, device)
         check_trust(self._emulation, backend)
         load_emulator(self._emulation)
         report = self.emulate(
@@ -211,50 +216,6 @@ class Kernel:
         return self._plan.plan.limits
 
 
-class Assembly:
-    """The PTX of a module and, from the first use on, what ptxas makes of it."""
-
-    def __init__(self, ptx: str, chip: str, cubin: bytes | None = None, ptxas: str = "") -> None:
-        self._ptx = ptx
-        self._chip = chip
-        self._cubin = cubin
-        self._log: str | None = None
-        self.ptxas = ptxas
-        """The version of ptxas that made the machine code, if a bundle tells."""
-
-    @property
-    def cubin(self) -> bytes:
-        """The machine code; see ``Module.cubin``."""
-        return self._cubin if self._cubin is not None else self._assemble()[0]
-
-    @property
-    def log(self) -> str:
-        """What ``ptxas -v`` printed."""
-        return self._log if self._log is not None else self._assemble()[1]
-
-    def _assemble(self) -> tuple[bytes, str]:
-        from ..system.assembler import assemble
-
-        if not self._ptx:
-            raise UsageError("error: the module has no PTX: an earlier stage was asked for")
-        cubin, self._log = assemble(self._ptx, self._chip)
-        if self._cubin is None:
-            self._cubin = cubin
-        return self._cubin, self._log
-
-    @property
-    def images(self) -> Mapping[str, bytes]:
-        """The machine code that is there, by chip."""
-        return {} if self._cubin is None else {self._chip: self._cubin}
-
-    @property
-    def resources(self) -> Mapping[str, Resources]:
-        """What each kernel takes."""
-        from ..system.assembler import parse_resources
-
-        return parse_resources(self.log)
-
-
 class PlanText:
     """The text of a launch plan, empty if there is none, and from the first use on the plan."""
 
@@ -311,18 +272,19 @@ class Module:
     _origin: Origin | None = field(default=None, repr=False, compare=False)
     variants: Mapping[str, Module] = field(default_factory=dict, repr=False, compare=False)
 
-    def __call__(self, *arrays: Any, stream: Any = None) -> Any:
+    def __call__(self, *arrays: Any, stream: Any = None, device: int | None = None) -> Any:
         """Run the host function of the program, as ``run`` does.
 
         Calls on tensors of PyTorch like those of calls before take a few microseconds: what was
         checked and computed for them holds.
         """
-        if stream is None and self._gpu.guards:
+        if stream is None and device is None and self._gpu.guards:
             results = self._gpu.call_alike(arrays)
             if results is not None:
                 return unpack(results) if results else None
-        if runs_on_gpu("auto", arrays, stream):
-            return self._run_on_gpu(None, arrays, stream, is_remembered=True)
+        device = read_device(device)
+        if runs_on_gpu("auto", arrays, stream, device=device):
+            return self._run_on_gpu(None, arrays, stream, device, is_remembered=True)
         return self.run(*arrays)
 
     def run(
@@ -331,6 +293,7 @@ class Module:
         entry: str | None = None,
         backend: Backend = "auto",
         stream: Any = None,
+        device: int | None = None,
         check: Check = "none",
         order: Order | int = "forward",
         async_mode: AsyncMode | int = "on_wait",
@@ -361,8 +324,9 @@ class Module:
             step_limit=step_limit,
             workers=workers,
         )
-        if runs_on_gpu(backend, arrays, stream, options):
-            return self._run_on_gpu(entry, arrays, stream)
+        device = read_device(device)
+        if runs_on_gpu(backend, arrays, stream, options, device):
+            return self._run_on_gpu(entry, arrays, stream, device)
         for kernel in self.kernels.values():
             check_trust(kernel._emulation, backend)
             load_emulator(kernel._emulation)
@@ -372,14 +336,25 @@ class Module:
         return unpack(outcome.results)
 
     def _run_on_gpu(
-        self, name: str | None, arrays: Sequence[Any], stream: Any, *, is_remembered: bool = False
+        self,
+        name: str | None,
+        arrays: Sequence[Any],
+        stream: Any,
+        device: int | None,
+        *,
+        is_remembered: bool = False,
     ) -> Any:
-        module = choose_variant(self.variants, self, arrays)
+        module = choose_variant(self.variants, self, arrays, device)
         entry = module.entry(name)
         values = check_call(entry, module.plan, module.kernels, arrays, stream)
         distinct = needs_distinct_arguments(module.kernels)
         results, guard = module._gpu.call(
-            entry, values, stream, needs_distinct_arguments=distinct, is_guarded=is_remembered
+            entry,
+            values,
+            stream,
+            device,
+            needs_distinct_arguments=distinct,
+            is_guarded=is_remembered,
         )
         if guard is not None:
             self._gpu.remember(guard)

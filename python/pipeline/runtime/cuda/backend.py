@@ -16,7 +16,7 @@ from .arena import Arenas
 from .driver import Driver
 
 _FIRST_GPU = 0
-"""Where arrays of the host are copied to."""
+"""Where arrays of the host are copied to if the caller does not say."""
 
 
 class Backend:
@@ -56,18 +56,25 @@ class Backend:
         finally:
             self.driver.leave(token)
 
-    def locate(self, values: Sequence[Value]) -> list[Value]:
-        """Return arguments with the devices of those that did not tell them."""
+    def locate(self, values: Sequence[Value], device: int | None = None) -> list[Value]:
+        """Return arguments with the devices of those that did not tell them.
+
+        Of an array without elements, whose address tells nothing, that is `device`, or the first.
+        """
+        nowhere = _FIRST_GPU if device is None else device
         return [
-            replace(value, view=value.view._replace(device=self._find(value.view.address, index)))
+            replace(
+                value,
+                view=value.view._replace(device=self._find(value.view.address, index, nowhere)),
+            )
             if value.view is not None and value.view.device == UNKNOWN_GPU
             else value
             for index, value in enumerate(values)
         ]
 
-    def _find(self, address: int, index: int) -> int:
+    def _find(self, address: int, index: int, nowhere: int = _FIRST_GPU) -> int:
         if not address:  # of an array without elements
-            return _FIRST_GPU
+            return nowhere
         device = self.driver.pointer_device(address)
         if device == HOST:
             raise AccessError(
@@ -78,12 +85,16 @@ class Backend:
         return device
 
     @contextmanager
-    def staging(self) -> Iterator[tuple[int, int]]:
-        """Give a call on arrays of the host a GPU, which is current, and a stream for itself."""
-        with self._staging, self.on(_FIRST_GPU):
-            if _FIRST_GPU not in self._streams:
-                self._streams[_FIRST_GPU] = self.driver.create_stream(_FIRST_GPU)
-            yield _FIRST_GPU, self._streams[_FIRST_GPU]
+    def staging(self, device: int | None = None) -> Iterator[tuple[int, int]]:
+        """Give a call on arrays of the host a GPU, which is current, and a stream for itself.
+
+        The GPU is `device`, or the first.
+        """
+        gpu = _FIRST_GPU if device is None else device
+        with self._staging, self.on(gpu):
+            if gpu not in self._streams:
+                self._streams[gpu] = self.driver.create_stream(gpu)
+            yield gpu, self._streams[gpu]
 
     def wait_for(self, other: int, stream: int) -> None:
         """Have later work on a stream wait for all work on another one."""

@@ -88,9 +88,14 @@ class Launcher:
             return self._callees[name]
 
     def run_kernel(
-        self, kernel: Signature, sizes: LaunchSizes, values: Sequence[Value], stream: Any
+        self,
+        kernel: Signature,
+        sizes: LaunchSizes,
+        values: Sequence[Value],
+        stream: Any,
+        device: int | None = None,
     ) -> None:
-        """Launch a kernel on checked arguments."""
+        """Launch a kernel on checked arguments, on the GPU `device` if that is not None."""
         for index, value in enumerate(values):
             if value.view is not None and value.view.read_only:
                 raise AccessError(
@@ -100,7 +105,7 @@ class Launcher:
                 )
         backend = Backend.get()
         written = [value.view is not None for value in values]
-        with begin(backend, values, written, stream) as made:
+        with begin(backend, values, written, stream, device) as made:
             recorder = Recorder(
                 self._plan,
                 self._kernels,
@@ -164,11 +169,11 @@ class Callee:
         self._lock = threading.RLock()
 
     def call(
-        self, values: Sequence[Value], stream: Any, *, is_guarded: bool
+        self, values: Sequence[Value], stream: Any, device: int | None, *, is_guarded: bool
     ) -> tuple[tuple[Any, ...], Guard | None]:
         """Run on checked arguments; return the results, and a guard for calls alike if wanted."""
         backend = Backend.get()
-        with begin(backend, values, self.written, stream) as made:
+        with begin(backend, values, self.written, stream, device) as made:
             results, program = self._call(backend, made)
             if program is None or not is_guarded or not isinstance(made, DeviceCall):
                 return results, None
