@@ -26,7 +26,8 @@ def read_chips(options: argparse.Namespace) -> Sequence[str | None]:
         raise UsageError(
             f"error: --chip {options.chip}: several chips make a bundle: add --emit bundle"
         )
-    if len({*chips}) != len(chips):
+    named = [chip for chip in chips if chip]  # the compiler says that others are unknown
+    if len({*named}) != len(named):
         raise UsageError(f"error: --chip {options.chip}: a chip is there twice")
     return chips
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from ...errors import LayoutError
+from ...errors import Error, LayoutError
 from ...records.scalars import element_bytes
 from ..arguments import Value, describe_misaligned
 from ..arrays import ArrayView, count
@@ -155,6 +156,7 @@ class HostCall:
         self._end = 0
         self._fresh: list[tuple[ArrayView, int]] = []
         self._owned: list[int] = []
+        self._is_under_way = False
 
     def start(self, program: Program | None) -> int:
         """Copy the arguments to the arena; return where in it that of a program is."""
@@ -164,6 +166,7 @@ class HostCall:
         if program is not None:
             results = sum(round_up(_size(*fresh[1:])) for fresh in program.fresh)
         base = self._backend.arena(self.device, self.stream, size + temporaries + results)
+        self._is_under_way = True
         done: set[int] = set()
         for index, value in enumerate(self._given):
             array = value.view
@@ -198,7 +201,13 @@ class HostCall:
         return hand_over(as_numpy(array, element_type), library), address
 
     def close(self) -> None:
-        """Give back what was allocated for this call alone."""
+        """Give back what was allocated for this call alone.
+
+        If the call has failed, wait for copies under way: the caller may write to the arrays next.
+        """
+        if self._is_under_way:
+            with suppress(Error):  # what went wrong first is told
+                self._backend.driver.synchronize(self.stream)
         if self._owned:
             self._backend.free(self._owned, self.stream)
 
@@ -226,6 +235,7 @@ class HostCall:
             if low != high:
                 driver.download(low, address, high - low, self.stream)
         driver.synchronize(self.stream)
+        self._is_under_way = False
         for copy, array in copies:
             write_back(copy, array)
 

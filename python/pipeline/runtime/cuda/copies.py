@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MAX_ACTIONS = 1 << 16
 """More of them for one step are refused: a kernel does that."""
 
+_MOST_PITCH = (1 << 31) - 1
+"""How many bytes apart the driver takes rows; those further apart are copied by themselves."""
+
 _Dimension = tuple[int, int, int]
 """An extent, and how many bytes its elements are apart in the target and in the source."""
 
@@ -37,7 +40,7 @@ def copy_actions(source: Memory, target: Memory, location: Location) -> list[Cop
     if dimensions and dimensions[-1][1:] == (size, size):
         width *= dimensions.pop()[0]
     height, pitch, source_pitch = 1, width, width
-    if dimensions and min(dimensions[-1][1:]) >= width:
+    if dimensions and width <= min(dimensions[-1][1:]) and max(dimensions[-1][1:]) <= _MOST_PITCH:
         height, pitch, source_pitch = dimensions.pop()
     _check_number(dimensions, location)
     return [
