@@ -44,8 +44,9 @@ std::vector<std::string> getChipNames() {
 std::vector<ChipRecord> describeChips() {
   std::vector<ChipRecord> records;
   for (const Chip &chip : getChips())
-    records.push_back(
-        {chip.name.str(), chip.maxWorkgroupBytes, chip.multiprocessors});
+    records.push_back({chip.name.str(), chip.maxWorkgroupBytes,
+                       chip.multiprocessorBytes, chip.systemBytesPerBlock,
+                       chip.maxBlocks, chip.maxThreads, chip.multiprocessors});
   return records;
 }
 

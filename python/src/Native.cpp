@@ -274,6 +274,10 @@ static void bindChips(nb::module_ &m) {
   nb::class_<ChipRecord>(m, "Chip")
       .def_ro("name", &ChipRecord::name)
       .def_ro("max_workgroup_bytes", &ChipRecord::maxWorkgroupBytes)
+      .def_ro("multiprocessor_bytes", &ChipRecord::multiprocessorBytes)
+      .def_ro("system_bytes_per_block", &ChipRecord::systemBytesPerBlock)
+      .def_ro("max_blocks", &ChipRecord::maxBlocks)
+      .def_ro("max_threads", &ChipRecord::maxThreads)
       .def_ro("multiprocessors", &ChipRecord::multiprocessors);
   m.def("chip_names", &getChipNames, "The supported chips, oldest first.");
   m.def("chips", &describeChips, "The supported chips, oldest first.");

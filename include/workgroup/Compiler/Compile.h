@@ -146,11 +146,17 @@ CompileResult compile(const SourceText &source, const CompileOptions &options);
 /// The names of the supported chips, oldest first.
 std::vector<std::string> getChipNames();
 
-/// The properties of a chip by which schedules are chosen.
+/// The properties of a chip by which schedules are chosen and judged.
 struct ChipRecord {
   std::string name;
   /// Workgroup memory that a block can have.
   int64_t maxWorkgroupBytes;
+  /// What a multiprocessor has for its resident blocks: workgroup memory, of
+  /// which each block takes some for the system; blocks; threads.
+  int64_t multiprocessorBytes;
+  int64_t systemBytesPerBlock;
+  int64_t maxBlocks;
+  int64_t maxThreads;
   /// The number of multiprocessors of the usual product with this chip.
   int64_t multiprocessors;
 };

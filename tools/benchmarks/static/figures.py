@@ -22,20 +22,26 @@ TENSOR = frozenset(
 )
 FUSED = frozenset({"FFMA", "FFMA2", "DFMA", "HFMA2", "IDP"})
 WHOLE = frozenset({"IMAD"})
-OTHER = frozenset({"FADD", "FMUL", "FMNMX", "DADD", "DMUL", "HADD2", "HMUL2", "MUFU", "FMNMX3"})
+OTHER = frozenset({"FADD", "FMUL", "FMNMX", "FMNMX3", "DADD", "DMUL", "HADD2", "HMUL2", "HMNMX2"})
 MOVES = frozenset({"LDG", "STG", "LD", "ST", "LDGSTS", "UTMALDG", "UTMASTG"})
-CLASSES = (TENSOR, FUSED, WHOLE, OTHER, MOVES)
+CLASSES = (TENSOR, FUSED, OTHER, WHOLE, MOVES)
 """What a kernel does its work with is the first class of which there are any in loops."""
-_WIDTHS = ("128", "64", "U16", "S16", "16", "U8", "S8", "8")
+ACCESS_BYTES = {"128": 16, "64": 8, "32": 4, "U16": 2, "S16": 2, "16": 2, "U8": 1, "S8": 1, "8": 1}
+"""Of an access, by the modifier that tells its width; 32 is not written."""
 _MEMORY = frozenset({"LDS", "STS", "LDG", "STG", "LDGSTS", "LDL", "STL", "LD", "ST"})
+NEVER = ("!PT", "!UPT")
 _ADDRESSING = frozenset({"MOV", "SHL", "WIDE", "X", "HI", "IADD"})
 
 
 def kind(instruction: Instruction) -> str:
     """Return what an instruction is counted as: its opcode, with what of it makes a difference."""
     name, modifiers = instruction.name, instruction.opcode.split(".")[1:]
+    if instruction.guard in NEVER:  # ptxas puts such loads before asynchronous copies
+        return "NOP"
+    if name == "HFMA2" and "-RZ, RZ" in instruction.operands:  # how ptxas sets a register
+        return "MOV"
     if name in _MEMORY:
-        width = next((one for one in _WIDTHS if one in modifiers), "32")
+        width = next((one for one in ACCESS_BYTES if one in modifiers), "32")
         return f"{name}.{width}"
     if name in ("LDSM", "STSM"):
         return ".".join([name, *modifiers])
@@ -48,7 +54,7 @@ def kind(instruction: Instruction) -> str:
 
 def does_work(names: Container[str], instruction: Instruction) -> bool:
     """Tell whether an instruction does work of a class, and computes no address."""
-    return instruction.name in names and kind(instruction) != "IMAD.address"
+    return instruction.name in names and kind(instruction) not in ("IMAD.address", "MOV", "NOP")
 
 
 def matrices(counts: Counter[str], name: str) -> int:
@@ -140,6 +146,9 @@ def _measure_loop(function: Function) -> MainLoop | None:
     for names in CLASSES:
         if turn := find_main_loop(function, partial(does_work, names)):
             work = Counter(kind(one) for one in turn if does_work(names, one))
+            accesses = sum(one.name in _MEMORY for one in turn)
+            if names is WHOLE and work.total() <= accesses:
+                continue  # they compute addresses
             stalls = sum(one.stall for one in turn)
             [(most, _)] = work.most_common(1)
             return MainLoop(len(turn), stalls, most, work.total(), Counter(map(kind, turn)))

@@ -3,24 +3,45 @@
 Files are programs (.mlir, compiled by this project), PTX and machine code (.cubin). A main loop is
 the innermost loop that does most of the work: with tensor cores, else by fused multiply-adds, else
 by other arithmetic, else by moving data. `work/cycle` is the share of cycles in which a warp alone
-would issue work, by the stalls that ptxas has put in.
+would issue work, by the stalls that ptxas has put in. Without files, a suite of kernels is compiled
+by default schedules, and held against bars.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pipeline
+from benchmarks.static.bars import missed
+from benchmarks.static.cases import Case, cases
 from benchmarks.static.figures import Figures, measure
+from benchmarks.static.peers import measure_peers
+from benchmarks.static.records import (
+    JSON,
+    MARKDOWN,
+    dump,
+    find_regressions,
+    load,
+    merge,
+    read_version,
+)
+from benchmarks.static.rows import OURS, Row, compare_loops, measure_case
 from benchmarks.static.sass import DisassemblyError, disassemble, install_nvdisasm
-from pipeline.system.assembler import Resources, assemble, parse_resources
+from benchmarks.static.tables import write_document
+from pipeline.system.assembler import Resources, assemble, find_version, parse_resources
 
 SHOWN = 14  # kinds of instructions
+CHECKED = (
+    r"^matmul (f32|f16|i8) 4096\^3$|^conv_2d_nhwc_hwcf f16 32x58x58x64 |^softmax 8192x4096 f32$"
+    r"|^attention f16 64 heads, 1000 rows|^layer_norm 8192x4096.* f32$|^transpose 8192x4096 f32$"
+)
+"""The cases that `--check` measures: one of each kind that takes no second."""
 
 
 def measure_code(cubin: bytes, resources: Mapping[str, Resources]) -> list[Figures]:
@@ -95,35 +116,95 @@ def to_json(figures: Figures) -> dict[str, Any]:
     return found
 
 
+def measure_files(paths: Sequence[Path], chips: Sequence[str], schedule: str) -> list[Any]:
+    """Measure files, and print what there is; return it as data."""
+    found = []
+    for path in paths:
+        for chip in chips:
+            print(f"\n{path} for {chip}")
+            for figures in measure_file(path, chip, schedule):
+                print("\n".join(describe(figures)), flush=True)
+                found.append({"file": path.name, "chip": chip, **to_json(figures)})
+    return found
+
+
+def find_cases(pattern: str) -> list[Case]:
+    """Return the cases whose names match."""
+    return [case for case in cases() if re.search(pattern, case.name)]
+
+
+def measure_suite(options: argparse.Namespace, chips: Sequence[str]) -> int:
+    """Measure cases of the suite, and print, write or check them; return the exit code."""
+    everything = cases()
+    rows = []
+    chosen = find_cases(CHECKED if options.check else options.only)
+    for case in chosen:
+        for chip in chips:
+            rows.append(measure_case(case, chip))
+            print_row(rows[-1])
+    for row in measure_peers(chosen, chips) if options.peers else ():
+        rows.append(row)
+        print_row(row)
+    compare_loops(rows)
+    recorded = load(JSON, everything)
+    if options.check:
+        worse = list(find_regressions(recorded, rows))
+        print("\n".join(worse or ["nothing is worse than recorded"]))
+        return 1 if worse else 0
+    if options.write:
+        merged = merge(recorded, rows, everything)
+        compare_loops(merged)
+        JSON.write_text(dump(merged, find_version()), encoding="utf-8")
+        document = write_document(load(JSON, everything), read_version(JSON))
+        MARKDOWN.write_text(document, encoding="utf-8")
+    return 0
+
+
+def print_row(row: Row) -> None:
+    """Print which bars a row misses, or what a peer has made."""
+    failed = ", ".join(map(str, missed(row))) if row.compiler == OURS else ""
+    made = f"{row.figures.get('math', 'no loop')} {row.figures.get('work', '')}"
+    words = f"misses {failed}" if failed else "meets all" if row.compiler == OURS else made
+    print(f"{row.key}: {row.note or words}", flush=True)
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="./tools/bench static", description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--chip", default="sm_80", help="one or several, as sm_80,sm_90a")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--chip", help="one or several (default: sm_80; of the suite sm_80,sm_90a)")
     parser.add_argument(
         "--schedule", default="auto", help="a schedule for programs, as `compile` takes it"
     )
-    parser.add_argument("--json", type=Path, help="write the figures there, too")
+    parser.add_argument("--json", type=Path, help="write the figures of files there, too")
+    parser.add_argument(
+        "--only", default="", metavar="REGEX", help="of the suite, cases with such names"
+    )
+    parser.add_argument(
+        "--peers", action="store_true", help="also Triton and IREE, which this installs"
+    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--write", action="store_true", help="record the suite in docs/measurements")
+    way.add_argument(
+        "--check", action="store_true", help="fail if a few kernels are worse than recorded"
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; return the exit code."""
     options = parse(arguments)
-    rows = []
+    chips = (options.chip or ("sm_80" if options.files else "sm_80,sm_90a")).split(",")
     try:
         install_nvdisasm()
-        for path in options.files:
-            for chip in options.chip.split(","):
-                print(f"\n{path} for {chip}")
-                for figures in measure_file(path, chip, options.schedule):
-                    print("\n".join(describe(figures)), flush=True)
-                    rows.append({"file": path.name, "chip": chip, **to_json(figures)})
+        if not options.files:
+            return measure_suite(options, chips)
+        found = measure_files(options.files, chips, options.schedule)
+        if options.json:
+            options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     except (DisassemblyError, pipeline.Error, OSError) as error:
         print(error if str(error).startswith("error") else f"error: {error}", file=sys.stderr)
         return 1
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
