@@ -201,11 +201,11 @@ class GpuCalls:
         """Ask a guard first from now on, when the module is called."""
         self.guards = (guard, *self.guards[: _MAX_GUARDS - 1])
 
-    def call_alike(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def call_alike(self, values: tuple[Any, ...], stream: Any) -> tuple[Any, ...] | None:
         """Run a call like one before; return its results, or None if it is like none."""
         guards = self.guards
         for guard in guards:
-            results = guard(values)
+            results = guard(values, stream)
             if results is not None:
                 if guard is not guards[0]:
                     self.guards = (guard, *(other for other in guards if other is not guard))

@@ -275,11 +275,11 @@ class Module:
     def __call__(self, *arrays: Any, stream: Any = None, device: int | None = None) -> Any:
         """Run the host function of the program, as ``run`` does.
 
-        Calls on tensors of PyTorch like those of calls before take a few microseconds: what was
-        checked and computed for them holds.
+        Calls on arrays of PyTorch or CuPy like those of calls before take a few microseconds: what
+        was checked and computed for them holds.
         """
-        if stream is None and device is None and self._gpu.guards:
-            results = self._gpu.call_alike(arrays)
+        if device is None and self._gpu.guards:
+            results = self._gpu.call_alike(arrays, stream)
             if results is not None:
                 return unpack(results) if results else None
         device = read_device(device)

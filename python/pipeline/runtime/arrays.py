@@ -144,6 +144,9 @@ def is_on_gpu(value: Any) -> bool:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return bool(value.is_cuda)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(value, cupy.ndarray):
+        return True
     try:
         if hasattr(value, "__cuda_array_interface__"):
             return True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from gpu.stand_in_driver import StandIn, stand_in
 from gpu.tensors import Torch
+from pipeline.program import module as modules
 
 
 @pytest.fixture
@@ -34,3 +36,22 @@ def torch(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) -> Torch:
     imitation = Torch(gpu)
     monkeypatch.setitem(sys.modules, "torch", imitation)
     return imitation
+
+
+class Checks:
+    """Counts how often the arguments of a call are checked, as nobody does for calls alike."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        check: Callable[..., Any] = vars(modules)["check_call"]
+
+        def counted(*args: Any) -> Any:
+            self.count += 1
+            return check(*args)
+
+        monkeypatch.setattr(modules, "check_call", counted)
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
+    return Checks(monkeypatch)

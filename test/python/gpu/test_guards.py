@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import pipeline
+from gpu.conftest import Checks
 from gpu.emulated_launches import EmulatedLaunches
 from gpu.stand_in_driver import StandIn
 from gpu.tensors import Tensor, Torch
-from pipeline.program import module as modules
 from pipeline.runtime.cuda.driver import Driver
 
 ADD = """
@@ -37,25 +37,6 @@ func.func @main(%a: !t, %k: f32, %n: index) -> (!t, f32, index) {
   return %0, %k, %n : !t, f32, index
 }
 """
-
-
-class Checks:
-    """Counts how often the arguments of a call are checked, as nobody does for calls alike."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count = 0
-        check: Callable[..., Any] = vars(modules)["check_call"]
-
-        def counted(*args: Any) -> Any:
-            self.count += 1
-            return check(*args)
-
-        monkeypatch.setattr(modules, "check_call", counted)
-
-
-@pytest.fixture
-def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
-    return Checks(monkeypatch)
 
 
 @pytest.fixture
