@@ -57,7 +57,9 @@ def test_missing_peers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     for peer in (peers.TRITON, peers.IREE):
         monkeypatch.setattr(peer, "failure", "not installed: there is no network")
         monkeypatch.setattr(type(peer), "install", lambda self: None)
-    assert list(peers.measure_peers([matmul(64, 64, 64, "f32")], ["sm_80"])) == []
+    assert (
+        list(peers.measure_peers([matmul(64, 64, 64, "f32")], ["sm_80"], ["Triton", "IREE"])) == []
+    )
     output = capsys.readouterr().out
     assert re.findall(r"^(\w+) not installed: there is no network$", output, re.M) == [
         "Triton",

@@ -29,7 +29,7 @@ class Bar:
 
     def __str__(self) -> str:
         """Return the bar as a reader's formula."""
-        return f"{self.figure} {self.relation} {self.bound:g}"
+        return f"{self.figure} {self.relation} {self.bound:.6g}"
 
     def applies(self, row: Row) -> bool:
         """Tell whether a row is held against it."""
@@ -78,6 +78,7 @@ BARS = (
     Bar("* * *", "spills", "=", 0),
     Bar("* * *", "stack", "=", 0),
     Bar("* * *", "warnings", "=", 0),
+    Bar("* * *", "resident", ">=", 1),
     # f32: fused multiply-adds that nothing but wide loads from workgroup memory holds up. sm_75 and
     # sm_80 have half as many lanes for them as a warp has threads.
     # Tiles of 256 x 128 for large matrices, of 128 x 128 below.
@@ -106,6 +107,8 @@ BARS = (
     Bar("matmul f16,bf16 sm_90a", "hopper", "=", 1, _LARGE),
     Bar("matmul f16,bf16 sm_90a", "per_math", "<=", 14, _WGMMA),
     Bar("matmul f16,bf16 sm_90a", "fences", "=", 0, _WGMMA),
+    Bar("matmul f16,bf16 sm_90a", "group_waits", "=", 1, _WGMMA),
+    Bar("matmul f16,bf16 sm_90a", "shared", ">=", 180 << 10, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "hopper_columns", ">=", 128, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "maxnreg", "=", 2, (*_WGMMA, *_LARGE)),
     Bar("matmul f16,bf16 sm_90a", "tma", ">=", 1, _WGMMA),
@@ -116,6 +119,7 @@ BARS = (
     # All sums of products.
     Bar("matmul,narrow,conv * *", "unfused", "=", 0),
     Bar("matmul,conv,attention * *", "write_wavefronts", "<=", 1),
+    Bar("matmul * *", "wide_loads", "=", 1, _ALIGNED),
     Bar("matmul,conv * *", "load_sectors", "<=", 1, _ALIGNED),
     Bar("matmul,conv * *", "store_sectors", "<=", 1, _ALIGNED),
     Bar("matmul * *", "quantisation", ">=", 0.95, _HUGE),

@@ -45,7 +45,7 @@ def kind(instruction: Instruction) -> str:
         return f"{name}.{width}"
     if name in ("LDSM", "STSM"):
         return ".".join([name, *modifiers])
-    if name in TENSOR:
+    if name in TENSOR or name == "WARPGROUP":
         return ".".join([name, *modifiers[:1]])
     if name == "IMAD" and _ADDRESSING & set(modifiers):
         return "IMAD.address"

@@ -138,11 +138,12 @@ def measure_suite(options: argparse.Namespace, chips: Sequence[str]) -> int:
     everything = cases()
     rows = []
     chosen = find_cases(CHECKED if options.check else options.only)
-    for case in chosen:
+    compilers = [OURS] if options.check else options.by.split(",")
+    for case in chosen if OURS in compilers else ():
         for chip in chips:
             rows.append(measure_case(case, chip))
             print_row(rows[-1])
-    for row in measure_peers(chosen, chips) if options.peers else ():
+    for row in measure_peers(chosen, chips, compilers):
         rows.append(row)
         print_row(row)
     compare_loops(rows)
@@ -181,7 +182,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--only", default="", metavar="REGEX", help="of the suite, cases with such names"
     )
     parser.add_argument(
-        "--peers", action="store_true", help="also Triton and IREE, which this installs"
+        "--by",
+        default=OURS,
+        metavar="COMPILERS",
+        help=f"of the suite: {OURS},Triton,IREE, or some; peers are installed (default: {OURS})",
     )
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--write", action="store_true", help="record the suite in docs/measurements")

@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,9 +42,13 @@ class Tile(NamedTuple):
     stages: int
 
 
-def measure_peers(cases: Sequence[Case], chips: Sequence[str]) -> Iterator[Row]:
-    """Yield rows of the peers that can be installed, of the cases that they can compile."""
+def measure_peers(
+    cases: Sequence[Case], chips: Sequence[str], names: Container[str]
+) -> Iterator[Row]:
+    """Yield rows of named peers that can be installed, of the cases that they can compile."""
     for peer, compile in ((TRITON, _compile_by_triton), (IREE, _compile_by_iree)):
+        if peer.name not in names:
+            continue
         peer.install()
         if peer.failure:
             print(f"{peer.name} {peer.failure}", flush=True)
@@ -72,12 +76,12 @@ def _compile_by_triton(cases: Sequence[Case], chip: str) -> Iterator[Row]:
     )
     answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     found = {answer["name"]: answer for answer in answers}
-    blocks = {request["name"]: request["blocks"] for request in requests}
+    asked = {request["name"]: request for request in requests}
     for case in cases:
-        if case.name in blocks:
+        if request := asked.get(case.name):
             missing = {"error": (done.stderr.strip().splitlines() or ["no answer"])[-1]}
             answer = found.get(case.name, missing)
-            yield make_row(case, chip, "Triton", [answer], blocks[case.name])
+            yield make_row(case, chip, "Triton", [answer], request["blocks"])
 
 
 def ask_triton(case: Case) -> dict[str, Any] | None:
@@ -260,7 +264,9 @@ def make_row(
                 row.note = str(answer["error"])
                 return row
             codes, warnings = read_ptx(answer["ptx"], chip)
-            threads, shared = answer.get("threads", 0), answer.get("shared", 0)
+            sizes = re.search(r"\.(?:max|req)ntid (\d+)(?:, (\d+), (\d+))?", answer["ptx"])
+            of_ptx = math.prod(int(size or 1) for size in sizes.groups()) if sizes else 0
+            threads, shared = answer.get("threads", of_ptx), answer.get("shared", 0)
             kernels += [Code(one, warnings, blocks, threads, shared) for one in codes.values()]
     except (pipeline.Error, DisassemblyError) as error:
         row.note = str(error).strip().splitlines()[0]

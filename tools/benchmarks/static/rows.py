@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pipeline
 from benchmarks.static.cases import Case
-from benchmarks.static.chips import reside
+from benchmarks.static.chips import Residence, reside
 from benchmarks.static.emulation import Launch, run_blocks
 from benchmarks.static.figures import ACCESS_BYTES, TENSOR, Figures, measure
 from benchmarks.static.sass import disassemble
@@ -150,20 +150,27 @@ def list_code(code: Code, chip: str) -> dict[str, Value]:
             "async_copies": loop.count("LDGSTS"),
             "tma": figures.count("UTMALDG"),
             "fences": loop.count(*FENCES),
+            "group_waits": loop.mix["WARPGROUP.DEPBAR"],
             "hopper": int(loop.work.split(".")[0] in HOPPER),
             "hopper_columns": _find_columns(loop.work),
         }
-    if residence := reside(chip, code.blocks, code.threads, registers, shared):
-        loaded = _bytes_loaded(figures)
-        found |= {
-            "blocks": code.blocks,
-            "threads": code.threads,
-            "resident": residence.blocks,
-            "waves": residence.waves,
-            "quantisation": residence.quantisation,
-            "in_flight": loaded and loaded * code.threads * residence.blocks,
-        }
-    return found
+    residence = reside(chip, code.blocks, code.threads, registers, shared)
+    if residence is None:
+        return {**found, "resident": 0} if code.blocks and code.threads else found
+    return {**found, **_list_residence(code, residence)}
+
+
+def _list_residence(code: Code, residence: Residence) -> dict[str, Value]:
+    """Return how a launch fills a chip."""
+    loaded = _bytes_loaded(code.figures)
+    return {
+        "blocks": code.blocks,
+        "threads": code.threads,
+        "resident": residence.blocks,
+        "waves": residence.waves,
+        "quantisation": residence.quantisation,
+        "in_flight": loaded and loaded * code.threads * residence.blocks,
+    }
 
 
 def _find_columns(work: str) -> int | None:

@@ -10,10 +10,10 @@ from benchmarks.static.rows import OURS, Row, Value
 HEAD = """\
 # What the machine code of kernels shows
 
-Written by `./tools/bench static --peers --write`; the figures are in `static.json` beside this, and
-`./tools/bench static --check` fails if some of ours have become worse. No GPU is needed: programs
-are compiled by default schedules, assembled by ptxas {ptxas}, and read with nvdisasm. Triton and
-IREE compile what computes the same; their PTX is assembled by the same ptxas.
+Written by `./tools/bench static --by ours,Triton,IREE --write`; the figures are in `static.json`
+beside this, and `./tools/bench static --check` fails if some of ours have become worse. No GPU is
+needed: programs are compiled by default schedules, assembled by ptxas {ptxas}, and read with
+nvdisasm. Triton and IREE compile what computes the same; their PTX is assembled by the same ptxas.
 
 - **missed**: bars that the row does not meet, of those it is held against (the last table).
 - **loop**: instructions of a turn of the main loop, the innermost loop that does most of the work;
