@@ -150,9 +150,13 @@ void buildMemoryPipeline(OpPassManager &pm,
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
-  pm.addPass(createHoistCopiesPass());
+  pm.addPass(createHoistCopiesPass({options.rings.assumeDistinctArguments}));
   buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
   pm.addPass(createDistributeLoopsPass());
+  // What threads and warps multiply is theirs now.
+  pm.addPass(
+      createKeepAccumulatorsPass({options.rings.assumeDistinctArguments}));
+  pm.addPass(createLowerContractionsPass({options.assumeAlignment}));
   bool isKept = options.sync == SyncMode::Keep;
   pm.addPass(createLowerCopiesPass(
       {isKept, options.assumeAlignment, options.rings.assumeDistinctArguments,

@@ -35,6 +35,10 @@ struct StageOperandsOptions {
 LogicalResult stageOperands(Operation *root,
                             const StageOperandsOptions &options = {});
 
+/// Makes buffers of threads of results in device code inside `root` while these
+/// are added to. See pass `workgroup-keep-accumulators`.
+void keepAccumulators(Operation *root, bool assumeDistinctArguments = false);
+
 /// Shares out contractions of tiles in device code inside `root` to threads.
 /// `assumeAlignment` is the alignment in bytes that memref arguments have. See
 /// pass `workgroup-lower-contractions`.

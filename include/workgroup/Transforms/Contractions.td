@@ -13,6 +13,45 @@ include "mlir/Pass/PassBase.td"
 include "workgroup/PassOptions.td"
 include "workgroup/Remarks.td"
 
+def KeepAccumulatorsPass : Pass<"workgroup-keep-accumulators"> {
+  let summary = "Sums of a thread or warp -> a buffer of the thread while they are added to";
+  let description = [{
+    A linalg operation that sums up products, and that each thread or warp does on a part of its
+    own of a result in memory, as tiling leaves it, goes on adding to that part in the
+    loops (`scf.for`) around it. If nothing else in the loops uses the part, it becomes
+    a private buffer (`#gpu.address_space<private>`), of which `workgroup-lower-contractions`
+    makes registers: the buffer starts from what filled the part, if the same thread did, or
+    from a copy of it, and is copied to it once, behind the loops. Element-wise operations behind
+    them read the buffer.
+
+    Operands that are copied to private buffers right before, as a schedule does it for the memory
+    nearest to a core, are read where they are instead, transposed if the copy transposes; and
+    a result that is copied to a private buffer and back is used where it is. That takes that
+    nothing between the copy and the operation writes to what is copied, and that threads do not
+    meet there.
+
+    Left alone are, with a remark, tiles without a constant size, or too large for the registers of
+    a thread or of the lanes of a warp, and results that may be the memory of an operand. So is
+    what all threads of the block have the same.
+
+    To be run behind `workgroup-distribute-loops` and before `workgroup-lower-contractions`.
+    Source: the thread on streaming-K, where results are to stay next to the core until the
+    whole sum is done.
+  }];
+  let options = [
+    AssumeDistinctArgumentsOption,
+  ];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "linalg::LinalgDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect"];
+}
+
+def KeepAccumulators_ForwardedCopies
+    : Passed<"What was copied to memory of a thread is used where it is.">;
+def KeepAccumulators_KeptAccumulator
+    : Passed<"A result is a buffer of the thread while it is added to.">;
+def KeepAccumulators_NotKept : Missed<"A result stays in memory while it is added to.">;
+
 def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
   let summary = "Contractions of staged tiles -> what each thread computes";
   let description = [{
@@ -31,12 +70,19 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
 
     Which operands have which dimensions, in which order, and what the body converts, is
     free; of loops that go along the result and both operands, tiles have one iteration. An
-    operation is left alone, with a remark, if anything else is done with the buffer, if not
-    all threads execute it together, or if its body cannot be done on vectors. Fails if the
+    operation is left alone, with a remark, if anything else is done with the buffer,
+    or if its body cannot be done on vectors. Fails if the
     block's size is not known, or has no tile for a thread.
 
+    If operands differ between the threads of a block, but not between those of a warp, the lanes
+    of the warp share the operation out, where the block consists of whole warps; a lane is
+    the linear id of the thread modulo 32, whatever the shape of the block. Otherwise each thread
+    does the operation alone, and has all of the buffer in registers, if it has that many;
+    operands may be anywhere in memory then. In loops over threads that are yet to be distributed,
+    operations are left alone.
+
     To be run after `workgroup-form-rings` and before `workgroup-lower-rings`: the tiles
-    may be slots of rings. Inserts no barriers. Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA".
+    may be slots of rings; and again behind `workgroup-keep-accumulators`. Inserts no barriers. Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA".
   }];
   let options = [
     AssumeAlignmentOption,

@@ -26,7 +26,7 @@ namespace mlir::workgroup {
 
 /// Hoists copies in device code inside `root` out of loops that do not change
 /// their sources. See pass `workgroup-hoist-copies`.
-void hoistCopies(Operation *root);
+void hoistCopies(Operation *root, bool assumeDistinctArguments = false);
 
 /// The engine of copies from global to workgroup memory: loads and stores,
 /// cp.async, TMA, or whichever of them chip and operands allow and is a gain.

@@ -33,16 +33,24 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
     another thread wrote; and, of workgroup memory, if the kernel's buffers would not fit into static memory side by
     side, as those of a loop can share bytes less once one lives longer.
 
+    A copy of what a fill has put into its source becomes a fill, as where the result of a product is
+    promoted. A fill is erased of which nobody sees anything: as it was filled with that
+    before, or as a copy overwrites all of it before anybody reads it.
+
     To be run before `workgroup-lower-copies`. Example:
     `test/Transforms/Copies/hoist-copies.mlir`. Source: the thread on streaming-K, where a
     schedule copies one level too deep.
   }];
+  let options = [
+    AssumeDistinctArgumentsOption,
+  ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::scf::SCFDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect"
   ];
 }
 
+def HoistCopies_FilledCopy : Passed<"A copy of what was filled became a fill.">;
 def HoistCopies_Hoisted : Passed<"A copy left a loop.">;
 def HoistCopies_NotHoisted
     : Missed<"A copy stays in a loop that does not change its source.">;

@@ -47,6 +47,21 @@ struct DistributeLoopsOptions {
 LogicalResult distributeLoops(Operation *root,
                               const DistributeLoopsOptions &options = {});
 
+/// Whether processors go on with what they have left themselves.
+enum class DistributionVerdict { Agree, Undecided, Differ };
+
+/// `second` goes on with what `first` has left, each in loops of its own.
+struct DistributionFinding {
+  Operation *first, *second;
+  DistributionVerdict verdict = DistributionVerdict::Undecided;
+  /// What is the same, what differs, or what is not known.
+  std::string message = "";
+};
+
+/// Compares how operations inside `root` are distributed that hand results on
+/// to each other. See pass `workgroup-compare-distributions`.
+std::vector<DistributionFinding> compareDistributions(Operation *root);
+
 struct SerializeLoopsOptions {
   /// Those that a kernel can be made of, too.
   bool all = false;

@@ -12,6 +12,32 @@
 include "mlir/Pass/PassBase.td"
 include "workgroup/Remarks.td"
 
+def CompareDistributionsPass : Pass<"workgroup-compare-distributions"> {
+  let summary = "Tell whether loops give processors the same parts of a result";
+  let description = [{
+    Changes nothing. Of two operations of linalg in parallel loops of their own that are mapped to
+    threads, warps or lanes, where the second goes on with the result of the first, as a product adds
+    to what a fill has filled, remarks tell whether each processor goes on with what it has left
+    itself: whether the loops have the same mapping and the same numbers of iterations, and their
+    iterations the same slices of the result. If not, processors have to wait
+    for each other, and it is said what differs. What is not proved, from the affine
+    functions of the slices and the attributes of the loops, is said to be undecided.
+
+    Tensors (`tensor.extract_slice`, `tensor.parallel_insert_slice`) and buffers
+    (`memref.subview`) are understood, with loops over sums around the second operation.
+
+    To be run before `workgroup-distribute-loops`. Source: the thread "Is synchronization missed for RAW dependent
+    ops during thread distribution inside iree?", where nobody checks that.
+  }];
+}
+
+def CompareDistributions_Agree
+    : Analysis<"Processors go on with what they have left themselves.">;
+def CompareDistributions_Differ
+    : Analysis<"Processors go on with what others have left.">;
+def CompareDistributions_Undecided
+    : Analysis<"It is not known whether processors go on with what they have left themselves.">;
+
 def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
   let summary = "Give the iterations of parallel loops to processors";
   let description = [{
@@ -61,6 +87,10 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
     `chunk`) has to be less than 2^63, and so has the upper bound less the lower one. It is
     an error if they are known to overflow.
 
+    A fill that a block does of a tile, iterations of a loop over threads, warps or lanes
+    of which each sum up into a slice, is shared out as this loop is, if the slices make up the tile: what a
+    thread adds to it has filled itself. Counts and sizes have to be constant for that.
+
     No barriers are inserted. A loop of one iteration in no other loop that does nothing but
     one fill, or one copy between global and workgroup memory, of operands that all threads have
     the same, is replaced by its body: threads do it together.
@@ -94,6 +124,8 @@ def DistributeLoopsPass : Pass<"workgroup-distribute-loops"> {
                            "scf::SCFDialect"];
 }
 
+def DistributeLoops_AlignedFill
+    : Passed<"A fill was shared out as the loop that adds to what it fills.">;
 def DistributeLoops_AssumedCount
     : Analysis<"A loop is taken to have as many iterations as there are processors, or no more.">;
 

@@ -17,10 +17,10 @@
 namespace mlir::workgroup {
 
 ContractionPart::ContractionPart(Contraction &contraction,
-                                 const ThreadTile &tile, int64_t numThreads,
+                                 const ThreadTile &tile, const Sharers &sharers,
                                  RewriterBase &rewriter,
                                  AlignmentAnalysis &alignment)
-    : contraction(contraction), tile(tile), numThreads(numThreads),
+    : contraction(contraction), tile(tile), sharers(sharers),
       rewriter(rewriter), alignment(alignment), loc(contraction.op.getLoc()),
       index{rewriter, loc} {
   splitThreadId();
@@ -44,10 +44,10 @@ SmallVector<OpFoldResult> ContractionPart::split(OpFoldResult linear,
 /// addresses of accesses easy to tell apart.
 void ContractionPart::splitThreadId() {
   auto number = [&](int64_t value) { return rewriter.getIndexAttr(value); };
-  thread = index.threadId(getBlockShape(getExecutionScope(contraction.op)));
+  thread = sharers.makeId(index, getExecutionScope(contraction.op));
   OpFoldResult id = thread;
   auto [numRows, numColumns] = tile.numThreads;
-  if (tile.getNumThreads() < numThreads)
+  if (tile.getNumThreads() < sharers.numThreads)
     id = index.rem(id, number(tile.getNumThreads()));
   auto takeComponent = [&](int64_t base) {
     OpFoldResult component = index.rem(id, number(base));
@@ -78,7 +78,7 @@ OpFoldResult ContractionPart::getIndex(unsigned loop, int64_t row,
 }
 
 Value ContractionPart::hasPart() {
-  if (tile.getNumThreads() >= numThreads)
+  if (tile.getNumThreads() >= sharers.numThreads)
     return {};
   return arith::CmpIOp::create(
       rewriter, loc, arith::CmpIPredicate::ult, index.value(thread),

@@ -15,6 +15,7 @@
 #ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONPART_H
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_CONTRACTIONPART_H
 
+#include "Sharers.h"
 #include "ThreadTile.h"
 #include "Transforms/Utils/IndexBuilder.h"
 #include "mlir/IR/PatternMatch.h"
@@ -22,13 +23,13 @@
 
 namespace mlir::workgroup {
 
-/// The part of a contraction's result that one of `numThreads` threads has.
+/// The part of a contraction's result that one of its sharers has.
 class ContractionPart {
 public:
   /// Computes, where `rewriter` stands, the thread's indices, which have to
   /// dominate all that is emitted for it.
   ContractionPart(Contraction &contraction, const ThreadTile &tile,
-                  int64_t numThreads, RewriterBase &rewriter,
+                  const Sharers &sharers, RewriterBase &rewriter,
                   AlignmentAnalysis &alignment);
 
   /// The index of each loop of `group` when `linear` counts through it.
@@ -44,7 +45,7 @@ public:
     return std::exchange(columnIndices[column].back(), last);
   }
 
-  /// True if the thread has a part, where only some of the block's have; null
+  /// True if the thread has a part, where only some of the sharers have; null
   /// where all have.
   Value hasPart();
 
@@ -58,7 +59,7 @@ public:
 
   Contraction &contraction;
   const ThreadTile tile;
-  const int64_t numThreads;
+  const Sharers sharers;
   RewriterBase &rewriter;
   AlignmentAnalysis &alignment;
   const Location loc;

@@ -22,8 +22,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "workgroup/Analysis/Uniformity.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/AccessWidth.h"
 #include "workgroup/Transforms/Contractions.h"
@@ -48,7 +46,7 @@ struct ContractionCluster {
   SmallVector<OpOperand *> sinks = {};
   SmallVector<Operation *> views = {};
   ThreadTile tile = {};
-  int64_t numThreads = 0;
+  Sharers sharers = {};
 
   /// The loops as one operation, or the contraction if there are none.
   Operation *getRoot() {
@@ -63,25 +61,29 @@ struct ContractionCluster {
 // Collect
 //===----------------------------------------------------------------------===//
 
-/// True if `op` could be work of the block: it reads workgroup memory and adds
-/// to a private buffer of the kernel.
-static bool isOfBlock(linalg::LinalgOp op) {
+/// True if `op` sums up into a private buffer of the kernel.
+static bool isSum(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
       !op.hasPureBufferSemantics())
     return false;
   Value result = op.getDpsInits()[0];
   return getRootBuffer(result).getDefiningOp<memref::AllocaOp>() &&
-         getMemorySpace(result) == MemorySpace::Private &&
-         llvm::any_of(op.getDpsInputs(), [](Value input) {
-           return isWorkgroupMemory(input.getType());
-         });
+         getMemorySpace(result) == MemorySpace::Private;
+}
+
+/// True if `op` could be work of the block: it reads workgroup memory.
+static bool isOfBlock(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    return isWorkgroupMemory(input.getType());
+  });
 }
 
 static std::vector<ContractionCluster> collect(Operation *root) {
   std::vector<ContractionCluster> clusters;
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](linalg::LinalgOp op) {
-      if (!isOfBlock(op))
+      // What threads do of a loop is known when it has been distributed.
+      if (!isSum(op) || isInLoopOverThreads(op))
         return;
       Value buffer = getRootBuffer(op.getDpsInits()[0]);
       clusters.push_back(
@@ -216,39 +218,6 @@ static std::string collectUses(ContractionCluster &cluster) {
   return "";
 }
 
-/// True if all threads of the block have the same `operand`: the slot of a ring
-/// that they get together, or what is the accumulator of each.
-static bool isUniform(Value operand, const UniformityAnalysis &uniformity) {
-  if (uniformity.isUniform(operand))
-    return true;
-  Operation *op = operand.getDefiningOp();
-  if (auto view = dyn_cast_or_null<memref::SubViewOp>(op))
-    return isUniform(view.getSource(), uniformity) &&
-           llvm::all_of(
-               llvm::drop_begin(view->getOperands()),
-               [&](Value value) { return uniformity.isUniform(value); });
-  if (isa_and_nonnull<GetOp>(op))
-    return uniformity.isUniformPoint(op);
-  return isa_and_nonnull<memref::AllocaOp>(op);
-}
-
-/// The reason why not all threads of the block do `op` together on the same
-/// operands, or empty.
-static std::string getDivergence(Operation *op,
-                                 const UniformityAnalysis &uniformity) {
-  if (!uniformity.isUniformPoint(op))
-    return llvm::formatv("not all threads of the block execute its {0} "
-                         "together",
-                         op->getName().getStringRef())
-        .str();
-  for (Value operand : op->getOperands())
-    if (!isUniform(operand, uniformity))
-      return llvm::formatv("operands of its {0} differ between threads",
-                           op->getName().getStringRef())
-          .str();
-  return "";
-}
-
 static std::string checkOperands(ContractionCluster &cluster) {
   linalg::LinalgOp op = cluster.contraction.op;
   if (op.getDpsInits()[0] != cluster.accumulator.getResult() ||
@@ -262,31 +231,61 @@ static std::string checkOperands(ContractionCluster &cluster) {
   if (!why.empty())
     return why;
   for (OpOperand *factor : {cluster.contraction.lhs, cluster.contraction.rhs})
-    if (!isWorkgroupMemory(factor->get().getType()) ||
-        !cast<MemRefType>(factor->get().getType()).isStrided())
-      return "its operands are not both tiles with strides in workgroup memory";
+    if (!cast<MemRefType>(factor->get().getType()).isStrided())
+      return "its operands are not both tiles with strides";
   return "";
+}
+
+static bool areFactors(ContractionCluster &cluster,
+                       function_ref<bool(Value)> condition) {
+  return condition(cluster.contraction.lhs->get()) &&
+         condition(cluster.contraction.rhs->get());
+}
+
+/// Finds who shares out the contraction: the largest unit that executes it
+/// together. Returns why only one thread with too little room does, or empty.
+static std::string findSharers(ContractionCluster &cluster,
+                               SharerAnalysis &analysis) {
+  SmallVector<Operation *> ops = {cluster.contraction.op,
+                                  cluster.init->getOwner()};
+  for (OpOperand *sink : cluster.sinks)
+    ops.push_back(sink->getOwner());
+  std::string why = analysis.getBlockDivergence(ops);
+  if (why.empty() && areFactors(cluster, [](Value factor) {
+        return isWorkgroupMemory(factor.getType());
+      }))
+    return "";
+  if (why.empty())
+    why = "its operands are not both tiles with strides in workgroup memory";
+  else if (areFactors(cluster,
+                      [](Value factor) {
+                        return getMemorySpace(factor) != MemorySpace::Private;
+                      }) &&
+           analysis.areOfWarp(ops))
+    cluster.sharers = {Sharers::Unit::Warp, kWarpSize};
+  if (cluster.sharers.unit == Sharers::Unit::Block)
+    cluster.sharers = {Sharers::Unit::Thread, 1};
+  std::string noTile = chooseThreadTile(
+      cluster.contraction, cluster.sharers.numThreads, cluster.tile);
+  if (noTile.empty())
+    return "";
+  return why + ", and " + noTile;
 }
 
 /// Returns why `cluster` is no contraction to be shared out, or empty.
 static std::string decide(ContractionCluster &cluster,
-                          const UniformityAnalysis &uniformity) {
+                          SharerAnalysis &analysis) {
   std::string why = checkOperands(cluster);
   if (why.empty())
     why = findLoops(cluster);
   if (why.empty())
     why = collectUses(cluster);
   if (why.empty())
-    why = getDivergence(cluster.contraction.op, uniformity);
-  if (why.empty())
-    why = getDivergence(cluster.init->getOwner(), uniformity);
-  for (OpOperand *sink : cluster.sinks)
-    if (why.empty())
-      why = getDivergence(sink->getOwner(), uniformity);
+    why = findSharers(cluster, analysis);
   return why;
 }
 
-/// Chooses what each thread computes.
+/// Chooses what each thread of a block computes.
 static LogicalResult chooseTile(ContractionCluster &cluster) {
   linalg::LinalgOp op = cluster.contraction.op;
   Operation *scope = getExecutionScope(op);
@@ -295,7 +294,7 @@ static LogicalResult chooseTile(ContractionCluster &cluster) {
     return op.emitOpError("cannot be shared out to threads: how many a block "
                           "has is not known; give the launch constant sizes, "
                           "or the kernel known_block_size");
-  cluster.numThreads = *numThreads;
+  cluster.sharers.numThreads = *numThreads;
   std::string why =
       chooseThreadTile(cluster.contraction, *numThreads, cluster.tile);
   if (why.empty())
@@ -338,7 +337,9 @@ static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
 static void report(ContractionCluster &cluster) {
   recordRemark(RemarkId::LowerContractions_LoweredContraction,
                cluster.contraction.op)
-      << "contraction of tiles shared out to threads"
+      << (cluster.sharers.unit == Sharers::Unit::Thread
+              ? "contraction of a thread done in registers"
+              : "contraction of tiles shared out to threads")
       << remark::metric("Tile",
                         llvm::formatv("{0}x{1}x{2}",
                                       cluster.contraction.rows.getSize(),
@@ -359,7 +360,7 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
   (void)findLoops(cluster);
   Operation *init = cluster.init->getOwner();
   rewriter.setInsertionPoint(init);
-  ContractionPart part(cluster.contraction, cluster.tile, cluster.numThreads,
+  ContractionPart part(cluster.contraction, cluster.tile, cluster.sharers,
                        rewriter, alignment);
   PointwiseEmitter pointwise(part);
   Value filling = getFilling(cluster.init);
@@ -395,19 +396,21 @@ LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
   std::vector<ContractionCluster> clusters = collect(root);
   if (clusters.empty())
     return success();
-  UniformityAnalysis uniformity(root);
+  SharerAnalysis analysis(root);
   std::vector<ContractionCluster> shared;
   bool hasFailed = false;
   for (ContractionCluster &cluster : clusters) {
-    std::string why = decide(cluster, uniformity);
+    std::string why = decide(cluster, analysis);
     if (!why.empty()) {
-      recordRemark(RemarkId::LowerContractions_NotShared,
-                   cluster.contraction.op)
-          << "contraction that each thread does all of"
-          << remark::reason("{0}", why);
+      if (isOfBlock(cluster.contraction.op))
+        recordRemark(RemarkId::LowerContractions_NotShared,
+                     cluster.contraction.op)
+            << "contraction that each thread does all of"
+            << remark::reason("{0}", why);
       continue;
     }
-    hasFailed |= failed(chooseTile(cluster));
+    hasFailed |= cluster.sharers.unit == Sharers::Unit::Block &&
+                 failed(chooseTile(cluster));
     shared.push_back(std::move(cluster));
   }
   if (hasFailed)

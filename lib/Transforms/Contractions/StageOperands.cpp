@@ -15,8 +15,10 @@
 
 #include "ContractionShape.h"
 #include "KeptBuffers.h"
+#include "Sharers.h"
 #include "StageReads.h"
 #include "StagedResult.h"
+#include "SumLoops.h"
 #include "Support/Remarks.h"
 #include "Transforms/Loops/ParallelLoops.h"
 #include "Transforms/Utils/KernelBuffers.h"
@@ -25,7 +27,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms/Contractions.h"
@@ -88,18 +89,16 @@ private:
 
 /// True if a block executes `op`, as one.
 static bool isInBlock(Operation *op) {
-  bool isFound = false;
+  if (isInLoopOverThreads(op))
+    return false;
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp()) {
     std::optional<ParallelLoop> loop = ParallelLoop::getMapped(parent);
-    if (loop && (loop->goesTo(ProcessorLevel::Threads) ||
-                 loop->goesTo(ProcessorLevel::Warps) ||
-                 loop->goesTo(ProcessorLevel::Lanes)))
-      return false;
-    isFound |= isa<gpu::LaunchOp>(parent) ||
-               (loop && loop->goesTo(ProcessorLevel::Blocks));
+    if (isa<gpu::LaunchOp>(parent) ||
+        (loop && loop->goesTo(ProcessorLevel::Blocks)))
+      return true;
   }
-  return isFound;
+  return false;
 }
 
 SmallVector<linalg::LinalgOp> OperandStager::collect() {
@@ -120,22 +119,6 @@ SmallVector<linalg::LinalgOp> OperandStager::collect() {
 //===----------------------------------------------------------------------===//
 // Decide
 //===----------------------------------------------------------------------===//
-
-/// True if `value` is defined outside of `loop`, or is what pure operations in
-/// it compute from such values alone.
-static bool isLoopInvariant(Value value, scf::ForOp loop) {
-  llvm::SmallSetVector<Value, 8> values;
-  values.insert(value);
-  for (unsigned i = 0; i < values.size(); ++i) {
-    if (loop.isDefinedOutsideOfLoop(values[i]))
-      continue;
-    Operation *op = values[i].getDefiningOp();
-    if (!op || op->getNumRegions() != 0 || !isPure(op))
-      return false;
-    values.insert_range(op->getOperands());
-  }
-  return true;
-}
 
 /// The outermost loop around `op` that does nothing but go on adding to the
 /// result; `op` if there is none.
@@ -364,15 +347,6 @@ Value OperandStager::keepWhole(Staging &staging, MemRefType type) {
     return nullptr;
   return kept.makeTile(rewriter, staging.getResult(), type.getShape(),
                        staging.root);
-}
-
-/// Moves what is the same in all iterations of the loops from `op` up to `root`
-/// before them: the result is to be known there.
-static void hoistInvariants(Operation *op, Operation *root) {
-  while (op != root) {
-    op = op->getParentOp();
-    moveLoopInvariantCode(cast<LoopLikeOpInterface>(op));
-  }
 }
 
 void OperandStager::apply(Staging &staging) {

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "StagedResult.h"
+#include "Analysis/Program/OpEffects.h"
 #include "ContractionShape.h"
+#include "Transforms/Copies/MemoryAccesses.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -50,11 +52,36 @@ static SmallVector<OpFoldResult> getKnownExtents(Value memref) {
   return extents;
 }
 
+/// True if both values are computed in the same way from the same ones.
+static bool isSameComputation(Value lhs, Value rhs, unsigned depth = 0) {
+  constexpr unsigned kMaxDepth = 8;
+  if (lhs == rhs)
+    return true;
+  Operation *left = lhs.getDefiningOp(), *right = rhs.getDefiningOp();
+  if (!left || !right || left->getNumRegions() != 0 || depth == kMaxDepth ||
+      left->getName() != right->getName() || !isPure(left) ||
+      left->getAttrDictionary() != right->getAttrDictionary() ||
+      left->getNumResults() != 1 ||
+      left->getResultTypes() != right->getResultTypes() ||
+      left->getNumOperands() != right->getNumOperands())
+    return false;
+  return llvm::all_of(
+      llvm::zip_equal(left->getOperands(), right->getOperands()),
+      [&](auto pair) {
+        return isSameComputation(std::get<0>(pair), std::get<1>(pair),
+                                 depth + 1);
+      });
+}
+
 static bool areEqual(ArrayRef<OpFoldResult> lhs, ArrayRef<OpFoldResult> rhs) {
   return lhs.size() == rhs.size() &&
          llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
            auto [left, right] = pair;
-           return left && right && isEqualConstantIntOrValue(left, right);
+           if (!left || !right)
+             return false;
+           auto a = dyn_cast<Value>(left), b = dyn_cast<Value>(right);
+           return isEqualConstantIntOrValue(left, right) ||
+                  (a && b && isSameComputation(a, b));
          });
 }
 
@@ -96,21 +123,45 @@ bool isSameView(Value lhs, Value rhs) {
 // Analysis
 //===----------------------------------------------------------------------===//
 
-/// True if `op`, or what is in it, may read or write the view.
-bool StagedResult::mayTouch(Operation *op) const {
+/// True if `op` itself may write `memref` or, unless `onlyWrites`, read it.
+static bool mayAccess(Operation *op, Value memref,
+                      const ArgumentAliases &aliases, bool onlyWrites) {
+  auto mayAlias = [&](Value other) {
+    return isa<BaseMemRefType>(other.getType()) &&
+           aliases.mayAlias(other, memref);
+  };
+  // What a group of asynchronous copies accesses, its copies tell.
+  if (getAsyncGroup(op))
+    return false;
+  if (std::optional<Accesses> accesses = getAccesses(op))
+    return llvm::any_of(accesses->written, mayAlias) ||
+           (!onlyWrites && llvm::any_of(accesses->read, mayAlias));
+  bool isKnown = isa<MemoryEffectOpInterface>(op) ||
+                 op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+  return !isKnown || llvm::any_of(op->getOperands(), mayAlias);
+}
+
+static bool mayAccessInside(Operation *op, Value memref,
+                            const ArgumentAliases &aliases, bool onlyWrites,
+                            Operation *except) {
   WalkResult result = op->walk([&](Operation *inner) {
-    if (isMemoryEffectFree(inner) ||
-        isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(inner))
-      return WalkResult::advance();
-    bool isKnown = isa<MemoryEffectOpInterface>(inner) ||
-                   inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
-    for (Value operand : inner->getOperands())
-      if (isa<BaseMemRefType>(operand.getType()) &&
-          aliases.mayAlias(operand, view))
-        return WalkResult::interrupt();
-    return isKnown ? WalkResult::advance() : WalkResult::interrupt();
+    bool isHarmless =
+        inner == except || isMemoryEffectFree(inner) ||
+        isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(inner) ||
+        !mayAccess(inner, memref, aliases, onlyWrites);
+    return isHarmless ? WalkResult::advance() : WalkResult::interrupt();
   });
   return result.wasInterrupted();
+}
+
+bool mayTouch(Operation *op, Value memref, const ArgumentAliases &aliases,
+              Operation *except) {
+  return mayAccessInside(op, memref, aliases, /*onlyWrites=*/false, except);
+}
+
+bool mayWrite(Operation *op, Value memref, const ArgumentAliases &aliases) {
+  return mayAccessInside(op, memref, aliases, /*onlyWrites=*/true,
+                         /*except=*/nullptr);
 }
 
 void StagedResult::findInit() {

@@ -25,6 +25,13 @@ namespace mlir::workgroup {
 /// True if `lhs` and `rhs` are the same elements in the same order.
 bool isSameView(Value lhs, Value rhs);
 
+/// True if `op`, or what is in it but for `except`, may read or write `memref`.
+bool mayTouch(Operation *op, Value memref, const ArgumentAliases &aliases,
+              Operation *except = nullptr);
+
+/// True if `op`, or what is in it, may write `memref`.
+bool mayWrite(Operation *op, Value memref, const ArgumentAliases &aliases);
+
 /// The number of elements of `memref` along `dim`, as an operand or a constant
 /// if that is at hand.
 OpFoldResult getExtent(OpBuilder &builder, Location loc, Value memref,
@@ -46,6 +53,9 @@ public:
   Value redirect(RewriterBase &rewriter, bool isPadded,
                  function_ref<Value()> make);
 
+  /// True if something fills the view before.
+  bool isFilled() const { return init; }
+
   /// True if a constant fills the view before, and others find in it afterwards
   /// what the contraction, or an operation in place, puts there.
   bool isKept() const;
@@ -56,7 +66,9 @@ public:
                    function_ref<Value()> make);
 
 private:
-  bool mayTouch(Operation *op) const;
+  bool mayTouch(Operation *op) const {
+    return workgroup::mayTouch(op, view, aliases);
+  }
   bool isWhole(OpOperand &use) const { return isSameView(use.get(), view); }
   void findInit();
   bool addSink(linalg::LinalgOp op);

@@ -9,14 +9,26 @@
 #include "CopyPadding.h"
 #include "Analysis/Program/OpEffects.h"
 #include "CopyShape.h"
+#include "MemoryAccesses.h"
 #include "Support/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::workgroup {
 
-/// True if `copy` comes next after `fill`.
+/// True if `op`, which tells of all its effects, does nothing to `buffer`.
+static bool isApart(Operation *op, Value buffer) {
+  std::optional<Accesses> accesses = getAccesses(op);
+  auto isOther = [&](Value memref) { return !mayAlias(memref, buffer); };
+  return accesses && isa<MemoryEffectOpInterface>(op) &&
+         llvm::all_of(accesses->read, isOther) &&
+         llvm::all_of(accesses->written, isOther);
+}
+
+/// True if what is done to the buffer that `fill` fills after that is `copy`.
 static bool comesNext(const Copy &fill, const Copy &copy) {
   Operation *op = fill.op->getNextNode();
-  while (op && op != copy.op && (isTransparent(op) || isBlockBarrier(op)))
+  while (op && op != copy.op &&
+         (isTransparent(op) || isBlockBarrier(op) || isApart(op, fill.target)))
     op = op->getNextNode();
   return op == copy.op;
 }
@@ -47,19 +59,34 @@ static void pad(Copy &copy, const Copy &fill) {
                           "fills it with zeros");
 }
 
+/// Merges `copy` with a fill among `copies` before it. False if there is none.
+static bool merge(std::vector<Copy> &copies, Copy &copy,
+                  RewriterBase &rewriter) {
+  // Those of other buffers that stand between them are few.
+  constexpr size_t kMaxDistance = 8;
+  size_t least = copies.size() - std::min(copies.size(), kMaxDistance);
+  for (size_t i = copies.size(); i-- > least;) {
+    const Copy &fill = copies[i];
+    if (fill.op->getBlock() != copy.op->getBlock())
+      return false;
+    if (isOverwritten(fill, copy))
+      recordRemark(RemarkId::LowerCopies_ErasedFill, fill.op)
+          << "fill erased: a copy overwrites all of it";
+    else if (isPadding(fill, copy))
+      pad(copy, fill);
+    else
+      continue;
+    rewriter.eraseOp(fill.op);
+    copies.erase(copies.begin() + i);
+    return true;
+  }
+  return false;
+}
+
 void mergePadding(std::vector<Copy> &copies, RewriterBase &rewriter) {
   std::vector<Copy> merged;
   for (Copy &copy : copies) {
-    while (!merged.empty() && isOverwritten(merged.back(), copy)) {
-      recordRemark(RemarkId::LowerCopies_ErasedFill, merged.back().op)
-          << "fill erased: a copy overwrites all of it";
-      rewriter.eraseOp(merged.back().op);
-      merged.pop_back();
-    }
-    if (!merged.empty() && isPadding(merged.back(), copy)) {
-      pad(copy, merged.back());
-      rewriter.eraseOp(merged.back().op);
-      merged.pop_back();
+    while (merge(merged, copy, rewriter)) {
     }
     merged.push_back(copy);
   }

@@ -18,6 +18,7 @@
 #include "Analysis/Memory/BufferFlow.h"
 #include "Analysis/Program/OpEffects.h"
 #include "CopyShape.h"
+#include "FilledCopies.h"
 #include "LoopCopies.h"
 #include "Support/Remarks.h"
 #include "Transforms/Utils/KernelBuffers.h"
@@ -427,10 +428,14 @@ bool Hoister::run(Operation *op) {
   return true;
 }
 
-void hoistCopies(Operation *root) {
+void hoistCopies(Operation *root, bool assumeDistinctArguments) {
   Hoister hoister(root->getContext());
-  SmallVector<Operation *> copies;
-  for (Operation *scope : collectDeviceScopes(root))
+  SmallVector<Operation *> scopes = collectDeviceScopes(root), copies;
+  ArgumentAliases aliases(root, assumeDistinctArguments);
+  IRRewriter rewriter(root->getContext());
+  for (Operation *scope : scopes)
+    forwardFills(rewriter, scope, aliases);
+  for (Operation *scope : scopes)
     scope->walk([&](Operation *op) {
       if (isa<memref::CopyOp, linalg::CopyOp>(op))
         copies.push_back(op);
@@ -444,7 +449,9 @@ namespace {
 struct HoistCopiesPass final : impl::HoistCopiesPassBase<HoistCopiesPass> {
   using HoistCopiesPassBase::HoistCopiesPassBase;
 
-  void runOnOperation() override { hoistCopies(getOperation()); }
+  void runOnOperation() override {
+    hoistCopies(getOperation(), assumeDistinctArguments);
+  }
 };
 } // namespace
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AlignedFills.h"
 #include "Analysis/Program/OpEffects.h"
 #include "LoopReach.h"
 #include "ParallelLoops.h"
@@ -458,9 +459,11 @@ checkNesting(const ParallelLoop &loop, Operation *scope,
   return failure(result.wasInterrupted());
 }
 
-LogicalResult distributeLoops(Operation *root,
-                              const DistributeLoopsOptions &options) {
-  std::vector<LoopDistributor> distributors;
+/// Decides what becomes of all loops.
+static LogicalResult decide(Operation *root,
+                            const DistributeLoopsOptions &options,
+                            std::vector<LoopDistributor> &distributors) {
+  distributors.clear();
   llvm::MapVector<Operation *, ParallelLoop> loops;
   UniformLoops barriers(root);
   DenseSet<Operation *> hostFunctions = findHostFunctions(root);
@@ -477,7 +480,14 @@ LogicalResult distributeLoops(Operation *root,
     DenseSet<Operation *> visited;
     isFailed |= failed(checkNesting(loop, op, loops, visited));
   }
-  if (isFailed)
+  return failure(isFailed);
+}
+
+LogicalResult distributeLoops(Operation *root,
+                              const DistributeLoopsOptions &options) {
+  std::vector<LoopDistributor> distributors;
+  if (failed(decide(root, options, distributors)) ||
+      (alignFills(root) && failed(decide(root, options, distributors))))
     return failure();
   IRRewriter rewriter(root->getContext());
   for (LoopDistributor &distributor : distributors)

@@ -36,9 +36,9 @@ gpu.module @kernels {
       linalg.copy ins(%v : memref<64xf32, #wg>) outs(%b : memref<64xf16>)
     }
     scf.for %i = %c0 to %n step %c1 {
-      linalg.fill ins(%zero : f32) outs(%w : memref<64xf32, #wg>)
       // expected-remark @+1 {{Reason="the loop may write to its buffer"}}
       memref.copy %a, %w : memref<64xf32> to memref<64xf32, #wg>
+      linalg.fill ins(%zero : f32) outs(%w : memref<64xf32, #wg>)
     }
     gpu.return
   }
