@@ -336,8 +336,13 @@ LogicalResult Compilation::checkHasKernel() {
 
 /// Checks the synchronisation of the kernels as the program and its schedule
 /// have them or, if a schedule has made them of operations that know of no
-/// barriers, with those that compiling inserts.
+/// barriers, or leaves loops over blocks, with those that compiling inserts.
 LogicalResult Compilation::checkSync() {
+  for (const DistributionFinding &finding : compareDistributions(*module))
+    result.distributions.push_back(describeDistribution(finding));
+  // Loops over blocks become launches on the way.
+  result.areKernelsFormed |=
+      collectDeviceScopes(*module).empty() && hasKernels(*module);
   if (result.areKernelsFormed) {
     if (failed(runQuietly([&] { return lowerMemory(); })))
       return failure();

@@ -12,7 +12,13 @@ TYPE_CHECKING = False  # as in typing, which takes milliseconds to load
 
 if TYPE_CHECKING:
     from . import torch as torch
-    from .compiling.checking import KernelVerdict, SyncFinding, SyncReport, check
+    from .compiling.checking import (
+        DistributionFinding,
+        KernelVerdict,
+        SyncFinding,
+        SyncReport,
+        check,
+    )
     from .compiling.compiler import choose_schedule, compile, passes
     from .diagnostics import Diagnostic, Location, Remark, Snapshot
     from .errors import (
@@ -69,6 +75,7 @@ __all__ = [
     "DeviceError",
     "DeviceUnavailable",
     "Diagnostic",
+    "DistributionFinding",
     "DriverError",
     "Entry",
     "Error",
@@ -119,6 +126,7 @@ __all__ = [
 # imported above.
 _MODULES = {
     "compiling.checking": (
+        "DistributionFinding",
         "KernelVerdict",
         "SyncFinding",
         "SyncReport",

@@ -142,6 +142,11 @@ static void bindSync(nb::module_ &m) {
       .def_ro("verdict", &SyncRecord::verdict)
       .def_ro("findings", &SyncRecord::findings)
       .def_ro("assumes_in_bounds", &SyncRecord::assumesInBounds);
+  nb::class_<DistributionRecord>(m, "DistributionFinding")
+      .def_ro("verdict", &DistributionRecord::verdict)
+      .def_ro("message", &DistributionRecord::message)
+      .def_ro("first", &DistributionRecord::first)
+      .def_ro("second", &DistributionRecord::second);
 }
 
 using Choose = std::optional<
@@ -242,6 +247,7 @@ static void bindCompileResult(nb::module_ &m) {
       .def_ro("shortage", &CompileResult::shortage)
       .def_ro("barriers", &CompileResult::barriers)
       .def_ro("sync", &CompileResult::sync)
+      .def_ro("distributions", &CompileResult::distributions)
       .def_ro("are_kernels_formed", &CompileResult::areKernelsFormed)
       .def_prop_ro(
           "bitcode",

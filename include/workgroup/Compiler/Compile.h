@@ -79,7 +79,8 @@ struct CompileOptions {
   std::string libdevice;
   /// Find out what is known of the synchronisation of the kernels, and stop: as
   /// they are after the schedule or, if that has formed them of operations of
-  /// linalg, with the barriers that compiling inserts.
+  /// linalg, or leaves loops over blocks on the host, with the barriers that
+  /// compiling inserts.
   bool checksSync = false;
   /// The last stage to run.
   Stage lastStage = Stage::PTX;
@@ -111,6 +112,8 @@ struct CompileResult {
   std::vector<BarrierRecord> barriers;
   /// If it was asked for.
   std::vector<SyncRecord> sync;
+  /// Likewise, before parallel loops are distributed.
+  std::vector<DistributionRecord> distributions;
   /// A schedule has formed the kernels of operations of linalg.
   bool areKernelsFormed = false;
   /// From stage LLVM on: LLVM bitcode of the kernels with source lines, before

@@ -195,6 +195,15 @@ struct SyncRecord {
   bool assumesInBounds = false;
 };
 
+/// Whether processors go on, in `second`, with what they have left themselves
+/// in `first`: see pass `workgroup-compare-distributions`.
+struct DistributionRecord {
+  /// `AGREE`, `UNDECIDED` or `DIFFER`.
+  std::string verdict;
+  std::string message;
+  SyncPlaceRecord first, second;
+};
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_COMPILER_RECORDS_H

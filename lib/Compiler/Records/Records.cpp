@@ -73,6 +73,27 @@ SyncRecord describeSync(const SyncReport &report) {
   return record;
 }
 
+static StringRef getVerdictName(DistributionVerdict verdict) {
+  switch (verdict) {
+  case DistributionVerdict::Agree:
+    return "AGREE";
+  case DistributionVerdict::Undecided:
+    return "UNDECIDED";
+  case DistributionVerdict::Differ:
+    return "DIFFER";
+  }
+  llvm_unreachable("unknown verdict");
+}
+
+DistributionRecord describeDistribution(const DistributionFinding &finding) {
+  auto describe = [](Operation *op) -> SyncPlaceRecord {
+    return {op->getName().getStringRef().str(),
+            getSourceLocation(op->getLoc())};
+  };
+  return {getVerdictName(finding.verdict).str(), toUTF8(finding.message),
+          describe(finding.first), describe(finding.second)};
+}
+
 static OrderedPairRecord describePair(const OrderedPair &pair) {
   return {describeSite(pair.first),
           describeSite(pair.second),

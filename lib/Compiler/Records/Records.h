@@ -20,6 +20,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "workgroup/Compiler/Compile.h"
+#include "workgroup/Transforms/Loops.h"
 #include "workgroup/Transforms/Sync.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -50,6 +51,9 @@ SourceLocation getSourceLocation(Location loc);
 
 /// The findings on the synchronisation of a kernel.
 SyncRecord describeSync(const SyncReport &report);
+
+/// Whether processors go on with what they have left themselves.
+DistributionRecord describeDistribution(const DistributionFinding &finding);
 
 /// Why there is a barrier.
 BarrierRecord describeBarrier(const BarrierReport &report);

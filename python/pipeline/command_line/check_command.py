@@ -33,7 +33,10 @@ def run(
     check: Callable[[], SyncReport],
     compile_module: Callable[[Sync], Module],
 ) -> int:
-    """Check, and tell what was found: 0 if all kernels are safe, else 1."""
+    """Check, and tell what was found: 0 if all kernels are safe, else 1.
+
+    With a schedule from a file, what loops hand on to each other has to stay where it is, too.
+    """
     static = check()
     sync: Sync = "insert" if static.has_inserted_barriers else "keep"
     try:
@@ -42,7 +45,9 @@ def run(
         _tell(options, static, None)  # what is known all the same
         raise
     _tell(options, static, dynamic)
+    is_given = options.schedule not in (None, "auto", "none")
     is_clean = static.is_safe and not any(report.errors for _, report in dynamic or ())
+    is_clean &= static.agrees or not is_given
     return 0 if is_clean else CheckError.exit_code
 
 
@@ -102,6 +107,8 @@ def _print(static: SyncReport, dynamic: Sequence[_Run]) -> None:
     for kernel in static.kernels:
         provided = ", provided accesses are in bounds" if kernel.assumes_in_bounds else ""
         print(f"{kernel.name}: {kernel.verdict}{provided}")
+    for distribution in static.distributions:
+        print(distribution)
     told: set[str] = set()
     for order, report in dynamic:
         # Mostly the same is found in both orders.

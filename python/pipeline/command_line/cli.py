@@ -356,6 +356,7 @@ def _check(options: argparse.Namespace) -> int:
             lambda: check(
                 _source(options.input),
                 schedule=_schedule(options.schedule),
+                memory_options=options.memory_options,
                 color=_use_color("auto"),
             )
         ),
@@ -363,6 +364,7 @@ def _check(options: argparse.Namespace) -> int:
             lambda: compile(
                 _source(options.input),
                 schedule=_schedule(options.schedule),
+                memory_options=options.memory_options,
                 sync=sync,
                 verify=False,
                 assert_bounds=True,

@@ -223,6 +223,7 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN.mlir", help="the program; - is the standard input")
     parser.add_argument("--schedule", metavar="auto|none|FILE", help="as for compile")
+    parser.add_argument("--memory-options", default="", metavar="OPTIONS", help="as for compile")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the report")
     parser.add_argument(
         "--dynamic",

@@ -15,6 +15,7 @@ from .compiler import compile_natively, make_chooser, read_schedule
 from .request import Request
 
 Verdict = Literal["SAFE", "MAYBE", "RACE", "UNFIXABLE", "DIVERGENT"]
+DistributionVerdict = Literal["AGREE", "UNDECIDED", "DIFFER"]
 Dim3 = tuple[int, int, int]
 
 
@@ -55,40 +56,79 @@ class KernelVerdict:
     assumes_in_bounds: bool = False
 
 
+@counterpart("DistributionFinding")
+@dataclass(frozen=True, slots=True)
+class DistributionFinding:
+    """Two operations in parallel loops of their own: ``second`` goes on with a result of ``first``.
+
+    ``verdict``: ``AGREE`` if each thread, warp or lane goes on with what it has left itself,
+    ``DIFFER`` if not, or ``UNDECIDED``. ``message``: what is the same, what differs, or what is not
+    known.
+    """
+
+    verdict: DistributionVerdict
+    message: str
+    first: SyncPlace
+    second: SyncPlace
+
+    def __str__(self) -> str:
+        first, second = (f"'{use.op}' ({use.location})" for use in (self.first, self.second))
+        return f"{second} after {first}: {self.verdict}, {self.message}"
+
+
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """What is known of the kernels of a program.
 
     ``rendered``: the findings as text. ``has_inserted_barriers``: the kernels are what a schedule
     made of operations of linalg, with the barriers that :func:`compile` inserts.
+    ``distributions``: what parallel loops hand on to each other after the schedule, before they are
+    distributed.
     """
 
     kernels: tuple[KernelVerdict, ...]
     rendered: str
     has_inserted_barriers: bool = False
+    distributions: tuple[DistributionFinding, ...] = ()
 
     @property
     def is_safe(self) -> bool:
         """True if no kernel can race."""
         return all(kernel.verdict == "SAFE" for kernel in self.kernels)
 
+    @property
+    def agrees(self) -> bool:
+        """True if what loops hand on to each other stays with the same threads, warps or lanes."""
+        return all(finding.verdict == "AGREE" for finding in self.distributions)
+
     def to_json(self) -> dict[str, Any]:
         """Return what ``python -m pipeline check --format json`` prints."""
-        return {"version": 1, "kernels": [dataclasses.asdict(kernel) for kernel in self.kernels]}
+        report: dict[str, Any] = {
+            "version": 1,
+            "kernels": [dataclasses.asdict(kernel) for kernel in self.kernels],
+        }
+        if self.distributions:
+            report["distributions"] = [dataclasses.asdict(item) for item in self.distributions]
+        return report
 
 
 def check(
-    source: str | Path, *, schedule: str | Path | None = None, color: bool = False
+    source: str | Path,
+    *,
+    schedule: str | Path | None = None,
+    memory_options: str = "",
+    color: bool = False,
 ) -> SyncReport:
     """Find out whether threads race in the kernels of a program, without running them.
 
     The kernels are taken as the program and its schedule have them, with the barriers that are
-    there: none is inserted, and nothing is lowered. Operations of linalg alone know of no
+    there: none is inserted, and nothing is lowered. Operations of linalg alone, and loops over
+    blocks on the host, know of no
     barriers: of them, that is checked which :func:`compile` makes by the same schedule. Different
     memref arguments of a function are taken not to overlap, which the launch of what
     :func:`compile` makes checks.
 
-    source, schedule, color: as for :func:`compile`.
+    source, schedule, memory_options, color: as for :func:`compile`.
 
     Raises CompileError if the program cannot be read, its schedule fails, or it has no kernel.
     """
@@ -99,6 +139,7 @@ def check(
             name=name,
             schedule=read_schedule(schedule),
             use_own_schedule=schedule != "none",
+            memory_options=memory_options,
             verify=False,  # what is found is the report
             checks_sync=True,
             color=color,
@@ -109,4 +150,5 @@ def check(
         convert(result.sync),
         result.rendered.rstrip("\n"),
         result.are_kernels_formed,
+        convert(result.distributions),
     )
