@@ -151,6 +151,8 @@ def measure_suite(options: argparse.Namespace, chips: Sequence[str]) -> int:
     if options.check:
         worse = list(find_regressions(recorded, rows))
         print("\n".join(worse or ["nothing is worse than recorded"]))
+        if worse and find_version() != read_version(JSON):
+            print(f"(recorded with ptxas {read_version(JSON)}; this is {find_version()})")
         return 1 if worse else 0
     if options.write:
         merged = merge(recorded, rows, everything)
