@@ -47,6 +47,7 @@ SOURCES = (
     "python",
     "cmake",
     "tools/setup/layers.toml",
+    "tools/setup/wheel_dependencies.py",
 )
 NEEDED_GIGABYTES = 4
 PROGRESS_SECONDS = 15

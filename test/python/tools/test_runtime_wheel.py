@@ -116,7 +116,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Enviro
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "-q", "--no-index", "--no-deps", str(wheel)], check=True)
+    subprocess.run([*pip, "install", "-q", "--no-index", str(wheel)], check=True)
     bundle = folder / "softmax.bundle"
     digest = pipeline.compile(EXAMPLES / "softmax.mlir").save(bundle)
     return Environment(folder, bundle, digest)
@@ -129,6 +129,15 @@ def report(environment: Environment) -> dict[str, Any]:
     assert (outcome.returncode, outcome.stderr) == (0, "")
     told: dict[str, Any] = json.loads(outcome.stdout)
     return told
+
+
+def test_it_declares_no_other_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("/METADATA"))
+        lines = archive.read(name).decode().splitlines()
+    needs = [line for line in lines if line.startswith("Requires-Dist: ")]
+    assert needs
+    assert all('; extra == "' in line for line in needs), needs
 
 
 def test_wheel(wheel: Path) -> None:
