@@ -9,28 +9,12 @@ from typing import Any, NamedTuple
 from ..diagnostics import Location
 from ..documents.reading import Offence, read_json, write_json
 from ..documents.schema import Choice, Fields, Integer, Items, OrNull, Row, Schema, Text, Truth
-from ..records.findings import Dim3
+from ..records.kernel import KernelRecord
 from ..records.memory import BufferPlacement, WorkgroupMemory
 from ..records.signature import Argument, Entry, Parameter, Part, TensorMap
 
 FORMAT = "pipeline-kernels"
 VERSION = (1, 0)
-
-
-class KernelRecord(NamedTuple):
-    """A kernel: the fields of ``pipeline.Kernel``."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    parameters: tuple[Parameter, ...]
-    block: Dim3 | None
-    grid: Dim3 | None
-    cluster: Dim3 | None
-    known_block: Dim3 | None
-    known_grid: Dim3 | None
-    static_shared_bytes: int
-    dynamic_shared_bytes: int | None
-    least_dynamic_shared_bytes: int
 
 
 class SharedBuffer(NamedTuple):
@@ -70,6 +54,8 @@ def _to_json(value: Any) -> Any:
     """Return what a record, or several of them, is in a document."""
     if isinstance(value, Location):
         return [value.file, value.line, value.column]
+    if isinstance(value, KernelRecord):
+        return {name: _to_json(part) for name, part in value.known.items()}
     if hasattr(value, "_asdict"):
         return {name: _to_json(part) for name, part in value._asdict().items()}
     if isinstance(value, (list, tuple)):

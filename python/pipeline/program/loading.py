@@ -60,7 +60,13 @@ def _make_module(bundle: Bundle, variant: Variant, modules: dict[str, Module]) -
     plan, gpu = PlanText.of(variant.plan), GpuCalls(variant.ptx, assembly.images)
     made = index_by_name(
         [
-            Kernel(*record, _assembly=assembly, _emulation=emulation, _plan=plan, _gpu=gpu)
+            Kernel(
+                **record.known,
+                _assembly=assembly,
+                _emulation=emulation,
+                _plan=plan,
+                _gpu=gpu,
+            )
             for record in kernels.kernels
         ]
     )

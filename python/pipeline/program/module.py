@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..diagnostics import Diagnostic, Remark, Snapshot
 from ..errors import UsageError
 from ..records.barriers import Barrier
+from ..records.kernel import KernelRecord
 from ..records.limits import STEP_LIMIT
 from ..records.memory import WorkgroupMemory
-from ..records.signature import Argument, Entry, Parameter
+from ..records.signature import Entry
 from ..runtime.emulation import Emulation
 from .assembly import Assembly
 from .calling import Backend, GpuCalls, choose_variant, read_device, runs_on_gpu, unpack
@@ -31,29 +32,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
-    """A kernel of a module.
+class Kernel(KernelRecord):
+    """A kernel of a module, with what it takes to run it."""
 
-    ``block`` and ``grid`` (threads per block, blocks) and ``dynamic_shared_bytes`` are None unless
-    all launches in the program agree on constants; without a launch, ``dynamic_shared_bytes`` is
-    what the kernel is known to need. ``least_dynamic_shared_bytes`` is what it needs whatever
-    branches its threads take; no launch may have less.
-    ``cluster`` is blocks per cluster, ones if no launch asks for clusters. ``known_block`` and
-    ``known_grid`` are sizes that the kernel was compiled for (``known_block_size``,
-    ``known_grid_size``): it takes no other.
-    """
-
-    name: str
-    arguments: tuple[Argument, ...]
-    parameters: tuple[Parameter, ...]
-    block: Dim3 | None
-    grid: Dim3 | None
-    cluster: Dim3 | None
-    known_block: Dim3 | None
-    known_grid: Dim3 | None
-    static_shared_bytes: int
-    dynamic_shared_bytes: int | None
-    least_dynamic_shared_bytes: int
     _assembly: Assembly = field(repr=False, compare=False)
     _emulation: Emulation = field(repr=False, compare=False)
     _plan: PlanText = field(repr=False, compare=False)

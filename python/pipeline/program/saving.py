@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import conversion
 from ..bundles.bundle import Bundle, Variant, sort_variants, write_bundle
-from ..bundles.kernels import KernelRecord, Kernels, SharedBuffer
+from ..bundles.kernels import Kernels, SharedBuffer
+from ..records.kernel import KernelRecord
 from ..records.origin import Origin
 from ..system.assembler import find_version
 from ..system.files import read_file
@@ -24,13 +25,17 @@ if TYPE_CHECKING:
     class _Assembly(Protocol):
         ptxas: str
 
+    class _Kernel(Launchable, Protocol):
+        @property
+        def known(self) -> dict[str, Any]: ...
+
     class Savable(Protocol):
         """A module."""
 
         @property
         def chip(self) -> str: ...
         @property
-        def kernels(self) -> Mapping[str, Launchable]: ...
+        def kernels(self) -> Mapping[str, _Kernel]: ...
         @property
         def entries(self) -> Mapping[str, Entry]: ...
         @property
@@ -101,10 +106,7 @@ def _make_variant(module: Savable, *, cubin: bool, emulator: bool) -> Variant:
         module.chip,
         module.plan,
         Kernels(
-            tuple(
-                KernelRecord(*(getattr(kernel, name) for name in KernelRecord._fields))
-                for kernel in module.kernels.values()
-            ),
+            tuple(KernelRecord(**kernel.known) for kernel in module.kernels.values()),
             tuple(module.entries.values()),
             emulation is not None and emulation.needs_distinct_arguments,
             module.workgroup_memory,
