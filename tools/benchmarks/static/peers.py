@@ -28,6 +28,8 @@ TRITON = Contender("Triton", ("triton==3.9.0",))
 IREE = Contender("IREE", ("iree-base-compiler==3.13.0",))
 PATIENCE = 300.0  # seconds for a program by IREE
 NUMBERS = {"sm_80": 80, "sm_86": 86, "sm_89": 89, "sm_90a": 90}
+IREE_CHIPS = ("sm_80", "sm_86", "sm_89")
+"""What this version of IREE has tables for."""
 KINDS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "i8": "i8", "i32": "i32", "f64": "fp64"}
 SUMS = {"i8": ("i32", "int32"), "f64": ("fp64", "float64")}
 
@@ -128,9 +130,9 @@ def _choose_tile(kind: str, m: int, n: int) -> Tile:
         return Tile(128, 128, 16, 8, 3) if kind == "f32" else Tile(64, 64, 16, 4, 3)
     if min(m, n) <= 64:
         return Tile(128, 64, 32, 4, 4)
-    wide = 2 if kind == "i8" else 1
-    large = Tile(128, 256, 64 * wide, 8, 3)
-    return large if m * n >= 2048**2 else Tile(128, 128, 32 * wide, 4, 4)
+    if kind == "i8" or n % 16:
+        return Tile(128, 128, 64 if kind == "i8" else 32, 8, 3)
+    return Tile(128, 256, 64, 8, 3) if m * n >= 2048**2 else Tile(128, 128, 32, 4, 4)
 
 
 def _ask_conv(case: Case) -> dict[str, Any] | None:
@@ -208,12 +210,14 @@ def _ask_memory(case: Case) -> dict[str, Any] | None:
 
 
 def _compile_by_iree(cases: Sequence[Case], chip: str) -> Iterator[Row]:
+    if chip not in IREE_CHIPS:
+        return
     program = str(Path(IREE.python).with_name("iree-compile"))
     for case in cases:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "case.mlir"
             source.write_text(on_tensors(case.text), encoding="utf-8")
-            flags = ["--iree-hal-target-device=cuda", f"--iree-cuda-target=sm_{NUMBERS[chip]}"]
+            flags = ["--iree-hal-target-device=cuda", f"--iree-cuda-target={chip}"]
             flags += [f"--iree-hal-dump-executable-files-to={folder}", "-o", os.devnull]
             try:
                 done = subprocess.run(
