@@ -69,6 +69,7 @@ def _holds(figures: Mapping[str, Value], figure: str, relation: str, bound: floa
 
 _LARGE = (("m", ">=", 2048), ("n", ">=", 2048), ("k", ">=", 512))
 _HUGE = (("m", ">=", 4095), ("n", ">=", 4095), ("k", ">=", 512))
+_MIDDLE = (*_LARGE, ("m", "<=", 4094))
 _MMA = (("tensor", "=", 1), ("hopper", "=", 0))
 _WGMMA = (("hopper", "=", 1),)
 _ALIGNED = (("aligned", "=", 1),)
@@ -83,13 +84,13 @@ BARS = (
     # sm_80 have half as many lanes for them as a warp has threads.
     # Tiles of 256 x 128 for large matrices, of 128 x 128 below.
     Bar("matmul f32 *", "share", ">=", 0.92, _HUGE),
-    Bar("matmul f32 *", "share", ">=", 0.90, _LARGE),
+    Bar("matmul f32 *", "share", ">=", 0.90, _MIDDLE),
     Bar("matmul f32 sm_75,sm_80", "issue", ">=", 0.445, _HUGE),
-    Bar("matmul f32 sm_75,sm_80", "issue", ">=", 0.43, _LARGE),
+    Bar("matmul f32 sm_75,sm_80", "issue", ">=", 0.43, _MIDDLE),
     Bar("matmul f32 sm_86,sm_89,sm_90*,sm_1*", "issue", ">=", 0.89, _HUGE),
-    Bar("matmul f32 sm_86,sm_89,sm_90*,sm_1*", "issue", ">=", 0.86, _LARGE),
+    Bar("matmul f32 sm_86,sm_89,sm_90*,sm_1*", "issue", ">=", 0.86, _MIDDLE),
     Bar("matmul f32 *", "lds", "<=", 3, _HUGE),
-    Bar("matmul f32 *", "lds", "<=", 4, _LARGE),
+    Bar("matmul f32 *", "lds", "<=", 4, _MIDDLE),
     Bar("matmul f32 *", "narrow_lds", "=", 0, _LARGE),
     Bar("matmul f32 *", "barriers", "<=", 1),
     Bar("matmul f32 *", "read_wavefronts", "<=", 2),

@@ -19,8 +19,10 @@ nvdisasm. Triton and IREE compile what computes the same; their PTX is assembled
 - **loop**: instructions of a turn of the main loop, the innermost loop that does most of the work;
   **work**: the instruction that does it, and how many a turn; **share**: of all instructions;
   **work/cycle**: of the cycles in which a warp alone would issue, by the stalls that ptxas put in
-  (HMMA.16816 and FFMA of sm_80 take half as often as on sm_90a at best); **each**: instructions for
-  each that does work; **per x4**: work for each ldmatrix of four matrices; **BAR**: barriers.
+  (on sm_80 at most every second one for FFMA, every eighth for HMMA.16816); **each**: instructions
+  for each that does work; **per x4**: work for each ldmatrix of four matrices; **LDS**: other loads
+  from workgroup memory for 64 that do work; **copies**: asynchronous ones of a thread; **BAR**:
+  barriers; **unfused**: multiplications and additions by themselves.
 - **waves**: of blocks on the usual product with the chip, and the share of their places that have a
   block.
 - **read**, **write**: wavefronts of workgroup memory over the fewest that would do; **sectors**:
@@ -101,7 +103,10 @@ _LOOP: tuple[Column, ...] = (
     ("work/cycle", _value("issue", ".3f")),
     ("each", _value("per_math", ".2f")),
     ("per x4", _value("per_ldsm", ".1f")),
+    ("LDS", _value("lds", ".3g")),
+    ("copies", _value("async_copies")),
     ("BAR", _value("barriers")),
+    ("unfused", _value("unfused")),
     ("waves", _waves),
     ("read, write", _pair("read_wavefronts", "write_wavefronts")),
     ("sectors", _pair("load_sectors", "store_sectors")),
