@@ -150,7 +150,10 @@ void buildMemoryPipeline(OpPassManager &pm,
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
-  pm.addPass(createHoistCopiesPass({options.rings.assumeDistinctArguments}));
+  pm.addPass(createHoistCopiesPass(
+      {options.rings.assumeDistinctArguments,
+       options.dynamic == DynamicMemory::Never ? kMaxStaticWorkgroupBytes : 0,
+       options.chip}));
   buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
   pm.addPass(createDistributeLoopsPass());
   // What threads and warps multiply is theirs now.

@@ -19,14 +19,27 @@
 
 #include "mlir/Pass/Pass.h"
 #include "workgroup/Target/AccessWidth.h"
+#include "workgroup/Target/LaunchLimits.h"
 #include "llvm/Support/CommandLine.h"
 #include <string>
 
 namespace mlir::workgroup {
 
+struct HoistCopiesOptions {
+  /// Different memref arguments of a kernel or host function do not overlap.
+  bool assumeDistinctArguments = false;
+  /// Largest number of bytes of workgroup memory that copies are hoisted for; 0
+  /// for that of the chip.
+  int64_t maxBytes = kMaxStaticWorkgroupBytes;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+};
+
 /// Hoists copies in device code inside `root` out of loops that do not change
-/// their sources. See pass `workgroup-hoist-copies`.
-void hoistCopies(Operation *root, bool assumeDistinctArguments = false);
+/// their sources. Fails if the chip is unknown. See pass
+/// `workgroup-hoist-copies`.
+LogicalResult hoistCopies(Operation *root,
+                          const HoistCopiesOptions &options = {});
 
 /// The engine of copies from global to workgroup memory: loads and stores,
 /// cp.async, TMA, or whichever of them chip and operands allow and is a gain.

@@ -30,7 +30,7 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
     buffer, or read the buffer before the copy; if a buffer that is allocated in the loop is
     handed on to a later iteration; if a barrier comes before the copy in the iteration, or an
     atomic or an unknown operation stands in the loop, after which the source may hold what
-    another thread wrote; and, of workgroup memory, if the kernel's buffers would not fit into static memory side by
+    another thread wrote; and, of workgroup memory, if the kernel's buffers would not fit into `max-bytes` side by
     side, as those of a loop can share bytes less once one lives longer.
 
     A copy of what a fill has put into its source becomes a fill, as where the result of a product is
@@ -43,6 +43,10 @@ def HoistCopiesPass : Pass<"workgroup-hoist-copies"> {
   }];
   let options = [
     AssumeDistinctArgumentsOption,
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"kMaxStaticWorkgroupBytes",
+           "Largest number of bytes of workgroup memory that copies are hoisted for; 0 means "
+           "that of the chip">,
+    ChipOption,
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

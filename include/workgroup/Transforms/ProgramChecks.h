@@ -34,8 +34,10 @@ LogicalResult verifyLaunches(Operation *root);
 LogicalResult verifyMemorySpaces(Operation *root, bool isSunk = true);
 
 /// Emits an error for each buffer in kernels inside `root` that each thread has
-/// one of, where one thread reads what another one would have written.
-LogicalResult verifyThreadBuffers(Operation *root);
+/// one of, where one thread reads what another one would have written. With
+/// `mayMapSpaces`, not for memory spaces that are numbers, which from-spaces
+/// may give another meaning yet.
+LogicalResult verifyThreadBuffers(Operation *root, bool mayMapSpaces = false);
 
 /// All of these checks.
 inline LogicalResult verifyProgram(Operation *root, bool isSunk = true) {

@@ -15,13 +15,59 @@
 
 namespace mlir::workgroup {
 
-/// True if `value` is the id of the thread along x.
-static bool isThreadIdX(Value value) {
+/// The dimension along which `value` is the id of the thread.
+static std::optional<unsigned> getThreadDimension(Value value) {
   if (auto id = value.getDefiningOp<gpu::ThreadIdOp>())
-    return id.getDimension() == gpu::Dimension::x;
+    return static_cast<unsigned>(id.getDimension());
   auto launch = dyn_cast_or_null<gpu::LaunchOp>(
       value.getParentBlock() ? value.getParentBlock()->getParentOp() : nullptr);
-  return launch && value == launch.getThreadIds().x;
+  if (!launch)
+    return std::nullopt;
+  gpu::KernelDim3 ids = launch.getThreadIds();
+  if (value == ids.x)
+    return 0;
+  if (value == ids.y)
+    return 1;
+  return value == ids.z ? std::optional(2u) : std::nullopt;
+}
+
+/// Adds `value` times `factor` to `factors` of the ids along x, y and z. False
+/// if it is no such sum.
+static bool addFactors(Value value, int64_t factor,
+                       std::array<int64_t, 3> &factors) {
+  if (std::optional<unsigned> dim = getThreadDimension(value)) {
+    factors[*dim] += factor;
+    return true;
+  }
+  if (!value.getType().isIndex())
+    return false;
+  if (auto sum = value.getDefiningOp<arith::AddIOp>())
+    return addFactors(sum.getLhs(), factor, factors) &&
+           addFactors(sum.getRhs(), factor, factors);
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  std::optional<int64_t> number =
+      product ? getConstantIntValue(product.getRhs()) : std::nullopt;
+  constexpr int64_t kMaxFactor = 1 << 16; // blocks are smaller
+  return number && *number > 0 && *number <= kMaxFactor &&
+         factor * *number <= kMaxFactor &&
+         addFactors(product.getLhs(), factor * *number, factors);
+}
+
+/// True if `value` is the linear id of the thread in a block of shape `block`:
+/// x + size.x * (y + size.y * z).
+static bool isLinearThreadId(Value value, const BlockShape &block) {
+  std::array<int64_t, 3> factors = {0, 0, 0};
+  if (!addFactors(value, 1, factors))
+    return false;
+  int64_t step = 1;
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    if (block.sizes[dim] != 1 && factors[dim] != step)
+      return false;
+    if (dim < 2 && !block.sizes[dim])
+      return false;
+    step *= block.sizes[dim].value_or(1);
+  }
+  return true;
 }
 
 bool isOfWholeWarp(Operation *op) {
@@ -45,9 +91,13 @@ static bool isAlignedThreadId(Value value) {
     value = op->getOperand(0);
   }
   Operation *scope = getExecutionScope(value.getParentRegion()->getParentOp());
-  if (!isThreadIdX(value) || !isKernel(scope))
+  if (!isKernel(scope))
     return false;
   BlockShape shape = getBlockShape(scope);
+  if (isLinearThreadId(value, shape))
+    return true;
+  if (getThreadDimension(value) != 0)
+    return false;
   bool isRow = shape.sizes[1] == 1 && shape.sizes[2] == 1;
   return isRow || (shape.sizes[0] && *shape.sizes[0] % kWarpSize == 0);
 }

@@ -32,8 +32,10 @@ class OwnBuffers {
 public:
   OwnBuffers(Operation *scope, const UniformityAnalysis &uniformity);
 
-  /// Emits an error for each that threads share.
-  LogicalResult verify();
+  /// Emits an error for each that threads share. With `mayMapSpaces`, not of
+  /// those in a memory space that is a number: that may come to mean another
+  /// memory.
+  LogicalResult verify(bool mayMapSpaces);
 
 private:
   /// An access to one buffer.
@@ -232,14 +234,18 @@ LogicalResult OwnBuffers::verify(Value buffer, unsigned root) {
   return success();
 }
 
-LogicalResult OwnBuffers::verify() {
+LogicalResult OwnBuffers::verify(bool mayMapSpaces) {
   if (elements.getNumThreads() == 1)
     return success();
   bool hasFailed = false;
-  for (auto [number, root] : llvm::enumerate(own.roots))
-    if (root.value && isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
-                          root.value.getDefiningOp()))
+  for (auto [number, root] : llvm::enumerate(own.roots)) {
+    if (!root.value || !isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(
+                           root.value.getDefiningOp()))
+      continue;
+    Attribute space = cast<MemRefType>(root.value.getType()).getMemorySpace();
+    if (!mayMapSpaces || !isa_and_nonnull<IntegerAttr>(space))
       hasFailed |= failed(verify(root.value, number));
+  }
   return failure(hasFailed);
 }
 
@@ -254,7 +260,7 @@ static bool hasOwnBuffers(Operation *scope) {
       .wasInterrupted();
 }
 
-LogicalResult verifyThreadBuffers(Operation *root) {
+LogicalResult verifyThreadBuffers(Operation *root, bool mayMapSpaces) {
   SmallVector<Operation *> scopes = collectDeviceScopes(root);
   llvm::erase_if(scopes, [](Operation *scope) {
     return !getBody(scope) || !hasOwnBuffers(scope);
@@ -264,7 +270,7 @@ LogicalResult verifyThreadBuffers(Operation *root) {
   bool hasFailed = false;
   UniformityAnalysis uniformity(root, UniformityUnit::Block);
   for (Operation *scope : scopes)
-    hasFailed |= failed(OwnBuffers(scope, uniformity).verify());
+    hasFailed |= failed(OwnBuffers(scope, uniformity).verify(mayMapSpaces));
   return failure(hasFailed);
 }
 

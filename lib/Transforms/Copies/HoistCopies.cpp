@@ -77,7 +77,8 @@ struct LoopAccesses {
 /// Hoists copies, and remembers what it has seen of loops and kernels.
 class Hoister {
 public:
-  explicit Hoister(MLIRContext *context) : rewriter(context) {}
+  Hoister(MLIRContext *context, int64_t maxBytes)
+      : rewriter(context), maxBytes(maxBytes) {}
 
   /// Hoists the copy that `op` is out of the loop around it; false if it stays.
   bool run(Operation *op);
@@ -90,6 +91,7 @@ private:
   void hoist(LoopCopy &copy);
 
   IRRewriter rewriter;
+  int64_t maxBytes;
   DenseMap<Operation *, std::unique_ptr<LoopAccesses>> accesses;
   DenseMap<Operation *, bool> fits;
 };
@@ -320,14 +322,14 @@ static StringRef getObstacleInBuffer(LoopCopy &copy) {
   return "";
 }
 
-/// True if the kernel's buffers fit into static memory without sharing bytes,
+/// True if the kernel's buffers fit into its memory without sharing bytes,
 /// which those of loops can do less once they live longer. Hoisting does not
 /// change the answer.
 bool Hoister::doesFit(Operation *scope) {
   auto [it, isNew] = fits.try_emplace(scope);
   if (isNew) {
     KernelBuffers memory = collectKernelBuffers(scope);
-    it->second = memory.getStaticBytes() <= kMaxStaticWorkgroupBytes &&
+    it->second = memory.getStaticBytes() <= maxBytes &&
                  memory.windows.empty() && memory.unbounded.empty();
   }
   return it->second;
@@ -428,10 +430,19 @@ bool Hoister::run(Operation *op) {
   return true;
 }
 
-void hoistCopies(Operation *root, bool assumeDistinctArguments) {
-  Hoister hoister(root->getContext());
+LogicalResult hoistCopies(Operation *root, const HoistCopiesOptions &options) {
   SmallVector<Operation *> scopes = collectDeviceScopes(root), copies;
-  ArgumentAliases aliases(root, assumeDistinctArguments);
+  if (scopes.empty())
+    return success();
+  int64_t maxBytes = options.maxBytes;
+  if (maxBytes == 0) {
+    const Chip *chip = resolveChip(scopes.front(), options.chip);
+    if (!chip)
+      return failure();
+    maxBytes = chip->maxWorkgroupBytes;
+  }
+  Hoister hoister(root->getContext(), maxBytes);
+  ArgumentAliases aliases(root, options.assumeDistinctArguments);
   IRRewriter rewriter(root->getContext());
   for (Operation *scope : scopes)
     forwardFills(rewriter, scope, aliases);
@@ -443,6 +454,7 @@ void hoistCopies(Operation *root, bool assumeDistinctArguments) {
   for (Operation *op : copies)
     while (hoister.run(op)) {
     }
+  return success();
 }
 
 namespace {
@@ -450,7 +462,9 @@ struct HoistCopiesPass final : impl::HoistCopiesPassBase<HoistCopiesPass> {
   using HoistCopiesPassBase::HoistCopiesPassBase;
 
   void runOnOperation() override {
-    hoistCopies(getOperation(), assumeDistinctArguments);
+    if (failed(hoistCopies(getOperation(),
+                           {assumeDistinctArguments, maxBytes, chip})))
+      signalPassFailure();
   }
 };
 } // namespace

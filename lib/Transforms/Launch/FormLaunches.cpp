@@ -402,7 +402,8 @@ struct FormLaunchesPass final : impl::FormLaunchesPassBase<FormLaunchesPass> {
     FormLaunchesOptions options;
     llvm::append_range(options.threads, threads);
     if (failed(formLaunches(getOperation(), options)) ||
-        failed(verifyThreadBuffers(getOperation())))
+        failed(verifyThreadBuffers(getOperation(),
+                                   /*mayMapSpaces=*/true)))
       signalPassFailure();
   }
 };

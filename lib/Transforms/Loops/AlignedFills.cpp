@@ -11,6 +11,7 @@
 #include "Support/Remarks.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -69,6 +70,34 @@ static bool canRepeat(const LoopNest &nest) {
   });
 }
 
+/// True if the owner of `use` adds to what it uses, or copies it in loops of
+/// threads: all lanes of a warp would fill what is in a loop of warps, unless
+/// they share it out, as they do sums.
+static bool isSumOrCopy(OpOperand &use, const LoopNest &nest) {
+  if (isa<memref::CopyOp, linalg::CopyOp>(use.getOwner()))
+    return llvm::any_of(nest, [](const ParallelLoop &loop) {
+      return loop.goesTo(ProcessorLevel::Threads) ||
+             loop.goesTo(ProcessorLevel::Lanes);
+    });
+  auto sum = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  return sum && sum.hasPureBufferSemantics() && sum.isDpsInit(&use) &&
+         sum.getNumReductionLoops() != 0;
+}
+
+/// True if elements of `view` have the places that they have in `tile`: it is
+/// all of it, or begins where it begins.
+static bool isAtStart(Value view, Value tile) {
+  while (view != tile) {
+    auto part = view.getDefiningOp<memref::SubViewOp>();
+    if (!part || part.getType().getRank() != part.getSourceType().getRank() ||
+        !areAllConstantIntValue(part.getMixedOffsets(), 0) ||
+        !areAllConstantIntValue(part.getMixedStrides(), 1))
+      return false;
+    view = part.getSource();
+  }
+  return true;
+}
+
 /// The loops like which `fill` is to be, if an operation in them adds to what
 /// it fills.
 static std::optional<AlignedFill> match(linalg::FillOp fill,
@@ -87,19 +116,18 @@ static std::optional<AlignedFill> match(linalg::FillOp fill,
         names.push_back(user->getResult(0));
         continue;
       }
-      auto sum = dyn_cast<linalg::LinalgOp>(user);
-      if (!sum || !sum.hasPureBufferSemantics() || !sum.isDpsInit(&use) ||
-          sum.getNumReductionLoops() == 0)
-        continue;
       AlignedFill aligned{fill, use.get(), getNestInBlock(user)};
-      if (!canRepeat(aligned.nest) ||
+      if (!isSumOrCopy(use, aligned.nest) || !canRepeat(aligned.nest) ||
           !dominance.properlyDominates(fill, aligned.nest.front().op))
         continue;
       SliceReader reader;
       std::string why;
       std::optional<LoopSlice> slice =
           reader.read(use.get(), aligned.nest, why);
-      if (slice && slice->whole == tile && isPartition(*slice, aligned.nest) &&
+      if (!slice || !isAtStart(slice->whole, tile))
+        continue;
+      slice->whole = tile;
+      if (isPartition(*slice, aligned.nest) &&
           addToChain(use.get(), aligned, dominance))
         return aligned;
     }

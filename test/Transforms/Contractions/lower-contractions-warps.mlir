@@ -14,15 +14,15 @@
 // CHECK-COUNT-8: vector.fma
 // CHECK-NOT:     linalg
 gpu.module @kernels {
-  gpu.func @lanes(%c: memref<64x32xf32>) workgroup(%x: memref<64x8xf32, #wg>, %y: memref<8x32xf32, #wg>) kernel attributes {known_block_size = array<i32: 64, 2, 1>} {
+  gpu.func @lanes(%c: memref<64x32xf32>) workgroup(%x: memref<64x8xf32, #wg>, %y: memref<8x32xf32, #wg>) kernel attributes {known_block_size = array<i32: 16, 8, 1>} {
     %zero = arith.constant 0.0 : f32
-    %c2 = arith.constant 2 : index
+    %c16 = arith.constant 16 : index
     %c32 = arith.constant 32 : index
     %tx = gpu.thread_id x
     %ty = gpu.thread_id y
-    %column = arith.divui %tx, %c32 : index
-    %row = arith.muli %ty, %c2 : index
-    %warp = arith.addi %row, %column : index
+    %row = arith.muli %ty, %c16 : index
+    %id = arith.addi %row, %tx : index
+    %warp = arith.divui %id, %c32 : index
     %i = affine.apply affine_map<(d0) -> (d0 * 16)>(%warp)
     %p = memref.subview %x[%i, 0] [16, 8] [1, 1] : memref<64x8xf32, #wg> to memref<16x8xf32, strided<[8, 1], offset: ?>, #wg>
     %r = memref.subview %c[%i, 0] [16, 32] [1, 1] : memref<64x32xf32> to memref<16x32xf32, strided<[32, 1], offset: ?>>
