@@ -32,6 +32,14 @@ def AssumeDistinctArgumentsOption
              /*default=*/"false",
              "Take different memref arguments of a function not to overlap">;
 
+def TensorCoresOption
+    : SharedOption, Option<"tensorCores", "tensor-cores", "bool", /*default=*/"true",
+             "Compute contractions on tensor cores, where they have the types">;
+
+def TF32Option
+    : SharedOption, Option<"tf32", "tf32", "bool", /*default=*/"false",
+             "Round the factors of contractions in f32 to tf32, for tensor cores">;
+
 def MaxStaticBytesOption
     : Option<"maxStaticBytes", "max-static-bytes", "int64_t", /*default=*/"kMaxStaticWorkgroupBytes",
              "Largest number of bytes of static workgroup memory of a kernel">;

@@ -50,9 +50,20 @@ struct RingOptions {
   AssumeDistinctArgumentsOption assumeDistinctArguments;
 };
 
+/// Options of pipelines that share out contractions.
+struct ContractionOptions {
+  explicit ContractionOptions(::mlir::detail::PassOptions &parent)
+      : tensorCores{parent, "tensor-cores", true}, tf32{parent, "tf32", false} {
+  }
+
+  SharedOption<bool> tensorCores;
+  SharedOption<bool> tf32;
+};
+
 /// Options of the pipeline `workgroup-pipeline-copies`.
 struct CopyPipelineOptions : public PassPipelineOptions<CopyPipelineOptions> {
   RingOptions rings{*this, 2};
+  ContractionOptions contractions{*this};
   ChipOption chip{*this};
   AssumeAlignmentOption assumeAlignment{*this};
 };
@@ -88,6 +99,7 @@ struct MemoryPipelineOptions
       llvm::cl::desc("How copies from global to workgroup memory are done"),
       llvm::cl::init(CopyStrategy::Auto), getCopyStrategyValues()};
   RingOptions rings{*this, 1};
+  ContractionOptions contractions{*this};
   PassOptions::Option<bool> resolveBankConflicts{
       *this, "resolve-bank-conflicts",
       llvm::cl::desc("Pad or swizzle rows of workgroup buffers"),
@@ -135,6 +147,7 @@ struct LinalgToNVVMPipelineOptions
       llvm::cl::init(128)};
   AssumeAlignmentOption assumeAlignment{*this};
   AssumeDistinctArgumentsOption assumeDistinctArguments{*this};
+  ContractionOptions contractions{*this};
   PassOptions::Option<bool> deviceMemory{
       *this, "device-memory",
       llvm::cl::desc("Give buffers of launches memory of the device, and fail "
@@ -153,7 +166,8 @@ void buildBufferizePipeline(OpPassManager &pm);
 
 /// From copies in loops to copies that run ahead of their readers.
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
-                       StringRef chip, int64_t assumeAlignment);
+                       const ContractionOptions &contractions, StringRef chip,
+                       int64_t assumeAlignment);
 
 /// What passes tell beside what they make of the program.
 struct PipelineReport {

@@ -376,6 +376,8 @@ LogicalResult Compilation::lowerMemory() {
                       .Case("keep", SyncMode::Keep)
                       .Case("minimize", SyncMode::Minimize)
                       .Default(SyncMode::Insert);
+  if (options.tf32)
+    pipeline.contractions.tf32 = true;
   pipeline.assumeAlignment = options.assumeAlignment;
   pipeline.verifyBarriers = options.verifyBarriers;
   if (!pipeline.rings.assumeDistinctArguments.hasValue())

@@ -98,13 +98,21 @@ void buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createParallelCanonicalizerPass()); // copies of a buffer to itself
 }
 
+static void addContractions(OpPassManager &pm,
+                            const ContractionOptions &options, StringRef chip,
+                            int64_t assumeAlignment) {
+  pm.addPass(createLowerContractionsPass(
+      {assumeAlignment, chip.str(), options.tensorCores, options.tf32}));
+}
+
 void buildCopyPipeline(OpPassManager &pm, const RingOptions &options,
-                       StringRef chip, int64_t assumeAlignment) {
+                       const ContractionOptions &contractions, StringRef chip,
+                       int64_t assumeAlignment) {
   pm.addPass(
       createFormRingsPass({options.slots, /*maxBytes=*/0,
                            options.assumeDistinctArguments, chip.str()}));
   // Reads tiles as they are, and need not know of slots.
-  pm.addPass(createLowerContractionsPass({assumeAlignment}));
+  addContractions(pm, contractions, chip, assumeAlignment);
   pm.addPass(
       createLowerRingsPass({options.engine, assumeAlignment,
                             options.assumeDistinctArguments, chip.str()}));
@@ -150,16 +158,23 @@ void buildMemoryPipeline(OpPassManager &pm,
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
+<<<<<<< HEAD
   pm.addPass(createHoistCopiesPass(
       {options.rings.assumeDistinctArguments,
        options.dynamic == DynamicMemory::Never ? kMaxStaticWorkgroupBytes : 0,
        options.chip}));
   buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
+=======
+  pm.addPass(createHoistCopiesPass({options.rings.assumeDistinctArguments}));
+  buildCopyPipeline(pm, options.rings, options.contractions, options.chip,
+                    options.assumeAlignment);
+>>>>>>> cf739ae (Compute contractions on tensor cores)
   pm.addPass(createDistributeLoopsPass());
   // What threads and warps multiply is theirs now.
   pm.addPass(
       createKeepAccumulatorsPass({options.rings.assumeDistinctArguments}));
-  pm.addPass(createLowerContractionsPass({options.assumeAlignment}));
+  addContractions(pm, options.contractions, options.chip,
+                  options.assumeAlignment);
   bool isKept = options.sync == SyncMode::Keep;
   pm.addPass(createLowerCopiesPass(
       {isKept, options.assumeAlignment, options.rings.assumeDistinctArguments,
@@ -246,6 +261,8 @@ void buildLinalgToNVVMPipeline(OpPassManager &pm,
   memory.chip = options.chip;
   memory.assumeAlignment = options.assumeAlignment;
   memory.rings.assumeDistinctArguments = areDistinct;
+  memory.contractions.tensorCores = options.contractions.tensorCores;
+  memory.contractions.tf32 = options.contractions.tf32;
   buildMemoryPipeline(pm, memory);
   if (options.deviceMemory)
     pm.addPass(createAllocateDeviceMemoryPass({areDistinct, /*strict=*/true}));
@@ -280,7 +297,8 @@ static void buildMemory(OpPassManager &pm,
 }
 
 static void buildCopies(OpPassManager &pm, const CopyPipelineOptions &options) {
-  buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
+  buildCopyPipeline(pm, options.rings, options.contractions, options.chip,
+                    options.assumeAlignment);
 }
 
 static void buildToNVVM(OpPassManager &pm,

@@ -254,7 +254,8 @@ static std::optional<OperationNeeds> findOfData(Operation *op) {
 
 OperationNeeds getNeeds(Operation *op) {
   if (!isa<gpu::GPUDialect, nvgpu::NVGPUDialect, NVVM::NVVMDialect>(
-          op->getDialect()))
+          op->getDialect()) &&
+      !isa<LLVM::CallIntrinsicOp>(op))
     return kEach;
   for (auto find : {findNeedsOfProduct, findOfThreads, findOfData})
     if (std::optional<OperationNeeds> needs = find(op))

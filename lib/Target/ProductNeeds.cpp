@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductNeeds.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -101,6 +102,15 @@ static OperationNeeds getNeedsOf(nvgpu::MmaSyncOp op) {
                  : OperationNeeds{80, false, 70};
 }
 
+/// Of products of floats of 8 bits, which the operations of nvvm do not have.
+static std::optional<OperationNeeds> findNeedsOf(LLVM::CallIntrinsicOp call) {
+  StringRef name = call.getIntrin();
+  bool isNarrow = name.contains(".e4m3.") || name.contains(".e5m2.");
+  if (!name.starts_with("llvm.nvvm.mma.m16n8k32.row.col.f32.") || !isNarrow)
+    return std::nullopt;
+  return OperationNeeds{89, false, 84};
+}
+
 /// Warp groups multiply signed by unsigned numbers since later.
 static OperationNeeds getNeedsOf(NVVM::WgmmaMmaAsyncOp op) {
   bool isMixed = op.getTypeA() != op.getTypeB() &&
@@ -133,6 +143,7 @@ std::optional<OperationNeeds> findNeedsOfProduct(Operation *op) {
   return llvm::TypeSwitch<Operation *, Needs>(op)
       .Case<NVVM::MmaOp, NVVM::MmaSpOp, NVVM::WgmmaMmaAsyncOp,
             nvgpu::MmaSyncOp>([](auto product) { return getNeedsOf(product); })
+      .Case([](LLVM::CallIntrinsicOp call) { return findNeedsOf(call); })
       .Case(
           [](nvgpu::MmaSparseSyncOp) { return OperationNeeds{80, false, 71}; })
       .Case<NVVM::MmaBlockScaleOp, NVVM::MmaSpBlockScaleOp>(

@@ -69,6 +69,9 @@ struct CompileOptions {
   /// Have kernels assert that accesses and views are in bounds, as pass
   /// `workgroup-assert-bounds` does.
   bool assertBounds = false;
+  /// Tensor cores multiply factors in f32 rounded to tf32, as option `tf32` of
+  /// pass `workgroup-lower-contractions` says.
+  bool tf32 = false;
   /// Further options of the pipeline `workgroup-memory`, as `mlir-opt` takes
   /// them: `reuse=never from-spaces=1:workgroup`. What has an option of its own
   /// here is not among them.

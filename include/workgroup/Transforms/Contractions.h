@@ -39,10 +39,21 @@ LogicalResult stageOperands(Operation *root,
 /// are added to. See pass `workgroup-keep-accumulators`.
 void keepAccumulators(Operation *root, bool assumeDistinctArguments = false);
 
+struct LowerContractionsOptions {
+  /// The alignment in bytes that memref arguments have.
+  int64_t assumeAlignment = 1;
+  /// The chip to compile for; empty for that of the `gpu.module`'s target.
+  std::string chip = "";
+  /// Tensor cores compute what they can.
+  bool tensorCores = true;
+  /// Factors in f32 are rounded to tf32, and tensor cores multiply them.
+  bool tf32 = false;
+};
+
 /// Shares out contractions of tiles in device code inside `root` to threads.
-/// `assumeAlignment` is the alignment in bytes that memref arguments have. See
-/// pass `workgroup-lower-contractions`.
-LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment = 1);
+/// See pass `workgroup-lower-contractions`.
+LogicalResult lowerContractions(Operation *root,
+                                const LowerContractionsOptions &options = {});
 
 #define GEN_PASS_DECL
 #include "workgroup/Transforms/Contractions.h.inc"

@@ -64,7 +64,20 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     bytes along their contiguous dimension: rows, columns, or steps of the sum; products and sums
     are in the types of the body, a product of floats and its addition one `vector.fma`.
 
-    How many rows and columns a thread has is what takes the fewest instructions. Where the buffer
+    Tensor cores compute what they multiply exactly: `nvgpu.mma.sync`, and `nvvm.mma.sync` where
+    nvgpu has no lowering, multiply matrices that `nvgpu.ldmatrix` loads from the tiles, transposed
+    on the way where rows or columns are contiguous. The lanes of a warp have of the result what
+    the instruction gives them, so the accumulator never leaves the registers. Factors are
+    `f16`, `bf16`, `f64`, 8-bit floats and 8-bit integers, by what the chip has; a body that extends
+    them to the type of its sum is done without extending, and other conversions, such as of 8-bit
+    weights to `f16`, are done in registers between load and product. Sums are in `f32`, in `f16`
+    where the body's are, in `i32` or in `f64`. `f32` is multiplied by fused multiply-adds,
+    unless `tf32` asks for rounding its factors to nearest, to 10 bits of fraction. Where the tile
+    does not consist of matrices for all warps, or the block of warps, a remark tells why tensor
+    cores are not used.
+
+    How many rows and columns a thread has is what takes the fewest instructions, and a warp what
+    it loads for the products with least effort within its registers. Where the buffer
     has more elements than the operations before and behind are on, whole tiles go by vectors, and
     of ragged ones the elements that there are.
 
@@ -82,18 +95,25 @@ def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
     operations are left alone.
 
     To be run after `workgroup-form-rings` and before `workgroup-lower-rings`: the tiles
-    may be slots of rings; and again behind `workgroup-keep-accumulators`. Inserts no barriers. Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA".
+    may be slots of rings; and again behind `workgroup-keep-accumulators`. Inserts no barriers.
+    Sources: NVIDIA, "CUTLASS: efficient GEMM in CUDA"; PTX ISA, "Matrix Fragments for mma".
   }];
   let options = [
     AssumeAlignmentOption,
+    ChipOption,
+    TensorCoresOption,
+    TF32Option,
   ];
-  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
-                           "memref::MemRefDialect", "scf::SCFDialect",
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
+                           "memref::MemRefDialect", "nvgpu::NVGPUDialect",
+                           "NVVM::NVVMDialect", "scf::SCFDialect", "ub::UBDialect",
                            "vector::VectorDialect"];
 }
 
 def LowerContractions_LoweredContraction
     : Passed<"A contraction of tiles was shared out to threads.">;
+def LowerContractions_TensorCoresNotUsed
+    : Missed<"Tensor cores do not compute a contraction.">;
 def LowerContractions_NotShared : Missed<"Each thread does all of a contraction.">;
 
 def StageOperandsPass : Pass<"workgroup-stage-operands"> {

@@ -68,8 +68,8 @@ void KindTable::addOfThreads() {
   add<nvgpu::TmaCreateDescriptorOp, nvgpu::WarpgroupGenerateDescriptorOp>(
       OpKind::Descriptor);
   add<nvgpu::WarpgroupMmaInitAccumulatorOp, NVVM::SetMaxRegisterOp,
-      NVVM::NanosleepOp, LLVM::DbgDeclareOp, LLVM::DbgValueOp,
-      LLVM::DbgLabelOp>(OpKind::Private);
+      NVVM::NanosleepOp, NVVM::MmaOp, NVVM::ConvertFloatToTF32Op,
+      LLVM::DbgDeclareOp, LLVM::DbgValueOp, LLVM::DbgLabelOp>(OpKind::Private);
   add<gpu::PrintfOp, cf::AssertOp>(OpKind::Report);
   add<gpu::ShuffleOp, gpu::SubgroupReduceOp, NVVM::ShflOp, NVVM::VoteSyncOp,
       NVVM::MatchSyncOp, NVVM::ReduxOp, NVVM::ElectSyncOp>(
@@ -144,6 +144,10 @@ KindTable::KindTable() {
 OpKind getOpKind(Operation *op) {
   static const KindTable table;
   OpKind kind = table.lookup(op);
+  // Products of matrices that nvvm has no operation for.
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  if (call && call.getIntrin().starts_with("llvm.nvvm.mma."))
+    return OpKind::Private;
   if (kind != OpKind::Other)
     return kind;
   if (isa<CallOpInterface>(op))

@@ -16,6 +16,7 @@
 #include "ValueOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,7 +28,7 @@ namespace mlir::workgroup {
 
 /// True for what all lanes of a warp do together, with the values of all.
 static bool isMatrixProduct(Operation *op) {
-  return isa<gpu::SubgroupMmaComputeOp, nvgpu::MmaSyncOp>(op);
+  return isa<gpu::SubgroupMmaComputeOp, nvgpu::MmaSyncOp, NVVM::MmaOp>(op);
 }
 
 /// True if nobody knows the result of `op` who does not have all its operands.

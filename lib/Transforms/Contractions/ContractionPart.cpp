@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionPart.h"
+#include "Transforms/Utils/KernelBuffers.h"
+#include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
 
@@ -38,28 +40,33 @@ SmallVector<OpFoldResult> ContractionPart::split(OpFoldResult linear,
   return indices;
 }
 
-/// Neighbouring lanes have the same columns, and those two apart the same rows:
-/// then a warp loads 16 bytes a lane in two iterations of the memory's banks,
-/// not four. Few mixed-radix components of the thread's number keep the
+/// Digits of the thread's number, the lowest ones first: few of them keep the
 /// addresses of accesses easy to tell apart.
 void ContractionPart::splitThreadId() {
   auto number = [&](int64_t value) { return rewriter.getIndexAttr(value); };
   thread = sharers.makeId(index, getExecutionScope(contraction.op));
-  OpFoldResult id = thread;
-  auto [numRows, numColumns] = tile.numThreads;
+  member = thread;
   if (tile.getNumThreads() < sharers.numThreads)
-    id = index.rem(id, number(tile.getNumThreads()));
-  auto takeComponent = [&](int64_t base) {
-    OpFoldResult component = index.rem(id, number(base));
-    id = index.div(id, number(base));
-    return component;
+    member = index.rem(member, number(tile.getNumThreads()));
+  OpFoldResult id = member;
+  int64_t left = tile.getNumThreads();
+  auto takeDigit = [&](int64_t base) {
+    left /= base;
+    OpFoldResult digit = left == 1 ? id : index.rem(id, number(base));
+    id = left == 1 ? OpFoldResult(number(0)) : index.div(id, number(base));
+    return digit;
   };
-  int64_t pair = numRows % 2 == 0 ? 2 : 1;
-  OpFoldResult low = takeComponent(pair);
-  OpFoldResult column = takeComponent(numColumns);
-  OpFoldResult row = index.add(index.mul(id, number(pair)), low);
-  row = index.mul(row, number(tile.rowRun));
-  column = index.mul(column, number(tile.columnRun));
+  auto [numRows, numColumns] = tile.numThreads;
+  OpFoldResult low = takeDigit(tile.numNeighbors);
+  OpFoldResult column = takeDigit(numColumns);
+  OpFoldResult row = takeDigit(numRows / tile.numNeighbors);
+  row = index.add(index.mul(row, number(tile.numNeighbors)), low);
+  OpFoldResult groupColumn = takeDigit(tile.numGroups[1]);
+  OpFoldResult groupRow = takeDigit(tile.numGroups[0]);
+  firstRow = index.mul(groupRow, number(tile.getGroupRows()));
+  firstColumn = index.mul(groupColumn, number(tile.getGroupColumns()));
+  row = index.add(firstRow, index.mul(row, number(tile.rowRun)));
+  column = index.add(firstColumn, index.mul(column, number(tile.columnRun)));
   for (int64_t i = 0; i < tile.rows; ++i)
     rowIndices.push_back(
         split(index.add(row, number(tile.getRow(i))), contraction.rows));
@@ -83,6 +90,32 @@ Value ContractionPart::hasPart() {
   return arith::CmpIOp::create(
       rewriter, loc, arith::CmpIPredicate::ult, index.value(thread),
       index.value(rewriter.getIndexAttr(tile.getNumThreads())));
+}
+
+int64_t getAccessLength(ContractionPart &part, OpOperand *operand,
+                        int64_t limit) {
+  Value memref = operand->get();
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  // A slot of a ring is aligned as its buffer will be.
+  int64_t alignment = memref.getDefiningOp<GetOp>()
+                          ? kSlotAlignment
+                          : part.alignment.getAlignment(memref);
+  int64_t length = std::min(limit, getMaxLength(operand));
+  auto fits = [&] {
+    return alignment >= length * getElementBytes(memref) &&
+           llvm::all_of(llvm::seq<int64_t>(0, type.getRank() - 1),
+                        [&](int64_t i) {
+                          return type.getDimSize(i) == 1 ||
+                                 (!ShapedType::isDynamic(strides[i]) &&
+                                  strides[i] % length == 0);
+                        });
+  };
+  while (length > 1 && !fits())
+    length /= 2;
+  return length;
 }
 
 } // namespace mlir::workgroup

@@ -45,6 +45,13 @@ public:
     return std::exchange(columnIndices[column].back(), last);
   }
 
+  /// The number of the thread among those that have a part, or of that which
+  /// has the part that it computes, too; and the first row and column of its
+  /// group.
+  OpFoldResult getMember() const { return member; }
+  OpFoldResult getFirstRow() const { return firstRow; }
+  OpFoldResult getFirstColumn() const { return firstColumn; }
+
   /// True if the thread has a part, where only some of the sharers have; null
   /// where all have.
   Value hasPart();
@@ -68,11 +75,16 @@ public:
 private:
   void splitThreadId();
 
-  /// The number of the thread among those that have a part.
-  OpFoldResult thread;
+  OpFoldResult thread, member, firstRow, firstColumn;
   /// Of each row and column of the thread, the index of each loop.
   SmallVector<SmallVector<OpFoldResult>> rowIndices, columnIndices;
 };
+
+/// The most elements, up to `limit`, that an access along the last dimension of
+/// `operand`, the elements of which are neighbours, can take: what comes before
+/// it steps by multiples of them.
+int64_t getAccessLength(ContractionPart &part, OpOperand *operand,
+                        int64_t limit);
 
 } // namespace mlir::workgroup
 

@@ -14,13 +14,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MatrixProductEmitter.h"
 #include "PointwiseEmitter.h"
 #include "ProductEmitter.h"
 #include "Support/Remarks.h"
 #include "Transforms/Utils/AssumedAlignment.h"
 #include "Transforms/Utils/CarriedValues.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/AccessWidth.h"
@@ -47,6 +51,8 @@ struct ContractionCluster {
   SmallVector<Operation *> views = {};
   ThreadTile tile = {};
   Sharers sharers = {};
+  /// How tensor cores compute it, if they do.
+  std::optional<MatrixForm> matrix = std::nullopt;
 
   /// The loops as one operation, or the contraction if there are none.
   Operation *getRoot() {
@@ -285,18 +291,54 @@ static std::string decide(ContractionCluster &cluster,
   return why;
 }
 
-/// Chooses what each thread of a block computes.
-static LogicalResult chooseTile(ContractionCluster &cluster) {
+/// Chooses whether tensor cores compute the contraction, and says why not where
+/// they might. Fails after an error if the chip is unknown.
+static LogicalResult
+chooseTensorCores(ContractionCluster &cluster,
+                  const LowerContractionsOptions &options) {
   linalg::LinalgOp op = cluster.contraction.op;
-  Operation *scope = getExecutionScope(op);
-  std::optional<int64_t> numThreads = getBlockShape(scope).getNumThreads();
-  if (!numThreads)
-    return op.emitOpError("cannot be shared out to threads: how many a block "
-                          "has is not known; give the launch constant sizes, "
-                          "or the kernel known_block_size");
-  cluster.sharers.numThreads = *numThreads;
+  const Chip *chip = resolveChip(getExecutionScope(op), options.chip);
+  if (!chip)
+    return failure();
+  if (!options.tensorCores)
+    return success();
+  std::string why;
+  cluster.matrix = chooseMatrixForm(cluster.contraction, *chip, options.tf32,
+                                    cluster.sharers.numThreads, why);
+  if (!cluster.matrix && !why.empty())
+    recordRemark(RemarkId::LowerContractions_TensorCoresNotUsed, op)
+        << "contraction that tensor cores do not compute"
+        << remark::reason("{0}", why);
+  return success();
+}
+
+/// Chooses what each thread of a block or a warp computes.
+static LogicalResult chooseTile(ContractionCluster &cluster,
+                                const LowerContractionsOptions &options) {
+  linalg::LinalgOp op = cluster.contraction.op;
+  Sharers &sharers = cluster.sharers;
+  if (sharers.unit == Sharers::Unit::Block) {
+    std::optional<int64_t> numThreads =
+        getBlockShape(getExecutionScope(op)).getNumThreads();
+    if (!numThreads)
+      return op.emitOpError("cannot be shared out to threads: how many a block "
+                            "has is not known; give the launch constant sizes, "
+                            "or the kernel known_block_size");
+    sharers.numThreads = *numThreads;
+  }
+  bool isStaged = areFactors(cluster, [](Value factor) {
+    return isWorkgroupMemory(factor.getType());
+  });
+  if (isStaged && sharers.unit != Sharers::Unit::Thread &&
+      failed(chooseTensorCores(cluster, options)))
+    return failure();
+  if (cluster.matrix)
+    cluster.tile = cluster.matrix->tile;
+  // Who shares less than a block has a tile already.
+  if (cluster.matrix || sharers.unit != Sharers::Unit::Block)
+    return success();
   std::string why =
-      chooseThreadTile(cluster.contraction, *numThreads, cluster.tile);
+      chooseThreadTile(cluster.contraction, sharers.numThreads, cluster.tile);
   if (why.empty())
     return success();
   return op.emitOpError("cannot be shared out to threads: ")
@@ -335,21 +377,27 @@ static SmallVector<Value> carry(ContractionCluster &cluster, ValueRange initial,
 }
 
 static void report(ContractionCluster &cluster) {
-  recordRemark(RemarkId::LowerContractions_LoweredContraction,
-               cluster.contraction.op)
-      << (cluster.sharers.unit == Sharers::Unit::Thread
-              ? "contraction of a thread done in registers"
-              : "contraction of tiles shared out to threads")
-      << remark::metric("Tile",
-                        llvm::formatv("{0}x{1}x{2}",
-                                      cluster.contraction.rows.getSize(),
-                                      cluster.contraction.columns.getSize(),
-                                      cluster.contraction.sums.getSize())
-                            .str())
-      << remark::metric("Thread", llvm::formatv("{0}x{1}", cluster.tile.rows,
-                                                cluster.tile.columns)
-                                      .str())
-      << remark::metric("Threads", cluster.tile.getNumThreads());
+  auto remark = recordRemark(RemarkId::LowerContractions_LoweredContraction,
+                             cluster.contraction.op);
+  remark << (cluster.sharers.unit == Sharers::Unit::Thread
+                 ? "contraction of a thread done in registers"
+                 : "contraction of tiles shared out to threads")
+         << remark::metric("Tile",
+                           llvm::formatv("{0}x{1}x{2}",
+                                         cluster.contraction.rows.getSize(),
+                                         cluster.contraction.columns.getSize(),
+                                         cluster.contraction.sums.getSize())
+                               .str())
+         << remark::metric("Thread", llvm::formatv("{0}x{1}", cluster.tile.rows,
+                                                   cluster.tile.columns)
+                                         .str())
+         << remark::metric("Threads", cluster.tile.getNumThreads());
+  if (cluster.matrix)
+    remark << remark::metric("Instruction", cluster.matrix->getName())
+           << remark::metric(
+                  "Warp", llvm::formatv("{0}x{1}", cluster.tile.getGroupRows(),
+                                        cluster.tile.getGroupColumns())
+                              .str());
 }
 
 static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
@@ -362,6 +410,9 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
   rewriter.setInsertionPoint(init);
   ContractionPart part(cluster.contraction, cluster.tile, cluster.sharers,
                        rewriter, alignment);
+  std::optional<MatrixProductEmitter> matrices;
+  if (cluster.matrix)
+    matrices.emplace(part, *cluster.matrix);
   PointwiseEmitter pointwise(part);
   Value filling = getFilling(cluster.init);
   SmallVector<Value> sums =
@@ -370,7 +421,8 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
 
   sums = carry(cluster, sums, rewriter);
   rewriter.setInsertionPoint(op);
-  sums = ProductEmitter(part).multiply(sums);
+  sums =
+      matrices ? matrices->multiply(sums) : ProductEmitter(part).multiply(sums);
   for (scf::ForOp loop : llvm::reverse(cluster.loops)) {
     yieldLast(rewriter, loop, sums);
     ResultRange results = loop.getResults().take_back(sums.size());
@@ -390,8 +442,9 @@ static void apply(ContractionCluster &cluster, AlignmentAnalysis &alignment,
   rewriter.eraseOp(cluster.accumulator);
 }
 
-LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
-  if (failed(verifyAssumedAlignment(root, assumeAlignment)))
+LogicalResult lowerContractions(Operation *root,
+                                const LowerContractionsOptions &options) {
+  if (failed(verifyAssumedAlignment(root, options.assumeAlignment)))
     return failure();
   std::vector<ContractionCluster> clusters = collect(root);
   if (clusters.empty())
@@ -409,15 +462,15 @@ LogicalResult lowerContractions(Operation *root, int64_t assumeAlignment) {
             << remark::reason("{0}", why);
       continue;
     }
-    hasFailed |= cluster.sharers.unit == Sharers::Unit::Block &&
-                 failed(chooseTile(cluster));
+    hasFailed |= failed(chooseTile(cluster, options));
     shared.push_back(std::move(cluster));
   }
   if (hasFailed)
     return failure();
   IRRewriter rewriter(root->getContext());
   for (ContractionCluster &cluster : shared) {
-    AlignmentAnalysis alignment({assumeAlignment, kWidestAccessBytes, root});
+    AlignmentAnalysis alignment(
+        {options.assumeAlignment, kWidestAccessBytes, root});
     apply(cluster, alignment, rewriter);
   }
   return success();
@@ -430,7 +483,8 @@ struct LowerContractionsPass
   using LowerContractionsPassBase::LowerContractionsPassBase;
 
   void runOnOperation() override {
-    if (failed(lowerContractions(getOperation(), assumeAlignment)))
+    if (failed(lowerContractions(getOperation(),
+                                 {assumeAlignment, chip, tensorCores, tf32})))
       signalPassFailure();
   }
 };

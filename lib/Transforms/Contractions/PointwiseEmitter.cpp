@@ -23,6 +23,9 @@ namespace mlir::workgroup {
 /// threads may race.
 static constexpr int64_t kMaxExactPieces = 8;
 
+/// Of more accesses beside whole tiles' it takes too long, and they have masks.
+static constexpr int64_t kMaxExactRuns = 16;
+
 static bool isMemRef(OpOperand *operand) {
   return isa<MemRefType>(operand->get().getType());
 }
@@ -251,7 +254,9 @@ void PointwiseEmitter::finish(const Pointwise &sink, ValueRange sums) {
     rewriter.setInsertionPointToStart(branch.thenBlock());
     finishWhole(sink, sums);
     rewriter.setInsertionPointToStart(branch.elseBlock());
-    finishPart(sink, sums, limits, /*isMasked=*/false);
+    finishPart(sink, sums, limits,
+               /*isMasked=*/tile.getNumVectors() > kMaxExactRuns &&
+                   access.canMask());
   });
 }
 

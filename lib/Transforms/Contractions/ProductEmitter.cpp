@@ -12,12 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductEmitter.h"
-#include "Transforms/Utils/KernelBuffers.h"
 #include "VectorBody.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Target/AccessWidth.h"
 #include <numeric>
 
@@ -38,34 +36,6 @@ struct ProductEmitter::Factor {
   DenseMap<std::pair<int64_t, int64_t>, Value> loaded{};
 };
 
-/// The most elements, up to `limit`, that an access along `loop`, the operand's
-/// last, can take: what comes before it steps by multiples of them.
-int64_t ProductEmitter::getLength(const Factor &factor, unsigned loop,
-                                  int64_t limit) {
-  Value memref = factor.operand->get();
-  auto type = cast<MemRefType>(memref.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset);
-  // A slot of a ring is aligned as its buffer will be.
-  int64_t alignment = memref.getDefiningOp<GetOp>()
-                          ? kSlotAlignment
-                          : part.alignment.getAlignment(memref);
-  int64_t length = std::min(limit, getMaxLength(factor.operand));
-  auto fits = [&] {
-    return alignment >= length * getElementBytes(memref) &&
-           llvm::all_of(llvm::seq<int64_t>(0, type.getRank() - 1),
-                        [&](int64_t i) {
-                          return type.getDimSize(i) == 1 ||
-                                 (!ShapedType::isDynamic(strides[i]) &&
-                                  strides[i] % length == 0);
-                        });
-  };
-  while (length > 1 && !fits())
-    length /= 2;
-  return length;
-}
-
 ProductEmitter::Factor ProductEmitter::makeFactor(OpOperand *operand,
                                                   const LoopGroup &group,
                                                   int64_t run) {
@@ -74,12 +44,12 @@ ProductEmitter::Factor ProductEmitter::makeFactor(OpOperand *operand,
   if (!loop)
     return factor;
   if (*loop == group.loops.back()) {
-    factor.length = getLength(factor, *loop, run);
+    factor.length = getAccessLength(part, operand, run);
   } else if (!contraction.sums.empty() &&
              *loop == contraction.sums.loops.back()) {
     factor.isAlongSum = true;
-    factor.length = getLength(
-        factor, *loop,
+    factor.length = getAccessLength(
+        part, operand,
         getRun(std::gcd(getUnrolling(), contraction.sums.getLastSize()),
                kWidestAccessBytes));
   }
@@ -142,28 +112,6 @@ Value ProductEmitter::getVector(Factor &factor, int64_t at, int64_t k) {
 // The body
 //===----------------------------------------------------------------------===//
 
-/// Sorts what the body does by the operands that it depends on.
-void ProductEmitter::splitBody() {
-  enum { kLhs = 1, kRhs = 2, kSum = 4 };
-  Block &body = *contraction.op.getBlock();
-  DenseMap<Value, unsigned> uses;
-  uses[contraction.op.getMatchingBlockArgument(contraction.lhs)] |= kLhs;
-  uses[contraction.op.getMatchingBlockArgument(contraction.rhs)] |= kRhs;
-  uses[body.getArguments().back()] |= kSum;
-  for (Operation &op : body.without_terminator()) {
-    unsigned used = 0;
-    for (Value operand : op.getOperands())
-      used |= uses.lookup(operand);
-    uses[op.getResult(0)] = used;
-    if (used == kLhs)
-      ofLhs.push_back(&op);
-    else if (used == kRhs)
-      ofRhs.push_back(&op);
-    else if (used != 0)
-      ofBoth.push_back(&op);
-  }
-}
-
 /// Does `ops`, of the body, on vectors of `length` elements if any operand is
 /// one.
 void ProductEmitter::apply(ArrayRef<Operation *> ops, IRMapping &mapping,
@@ -175,10 +123,11 @@ void ProductEmitter::apply(ArrayRef<Operation *> ops, IRMapping &mapping,
 /// A product and its addition to `sum` as one operation; null if the body is
 /// another one. f32 and the like are rounded once, which is more exact.
 Value ProductEmitter::fuse(IRMapping &mapping, Value sum) {
-  auto product =
-      ofBoth.size() == 2 ? dyn_cast<arith::MulFOp>(ofBoth[0]) : nullptr;
+  auto product = body.ofBoth.size() == 2
+                     ? dyn_cast<arith::MulFOp>(body.ofBoth[0])
+                     : nullptr;
   if (!product || !isa<arith::AddFOp>(contraction.combiner) ||
-      ofBoth[1] != contraction.combiner)
+      body.ofBoth[1] != contraction.combiner)
     return {};
   auto widenOnce = [&](Value value) {
     Value &wide = widened[value];
@@ -189,27 +138,6 @@ Value ProductEmitter::fuse(IRMapping &mapping, Value sum) {
   Value lhs = widenOnce(mapping.lookupOrDefault(product.getLhs()));
   Value rhs = widenOnce(mapping.lookupOrDefault(product.getRhs()));
   return vector::FMAOp::create(rewriter, loc, lhs, rhs, sum);
-}
-
-/// Computes what all elements share.
-void ProductEmitter::shareConstants() {
-  constants.clear();
-  Block &body = *contraction.op.getBlock();
-  for (OpOperand *input : contraction.op.getDpsInputOperands()) {
-    if (input == contraction.lhs || input == contraction.rhs)
-      continue;
-    Value value = input->get();
-    if (isa<MemRefType>(value.getType()))
-      value = memref::LoadOp::create(rewriter, loc, value);
-    constants.map(contraction.op.getMatchingBlockArgument(input), value);
-  }
-  auto depends = [&](Operation &op) {
-    return llvm::is_contained(ofLhs, &op) || llvm::is_contained(ofRhs, &op) ||
-           llvm::is_contained(ofBoth, &op);
-  };
-  for (Operation &op : body.without_terminator())
-    if (!depends(op))
-      apply(&op, constants, 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,22 +165,22 @@ SmallVector<Value> ProductEmitter::multiplySteps(ValueRange sums, Value first,
   Factor lhs = makeFactor(contraction.lhs, contraction.rows, tile.rowRun);
   Factor rhs = makeFactor(contraction.rhs, contraction.columns, tile.columnRun);
   SmallVector<Value> results(sums);
-  Block &body = *contraction.op.getBlock();
-  Value ofLhsElement = contraction.op.getMatchingBlockArgument(contraction.lhs);
-  Value ofRhsElement = contraction.op.getMatchingBlockArgument(contraction.rhs);
+  Value ofLhsElement = body.getElement(contraction.lhs);
+  Value ofRhsElement = body.getElement(contraction.rhs);
+  Value ofSum = contraction.op.getBlock()->getArguments().back();
   for (int64_t k = 0; k < numSteps; ++k) {
     widened.clear();
     SmallVector<IRMapping> rows;
     for (int64_t i = 0; i < tile.rows; ++i) {
       IRMapping &row = rows.emplace_back(constants);
       row.map(ofLhsElement, getElement(lhs, i, k));
-      apply(ofLhs, row, 1);
+      apply(body.ofLhs, row, 1);
     }
     SmallVector<IRMapping> columns;
     for (int64_t j = 0; j < tile.columns; j += tile.columnRun) {
       IRMapping &column = columns.emplace_back(constants);
       column.map(ofRhsElement, getVector(rhs, j, k));
-      apply(ofRhs, column, tile.columnRun);
+      apply(body.ofRhs, column, tile.columnRun);
     }
     Value *sum = results.begin();
     for (IRMapping &row : rows)
@@ -261,9 +189,9 @@ SmallVector<Value> ProductEmitter::multiplySteps(ValueRange sums, Value first,
         for (auto [from, to] : row.getValueMap())
           both.map(from, to);
         Value fused = fuse(both, *sum);
-        both.map(body.getArguments().back(), *sum);
+        both.map(ofSum, *sum);
         if (!fused)
-          apply(ofBoth, both, tile.columnRun);
+          apply(body.ofBoth, both, tile.columnRun);
         *sum++ =
             fused ? fused : both.lookup(contraction.combiner->getResult(0));
       }
@@ -273,7 +201,7 @@ SmallVector<Value> ProductEmitter::multiplySteps(ValueRange sums, Value first,
 }
 
 SmallVector<Value> ProductEmitter::multiply(ValueRange sums) {
-  shareConstants();
+  constants = body.computeShared(rewriter);
   int64_t numSteps = contraction.sums.getSize(), unrolling = getUnrolling();
   if (unrolling == numSteps)
     return multiplySteps(sums, Value(), numSteps);

@@ -18,7 +18,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_PRODUCTEMITTER_H
 
 #include "ContractionPart.h"
-#include "mlir/IR/IRMapping.h"
+#include "ProductBody.h"
 
 namespace mlir::workgroup {
 
@@ -27,17 +27,14 @@ class ProductEmitter {
 public:
   explicit ProductEmitter(ContractionPart &part)
       : part(part), contraction(part.contraction), tile(part.tile),
-        rewriter(part.rewriter), loc(part.loc), index(part.index) {
-    splitBody();
-  }
+        rewriter(part.rewriter), loc(part.loc), index(part.index),
+        body(contraction) {}
 
   /// The result `sums` with the products of the tile's operands added.
   SmallVector<Value> multiply(ValueRange sums);
 
 private:
   struct Factor;
-  void splitBody();
-  int64_t getLength(const Factor &factor, unsigned loop, int64_t limit);
   Factor makeFactor(OpOperand *operand, const LoopGroup &group, int64_t run);
   SmallVector<Value> getIndices(const Factor &factor, int64_t at, int64_t k);
   Value load(const Factor &factor, int64_t at, int64_t k, int64_t length);
@@ -45,7 +42,6 @@ private:
   Value getVector(Factor &factor, int64_t at, int64_t k);
   void apply(ArrayRef<Operation *> ops, IRMapping &mapping, int64_t length);
   Value fuse(IRMapping &mapping, Value sum);
-  void shareConstants();
   int64_t getUnrolling();
   SmallVector<Value> multiplySteps(ValueRange sums, Value first,
                                    int64_t numSteps);
@@ -57,8 +53,7 @@ private:
   const Location loc;
   IndexBuilder &index;
 
-  /// What the body does with one operand only, and with both.
-  SmallVector<Operation *> ofLhs, ofRhs, ofBoth;
+  ProductBody body;
   /// Values of the body that are the same for all elements.
   IRMapping constants;
   /// The first of the steps that are emitted.

@@ -14,6 +14,9 @@
 // With 4 rows in runs of 2, and 8 threads along them, thread 0 has the rows 0,
 // 1, 16 and 17, and thread 1 the rows 2, 3, 18 and 19.
 //
+// Threads may form groups, of which each has neighbouring rows and columns:
+// tensor cores multiply the parts of whole warps.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WORKGROUP_LIB_TRANSFORMS_CONTRACTIONS_THREADTILE_H
@@ -28,10 +31,16 @@ struct ThreadTile {
   int64_t rows = 1, columns = 1;
   /// Neighbours in a run: the columns are one vector.
   int64_t rowRun = 1, columnRun = 1;
-  /// Along rows and along columns.
-  int64_t numThreads[2] = {1, 1};
+  /// Of a group along rows and along columns, and the groups of the block.
+  int64_t numThreads[2] = {1, 1}, numGroups[2] = {1, 1};
+  /// Neighbouring threads that have the same columns, before others come.
+  int64_t numNeighbors = 1;
 
-  int64_t getNumThreads() const { return numThreads[0] * numThreads[1]; }
+  int64_t getGroupSize() const { return numThreads[0] * numThreads[1]; }
+  int64_t getNumGroups() const { return numGroups[0] * numGroups[1]; }
+  int64_t getNumThreads() const { return getGroupSize() * getNumGroups(); }
+  int64_t getGroupRows() const { return rows * numThreads[0]; }
+  int64_t getGroupColumns() const { return columns * numThreads[1]; }
   int64_t getNumRuns() const { return columns / columnRun; }
   /// The number of vectors that hold the thread's part of the result.
   int64_t getNumVectors() const { return rows * getNumRuns(); }

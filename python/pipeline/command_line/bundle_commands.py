@@ -58,6 +58,7 @@ def refuse_options_of_programs(options: argparse.Namespace) -> None:
         "--sync": options.sync != "insert",
         "--no-verify": options.no_verify,
         "--assert-bounds": options.assert_bounds,
+        "--numerics": options.numerics != "exact",
     }
     for name, is_given in given.items():
         if is_given:

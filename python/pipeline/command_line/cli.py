@@ -165,6 +165,7 @@ def _compile_for(
                 sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
+                numerics=options.numerics,
                 memory_options=options.memory_options,
                 until=until,
                 keep_texts=options.save_temps is not None,
@@ -323,6 +324,7 @@ def _run(options: argparse.Namespace) -> int:
                 sync=options.sync,
                 verify=not options.no_verify,
                 assert_bounds=options.assert_bounds,
+                numerics=options.numerics,
                 until="ptx" if options.backend == "cuda" else "llvm",
                 color=_use_color("auto"),
             )

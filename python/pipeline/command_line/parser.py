@@ -106,7 +106,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="accept data races, and barriers in divergent control flow",
     )
-    _add_assert_bounds(parser)
+    _add_code_options(parser)
     parser.add_argument(
         "--memory-options",
         metavar="OPTIONS",
@@ -136,12 +136,19 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_assert_bounds(parser: argparse.ArgumentParser) -> None:
+def _add_code_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--assert-bounds",
         action="store_true",
         help="have kernels assert that indices lie in their dimensions, and slices in what they "
         "are slices of",
+    )
+    parser.add_argument(
+        "--numerics",
+        metavar="exact|tf32",
+        default="exact",
+        help="how sums of products in f32 are computed: as they are, or with factors rounded to "
+        "tf32, for tensor cores (default: %(default)s)",
     )
 
 
@@ -191,7 +198,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--sync", metavar="insert|keep|minimize", default="insert", help="as for compile"
     )
     parser.add_argument("--no-verify", action="store_true", help="as for compile")
-    _add_assert_bounds(parser)
+    _add_code_options(parser)
 
 
 def _add_check_options(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 from ..errors import CompileError, UnverifiedWarning, UsageError
 from ..system.files import is_text, read_source
 from ..system.toolchain import find_libdevice, load_native
-from .request import SCHEDULE_NAME, STAGES, SYNCS, Request, Stage, Sync
+from .request import (
+    NUMERICS,
+    SCHEDULE_NAME,
+    STAGES,
+    SYNCS,
+    Numerics,
+    Request,
+    Stage,
+    Sync,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +41,7 @@ def compile(
     sync: Sync = "insert",
     verify: bool = True,
     assert_bounds: bool = False,
+    numerics: Numerics = "exact",
     memory_options: str = "",
     until: Stage = "ptx",
     keep_texts: bool = False,
@@ -55,6 +65,9 @@ def compile(
     assert_bounds: have kernels assert that indices lie in their dimensions, and slices in what
         they are slices of: an :class:`AssertionFailure` on the emulator, the end of the launch on
         a GPU. Kernels are slower by that, and as rows of workgroup memory are not padded then.
+    numerics: ``exact`` multiplies ``f32`` as it is; ``tf32`` rounds the factors of sums of products
+        in ``f32`` to 10 bits of fraction, to the nearest, where tensor cores multiply them then,
+        several times as fast. Sums stay in ``f32``.
     memory_options: further options of the pipeline ``workgroup-memory``, as ``mlir-opt`` takes
         them: ``reuse=never resolve-bank-conflicts=false from-spaces=1:workgroup``; not its chip and
         barriers, which are set as above.
@@ -72,6 +85,8 @@ def compile(
     """
     if sync not in SYNCS:
         raise UsageError(f"error: unknown sync '{sync}'; there are {', '.join(SYNCS)}")
+    if numerics not in NUMERICS:
+        raise UsageError(f"error: unknown numerics '{numerics}'; there are {', '.join(NUMERICS)}")
     if until not in STAGES:
         raise UsageError(f"error: unknown stage '{until}'; there are {', '.join(STAGES)}")
     if not verify:
@@ -90,6 +105,7 @@ def compile(
         sync=sync,
         verify=verify,
         assert_bounds=assert_bounds,
+        numerics=numerics,
         memory_options=memory_options,
         until=until,
         keep_texts=keep_texts,
@@ -219,6 +235,7 @@ def _options(request: Request) -> _native.CompileOptions:
         options.schedule = _native.SourceText(*request.schedule)
     options.use_own_schedule = request.use_own_schedule
     options.assert_bounds = request.assert_bounds
+    options.tf32 = request.numerics == "tf32"
     options.memory_options = request.memory_options
     options.sync = request.sync
     options.verify_barriers = request.verify

@@ -8,6 +8,10 @@ Sync = Literal["insert", "keep", "minimize"]
 
 SYNCS: tuple[Sync, ...] = ("insert", "keep", "minimize")
 
+Numerics = Literal["exact", "tf32"]
+
+NUMERICS: tuple[Numerics, ...] = ("exact", "tf32")
+
 SCHEDULE_NAME = "<schedule>"
 
 Stage = Literal["gpu", "nvvm", "llvm", "ptx"]
@@ -26,6 +30,7 @@ class Request(NamedTuple):
     sync: Sync = "insert"
     verify: bool = True
     assert_bounds: bool = False
+    numerics: Numerics = "exact"
     memory_options: str = ""
     until: Stage = "ptx"
     checks_sync: bool = False

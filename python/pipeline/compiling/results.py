@@ -56,6 +56,7 @@ def _reproduce(request: Request) -> str:
     lines[0] += f" --chip {request.chip}" if request.chip else ""
     lines[0] += f" --emit {request.until}" + ("" if request.verify else " --no-verify")
     lines[0] += " --assert-bounds" if request.assert_bounds else ""
+    lines[0] += f" --numerics {request.numerics}" if request.numerics != "exact" else ""
     if request.memory_options:
         lines[0] += f" --memory-options '{request.memory_options}'"
     if request.schedule:

@@ -102,3 +102,38 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Tensor cores multiply what a warp has.
+
+#wg = #gpu.address_space<workgroup>
+#own = #gpu.address_space<private>
+
+// CHECK-LABEL: gpu.func @matrices
+// CHECK:         %[[ID:.+]] = arith.addi %{{.+}}, %thread_id_x overflow<nsw, nuw> : index
+// CHECK:         %[[LANE:.+]] = arith.remui %[[ID]], %c32 : index
+// CHECK:         arith.remui %[[LANE]], %c4 : index
+// CHECK-COUNT-3: nvgpu.ldmatrix
+// CHECK-COUNT-4: nvgpu.mma.sync
+// CHECK-NOT:     linalg
+gpu.module @kernels {
+  gpu.func @matrices(%c: memref<64x32xf32>) workgroup(%x: memref<64x16xf16, #wg>, %y: memref<16x32xf16, #wg>) kernel attributes {known_block_size = array<i32: 64, 2, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c2 = arith.constant 2 : index
+    %c32 = arith.constant 32 : index
+    %tx = gpu.thread_id x
+    %ty = gpu.thread_id y
+    %column = arith.divui %tx, %c32 : index
+    %row = arith.muli %ty, %c2 : index
+    %warp = arith.addi %row, %column : index
+    %i = affine.apply affine_map<(d0) -> (d0 * 16)>(%warp)
+    %p = memref.subview %x[%i, 0] [16, 16] [1, 1] : memref<64x16xf16, #wg> to memref<16x16xf16, strided<[16, 1], offset: ?>, #wg>
+    %r = memref.subview %c[%i, 0] [16, 32] [1, 1] : memref<64x32xf32> to memref<16x32xf32, strided<[32, 1], offset: ?>>
+    %sum = memref.alloca() : memref<16x32xf32, #own>
+    linalg.fill ins(%zero : f32) outs(%sum : memref<16x32xf32, #own>)
+    linalg.matmul ins(%p, %y : memref<16x16xf16, strided<[16, 1], offset: ?>, #wg>, memref<16x32xf16, #wg>) outs(%sum : memref<16x32xf32, #own>)
+    memref.copy %sum, %r : memref<16x32xf32, #own> to memref<16x32xf32, strided<[32, 1], offset: ?>>
+    gpu.return
+  }
+}

@@ -1,6 +1,6 @@
-// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-contractions{assume-alignment=16},canonicalize,cse)' -o %t.once
+// RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-lower-contractions{assume-alignment=16 tensor-cores=false},canonicalize,cse)' -o %t.once
 // RUN: FileCheck %s --input-file=%t.once
-// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-contractions{assume-alignment=16})' | diff %t.once -
+// RUN: mlir-opt %t.once --pass-pipeline='builtin.module(workgroup-lower-contractions{assume-alignment=16 tensor-cores=false})' | diff %t.once -
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(workgroup-form-rings,workgroup-lower-contractions)' | FileCheck %s --check-prefix=RING
 
 #wg = #gpu.address_space<workgroup>

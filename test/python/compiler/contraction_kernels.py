@@ -18,10 +18,12 @@ func.func @main(%a: {a}, %b: {b}, %v: memref<{n_}x{sum}>, %c: {c} {{llvm.noalias
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %step = arith.constant {step} : index
-  %block = arith.constant {threads} : index
+  %block_x = arith.constant {block[0]} : index
+  %block_y = arith.constant {block[1]} : index
+  %block_z = arith.constant {block[2]} : index
   %zero = arith.constant {zero} : {sum}
   gpu.launch blocks(%bx, %by, %bz) in (%sx = %gx, %sy = %gy, %sz = %c1)
-             threads(%tx, %ty, %tz) in (%nx = %block, %ny = %c1, %nz = %c1) {{
+             threads(%tx, %ty, %tz) in (%nx = %block_x, %ny = %block_y, %nz = %block_z) {{
     {sizes}
     %i = affine.apply affine_map<(d) -> (d * {tm})>(%by)
     %j = affine.apply affine_map<(d) -> (d * {tn})>(%bx)
@@ -40,7 +42,7 @@ func.func @main(%a: {a}, %b: {b}, %v: memref<{n_}x{sum}>, %c: {c} {{llvm.noalias
           iterator_types = ["parallel", "parallel", "reduction"]}}
           ins(%x, %y : {a_view}, {b_view})
           outs(%out : memref<?x?x{sum}, strided<[{n_}, 1], offset: ?>>) {{
-      ^bb0(%p: {kind}, %q: {kind}, %o: {sum}):
+      ^bb0(%p: {kinds[0]}, %q: {kinds[1]}, %o: {sum}):
         {body}
         linalg.yield %next : {sum}
       }}
@@ -86,6 +88,17 @@ class Kernel:
     adds: bool = False
     """True to add the product to what is there, False to start from zero."""
     has_bias: bool = False
+    block: tuple[int, int, int] | None = None
+    """The shape of a block, where it is not all along x."""
+    other_kind: str | None = None
+    """The type of the second matrix, if it is another one."""
+    unsigned: tuple[bool, bool] = (False, False)
+    """Whether the integers of each matrix have no sign."""
+
+    @property
+    def kinds(self) -> tuple[str, str]:
+        """The types of both matrices."""
+        return self.kind, self.other_kind or self.kind
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -95,20 +108,23 @@ class Kernel:
     def text(self) -> str:
         """Return the program."""
         m, n, k = ("?", "?", "?") if self.is_dynamic else (self.m, self.n, self.k)
-        values: dict[str, Any] = {"kind": self.kind, "sum": self.sum, "threads": self.threads}
+        values: dict[str, Any] = {"kinds": self.kinds, "sum": self.sum}
+        values["block"] = self.block or (self.threads, 1, 1)
         values |= {"tm": self.tile[0], "tn": self.tile[1], "step": self.tile[2], "n_": n}
         values |= {"zero": "0.0" if "f" in self.sum else "0", "c": f"memref<{m}x{n}x{self.sum}>"}
         sides = (("a", "i", "h", m, True), ("b", "j", "w", n, False))
-        for (name, at, size, extent, row_first), swap in zip(sides, self.transposed, strict=True):
+        for (name, at, size, extent, row_first), swap, kind in zip(
+            sides, self.transposed, self.kinds, strict=True
+        ):
             dims = [(f"%{at}", f"%{size}", extent, at), ("%k", "%l", k, "k")]
             if row_first == swap:
                 dims.reverse()
-            values[name] = f"memref<{dims[0][2]}x{dims[1][2]}x{self.kind}>"
+            values[name] = f"memref<{dims[0][2]}x{dims[1][2]}x{kind}>"
             values[f"{name}_at"] = ", ".join(d[0] for d in dims)
             values[f"{name}_size"] = ", ".join(d[1] for d in dims)
             values[f"{name}_dims"] = ", ".join(d[3] for d in dims)
             view = f"strided<[{dims[1][2]}, 1], offset: ?>"
-            values[f"{name}_view"] = f"memref<?x?x{self.kind}, {view}>"
+            values[f"{name}_view"] = f"memref<?x?x{kind}, {view}>"
         values["sizes"] = self._sizes()
         is_float = "f" in self.sum
         values["add"] = "arith.addf" if is_float else "arith.addi"
@@ -132,12 +148,16 @@ class Kernel:
 
     def _body(self) -> str:
         names, lines = ["%p", "%q"], []
-        if self.kind != self.sum:
-            cast = "sitofp" if "i" in self.kind and "f" in self.sum else "extsi"
-            cast = "extf" if "f" in self.kind else cast
-            for i, name in enumerate(names):
-                lines.append(f"%e{i} = arith.{cast} {name} : {self.kind} to {self.sum}")
-            names = ["%e0", "%e1"]
+        for i, (name, kind, is_unsigned) in enumerate(
+            zip(["%p", "%q"], self.kinds, self.unsigned, strict=True)
+        ):
+            if kind == self.sum:
+                continue
+            sign = "u" if is_unsigned else "s"
+            cast = f"{sign}itofp" if "i" in kind and "f" in self.sum else f"ext{sign}i"
+            cast = "extf" if "f" in kind else cast
+            lines.append(f"%e{i} = arith.{cast} {name} : {kind} to {self.sum}")
+            names[i] = f"%e{i}"
         suffix = "f" if "f" in self.sum else "i"
         lines.append(f"%t = arith.mul{suffix} {names[0]}, {names[1]} : {self.sum}")
         lines.append(f"%next = arith.add{suffix} %o, %t : {self.sum}")
@@ -156,13 +176,17 @@ class Kernel:
 
         a = (self.k, self.m) if self.transposed[0] else (self.m, self.k)
         b = (self.n, self.k) if self.transposed[1] else (self.k, self.n)
-        arrays = [make(self.kind, *a), make(self.kind, *b)]
+        arrays = [make(kind, *shape) for kind, shape in zip(self.kinds, (a, b), strict=True)]
         return [*arrays, make(self.sum, self.n), make(self.sum, self.m, self.n), *self.grid]
 
     def expect(self, arguments: list[Any]) -> Array:
         """Return what the kernel makes of its arguments."""
         exact = np.float64 if "f" in self.sum else np.int64
-        a, b, bias, old = (np.asarray(value).astype(exact) for value in arguments[:4])
+        factors = [
+            value.view(f"u{value.dtype.itemsize}") if is_unsigned else value
+            for value, is_unsigned in zip(arguments[:2], self.unsigned, strict=True)
+        ]
+        a, b, bias, old = (np.asarray(value).astype(exact) for value in (*factors, *arguments[2:4]))
         a, b = (x.T if swap else x for x, swap in zip((a, b), self.transposed, strict=True))
         result = a @ b + (old if self.adds else 0)
         if not self.has_bias:

@@ -17,12 +17,24 @@ EMULATED: dict[str, Any] = {"backend": "emulator", "check": "all", "workers": 1}
 
 
 def compile_kernel(
-    kernel: Kernel, *, slots: int = 1, chip: str = "sm_80", until: Any = "llvm"
+    kernel: Kernel,
+    *,
+    slots: int = 1,
+    chip: str = "sm_80",
+    until: Any = "llvm",
+    numerics: Any = "exact",
+    options: str = "",
 ) -> pipeline.Module:
     """Stage and compile a kernel, and see that all of it was lowered as it should be."""
     staged = optimize(kernel.text(), "workgroup-stage-operands")
     assert staged.count("memref.alloca") == 1, staged
-    return pipeline.compile(staged, chip=chip, memory_options=f"slots={slots}", until=until)
+    return pipeline.compile(
+        staged,
+        chip=chip,
+        memory_options=f"slots={slots}{options}",
+        numerics=numerics,
+        until=until,
+    )
 
 
 def check(kernel: Kernel, module: pipeline.Module, **options: Any) -> None:
