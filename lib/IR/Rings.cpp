@@ -216,13 +216,45 @@ LogicalResult GetOp::verify() {
   return verifyTiles(*this, getRing().getType(), getTiles());
 }
 
+/// Checks the tile that `op` fills.
+static LogicalResult verifyFilled(Operation *op, MemRefType tile) {
+  if (tile.hasStaticShape() && isWorkgroupMemory(tile))
+    return success();
+  return op->emitOpError("fills a tile of constant extents in workgroup "
+                         "memory, not ")
+         << tile;
+}
+
+LogicalResult GatherOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto tile = cast<MemRefType>(getTile().getType());
+  if (failed(verifyFilled(*this, tile)))
+    return failure();
+  if (source.getElementType() != tile.getElementType() || tile.getRank() == 0 ||
+      source.getRank() == 0)
+    return emitOpError("needs dimensions, and a source of the tile's element "
+                       "type, not ")
+           << source;
+  if (getMap().getNumDims() != tile.getRank() ||
+      getMap().getNumResults() != source.getRank())
+    return emitOpError("needs a map from the ")
+           << tile.getRank() << " dimensions of its tile to the "
+           << source.getRank() << " of its source, not " << getMapAttr();
+  if (getMap().getNumSymbols() != getSymbols().size())
+    return emitOpError("has ") << getSymbols().size() << " symbols for the "
+                               << getMap().getNumSymbols() << " of its map";
+  if (!getExtents().empty() &&
+      static_cast<int64_t>(getExtents().size()) != tile.getRank())
+    return emitOpError("has ") << getExtents().size() << " extents for the "
+                               << tile.getRank() << " dimensions of its tile";
+  return success();
+}
+
 LogicalResult CopyOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto tile = cast<MemRefType>(getTile().getType());
-  if (!tile.hasStaticShape() || !isWorkgroupMemory(tile))
-    return emitOpError("fills a tile of constant extents in workgroup memory, "
-                       "not ")
-           << tile;
+  if (failed(verifyFilled(*this, tile)))
+    return failure();
   if (source.getRank() != tile.getRank() ||
       source.getElementType() != tile.getElementType())
     return emitOpError("needs a source of the tile's rank and element type, "

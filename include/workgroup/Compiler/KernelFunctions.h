@@ -35,7 +35,8 @@ struct KernelOperandRecord {
   std::vector<std::optional<unsigned>> loops;
 };
 
-/// The loops of a sum of products, in order.
+/// The loops of a sum of products, in order; of a convolution, pixels and
+/// features are `m` and `n`.
 struct ContractionRecord {
   /// In both operands and the result; in the left one and the result; in the
   /// right one and the result; in both operands only.

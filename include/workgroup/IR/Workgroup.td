@@ -26,7 +26,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Workgroup_Dialect : Dialect {
   let name = "workgroup";
   let cppNamespace = "::mlir::workgroup";
-  let summary = "Rings of tiles in workgroup memory";
+  let summary = "Tiles in workgroup memory: rings of them, and what fills them";
   let description = [{
     A *ring* is a queue of slots in workgroup memory, each of which holds one
     or more tiles. Who fills it takes an empty slot by `put` and hands it over by
@@ -169,6 +169,35 @@ def Workgroup_CopyOp : Workgroup_Op<"copy"> {
                        Arg<AnyMemRef, "written", [MemWrite]>:$tile);
   let assemblyFormat =
       "$source `to` $tile attr-dict `:` type($source) `to` type($tile)";
+  let hasVerifier = 1;
+}
+
+def Workgroup_GatherOp : Workgroup_Op<"gather", [AttrSizedOperandSegments]> {
+  let summary = "Fill a tile with the elements of a memref that a map finds";
+  let description = [{
+    Element `i` of `tile`, a list of indices, becomes element `map(i)[symbols]` of `source`. It
+    becomes zero where that is no element of `source`, or an index of `i` is not below its number
+    in `extents`, if these are given. Done once by the block; in a ring, before the slot is got by
+    anybody.
+
+    ```mlir
+    // The pixels that are multiplied with one weight of a filter of stride 2.
+    #pixels = affine_map<(y, x, c)[dy, dx] -> (y * 2 + dy, x * 2 + dx, c)>
+    workgroup.gather %image by #pixels [%dy, %dx] to %tile
+        : memref<64x64x32xf16> to memref<8x16x32xf16, #gpu.address_space<workgroup>>
+    ```
+
+    Shapes: `map` has a dimension for each of `tile` and a result for each of `source`; `extents`
+    has none, or one for each dimension of `tile`, which is static. Equal element types.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "read", [MemRead]>:$source,
+                       AffineMapAttr:$map, Variadic<Index>:$symbols,
+                       Variadic<Index>:$extents,
+                       Arg<AnyMemRef, "written", [MemWrite]>:$tile);
+  let assemblyFormat = [{
+    $source `by` $map (`[` $symbols^ `]`)? (`within` `[` $extents^ `]`)? `to` $tile
+    attr-dict `:` type($source) `to` type($tile)
+  }];
   let hasVerifier = 1;
 }
 

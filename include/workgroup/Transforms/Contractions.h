@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The two halves of how a block computes a sum of products: copying tiles of
-// the operands to workgroup memory, where many threads read them, and giving
-// each thread a tile of the result, whose sums it keeps in registers.
+// How a block computes a sum of products: by gathering the windows that a
+// convolution multiplies, by copying tiles of the operands to workgroup memory,
+// where many threads read them, and by giving each thread a tile of the result,
+// whose sums it keeps in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,16 @@
 #include <string>
 
 namespace mlir::workgroup {
+
+struct DecomposeIm2colOptions {
+  /// Different memref arguments of a function do not overlap.
+  bool assumeDistinctArguments = false;
+};
+
+/// Makes contractions of tiles of the convolutions of blocks inside `root`. See
+/// pass `workgroup-decompose-im2col`.
+void decomposeIm2col(Operation *root,
+                     const DecomposeIm2colOptions &options = {});
 
 struct StageOperandsOptions {
   /// Largest number of bytes of workgroup memory for the tiles of a

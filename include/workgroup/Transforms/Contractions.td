@@ -52,6 +52,57 @@ def KeepAccumulators_KeptAccumulator
     : Passed<"A result is a buffer of the thread while it is added to.">;
 def KeepAccumulators_NotKept : Missed<"A result stays in memory while it is added to.">;
 
+def DecomposeIm2colPass : Pass<"workgroup-decompose-im2col"> {
+  let summary = "Convolutions of blocks -> contractions of gathered tiles";
+  let description = [{
+    A convolution in a loop over blocks, or in a launch, becomes a contraction: in each iteration
+    of the loops over its sums, the block gathers (`workgroup.gather`) what it reads of the image
+    in a tile in workgroup memory, with a dimension for each loop of more than one
+    iteration that goes along the image. Of the matrix of all windows (im2col) nothing else ever exists.
+    The contraction then multiplies that tile with the filter; `workgroup-stage-operands`,
+    `workgroup-form-rings` and `workgroup-lower-contractions` treat it as any other.
+
+    A convolution is what sums up products of two buffers, one of which is read in windows: an index is
+    a sum of loops, as `y * 2 + dy * 3`. So it is of any number of dimensions, any order
+    of them, strides and dilations, named or generic. The loops around it over its sums are
+    joined to one, so that copies can run ahead through all of them. Loops of the
+    sum go last in the tile if they go along the last dimension of the image
+    (channels), else the loops of the result (pixels): neighbours in memory stay neighbours.
+
+    It is the convolution that is tiled, by its own maps: slices of the image are right
+    for tiles of any size. A tile of the matrix of windows is none of the image: its rows and
+    columns are divided, with a rest, into the indices of the image, and MLIR 22 takes wrong slices of
+    operations with such maps. So an operation on tensors that reads an operand by indices that are
+    divided, as `transform.structured.convert_conv2d_to_img2col` makes it, becomes one the body of which
+    looks up the element (`tensor.extract`): applied between that and tiling, it lets tiles of any
+    size be tiled and fused. Where a tile is larger than what is left of the
+    loops, the rest is zero, or belongs to results that are not there.
+
+    An operation is left alone, with a remark, if sizes have no constant bounds; if tiles have more than
+    one iteration of a loop that goes along the image, the filter and the result (groups;
+    channels of a depthwise convolution); if they have one pixel, one feature, or one
+    product only; if each thread has an image of its own; if the result may be the memory of the image.
+
+    To be run on kernels before `workgroup-stage-operands`. Inserts no barriers. Example:
+    `test/Transforms/Contractions/decompose-im2col.mlir`. Source: the thread on
+    synchronisation after distribution; Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning".
+  }];
+  let options = [
+    AssumeDistinctArgumentsOption,
+  ];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "gpu::GPUDialect", "linalg::LinalgDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect",
+                           "tensor::TensorDialect", "workgroup::WorkgroupDialect"];
+}
+
+def DecomposeIm2col_Decomposed
+    : Passed<"A convolution became a contraction of tiles.">;
+def DecomposeIm2col_LookedUp
+    : Passed<"The body of an operation looks up what divided indices find.">;
+def DecomposeIm2col_NotDecomposed
+    : Missed<"A convolution reads its windows where they are.">;
+
 def LowerContractionsPass : Pass<"workgroup-lower-contractions"> {
   let summary = "Contractions of staged tiles -> what each thread computes";
   let description = [{
@@ -146,7 +197,8 @@ def StageOperandsPass : Pass<"workgroup-stage-operands"> {
 
     Besides, tiles of global memory that nothing in their loop over blocks writes to are copied to
     workgroup memory once, where that takes half of `max-bytes` at most, if the operations of the
-    block reduce them and read them again, or if an element-wise operation
+    block reduce them and read them again, or read them in windows of which three or more share an
+    element (poolings, depthwise convolutions), or if an element-wise operation
     reads them across the order of its result, such as a transposition.
 
     To be run on kernels before `workgroup-place-buffers`. Inserts no barriers: copies of

@@ -74,6 +74,10 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
     executes it, as the op says. A fill that the block does not execute together
     is left to `workgroup-legalize-for-nvvm`.
 
+    A `workgroup.gather` is lowered in the same way: the order is that of its tile, an access is of
+    neighbours in the tile that its map finds side by side in the source. Where map and extents do not
+    prove that the source has them, zeros are stored without a load.
+
     Accesses are as wide as alignment, strides and extents are proved to allow, up
     to 16 bytes; the alignment of workgroup buffers is raised to what they need.
     Where only the alignment of a kernel argument stands in the way, a remark says
@@ -164,8 +168,8 @@ def LowerCopiesPass : Pass<"workgroup-lower-copies"> {
                "a promise, which becomes their known_block_size">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
     "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"
   ];

@@ -16,7 +16,7 @@ include "workgroup/Remarks.td"
 def FormRingsPass : Pass<"workgroup-form-rings"> {
   let summary = "Make the copies of a loop a ring of slots";
   let description = [{
-    Copies from global to workgroup memory (`memref.copy`, `linalg.copy`) that stand
+    Copies from global to workgroup memory (`memref.copy`, `linalg.copy`, `workgroup.gather`) that stand
     in the body of an `scf.for`, and whose buffers are read later in the same iteration, become
     operations on one ring (`workgroup.ring`) of `slots` slots, so that
     `workgroup-lower-rings` can start the copies of later iterations while those of this
@@ -107,8 +107,8 @@ def LowerRingsPass : Pass<"workgroup-lower-rings"> {
     ChipOption,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect",
     "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"
   ];

@@ -79,6 +79,21 @@ static void visitLinalg(linalg::LinalgOp op, AccessRecorder &recorder) {
       access.accessScope = AccessScope::Block;
 }
 
+/// Records what `op` copies from `source` to `tile`; of a ring, all of the
+/// block until the slot that holds the tile is got.
+static void visitFill(Operation *op, OpOperand &source, OpOperand &tile,
+                      AccessRecorder &recorder) {
+  ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
+  ThreadAccess write = AccessRecorder::make(op, AccessKind::Write);
+  bool isOfRing = isa_and_nonnull<PutOp>(tile.get().getDefiningOp());
+  if (isOfRing ? !getBlockShape(recorder.getScope()).isSingleThread()
+               : isCollective(op, recorder))
+    read.accessScope = write.accessScope = AccessScope::Block;
+  read.isAsync = write.isAsync = isOfRing;
+  recorder.addAll(read, source);
+  recorder.addAll(write, tile);
+}
+
 bool visitWhole(Operation *op, AccessRecorder &recorder) {
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
@@ -90,13 +105,11 @@ bool visitWhole(Operation *op, AccessRecorder &recorder) {
     return true;
   }
   if (auto copy = dyn_cast<CopyOp>(op)) {
-    ThreadAccess read = AccessRecorder::make(op, AccessKind::Read);
-    ThreadAccess write = AccessRecorder::make(op, AccessKind::Write);
-    if (!getBlockShape(recorder.getScope()).isSingleThread())
-      read.accessScope = write.accessScope = AccessScope::Block;
-    read.isAsync = write.isAsync = true; // until the slot is got
-    recorder.addAll(read, copy.getSourceMutable());
-    recorder.addAll(write, copy.getTileMutable());
+    visitFill(op, copy.getSourceMutable(), copy.getTileMutable(), recorder);
+    return true;
+  }
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    visitFill(op, gather.getSourceMutable(), gather.getTileMutable(), recorder);
     return true;
   }
   if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {

@@ -144,7 +144,8 @@ void AsyncHazards::addBehind(unsigned first, unsigned second,
 void AsyncHazards::visitRepeated(unsigned first, unsigned second,
                                  ArrayRef<unsigned> around) {
   auto isCopy = [&](unsigned access) {
-    return accesses[access].isAsync && !isa<CopyOp>(accesses[access].op);
+    return accesses[access].isAsync &&
+           !isa<CopyOp, GatherOp>(accesses[access].op);
   };
   if (tree.getStep(first) != tree.getStep(second) || tree.isOfPart() ||
       !(isCopy(first) || isCopy(second)))

@@ -11,6 +11,7 @@
 #include "Transforms/Kernels/LoopKernels.h"
 #include "Transforms/Kernels/SplitReduction.h"
 #include "Transforms/Loops/HostLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::workgroup {
@@ -43,17 +44,49 @@ static KernelOperandRecord describeOperand(linalg::LinalgOp op,
   return record;
 }
 
+static std::vector<unsigned> toVector(ArrayRef<unsigned> loops) {
+  return std::vector<unsigned>(loops.begin(), loops.end());
+}
+
+/// True if the body of `op` sums up products.
+static bool sumsProducts(linalg::LinalgOp op) {
+  return linalg::detail::isContractionBody(
+      *op.getBlock(), [](Operation *product, Operation *sum) {
+        return (isa<arith::MulFOp>(product) && isa<arith::AddFOp>(sum)) ||
+               (isa<arith::MulIOp>(product) && isa<arith::AddIOp>(sum));
+      });
+}
+
+/// The loops of a convolution as those of a contraction: pixels are its rows,
+/// features its columns.
+static std::optional<ContractionRecord>
+describeConvolution(linalg::LinalgOp op) {
+  FailureOr<linalg::ConvolutionDimensions> dims =
+      linalg::inferConvolutionDims(op);
+  if (failed(dims) || !sumsProducts(op))
+    return std::nullopt;
+  auto join = [](ArrayRef<unsigned> first, ArrayRef<unsigned> second) {
+    std::vector<unsigned> loops = toVector(first);
+    llvm::append_range(loops, second);
+    llvm::sort(loops);
+    return loops;
+  };
+  return ContractionRecord{toVector(dims->depth),
+                           join(dims->batch, dims->outputImage),
+                           toVector(dims->outputChannel),
+                           join(dims->filterLoop, dims->inputChannel)};
+}
+
 static std::optional<ContractionRecord>
 describeContraction(linalg::LinalgOp op) {
+  if (classify(op) == LinalgClass::Window)
+    return describeConvolution(op);
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(op);
   if (classify(op) != LinalgClass::Contraction || failed(dims))
     return std::nullopt;
-  auto copy = [](ArrayRef<unsigned> loops) {
-    return std::vector<unsigned>(loops.begin(), loops.end());
-  };
-  return ContractionRecord{copy(dims->batch), copy(dims->m), copy(dims->n),
-                           copy(dims->k)};
+  return ContractionRecord{toVector(dims->batch), toVector(dims->m),
+                           toVector(dims->n), toVector(dims->k)};
 }
 
 /// What is known of `op` wherever it stands.

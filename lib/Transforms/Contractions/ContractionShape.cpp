@@ -67,9 +67,7 @@ static bool isProduct(Value product, Block &body, unsigned lhs, unsigned rhs) {
   return (a == x && b == y) || (a == y && b == x);
 }
 
-/// Finds what adds to the result. Returns why the body is none of a
-/// contraction, or empty.
-static std::string describeBody(Contraction &contraction) {
+std::string describeBody(Contraction &contraction) {
   linalg::LinalgOp op = contraction.op;
   Block &body = *op.getBlock();
   for (Operation &inner : body.without_terminator()) {

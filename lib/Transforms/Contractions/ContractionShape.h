@@ -55,6 +55,10 @@ struct Contraction {
   }
 };
 
+/// Finds what adds to the result of `contraction`, the op and the operands of
+/// which are given. Returns why the body is none of a contraction, or empty.
+std::string describeBody(Contraction &contraction);
+
 /// Fills in `contraction`, the op of which is given, for loops of `sizes`
 /// iterations. Returns the reason why it cannot be shared out to threads, or
 /// empty.

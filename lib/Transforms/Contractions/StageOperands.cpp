@@ -13,20 +13,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ContractionShape.h"
+#include "BlockContractions.h"
 #include "KeptBuffers.h"
 #include "Sharers.h"
 #include "StageReads.h"
 #include "StagedResult.h"
 #include "SumLoops.h"
 #include "Support/Remarks.h"
-#include "Transforms/Loops/ParallelLoops.h"
 #include "Transforms/Utils/KernelBuffers.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/Chip.h"
 #include "workgroup/Transforms/Contractions.h"
@@ -44,10 +43,7 @@ struct Staging {
   Contraction contraction;
   /// All of it in the block of its result's buffer: a loop, or itself.
   Operation *root = nullptr;
-  /// Iterations of each loop, as tiles have them, and whether there may be
-  /// fewer.
-  SmallVector<int64_t> sizes = {};
-  SmallVector<bool> isRagged = {};
+  TileSizes tile = {};
 
   Value getResult() { return contraction.getResult()->get(); }
 };
@@ -65,7 +61,6 @@ public:
 private:
   SmallVector<linalg::LinalgOp> collect();
   std::string decide(Staging &staging);
-  std::string findSizes(Staging &staging);
   std::string checkTiles(Staging &staging);
   Value keepWhole(Staging &staging, MemRefType type);
   void apply(Staging &staging);
@@ -87,20 +82,6 @@ private:
 // Collect
 //===----------------------------------------------------------------------===//
 
-/// True if a block executes `op`, as one.
-static bool isInBlock(Operation *op) {
-  if (isInLoopOverThreads(op))
-    return false;
-  for (Operation *parent = op->getParentOp(); parent;
-       parent = parent->getParentOp()) {
-    std::optional<ParallelLoop> loop = ParallelLoop::getMapped(parent);
-    if (isa<gpu::LaunchOp>(parent) ||
-        (loop && loop->goesTo(ProcessorLevel::Blocks)))
-      return true;
-  }
-  return false;
-}
-
 SmallVector<linalg::LinalgOp> OperandStager::collect() {
   SmallVector<linalg::LinalgOp> ops;
   scope->walk([&](linalg::LinalgOp op) {
@@ -120,109 +101,37 @@ SmallVector<linalg::LinalgOp> OperandStager::collect() {
 // Decide
 //===----------------------------------------------------------------------===//
 
-/// The outermost loop around `op` that does nothing but go on adding to the
-/// result; `op` if there is none.
-static Operation *findRoot(linalg::LinalgOp op) {
-  Operation *root = op;
-  while (auto loop = dyn_cast<scf::ForOp>(root->getParentOp())) {
-    bool isSum =
-        loop.getNumResults() == 0 &&
-        isLoopInvariant(op.getDpsInits()[0], loop) &&
-        llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &in) {
-          return &in == root || isMemoryEffectFree(&in);
-        });
-    if (!isSum)
-      break;
-    root = loop;
-  }
-  return root;
+/// True if `part` has the first elements of its source in each dimension.
+static bool isLeadingSubView(memref::SubViewOp part) {
+  return part.getType().getRank() == part.getSourceType().getRank() &&
+         areAllConstantIntValue(part.getMixedOffsets(), 0) &&
+         areAllConstantIntValue(part.getMixedStrides(), 1);
 }
 
-/// `size`, of rows or columns of a tile, such that threads can share it.
-static int64_t roundUp(int64_t size) {
-  constexpr int64_t kLeast = 4, kStep = 32;
-  if (size > kStep)
-    return llvm::alignTo(size, kStep);
-  return std::max<int64_t>(llvm::PowerOf2Ceil(size), kLeast);
-}
-
-/// Finds how many iterations each loop has at most.
-std::string OperandStager::findSizes(Staging &staging) {
-  linalg::LinalgOp op = staging.contraction.op;
-  staging.sizes.assign(op.getNumLoops(), ShapedType::kDynamic);
-  staging.isRagged.assign(op.getNumLoops(), true);
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
-      continue;
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (!map.isProjectedPermutation())
-      return "it reads its operands otherwise than element by element";
-    for (unsigned i = 0; i < map.getNumResults(); ++i) {
-      unsigned loop = map.getDimPosition(i);
-      int64_t extent = cast<MemRefType>(operand.get().getType()).getDimSize(i);
-      bool isKnown = !ShapedType::isDynamic(extent);
-      if (!isKnown) {
-        FailureOr<int64_t> bound =
-            ValueBoundsConstraintSet::computeConstantBound(
-                presburger::BoundType::UB,
-                {operand.get(), static_cast<int64_t>(i)},
-                /*stopCondition=*/nullptr, /*closedUB=*/true);
-        if (failed(bound))
-          continue;
-        extent = *bound;
-      }
-      int64_t &size = staging.sizes[loop];
-      if (isKnown || ShapedType::isDynamic(size) || extent < size)
-        size = extent;
-      if (isKnown)
-        staging.isRagged[loop] = false;
-    }
-  }
-  constexpr int64_t kMaxSize = 1 << 16;
-  for (auto [loop, size] : llvm::enumerate(staging.sizes)) {
-    if (size == 0)
-      return llvm::formatv("its loop {0} has no iteration", loop).str();
-    if (ShapedType::isDynamic(size) || size < 0 || size > kMaxSize)
-      return llvm::formatv("nothing keeps its loop {0} small; let "
-                           "workgroup-tile-kernel make tiles of it",
-                           loop)
-          .str();
-  }
-  return "";
+/// The operation that gathers the elements of `operand` in a tile; null if
+/// there is none.
+static GatherOp findGather(OpOperand *operand) {
+  Value tile = operand->get();
+  if (auto part = tile.getDefiningOp<memref::SubViewOp>())
+    if (isLeadingSubView(part))
+      tile = part.getSource();
+  GatherOp gather;
+  for (Operation *user : tile.getUsers())
+    if (auto match = dyn_cast<GatherOp>(user);
+        match && match.getTile() == tile &&
+        match->getBlock() == operand->getOwner()->getBlock() &&
+        match->isBeforeInBlock(operand->getOwner()))
+      gather = match;
+  return gather;
 }
 
 /// Decides on the tiles, once it is known which loops are rows and columns.
 std::string OperandStager::checkTiles(Staging &staging) {
   Contraction &contraction = staging.contraction;
-  for (LoopGroup *group : {&contraction.rows, &contraction.columns}) {
-    int64_t &size = staging.sizes[group->loops.back()];
-    int64_t rounded = roundUp(size);
-    staging.isRagged[group->loops.back()] =
-        staging.isRagged[group->loops.back()] || rounded != size;
-    size = rounded;
-  }
-  // Sums at once: vectors of any type are aligned in rows of 16 elements.
-  constexpr int64_t kStep = 16, kMaxSteps = 256;
-  bool hasLoop = staging.root != contraction.op;
-  int64_t numSums = 1;
-  for (unsigned loop : contraction.sums.loops) {
-    int64_t size = staging.sizes[loop];
-    if (!hasLoop && loop == contraction.sums.loops.back() &&
-        contraction.isZeroNeutral && size % kStep != 0) {
-      staging.sizes[loop] = llvm::alignTo(size, size > 4 ? kStep : 4);
-      staging.isRagged[loop] = true;
-    }
-    if (staging.isRagged[loop] && !contraction.isZeroNeutral)
-      return "its sums are ragged, and its body is not one that zeros do not "
-             "change";
-    numSums *= staging.sizes[loop];
-  }
-  if (numSums > kMaxSteps)
-    return llvm::formatv("it sums up {0} products at once; let "
-                         "workgroup-tile-kernel go through them in steps",
-                         numSums)
-        .str();
-  std::string why = describe(contraction, staging.sizes);
+  std::string why =
+      roundTileSizes(contraction, staging.root != contraction.op, staging.tile);
+  if (why.empty())
+    why = describe(contraction, staging.tile.sizes);
   if (!why.empty())
     return why;
   int64_t bytes = 0;
@@ -246,10 +155,15 @@ std::string OperandStager::checkTiles(Staging &staging) {
 
 std::string OperandStager::decide(Staging &staging) {
   Contraction &contraction = staging.contraction;
-  staging.root = findRoot(contraction.op);
-  std::string why = findSizes(staging);
+  staging.root = findSumLoops(contraction.op);
+  std::string why;
+  for (AffineMap map : contraction.op.getIndexingMapsArray())
+    if (!map.isProjectedPermutation())
+      why = "it reads its operands otherwise than element by element";
   if (why.empty())
-    why = describe(contraction, staging.sizes);
+    why = findTileSizes(contraction.op, staging.tile);
+  if (why.empty())
+    why = describe(contraction, staging.tile.sizes);
   if (why.empty())
     why = checkTiles(staging);
   if (!why.empty())
@@ -259,8 +173,13 @@ std::string OperandStager::decide(Staging &staging) {
        {contraction.lhs, contraction.rhs, contraction.getResult()})
     if (!cast<MemRefType>(operand->get().getType()).isStrided())
       return "the layout of an operand has no strides";
+  auto mayAlias = [&](OpOperand *operand) {
+    GatherOp gather = findGather(operand);
+    return aliases.mayAlias(operand->get(), result) ||
+           (gather && aliases.mayAlias(gather.getSource(), result));
+  };
   for (OpOperand *operand : {contraction.lhs, contraction.rhs})
-    if (aliases.mayAlias(operand->get(), result))
+    if (mayAlias(operand))
       return "its result may be the memory of an operand; say that arguments "
              "are distinct by llvm.noalias or the option "
              "assume-distinct-arguments";
@@ -276,7 +195,7 @@ MemRefType OperandStager::getTileType(Staging &staging, OpOperand *operand,
   AffineMap map = staging.contraction.getMap(operand);
   SmallVector<int64_t> shape;
   for (unsigned i = 0; i < map.getNumResults(); ++i)
-    shape.push_back(staging.sizes[map.getDimPosition(i)]);
+    shape.push_back(staging.tile.sizes[map.getDimPosition(i)]);
   return MemRefType::get(
       shape, getElementTypeOrSelf(operand->get()), MemRefLayoutAttrInterface(),
       gpu::AddressSpaceAttr::get(scope->getContext(), space));
@@ -287,6 +206,12 @@ MemRefType OperandStager::getTileType(Staging &staging, OpOperand *operand,
 void OperandStager::stage(Staging &staging, OpOperand *operand) {
   Location loc = staging.contraction.op.getLoc();
   MemRefType type = getTileType(staging, operand, gpu::AddressSpace::Workgroup);
+  GatherOp gather = findGather(operand);
+  if (gather && gather.getTile().getType().getShape() == type.getShape()) {
+    rewriter.modifyOpInPlace(staging.contraction.op,
+                             [&] { operand->set(gather.getTile()); });
+    return;
+  }
   if (Value tile = kept.findTile(rewriter, staging.contraction, operand,
                                  type.getShape(), staging.root)) {
     rewriter.modifyOpInPlace(staging.contraction.op,

@@ -21,6 +21,9 @@ namespace mlir::workgroup {
 /// An extent below which reading across the order costs little.
 static constexpr int64_t kShortExtent = 8;
 
+/// So many windows that share an element are worth a copy of it.
+static constexpr int64_t kFewWindows = 3;
+
 namespace {
 
 /// A tile that goes to workgroup memory.
@@ -109,6 +112,26 @@ static bool readsAcross(linalg::LinalgOp op, Value tile,
          });
 }
 
+/// True if `op` reads `tile`, of `extents`, in windows that share most of their
+/// elements, as a depthwise convolution or a pooling does.
+static bool readsWindows(linalg::LinalgOp op, Value tile,
+                         ArrayRef<int64_t> extents) {
+  if (op.getNumReductionLoops() == 0)
+    return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (input->get() != tile || map.isProjectedPermutation())
+      return false;
+    int64_t reads = 1, elements = llvm::product_of(extents);
+    for (auto [loop, range] : llvm::enumerate(ranges))
+      if (map.isFunctionOfDim(loop) && (ShapedType::isDynamic(range) ||
+                                        llvm::MulOverflow(reads, range, reads)))
+        return false;
+    return reads / kFewWindows >= elements;
+  });
+}
+
 /// All that the operations of `loop` may write to; nothing if that is not
 /// known.
 static std::optional<SmallVector<Value>> getWritten(scf::ForallOp loop) {
@@ -143,6 +166,10 @@ static StringRef getReason(memref::SubViewOp tile, ArrayRef<int64_t> extents) {
         return readsAcross(op, tile, extents);
       }))
     return "is read across the order of the result";
+  if (llvm::any_of(readers, [&](linalg::LinalgOp op) {
+        return readsWindows(op, tile, extents);
+      }))
+    return "is read in windows that overlap";
   return "";
 }
 

@@ -14,11 +14,12 @@
 #define WORKGROUP_LIB_TRANSFORMS_COPIES_COPY_H
 
 #include "TensorCopies.h"
+#include "workgroup/IR/Workgroup.h"
 
 namespace mlir::workgroup {
 
-/// A copy between two ranked, strided memrefs of equal shape in device code, or
-/// the filling of one.
+/// A copy between two ranked, strided memrefs of equal shape in device code,
+/// the filling of one, or the gathering of a tile's elements.
 struct Copy {
   Operation *op;
   /// The target again if it is filled.
@@ -29,9 +30,12 @@ struct Copy {
   Region *payload = nullptr;
   /// The value that the target is filled with; null if the source is copied.
   Value filling = nullptr;
+  /// What finds the elements in the source, which has any shape then; null if
+  /// they are in the same places.
+  GatherOp gather = nullptr;
   /// Done once by all threads of the block, instead of whole by each thread.
   bool isCooperative = false;
-  /// The target may be larger than the source, and gets zeros there; what
+  /// The source may lack elements of the target, which gets zeros there; what
   /// becomes of elements is nothing then.
   bool isPadded = false;
   /// To be done by cp.async if the width of accesses allows.
@@ -41,6 +45,9 @@ struct Copy {
   /// The copy as TMA does it; nothing if it does not.
   std::optional<TensorCopy> tensor = std::nullopt;
 };
+
+/// `op` as a copy, of which it is not decided who does it.
+Copy makeGather(GatherOp op);
 
 } // namespace mlir::workgroup
 

@@ -32,7 +32,7 @@ bool hasDenseElements(MemRefType type) {
 
 void CopyAccess::prepare() {
   if (copy.isPadded)
-    for (int64_t dim = 0, rank = shape.extents.size(); dim < rank; ++dim)
+    for (int64_t dim = 0, rank = shape.sourceType.getRank(); dim < rank; ++dim)
       available.push_back(getAsOpFoldResult(
           rewriter.createOrFold<memref::DimOp>(loc, shape.source, dim)));
 }
@@ -63,9 +63,17 @@ Value CopyAccess::makeZero(Type type) {
                                    cast<TypedAttr>(rewriter.getZeroAttr(type)));
 }
 
+/// The places in the source of what element `indices` of the target gets. They
+/// are above zero even where the source has no such element.
+SmallVector<Value>
+CopyAccess::getSourceIndices(ArrayRef<OpFoldResult> indices) {
+  if (gather)
+    return gather->getSource(index, indices, /*isClamped=*/true);
+  return getValueOrCreateConstantIndexOp(rewriter, loc, indices);
+}
+
 Value CopyAccess::loadWhole(ArrayRef<OpFoldResult> indices, int64_t length) {
-  SmallVector<Value> values =
-      getValueOrCreateConstantIndexOp(rewriter, loc, indices);
+  SmallVector<Value> values = getSourceIndices(indices);
   if (length == 1)
     return memref::LoadOp::create(rewriter, loc, shape.source, values);
   Type element = shape.sourceType.getElementType();
@@ -76,6 +84,8 @@ Value CopyAccess::loadWhole(ArrayRef<OpFoldResult> indices, int64_t length) {
 
 /// The number of the `length` elements from `indices` on that the source has.
 Value CopyAccess::getCount(ArrayRef<OpFoldResult> indices, int64_t length) {
+  if (gather)
+    return gather->getCount(index, indices, available, length);
   Value zero = index.value(rewriter.getIndexAttr(0));
   Value whole = index.value(rewriter.getIndexAttr(length));
   Value count = whole;
@@ -184,7 +194,7 @@ Value CopyAccess::start(ArrayRef<OpFoldResult> indices, int64_t length) {
   return nvgpu::DeviceAsyncCopyOp::create(
       rewriter, loc, nvgpu::DeviceAsyncTokenType::get(rewriter.getContext()),
       respellWorkgroupMemory(rewriter, loc, shape.target), values, shape.source,
-      values, rewriter.getIndexAttr(length), count,
+      getSourceIndices(indices), rewriter.getIndexAttr(length), count,
       bypassesL1 ? rewriter.getUnitAttr() : UnitAttr());
 }
 

@@ -17,7 +17,7 @@
 
 #include "Copy.h"
 #include "CopyShape.h"
-#include "Transforms/Utils/IndexBuilder.h"
+#include "GatherIndices.h"
 #include "workgroup/Transforms/Copies.h"
 
 namespace mlir::workgroup {
@@ -31,7 +31,10 @@ public:
   CopyAccess(RewriterBase &rewriter, const Copy &copy, const CopyShape &shape,
              const LowerCopiesOptions &options)
       : rewriter(rewriter), index{rewriter, copy.op->getLoc()}, copy(copy),
-        shape(shape), options(options), loc(copy.op->getLoc()) {}
+        shape(shape), options(options), loc(copy.op->getLoc()) {
+    if (copy.gather)
+      gather.emplace(copy.gather);
+  }
 
   /// Computes, at the insertion point, what all accesses need.
   void prepare();
@@ -40,6 +43,11 @@ public:
   int64_t getBytes(Value memref) const {
     return getElementBytes(cast<MemRefType>(memref.getType()), copy.op)
         .value_or(0);
+  }
+
+  /// True if the source has runs of `length` elements of the target.
+  bool hasRuns(int64_t length) const {
+    return !gather || gather->hasRuns(length);
   }
 
   /// True if `length` elements are moved by cp.async.
@@ -58,6 +66,7 @@ private:
   Value loadPart(ArrayRef<OpFoldResult> indices, int64_t length);
   Value getCount(ArrayRef<OpFoldResult> indices, int64_t length);
   Value makeZero(Type type);
+  SmallVector<Value> getSourceIndices(ArrayRef<OpFoldResult> indices);
 
   RewriterBase &rewriter;
   IndexBuilder index;
@@ -65,6 +74,7 @@ private:
   const CopyShape &shape;
   const LowerCopiesOptions &options;
   Location loc;
+  std::optional<GatherIndices> gather;
   /// The extents of the source of a padded copy.
   SmallVector<OpFoldResult> available;
 };

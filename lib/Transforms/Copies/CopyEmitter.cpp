@@ -151,10 +151,11 @@ int64_t CopyEmitter::getVectorLength(Known ofSource, Known ofTarget) {
   std::optional<int64_t> inner = getConstantIntValue(shape.extents.back());
   for (int64_t length = options.vectorBytes / bytes; length > 1; length /= 2) {
     // One dimension may leave a rest, which is copied by elements.
-    bool fits = shape.extents.size() == 1
+    bool fits = shape.extents.size() == 1 && !copy.gather
                     ? !inner || *inner >= length
                     : alignment.getDivisor(shape.extents.back()) % length == 0;
-    if (fits && hasAlignedRows(shape.sourceType, length) &&
+    if (fits && access.hasRuns(length) &&
+        hasAlignedRows(shape.sourceType, length) &&
         hasAlignedRows(shape.targetType, length) &&
         isAligned(shape.source, copy.source, length, ofSource) &&
         isAligned(shape.target, copy.target, length, ofTarget))
@@ -424,7 +425,7 @@ void CopyEmitter::emitForThread() {
 }
 
 void CopyEmitter::makeShape(bool makesViews) {
-  if (copy.isPadded) {
+  if (copy.isPadded || copy.gather) {
     // What is in the source and what is not is known in its own dimensions.
     shape = {copy.source, copy.target,
              memref::getMixedSizes(rewriter, loc, copy.target)};

@@ -44,7 +44,7 @@ static bool isOverwritten(const Copy &fill, const Copy &copy) {
 /// then writes a part at the start: together they fill a ragged tile.
 static bool isPadding(const Copy &fill, const Copy &copy) {
   return fill.filling && fill.isCooperative && copy.mayBeAsync &&
-         !copy.isPadded && isZero(fill.filling) &&
+         !copy.isPadded && !copy.gather && isZero(fill.filling) &&
          isLeadingPart(copy.target, fill.target, /*isWhole=*/false) &&
          comesNext(fill, copy);
 }

@@ -56,8 +56,11 @@ static void decideEngine(Copy &copy, const Chip &chip, CopyStrategy strategy) {
   };
   bool isWanted =
       strategy == CopyStrategy::TMA || strategy == CopyStrategy::Auto;
-  copy.mayBeTensor = isWanted && chip.hasTensorCopies();
-  if (strategy == CopyStrategy::TMA && !copy.mayBeTensor)
+  copy.mayBeTensor = isWanted && chip.hasTensorCopies() && !copy.gather;
+  if (strategy == CopyStrategy::TMA && copy.gather)
+    miss(RemarkId::LowerCopies_NotTMA,
+         "TMA not used: elements are gathered by a map");
+  else if (strategy == CopyStrategy::TMA && !copy.mayBeTensor)
     miss(RemarkId::LowerCopies_NotTMA,
          "TMA not used: " + chip.name + " does not have it");
   if (!copy.isCooperative)

@@ -71,6 +71,9 @@ static std::vector<Copy> collectAllCopies(Operation *root) {
         copies.push_back({op, lookThroughUnranked(copy->source),
                           lookThroughUnranked(copy->target),
                           getConversion(op)});
+      } else if (auto gather = dyn_cast<GatherOp>(op)) {
+        if (!isa_and_nonnull<PutOp>(gather.getTile().getDefiningOp()))
+          copies.push_back(makeGather(gather));
       } else if (auto fill = dyn_cast<linalg::FillOp>(op);
                  fill && fill.hasPureBufferSemantics()) {
         Value target = fill.getOutputs()[0];
@@ -88,7 +91,7 @@ static std::vector<Copy> collectAllCopies(Operation *root) {
 
 /// True if source and target are the same elements of the same memory.
 static bool isNoOp(const Copy &copy) {
-  return !copy.payload && !copy.filling &&
+  return !copy.payload && !copy.filling && !copy.gather &&
          areSameElements(copy.source, copy.target);
 }
 
@@ -107,7 +110,8 @@ static std::string getObstacle(const Copy &copy) {
     if (!why.empty())
       return why;
   }
-  text << getShapeObstacle(copy.source, copy.target);
+  if (!copy.gather)
+    text << getShapeObstacle(copy.source, copy.target);
   if (why.empty() && !copy.filling && mayOverlap(copy.source, copy.target))
     text << "overlapping operands; copy through another buffer, or make the "
             "slices provably disjoint";

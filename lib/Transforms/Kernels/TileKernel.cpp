@@ -321,11 +321,12 @@ LogicalResult KernelTiler::makeBlocks() {
   return success();
 }
 
-/// Contractions that go through their sums step by step.
+/// Contractions and windows that go through their sums step by step.
 LogicalResult KernelTiler::tileReductions() {
   SmallVector<linalg::LinalgOp> contractions;
   function.walk([&](linalg::LinalgOp op) {
-    if (classify(op) == LinalgClass::Contraction)
+    LinalgClass kind = classify(op);
+    if (kind == LinalgClass::Contraction || kind == LinalgClass::Window)
       contractions.push_back(op);
   });
   for (linalg::LinalgOp op : contractions) {

@@ -21,6 +21,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
+#include "workgroup/IR/Workgroup.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "workgroup/Target/LaunchLimits.h"
 #include "workgroup/Transforms/Launch.h"
@@ -177,7 +178,7 @@ bool SharedWrites::isPrivate(Value memory) const {
 
 /// True if each thread that executes `op` writes what others write, too.
 bool SharedWrites::isWrittenByAll(Operation *op) const {
-  if (isa<linalg::LinalgOp, memref::CopyOp>(op))
+  if (isa<linalg::LinalgOp, memref::CopyOp, GatherOp>(op))
     return false;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effects)

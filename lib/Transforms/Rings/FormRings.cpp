@@ -84,6 +84,9 @@ static LoopCopies collectCopies(Operation *root) {
   for (Operation *scope : collectDeviceScopes(root))
     scope->walk([&](Operation *op) {
       std::optional<CopyOperands> copy = getCopyOperands(op);
+      if (auto gather = dyn_cast<GatherOp>(op);
+          gather && !isa_and_nonnull<PutOp>(gather.getTile().getDefiningOp()))
+        copy = CopyOperands{gather.getSource(), gather.getTile()};
       if (!copy || !isWorkgroupMemory(copy->target.getType()) ||
           getMemorySpace(copy->source) != MemorySpace::Global)
         return;
@@ -183,7 +186,7 @@ static std::string followBuffer(TileCopy &copy) {
     return "nothing reads its buffer";
   if (!isLeadingPart(copy.target, copy.buffer, /*isWhole=*/!copy.fill))
     return "it fills only a part of its buffer";
-  if (copy.fill)
+  if (copy.fill && !isa<GatherOp>(copy.op))
     return getPaddingObstacle(cast<MemRefType>(copy.source.getType()),
                               copy.getTile())
         .str();
@@ -197,12 +200,14 @@ static std::string followBuffer(TileCopy &copy) {
 static std::string getObstacleInLoop(TileCopy &copy, const GlobalWrites &writes,
                                      const UniformityAnalysis &uniformity,
                                      const ArgumentAliases &aliases) {
+  auto isUniform = [&](Value value) { return uniformity.isUniform(value); };
   if (!uniformity.isUniformPoint(copy.op) ||
-      !uniformity.isUniform(copy.source) || !uniformity.isUniform(copy.target))
+      !llvm::all_of(copy.op->getOperands(), isUniform))
     return "not all threads of the block execute it together with the same "
            "operands";
-  if (!addToSlice(copy.source, copy.loop, copy.slice))
-    return "its source depends on more than the iteration";
+  for (Value operand : copy.op->getOperands())
+    if (operand != copy.target && !addToSlice(operand, copy.loop, copy.slice))
+      return "its source depends on more than the iteration";
   return getObstacleToReadAhead(writes, copy.source, aliases);
 }
 
@@ -420,6 +425,11 @@ static void formRing(MutableArrayRef<TileCopy> copies, int64_t slots,
   auto put = PutOp::create(rewriter, loc, results, ring);
   for (auto [copy, tile] : llvm::zip_equal(copies, put.getTiles())) {
     Location at = copy.op->getLoc();
+    if (isa<GatherOp>(copy.op)) {
+      auto gather = cast<GatherOp>(rewriter.clone(*copy.op));
+      gather.getTileMutable().set(tile);
+      continue;
+    }
     Value source = copy.source;
     if (!copy.fill)
       source = castToTile(source, copy.getTile(), at, rewriter);

@@ -15,6 +15,7 @@
 #include "Support/Remarks.h"
 #include "Transforms/Copies/CopyShape.h"
 #include "Transforms/Utils/AssumedAlignment.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -57,12 +58,13 @@ static InFlightDiagnostic emitCannotLower(Ring &ring, Operation *where,
 }
 
 /// The reason why `copy` cannot be lowered, or empty.
-static StringRef getObstacle(CopyOp copy) {
-  auto source = cast<MemRefType>(copy.getSource().getType());
-  auto tile = cast<MemRefType>(copy.getTile().getType());
+static StringRef getObstacle(Operation *copy) {
+  CopyOperands operands = *getFillOperands(copy);
+  auto source = cast<MemRefType>(operands.source.getType());
+  auto tile = cast<MemRefType>(operands.target.getType());
   if (!tile.getLayout().isIdentity() || !source.isStrided())
     return "tiles have to be row-major, and sources to have strides";
-  return getPaddingObstacle(source, tile);
+  return isa<GatherOp>(copy) ? StringRef() : getPaddingObstacle(source, tile);
 }
 
 /// Collects the copies to the tiles that are put, one for each, and all else
@@ -72,22 +74,26 @@ static LogicalResult collectCopies(Ring &ring) {
     if (!tile.use_empty() && !tile.hasOneUse())
       return emitCannotLower(ring, *tile.user_begin(),
                              "a tile that is put is filled by one "
-                             "workgroup.copy, and used by nothing else");
+                             "workgroup.copy or workgroup.gather, and used by "
+                             "nothing else");
     for (OpOperand &use : tile.getUses()) {
-      auto copy = dyn_cast<CopyOp>(use.getOwner());
-      if (!copy || use.get() != copy.getTile() ||
+      Operation *copy = use.getOwner();
+      std::optional<CopyOperands> operands = getFillOperands(copy);
+      if (!operands || use.get() != operands->target ||
           copy->getBlock() != ring.put->getBlock() ||
           !copy->isBeforeInBlock(ring.commit))
         return emitCannotLower(ring, use.getOwner(),
                                "a tile that is put is filled by one "
-                               "workgroup.copy before the commit");
+                               "workgroup.copy or workgroup.gather before the "
+                               "commit");
       if (StringRef why = getObstacle(copy); !why.empty())
         return emitCannotLower(ring, copy, why);
       ring.copies.push_back(copy);
     }
   }
-  llvm::sort(ring.copies,
-             [](CopyOp lhs, CopyOp rhs) { return lhs->isBeforeInBlock(rhs); });
+  llvm::sort(ring.copies, [](Operation *lhs, Operation *rhs) {
+    return lhs->isBeforeInBlock(rhs);
+  });
   return success();
 }
 
@@ -119,10 +125,12 @@ static std::string findObstacle(Ring &ring, const ArgumentAliases &aliases) {
   if (ring.getType().getSlots() < 2)
     return "the ring has one slot";
   GlobalWrites writes(loop);
-  for (CopyOp copy : ring.copies) {
-    if (!addToSlice(copy.getSource(), loop, ring.slice))
-      return "a source depends on more than the iteration";
-    std::string why = getObstacleToReadAhead(writes, copy.getSource(), aliases);
+  for (Operation *copy : ring.copies) {
+    auto [source, tile] = *getFillOperands(copy);
+    for (Value operand : copy->getOperands())
+      if (operand != tile && !addToSlice(operand, loop, ring.slice))
+        return "a source depends on more than the iteration";
+    std::string why = getObstacleToReadAhead(writes, source, aliases);
     if (!why.empty())
       return why;
   }
@@ -133,9 +141,10 @@ static std::string findObstacle(Ring &ring, const ArgumentAliases &aliases) {
 static LogicalResult checkUniformity(Ring &ring,
                                      const UniformityAnalysis &uniformity) {
   std::optional<Divergence> why = uniformity.getDivergence(ring.put);
-  for (CopyOp copy : ring.copies)
-    if (!why)
-      why = uniformity.getDivergence(copy.getSource());
+  for (Operation *copy : ring.copies)
+    for (Value operand : copy->getOperands())
+      if (!why && operand != getFillOperands(copy)->target)
+        why = uniformity.getDivergence(operand);
   if (!why)
     return success();
   InFlightDiagnostic error =
@@ -233,9 +242,10 @@ LogicalResult lowerRings(Operation *root, const LowerRingsOptions &options) {
     hasFailed |= failed(checkUniformity(ring, uniformity));
     ring.obstacle = findObstacle(ring, aliases);
     Operation *where = ring.getLoop() ? ring.getLoop() : ring.put;
-    for (CopyOp copy : ring.copies)
+    for (Operation *copy : ring.copies)
       if (!ring.writer)
-        ring.writer = writes.findWriterBefore(where, copy.getSource(), aliases);
+        ring.writer = writes.findWriterBefore(
+            where, getFillOperands(copy)->source, aliases);
   }
   if (hasFailed)
     return failure();

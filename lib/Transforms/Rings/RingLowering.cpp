@@ -58,8 +58,8 @@ SmallVector<Value> RingLowering::getTiles(OpFoldResult slot) {
 }
 
 /// The one of `tiles`, of a slot, that `copy` fills.
-Value RingLowering::getTile(CopyOp copy, ArrayRef<Value> tiles) {
-  return tiles[llvm::find(ring.put.getTiles(), copy.getTile()) -
+Value RingLowering::getTile(Operation *copy, ArrayRef<Value> tiles) {
+  return tiles[llvm::find(ring.put.getTiles(), getFillOperands(copy)->target) -
                ring.put.getTiles().begin()];
 }
 
@@ -172,18 +172,29 @@ std::vector<Copy> RingLowering::cloneCopies(Value iteration,
     rewriter.clone(*op, mapping);
   mapping.map(ring.put.getTiles(), getTiles(slot));
   std::vector<Copy> copies;
-  for (CopyOp copy : ring.copies)
-    copies.push_back(makeCopy(cast<CopyOp>(rewriter.clone(*copy, mapping))));
+  for (Operation *copy : ring.copies)
+    copies.push_back(makeCopy(rewriter.clone(*copy, mapping)));
   return copies;
 }
 
-Copy RingLowering::makeCopy(CopyOp op) {
-  Copy copy{op, op.getSource(), op.getTile()};
+std::optional<CopyOperands> getFillOperands(Operation *op) {
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return CopyOperands{gather.getSource(), gather.getTile()};
+  if (auto copy = dyn_cast<CopyOp>(op))
+    return CopyOperands{copy.getSource(), copy.getTile()};
+  return std::nullopt;
+}
+
+Copy RingLowering::makeCopy(Operation *op) {
+  auto [source, tile] = *getFillOperands(op);
+  Copy copy{op, source, tile};
+  if (auto gather = dyn_cast<GatherOp>(op))
+    copy = makeGather(gather);
+  else
+    copy.isPadded = cast<MemRefType>(source.getType()).getShape() !=
+                    cast<MemRefType>(tile.getType()).getShape();
   copy.isCooperative = true;
-  copy.isPadded =
-      op.getSource().getType().getShape() != op.getTile().getType().getShape();
-  copy.mayBeAsync =
-      mayBeAsync && getMemorySpace(op.getSource()) == MemorySpace::Global;
+  copy.mayBeAsync = mayBeAsync && getMemorySpace(source) == MemorySpace::Global;
   return copy;
 }
 
@@ -251,7 +262,7 @@ void RingLowering::waitForGroups(int64_t numPending) {
 /// Erases the operations on the ring; `tiles` are those that are got.
 void RingLowering::eraseRing(ValueRange tiles) {
   rewriter.replaceOp(ring.get, tiles);
-  for (CopyOp copy : ring.copies)
+  for (Operation *copy : ring.copies)
     rewriter.eraseOp(copy);
   for (Operation *op : dead)
     rewriter.eraseOp(op);
@@ -267,7 +278,7 @@ void RingLowering::lowerInPlace() {
   // have written to a source is to be copied.
   gpu::BarrierOp::create(rewriter, loc);
   SmallVector<Value> tiles = getTiles(rewriter.getIndexAttr(0));
-  for (CopyOp op : ring.copies) {
+  for (Operation *op : ring.copies) {
     Copy copy = makeCopy(op);
     copy.target = getTile(op, tiles);
     emit(copy);
@@ -284,7 +295,7 @@ bool RingLowering::decideAsync() {
   AlignmentAnalysis alignment = makeAlignment(options.copies.vectorBytes);
   assumeSlots(alignment);
   mayBeAsync =
-      mayBeAsync && llvm::any_of(ring.copies, [&](CopyOp op) {
+      mayBeAsync && llvm::any_of(ring.copies, [&](Operation *op) {
         return isAsyncCopy(rewriter, makeCopy(op), alignment, options.copies);
       });
   return mayBeAsync;

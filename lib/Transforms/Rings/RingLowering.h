@@ -26,6 +26,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_RINGS_RINGLOWERING_H
 
 #include "Transforms/Copies/CopyEmitter.h"
+#include "Transforms/Copies/CopyShape.h"
 #include "Transforms/Copies/LoopCopies.h"
 #include "Transforms/Copies/TensorMaps.h"
 #include "Transforms/Utils/IndexBuilder.h"
@@ -36,13 +37,18 @@
 namespace mlir::workgroup {
 
 /// A ring that is put and got once in the same block.
+/// What an operation that fills a tile of a ring, a copy or a gather, reads and
+/// fills; nothing for other operations.
+std::optional<CopyOperands> getFillOperands(Operation *op);
+
 struct Ring {
   RingOp op;
   PutOp put;
   CommitOp commit;
   GetOp get;
   ReleaseOp release;
-  SmallVector<CopyOp> copies = {};
+  /// Copies and gathers.
+  SmallVector<Operation *> copies = {};
   /// The operations that compute the sources in the loop around.
   LoopSlice slice = {};
   /// Why the copies cannot run ahead of their readers; empty if they can.
@@ -80,7 +86,7 @@ private:
   // Slots and iterations.
   void allocate(int64_t count);
   SmallVector<Value> getTiles(OpFoldResult slot);
-  Value getTile(CopyOp copy, ArrayRef<Value> tiles);
+  Value getTile(Operation *copy, ArrayRef<Value> tiles);
   Value isLast(Value slot);
   Value advance(Value slot, int64_t by);
   Value getSteps(int64_t distance);
@@ -92,7 +98,7 @@ private:
   AlignmentAnalysis makeAlignment(int64_t bytes);
   void assumeSlots(AlignmentAnalysis &alignment);
   std::vector<Copy> cloneCopies(Value iteration, OpFoldResult slot);
-  Copy makeCopy(CopyOp op);
+  Copy makeCopy(Operation *op);
   void emit(const Copy &copy);
   void copyIteration(std::optional<Value> condition, Value iteration,
                      OpFoldResult slot);

@@ -31,12 +31,14 @@ std::string RingLowering::getTensorObstacle(const TensorMaps &maps) {
   AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
   assumeSlots(alignment);
   std::string why;
-  for (CopyOp copy : ring.copies) {
-    if (makeCopy(copy).isPadded)
+  for (Operation *op : ring.copies) {
+    Copy copy = makeCopy(op);
+    if (copy.gather)
+      why = "it gathers elements by a map";
+    else if (copy.isPadded)
       why = "it fills a tile that may be ragged";
     else
-      (void)matchTensorCopy(copy.getSource(), copy.getTile(), maps, alignment,
-                            why);
+      (void)matchTensorCopy(copy.source, copy.target, maps, alignment, why);
     if (!why.empty())
       break;
   }

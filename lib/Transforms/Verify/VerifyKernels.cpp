@@ -286,6 +286,8 @@ void KernelVerifier::verifyCopy(Operation *op) {
     error(op, "in device code was not lowered; run workgroup-lower-copies");
   if (isa<RingOp>(op))
     error(op, "was not lowered; run workgroup-lower-rings");
+  if (isa<GatherOp>(op))
+    error(op, "was not lowered; run workgroup-lower-copies");
   if (isa<CopyOp>(op))
     error(op, "fills no tile of a ring; use memref.copy or linalg.copy");
 }

@@ -20,6 +20,7 @@ from .tile import Schedule, Tile
 if TYPE_CHECKING:
     from .chain import Chained
     from .contraction import Candidate, Staged
+    from .convolution import Convolution, Depthwise
     from .elementwise import Elementwise, Transpose
     from .fallback import Fallback
     from .loops import Points, Tiles
@@ -30,6 +31,8 @@ _MODULES = {
     "Chained": "chain",
     "Candidate": "contraction",
     "Staged": "contraction",
+    "Convolution": "convolution",
+    "Depthwise": "convolution",
     "Transpose": "elementwise",
     "Elementwise": "elementwise",
     "Window": "window",
@@ -43,7 +46,8 @@ _MODULES = {
 """Where a name is; a module is loaded when it is first asked for, or a kernel comes to it."""
 
 _ORDER = (
-    *("Chained", "Staged", "Transpose", "Elementwise", "Window", "Points", "Tiles"),
+    *("Chained", "Staged", "Transpose", "Elementwise", "Convolution", "Depthwise", "Window"),
+    *("Points", "Tiles"),
     *("Whole", "Rows", "Columns", "Fallback"),
 )
 
@@ -117,6 +121,8 @@ __all__ = [
     "Choice",
     "Columns",
     "Contraction",
+    "Convolution",
+    "Depthwise",
     "Elementwise",
     "Fallback",
     "Kernel",

@@ -42,22 +42,7 @@ def write_schedule(
     writer.add_comment("tensors become buffers, then each kernel is shared out to threads")
     program = writer.apply_all(program, ("workgroup-bufferize",))
     for kernel, tile in pairs:
-        function = writer.match(kernel, program)
-        if kernel.is_loop:
-            block = _leave_out_defaults(block=tile.block)
-            function = writer.apply("workgroup-map-loops", function, **block)
-        if not kernel.is_loop or any(op.contraction for op in kernel.ops):
-            function = writer.apply(
-                "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
-            )
-        function = writer.apply("workgroup-place-buffers", function)
-        function = writer.apply(
-            "workgroup-map-to-threads",
-            function,
-            threads=tile.threads,
-            assume_alignment=ASSUMED_ALIGNMENT,
-        )
-        writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
+        _share_out(writer, kernel, tile, writer.match(kernel, program), chip)
     if pairs:
         writer.add_comment("the kernels' functions go into those that call them")
         writer.apply_all(program, ("inline",))
@@ -74,6 +59,29 @@ def write_schedule(
             "",
         ]
     )
+
+
+def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip: str) -> None:
+    """Share out the function of a kernel, on buffers, to the threads of its blocks."""
+    if kernel.is_loop:
+        block = _leave_out_defaults(block=tile.block)
+        function = writer.apply("workgroup-map-loops", function, **block)
+    if kernel.kind == "window" and tile.reduction:
+        function = writer.apply(
+            "workgroup-decompose-im2col", function, assume_distinct_arguments=True
+        )
+    if not kernel.is_loop or any(op.contraction for op in kernel.ops):
+        function = writer.apply(
+            "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
+        )
+    function = writer.apply("workgroup-place-buffers", function)
+    function = writer.apply(
+        "workgroup-map-to-threads",
+        function,
+        threads=tile.threads,
+        assume_alignment=ASSUMED_ALIGNMENT,
+    )
+    writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
 
 
 class _Writer:

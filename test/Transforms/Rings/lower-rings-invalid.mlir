@@ -48,7 +48,7 @@ gpu.module @twice {
 gpu.module @stored {
   gpu.func @stored(%f: f32) kernel {
     %x = gpu.thread_id x
-    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: a tile that is put is filled by one workgroup.copy before the commit}}
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: a tile that is put is filled by one workgroup.copy or workgroup.gather before the commit}}
     %ring = workgroup.ring : !ring
     %empty = workgroup.put %ring : !ring -> !tile
     // expected-note @+1 {{here}}
@@ -66,7 +66,7 @@ gpu.module @stored {
 !ring = !workgroup.ring<2 slots of !tile>
 gpu.module @two_copies {
   gpu.func @two_copies(%a: memref<64xf32>, %b: memref<32xf32>) kernel {
-    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: a tile that is put is filled by one workgroup.copy, and used by nothing else}}
+    // expected-error @+1 {{'workgroup.ring' op cannot be lowered: a tile that is put is filled by one workgroup.copy or workgroup.gather, and used by nothing else}}
     %ring = workgroup.ring : !ring
     %empty = workgroup.put %ring : !ring -> !tile
     workgroup.copy %a to %empty : memref<64xf32> to !tile

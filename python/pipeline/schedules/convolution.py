@@ -1,0 +1,204 @@
+"""Convolutions as products of windows, gathered in workgroup memory, with filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from .kernel import Kernel, Op
+from .target import Target
+from .tile import Tile, round_up_to_power
+
+
+class Candidate(NamedTuple):
+    """Results of a block along pixels and along features, and the threads that do it."""
+
+    pixels: int
+    features: int
+    threads: int
+
+
+# Each thread has 8 x 8 sums, so that 16 fused multiply-adds come to one load of 16 bytes.
+_CANDIDATES = (
+    Candidate(128, 128, 256),
+    Candidate(128, 64, 128),
+    Candidate(64, 64, 64),
+)
+# Of few features: 8 x 4 sums.
+_NARROW_CANDIDATES = (
+    Candidate(128, 32, 128),
+    Candidate(64, 32, 64),
+)
+_FLAT_CANDIDATES = (
+    Candidate(128, 16, 64),
+    Candidate(64, 16, 32),
+)
+# Sums of 64 bits take two registers each; copies of narrow elements take registers besides.
+_SMALL_CANDIDATES = (
+    Candidate(64, 64, 128),
+    Candidate(64, 32, 128),
+    Candidate(64, 16, 64),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """A block gathers the windows of its pixels, and multiplies them with filters.
+
+    Of the candidates, that which all multiprocessors are done with first. Convolutions with
+    ``least`` features, pixels or products or fewer are no use: most of a tile would be empty.
+    ``step_bytes``: of neighbouring channels in a step of the sum; of fewer, a step takes what
+    is left of ``products`` in the window.
+    """
+
+    candidates: tuple[Candidate, ...] = _CANDIDATES
+    narrow_candidates: tuple[Candidate, ...] = _NARROW_CANDIDATES
+    flat_candidates: tuple[Candidate, ...] = _FLAT_CANDIDATES
+    small_candidates: tuple[Candidate, ...] = _SMALL_CANDIDATES
+    least: int = 4
+    step_bytes: int = 64
+    products: int = 48
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        op = kernel.main
+        loops = op.contraction
+        if kernel.kind != "window" or loops is None or not (loops.m and loops.n and loops.k):
+            return False
+        if any(op.rows[loop] is None for loop in (*loops.batch, *loops.m, *loops.n)):
+            return False
+        if any(operand.bits < 8 for operand in (*op.inputs, *op.results)):
+            return False
+        return all(
+            prod(op.extent(loop) for loop in group) > self.least
+            for group in (loops.m, loops.n, loops.k)
+        )
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        op = kernel.main
+        loops = op.contraction
+        assert loops is not None
+        candidates = self._candidates(op, op.extent(loops.n[-1]))
+        shapes = [_fill(op, loops.m, candidate.pixels) for candidate in candidates]
+        best, pixels = min(
+            zip(candidates, shapes, strict=True),
+            key=lambda pair: self._cost(op, pair[0], pair[1], target),
+        )
+        features = [1] * (len(loops.n) - 1) + [best.features]
+        sizes = dict.fromkeys(loops.batch, 1)
+        sizes |= dict(zip((*loops.m, *loops.n), (*pixels, *features), strict=True))
+        block = [0] * len(kernel.shared)
+        for loop, size in sizes.items():
+            row = op.rows[loop]
+            assert row is not None
+            block[row] = size
+        return Tile(tuple(block), best.threads, self._steps(op))
+
+    def _candidates(self, op: Op, features: int) -> tuple[Candidate, ...]:
+        if op.widest_bits > 32 or any(operand.bits < 16 for operand in op.inputs):
+            return self.small_candidates
+        if features <= 16:
+            return self.flat_candidates
+        return self.narrow_candidates if features <= 32 else self.candidates
+
+    def _steps(self, op: Op) -> tuple[int, ...]:
+        """Return the steps along the sums: all of the inner loops, as far as products go.
+
+        Loops of the window are taken whole, or tap by tap.
+        """
+        channels = self.step_bytes * 8 // op.inputs[0].bits
+        last = op.sums[-1]
+        is_near = last == op.inputs[0].fastest_loop and op.extent(last) >= channels
+        fits = op.extent(last) % channels and op.extent(last) <= self.products
+        left = channels if is_near and not fits else self.products
+        steps = []
+        for loop in reversed(op.sums):
+            extent, step = op.extent(loop), 1
+            if extent <= left:
+                step = extent
+            elif loop in op.inputs[0].loops:
+                step = 1 << (left.bit_length() - 1)
+            steps.append(max(1, step))
+            left = left // steps[-1] if extent == steps[-1] else 1
+        return tuple(reversed(steps))
+
+    @staticmethod
+    def _cost(
+        op: Op, candidate: Candidate, pixels: Sequence[int], target: Target
+    ) -> tuple[int, int]:
+        """Work of the busiest multiprocessor; the larger tile if it is the same."""
+        loops = op.contraction
+        assert loops is not None
+        tiles = _count(op, loops.m, pixels)
+        tiles *= prod(op.extent(loop) for loop in (*loops.batch, *loops.n[:-1]))
+        tiles *= -(-op.extent(loops.n[-1]) // candidate.features)
+        share = -(-tiles // target.multiprocessors)
+        area = candidate.pixels * candidate.features
+        return share * (area + 8 * (candidate.pixels + candidate.features)), -area
+
+
+@dataclass(frozen=True, slots=True)
+class Depthwise:
+    """Each thread goes through the windows of some results; a block has their image in its memory.
+
+    ``pixels``, ``channels``: results of a block if channels are neighbours in memory;
+    ``near_pixels``, ``far_channels``: if pixels are.
+    """
+
+    threads: int = 256
+    pixels: int = 64
+    channels: int = 32
+    near_pixels: int = 256
+    far_channels: int = 8
+
+    def matches(self, kernel: Kernel, target: Target) -> bool:
+        op = kernel.main
+        loops = op.contraction
+        if kernel.kind != "window" or loops is None or loops.n or not (loops.batch and loops.m):
+            return False
+        return all(op.rows[loop] is not None for loop in (*loops.batch, *loops.m))
+
+    def choose(self, kernel: Kernel, target: Target) -> Tile:
+        op = kernel.main
+        loops = op.contraction
+        assert loops is not None
+        is_near = op.results[0].fastest_loop in loops.batch
+        channels = self.channels if is_near else self.far_channels
+        sizes = dict.fromkeys(loops.batch, 1) | {loops.batch[-1]: channels}
+        pixels = _fill(op, loops.m, self.pixels if is_near else self.near_pixels)
+        sizes |= dict(zip(loops.m, pixels, strict=True))
+        block = [0] * len(kernel.shared)
+        for loop, size in sizes.items():
+            row = op.rows[loop]
+            assert row is not None
+            block[row] = size
+        return Tile(tuple(block), self.threads)
+
+
+def _fill(op: Op, loops: Sequence[int], points: int) -> tuple[int, ...]:
+    """Return sizes of tiles of `points` iterations along `loops`, with the fewest tiles.
+
+    Along the last loop, the pixels of which are neighbours, there are 8 at least, or all.
+    """
+    tops = [round_up_to_power(op.extent(loop)) for loop in loops]
+    least = min(8, points, tops[-1])
+    shapes = (sizes for sizes in _divide(points, tops) if sizes[-1] >= least)
+    return min(shapes, key=lambda sizes: (_count(op, loops, sizes), -prod(sizes), -sizes[-1]))
+
+
+def _divide(points: int, tops: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield powers of two up to `tops`, with a product of `points` at most."""
+    if not tops:
+        yield ()
+        return
+    size = 1
+    while size <= min(points, tops[0]):
+        yield from ((size, *rest) for rest in _divide(points // size, tops[1:]))
+        size *= 2
+
+
+def _count(op: Op, loops: Sequence[int], sizes: Sequence[int]) -> int:
+    """Return how many tiles there are along `loops`."""
+    pairs = zip(loops, sizes, strict=True)
+    return prod(-(-max(1, op.extent(loop)) // size) for loop, size in pairs)
