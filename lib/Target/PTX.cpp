@@ -29,7 +29,10 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
+#include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 
 namespace mlir::workgroup {
 
@@ -253,8 +256,10 @@ static void lowerPrivateAtomics(llvm::Module &llvmModule) {
     }
 }
 
-static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
-  lowerPrivateAtomics(llvmModule);
+/// Runs the passes that `build` returns.
+static void
+runPasses(llvm::Module &llvmModule, llvm::TargetMachine &machine,
+          function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
   tuning.LoopVectorization = true;
@@ -269,9 +274,31 @@ static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(llvmModule, modules);
+  build(builder).run(llvmModule, modules);
+}
+
+static void optimize(llvm::Module &llvmModule, llvm::TargetMachine &machine) {
+  lowerPrivateAtomics(llvmModule);
+  runPasses(llvmModule, machine, [](llvm::PassBuilder &builder) {
+    return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  });
   keepLoops(llvmModule);
+}
+
+/// Makes one access of those to neighbours, as code generation for the chip
+/// does: the optimiser takes vectors apart.
+static void mergeAccesses(llvm::Module &llvmModule,
+                          llvm::TargetMachine &machine) {
+  runPasses(llvmModule, machine, [](llvm::PassBuilder &) {
+    llvm::FunctionPassManager passes;
+    passes.addPass(llvm::SeparateConstOffsetFromGEPPass());
+    passes.addPass(llvm::EarlyCSEPass());
+    passes.addPass(llvm::LoadStoreVectorizerPass());
+    llvm::ModulePassManager ofModule;
+    ofModule.addPass(
+        llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+    return ofModule;
+  });
 }
 
 std::unique_ptr<llvm::TargetMachine>
@@ -281,9 +308,11 @@ createTargetMachineForChip(StringRef chip) {
 
 bool optimizeForChip(llvm::Module &llvmModule, StringRef chip) {
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(chip, "");
-  if (machine)
-    optimize(llvmModule, *machine);
-  return machine != nullptr;
+  if (!machine)
+    return false;
+  optimize(llvmModule, *machine);
+  mergeAccesses(llvmModule, *machine);
+  return true;
 }
 
 static std::string writeBitcode(const llvm::Module &llvmModule) {
