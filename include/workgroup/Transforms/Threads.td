@@ -63,17 +63,28 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
     - a reduction with fewer results than half the threads is shared out itself, if each
       result comes from one associative operation of arithmetic: each thread adds up a part,
       the threads of a warp exchange theirs, and the slots of the warps in workgroup memory are
-      added up by who needs the sum. Where neighbours in memory belong to different results,
-      threads side by side read those, and it is rows of threads that exchange their parts
-      through workgroup memory. Sums of floating-point numbers are reassociated by this; nothing
-      else is;
+      added up by who needs the sum. Several results are for groups of whole warps. Where
+      neighbours in memory belong to different results, threads side by side read those, by
+      accesses of 16 bytes, and it is rows of threads that exchange their parts through workgroup
+      memory; there may be more such results. Sums of floating-point numbers are reassociated by
+      this; nothing else is;
     - a product of floats and its addition to a result along a reduction, as in convolutions and
       dot products, are one `math.fma`, which rounds once. Element-wise bodies keep their roundings;
+    - of results that share what they read, such as rows of a matrix that are multiplied with
+      one vector, each thread has as many at once as save a byte in eight and leave registers;
+      each element is loaded once for all of them, by accesses of up to 16 bytes along whatever
+      dimension it lies;
     - a fill right before a sum is what the sum starts from;
     - a buffer of one element that only such operations use becomes one of each
       thread (`#gpu.address_space<private>`), which all of them compute.
 
-    Left alone are operations on `#gpu.address_space<private>` buffers, and fills and
+    A block often makes several passes over a row: it is copied, summed up, changed, summed up again. If
+    all that is done with buffers of one constant extent in workgroup memory can be done by threads
+    that have the same elements in each pass, up to 32 of each buffer, these become private memory,
+    with indices that are constants, and each thread's part is in registers. Copies to them
+    are shared out, too.
+
+    Left alone are operations on other `#gpu.address_space<private>` buffers, and fills and
     copies of workgroup memory, which blocks do together. No barriers are inserted.
 
     Of more than ten dimensions that are shared out, the outermost are loops of each thread.
@@ -91,6 +102,8 @@ def MapToThreadsPass : Pass<"workgroup-map-to-threads"> {
                            "memref::MemRefDialect", "scf::SCFDialect",
                            "vector::VectorDialect"];
 }
+
+def MapToThreads_KeptRow : Passed<"Threads have a row of the block in registers.">;
 
 def PlaceBuffersPass : Pass<"workgroup-place-buffers"> {
   let summary = "Put the buffers of blocks into workgroup memory";

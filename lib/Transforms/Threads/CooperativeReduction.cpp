@@ -15,20 +15,37 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "workgroup/Support/MemorySpace.h"
+#include "workgroup/Target/AccessWidth.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::workgroup {
 
 /// Sums of fewer elements are done by one thread.
 static constexpr int64_t kFewElements = kWarpSize;
+/// The most results of a block that threads have parts of.
+static constexpr int64_t kMaxResults = 1 << 13;
 
 std::optional<CooperativeReduction>
 CooperativeReduction::get(linalg::LinalgOp op, ArrayRef<OpFoldResult> extents,
-                          int64_t threads) {
+                          int64_t threads, AlignmentAnalysis &alignment) {
   CooperativeReduction reduction(op, extents, threads);
   if (!reduction.analyzeLoops() || !reduction.analyzeBody())
     return std::nullopt;
+  reduction.sortSerialLoops();
+  if (reduction.chooseColumns(alignment))
+    return reduction;
+  if (2 * reduction.countPoints() > threads)
+    return std::nullopt;
+  reduction.chooseRows(alignment);
   return reduction;
+}
+
+/// The most results that there are.
+int64_t CooperativeReduction::countPoints() const {
+  int64_t points = 1;
+  for (int64_t number : maxPoints)
+    points *= number;
+  return points;
 }
 
 bool CooperativeReduction::analyzeLoops() {
@@ -44,11 +61,11 @@ bool CooperativeReduction::analyzeLoops() {
   int64_t points = 1, sums = 1;
   for (unsigned loop : shared) {
     std::optional<int64_t> bound = getUpperBound(extents[loop]);
-    if (!bound || *bound < 1 || *bound > threads)
+    if (!bound || *bound < 1 || *bound > kMaxResults)
       return false;
     maxPoints.push_back(*bound);
     points *= *bound;
-    if (2 * points > threads)
+    if (points > kMaxResults)
       return false;
   }
   for (unsigned loop : serial) {
@@ -63,7 +80,7 @@ bool CooperativeReduction::analyzeLoops() {
          });
 }
 
-static std::optional<gpu::AllReduceOperation> getReduction(Operation *op) {
+std::optional<gpu::AllReduceOperation> getReduction(Operation *op) {
   using Kind = gpu::AllReduceOperation;
   return llvm::TypeSwitch<Operation *, std::optional<Kind>>(op)
       .Case<arith::AddFOp, arith::AddIOp>([](auto) { return Kind::ADD; })
@@ -111,13 +128,15 @@ Value CooperativeReduction::combine(OpBuilder &builder, unsigned number,
 }
 
 void CooperativeReduction::createSlots(OpBuilder &builder) {
-  SmallVector<int64_t> shape(maxPoints);
+  SmallVector<int64_t> shape;
+  for (auto [number, points] : llvm::enumerate(maxPoints))
+    if (!columns || number != columns->position)
+      shape.push_back(llvm::alignTo(points, getStride(number)));
   if (columns) {
-    shape.erase(shape.begin() + columns->position);
     shape.push_back(columns->rows);
     shape.push_back(columns->lanes * columns->length);
   } else {
-    shape.push_back(threads / kWarpSize);
+    shape.push_back(share.step / kWarpSize);
   }
   for (BlockArgument result : op.getRegionOutputArgs()) {
     auto type = MemRefType::get(shape, result.getType(), AffineMap(),
@@ -137,67 +156,87 @@ OpFoldResult CooperativeReduction::countSerial(OpBuilder &builder) {
   return count;
 }
 
-/// Sets the loops of the sums to one of all their iterations.
-void CooperativeReduction::setSerialLoops(OpBuilder &builder,
-                                          PointEmitter &emitter,
-                                          OpFoldResult iteration) {
+/// How often a thread goes through the sums: the chunks of results along each
+/// shared loop, but that of neighbours.
+SmallVector<OpFoldResult>
+CooperativeReduction::countChunks(OpBuilder &builder) {
   IndexBuilder index{builder, op.getLoc()};
-  for (unsigned number = serial.size(); number-- > 1;) {
-    OpFoldResult extent = extents[serial[number]];
-    emitter.setLoop(serial[number], index.value(index.rem(iteration, extent)));
-    iteration = index.div(iteration, extent);
+  SmallVector<OpFoldResult> counts;
+  for (auto [number, loop] : llvm::enumerate(shared)) {
+    if (columns && number == columns->position)
+      continue;
+    int64_t stride = getStride(number);
+    counts.push_back(
+        index.div(index.add(extents[loop], builder.getIndexAttr(stride - 1)),
+                  builder.getIndexAttr(stride)));
   }
-  emitter.setLoop(serial.front(), index.value(iteration));
+  return counts;
 }
 
-/// What `thread` sums up by itself.
-SmallVector<Value>
-CooperativeReduction::emitThread(OpBuilder &builder, Value thread,
-                                 ArrayRef<Value> ivs,
-                                 AlignmentAnalysis &alignment) {
-  Location loc = op.getLoc();
-  IndexBuilder index{builder, loc};
-  ThreadVector vector;
-  OpFoldResult count = extents[serial.front()];
-  if (serial.size() == 1)
-    vector =
-        chooseThreadVector(op, op.getDpsInputOperands(), serial.front(), count,
-                           getConstantIntValue(count), threads, alignment);
-  if (vector.hasRest || !vector.conditions.empty())
-    vector = ThreadVector();
-  count = index.div(countSerial(builder), builder.getIndexAttr(vector.length));
+//===----------------------------------------------------------------------===//
+// Sums along memory
+//===----------------------------------------------------------------------===//
 
-  SmallVector<Value> sums;
-  for (Operation *combiner : combiners)
-    sums.push_back(arith::ConstantOp::create(
-        builder, loc, *arith::getNeutralElement(combiner)));
-  Value to = index.value(count);
-  Value step = arith::ConstantIndexOp::create(builder, loc, threads);
-  auto loop = scf::ForOp::create(builder, loc, thread, to, step, sums);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  PointEmitter emitter(builder, op, extents, serial.back(), vector.length);
-  for (auto [number, value] : llvm::enumerate(ivs))
-    emitter.setLoop(shared[number], value);
-  setSerialLoops(
-      builder, emitter,
-      index.mul(loop.getInductionVar(), builder.getIndexAttr(vector.length)));
-  scf::YieldOp::create(
-      builder, loc,
-      emitter.emitChain(llvm::to_vector_of<Value>(loop.getRegionIterArgs())));
-  return llvm::to_vector_of<Value>(loop.getResults());
+/// The most results of a thread along a dimension.
+static constexpr int64_t kMaxResultsAlong = 16;
+
+/// Chooses groups of threads for what results a thread does not have at once.
+void CooperativeReduction::chooseGroups() {
+  int64_t most = 1;
+  for (auto [number, points] : llvm::enumerate(maxPoints)) {
+    int64_t chunks = llvm::divideCeil(points, getLength(number));
+    if (chunks <= most)
+      continue;
+    most = chunks;
+    groups.position = number;
+  }
+  groups.count = llvm::bit_floor<uint64_t>(most);
+  while (threads % (groups.count * kWarpSize) != 0)
+    groups.count /= 2;
 }
 
-/// What `thread` does for the result at `ivs`.
-void CooperativeReduction::emitPart(OpBuilder &builder, Value thread,
-                                    ArrayRef<Value> ivs,
-                                    AlignmentAnalysis &alignment) {
+void CooperativeReduction::chooseRows(AlignmentAnalysis &alignment) {
+  std::optional<int64_t> count = countConstantSerial();
+  int64_t mostResults = kMaxResultsAlong, mostElements = kWidestAccessBytes;
+  while (true) {
+    SmallVector<int64_t> limits(op.getNumLoops(), 1);
+    for (auto [number, points] : llvm::enumerate(maxPoints))
+      limits[shared[number]] = std::min(points, mostResults);
+    share.vector = chooseSerialVector(mostElements, alignment);
+    share.lengths.assign(op.getNumLoops(), 1);
+    share.lengths[serial.back()] = limits[serial.back()] = share.vector.length;
+    share.lengths = growTile(op, share.lengths, limits);
+    chooseGroups();
+    share.step = threads / groups.count;
+    // Half of the threads at least are to have something to do.
+    if (!count || 2 * (*count / share.vector.length) >= share.step)
+      break;
+    int64_t longest = 1; // of what is not done at once anyway
+    for (auto [number, points] : llvm::enumerate(maxPoints))
+      if (getLength(number) < points)
+        longest = std::max(longest, getLength(number));
+    if (longest > 1)
+      mostResults = longest / 2;
+    else if (share.vector.length > 1)
+      mostElements = share.vector.length / 2;
+    else
+      break;
+  }
+  chooseUnroll();
+}
+
+/// What `thread` of a group does for the results from `firsts` on.
+void CooperativeReduction::emitRowPart(OpBuilder &builder, Value thread,
+                                       ArrayRef<Value> firsts,
+                                       AlignmentAnalysis &alignment) {
   Location loc = op.getLoc();
   IndexBuilder index{builder, loc};
-  SmallVector<Value> sums = emitThread(builder, thread, ivs, alignment);
-  for (auto [number, sum] : llvm::enumerate(sums))
-    sum = gpu::SubgroupReduceOp::create(
-        builder, loc, sum, *getReduction(combiners[number]), /*uniform=*/true);
+  LaneValues sums = emitSums(builder, thread, firsts, alignment);
+  for (auto [number, values] : llvm::enumerate(sums))
+    for (Value &sum : values)
+      sum = gpu::SubgroupReduceOp::create(builder, loc, sum,
+                                          *getReduction(combiners[number]),
+                                          /*uniform=*/true);
   OpFoldResult warpSize = builder.getIndexAttr(kWarpSize);
   Value lane = index.value(index.rem(thread, warpSize));
   Value zero = index.value(builder.getIndexAttr(0));
@@ -206,29 +245,69 @@ void CooperativeReduction::emitPart(OpBuilder &builder, Value thread,
   auto branch = scf::IfOp::create(builder, loc, isFirst);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> indices(ivs);
-  indices.push_back(index.value(index.div(thread, warpSize)));
-  for (auto [sum, buffer] : llvm::zip_equal(sums, slots))
-    memref::StoreOp::create(builder, loc, sum, buffer, indices);
+  Value warp = index.value(share.step == kWarpSize
+                               ? OpFoldResult(builder.getIndexAttr(0))
+                               : index.div(thread, warpSize));
+  size_t point = 0;
+  forEachPoint([&](ArrayRef<int64_t> offsets) {
+    SmallVector<Value> indices;
+    for (auto [first, offset] : llvm::zip_equal(firsts, offsets))
+      indices.push_back(
+          index.value(index.add(first, builder.getIndexAttr(offset))));
+    indices.push_back(warp);
+    for (auto [values, buffer] : llvm::zip_equal(sums, slots))
+      memref::StoreOp::create(builder, loc, values[point], buffer, indices);
+    ++point;
+  });
+}
+
+void CooperativeReduction::emitRowParts(OpBuilder &builder,
+                                        AlignmentAnalysis &alignment) {
+  Location loc = op.getLoc();
+  IndexBuilder index{builder, loc};
+  createThreadLoop(
+      builder, loc, OpFoldResult(builder.getIndexAttr(threads)),
+      [&](ValueRange ids) {
+        OpFoldResult step = builder.getIndexAttr(share.step);
+        OpFoldResult group, thread = ids.front();
+        if (groups.count > 1) {
+          group = index.div(thread, step);
+          thread = index.rem(thread, step);
+        }
+        createSerialLoops(
+            builder, loc, countChunks(builder), [&](ValueRange ivs) {
+              SmallVector<Value> firsts;
+              for (auto [number, iv] : llvm::enumerate(ivs)) {
+                OpFoldResult chunk = iv;
+                if (group && number == groups.position)
+                  chunk = index.add(
+                      index.mul(chunk, builder.getIndexAttr(groups.count)),
+                      group);
+                firsts.push_back(index.value(
+                    index.mul(chunk, builder.getIndexAttr(getLength(number)))));
+              }
+              emitRowPart(builder, index.value(thread), firsts, alignment);
+            });
+      });
 }
 
 void CooperativeReduction::emitParts(OpBuilder &builder,
                                      AlignmentAnalysis &alignment) {
-  chooseColumns(alignment);
   createSlots(builder);
   if (columns)
-    return emitColumnParts(builder);
+    return emitColumnParts(builder, alignment);
+  if (share.vector.conditions.empty())
+    return emitRowParts(builder, alignment);
   Location loc = op.getLoc();
-  createThreadLoop(
-      builder, loc, OpFoldResult(builder.getIndexAttr(threads)),
-      [&](ValueRange thread) {
-        SmallVector<OpFoldResult> counts;
-        for (unsigned loop : shared)
-          counts.push_back(extents[loop]);
-        createSerialLoops(builder, loc, counts, [&](ValueRange ivs) {
-          emitPart(builder, thread.front(), llvm::to_vector(ivs), alignment);
-        });
-      });
+  Value holds = createCheck(builder, loc, share.vector);
+  auto branch = scf::IfOp::create(builder, loc, holds, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitRowParts(builder, alignment);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  share.vector = ThreadVector();
+  share.lengths[serial.back()] = 1;
+  emitRowParts(builder, alignment);
 }
 
 Value CooperativeReduction::emitTotal(OpBuilder &builder, ArrayRef<Value> ivs,
@@ -238,7 +317,7 @@ Value CooperativeReduction::emitTotal(OpBuilder &builder, ArrayRef<Value> ivs,
   Location loc = op.getLoc();
   IndexBuilder index{builder, loc};
   Type element = start.getType();
-  int64_t warps = threads / kWarpSize;
+  int64_t warps = share.step / kWarpSize;
   int64_t length = kMinBufferAlignment * 8 / element.getIntOrFloatBitWidth();
   if (warps % length != 0)
     length = 1;

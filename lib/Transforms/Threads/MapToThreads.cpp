@@ -31,7 +31,9 @@ namespace mlir::workgroup {
 
 /// True for work that the block does together, or that is on what each thread
 /// has for itself.
-static bool isLeftToOthers(Operation *op) {
+static bool isLeftToOthers(Operation *op, const KeptRows &kept) {
+  if (kept.isOn(op))
+    return false;
   bool isCopy = isa<linalg::CopyOp, linalg::FillOp, memref::CopyOp>(op);
   return llvm::any_of(op->getOperandTypes(), [&](Type type) {
     return isPrivateMemory(type) || (isCopy && isWorkgroupMemory(type));
@@ -39,7 +41,8 @@ static bool isLeftToOthers(Operation *op) {
 }
 
 /// The operations of blocks that threads are to share out.
-static SmallVector<Operation *> collect(scf::ForallOp loop) {
+static SmallVector<Operation *> collect(scf::ForallOp loop,
+                                        const KeptRows &kept) {
   SmallVector<Operation *> ops;
   loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isLoopOfThreads(op)) // is shared out
@@ -47,7 +50,7 @@ static SmallVector<Operation *> collect(scf::ForallOp loop) {
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     bool isCopy = isa<memref::CopyOp>(op);
     if ((isCopy || (structured && structured.hasPureBufferSemantics())) &&
-        !isLeftToOthers(op))
+        !isLeftToOthers(op, kept))
       ops.push_back(op);
     return structured ? WalkResult::skip() : WalkResult::advance();
   });
@@ -63,7 +66,7 @@ static Operation *findStack(Value operand) {
   return stack && isInBlockLoop(stack) ? stack.getOperation() : nullptr;
 }
 
-static LogicalResult checkMappable(Operation *op) {
+static LogicalResult checkMappable(Operation *op, const KeptRows &kept) {
   auto isRanked = [](Type type) {
     return !isa<BaseMemRefType>(type) || isa<MemRefType>(type);
   };
@@ -71,7 +74,8 @@ static LogicalResult checkMappable(Operation *op) {
     return op->emitOpError("is on memory of unknown rank, which threads cannot "
                            "share out; cast it to a ranked memref");
   for (Value operand : op->getOperands())
-    if (Operation *stack = findStack(operand)) {
+    if (Operation *stack = findStack(operand);
+        stack && !kept.contains(operand)) {
       InFlightDiagnostic error = op->emitOpError(
           "would be shared out to threads, each of which has the memory for "
           "itself; run workgroup-place-buffers first");
@@ -101,15 +105,18 @@ LogicalResult mapToThreads(Operation *root,
     return failure();
   IRRewriter rewriter(root->getContext());
   for (scf::ForallOp loop : collectBlockLoops(root)) {
-    SmallVector<Operation *> ops = collect(loop);
+    AlignmentAnalysis alignment(
+        {options.assumeAlignment, /*workgroup=*/1, nullptr});
+    KeptRows kept = KeptRows::keep(rewriter, loop, options.threads, alignment);
+    SmallVector<Operation *> ops = collect(loop, kept);
     for (Operation *op : ops)
-      if (failed(checkMappable(op)))
+      if (failed(checkMappable(op, kept)))
         return failure();
     SmallVector<linalg::LinalgOp> structured;
     for (Operation *op : ops)
       structured.push_back(getStructured(rewriter, op));
     replicateBuffers(rewriter, loop, structured);
-    ThreadMapper(rewriter, options.threads, options.assumeAlignment)
+    ThreadMapper(rewriter, kept, options.threads, options.assumeAlignment)
         .map(structured);
   }
   return success();

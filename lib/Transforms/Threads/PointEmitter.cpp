@@ -14,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "workgroup/Support/MemorySpace.h"
 
 namespace mlir::workgroup {
 
@@ -63,8 +64,16 @@ Value PointEmitter::getLoop(unsigned loop, int64_t lane) {
   return arith::AddIOp::create(builder, getLoc(), ivs[loop], offset);
 }
 
-SmallVector<Value> PointEmitter::getIndices(AffineMap map, int64_t lane) {
+/// True if a thread has some elements of `operand` for itself.
+bool PointEmitter::isPrivate(OpOperand &operand) const {
+  return privateElement && isPrivateMemory(operand.get().getType());
+}
+
+SmallVector<Value> PointEmitter::getIndices(OpOperand &operand, int64_t lane) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
   SmallVector<OpFoldResult> operands = getAsOpFoldResult(ivs);
+  if (isPrivate(operand))
+    operands[vectorLoop] = builder.getIndexAttr(*privateElement);
   AffineExpr vectorDim = builder.getAffineDimExpr(vectorLoop);
   SmallVector<Value> indices;
   for (AffineExpr index : map.getResults()) {
@@ -92,13 +101,12 @@ SmallVector<Value> PointEmitter::load(OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return SmallVector<Value>(length, operand.get());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
   LaneAccess access = getLaneAccess(op, operand, vectorLoop);
   SmallVector<Value> values;
-  if (length > 1 && access == LaneAccess::Contiguous) {
+  if (length > 1 && access == LaneAccess::Contiguous && !isPrivate(operand)) {
     VectorType vector = getVectorType(type.getElementType());
     Value loaded = vector::LoadOp::create(
-        builder, getLoc(), vector, operand.get(), getIndices(map, 0),
+        builder, getLoc(), vector, operand.get(), getIndices(operand, 0),
         /*nontemporal=*/false, getAlignment(vector));
     for (int64_t lane = 0; lane < length; ++lane)
       values.push_back(
@@ -110,40 +118,38 @@ SmallVector<Value> PointEmitter::load(OpOperand &operand) {
                          ? values.front()
                          : memref::LoadOp::create(builder, getLoc(),
                                                   operand.get(),
-                                                  getIndices(map, lane)));
+                                                  getIndices(operand, lane)));
   return values;
 }
 
 void PointEmitter::store(OpOperand &operand, ArrayRef<Value> values) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (length > 1 &&
+  if (length > 1 && !isPrivate(operand) &&
       getLaneAccess(op, operand, vectorLoop) == LaneAccess::Contiguous) {
     VectorType vector = getVectorType(values.front().getType());
     Value stored =
         vector::FromElementsOp::create(builder, getLoc(), vector, values);
     vector::StoreOp::create(builder, getLoc(), stored, operand.get(),
-                            getIndices(map, 0), /*nontemporal=*/false,
+                            getIndices(operand, 0), /*nontemporal=*/false,
                             getAlignment(vector));
     return;
   }
   for (auto [lane, value] : llvm::enumerate(values))
     memref::StoreOp::create(builder, getLoc(), value, operand.get(),
-                            getIndices(map, lane));
+                            getIndices(operand, lane));
 }
 
 Value PointEmitter::getStart(unsigned number) {
   OpOperand &init = *op.getDpsInitOperand(number);
   if (starts[number])
     return starts[number];
-  return memref::LoadOp::create(
-      builder, getLoc(), init.get(),
-      getIndices(op.getMatchingIndexingMap(&init), 0));
+  return memref::LoadOp::create(builder, getLoc(), init.get(),
+                                getIndices(init, 0));
 }
 
 void PointEmitter::storeResult(unsigned number, Value value) {
   OpOperand &init = *op.getDpsInitOperand(number);
   memref::StoreOp::create(builder, getLoc(), value, init.get(),
-                          getIndices(op.getMatchingIndexingMap(&init), 0));
+                          getIndices(init, 0));
 }
 
 /// What the body makes of `arguments` at point `lane`.
@@ -203,19 +209,6 @@ LaneValues PointEmitter::emitBody(const LaneValues &results) {
       values.push_back(value);
   }
   return after;
-}
-
-SmallVector<Value> PointEmitter::emitChain(ArrayRef<Value> results) {
-  LaneValues inputs = loadInputs();
-  SmallVector<Value> chained(results);
-  for (int64_t lane = 0; lane < length; ++lane) {
-    SmallVector<Value> arguments;
-    for (const SmallVector<Value> &ofLanes : inputs)
-      arguments.push_back(ofLanes[lane]);
-    llvm::append_range(arguments, chained);
-    chained = cloneBody(arguments, lane);
-  }
-  return chained;
 }
 
 /// Goes through `loops`, the outermost first.

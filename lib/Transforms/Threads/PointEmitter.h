@@ -49,12 +49,13 @@ public:
   /// Makes result `number` start from `value` instead of what is in memory.
   void setInit(unsigned number, Value value) { starts[number] = value; }
 
+  /// Of buffers in private memory, the first point is element `element` along
+  /// the vector.
+  void setPrivate(int64_t element) { privateElement = element; }
+
   /// Goes through all loops without a value, from the results so far, and
   /// stores what comes out.
   void emit();
-
-  /// The values that the body makes of `results` at one point after the other.
-  SmallVector<Value> emitChain(ArrayRef<Value> results);
 
   /// The values that the body makes of `results` at each of the points.
   LaneValues emitBody(const LaneValues &results);
@@ -67,7 +68,8 @@ public:
   void storeResult(unsigned number, Value value);
 
 private:
-  SmallVector<Value> getIndices(AffineMap map, int64_t lane);
+  SmallVector<Value> getIndices(OpOperand &operand, int64_t lane);
+  bool isPrivate(OpOperand &operand) const;
   Value getLoop(unsigned loop, int64_t lane);
   SmallVector<Value> load(OpOperand &operand);
   LaneValues loadInputs();
@@ -84,6 +86,7 @@ private:
   int64_t length;
   SmallVector<Value> ivs;
   SmallVector<Value> starts;
+  std::optional<int64_t> privateElement;
   /// Results that the loops without a value go along.
   SmallVector<bool> inner;
 };

@@ -145,19 +145,42 @@ void ThreadMapper::mapPoints(const Work &work, const ThreadVector &vector) {
   });
 }
 
-/// Whether the conditions of `vector` hold.
-Value ThreadMapper::isAligned(Location loc, const ThreadVector &vector) {
+/// Maps points of rows of which each thread has its parts.
+void ThreadMapper::mapParts(const Work &work) {
+  linalg::LinalgOp op = work.op;
+  Location loc = op->getLoc();
   IndexBuilder index{rewriter, loc};
-  Value all, zero = index.value(rewriter.getIndexAttr(0));
-  for (auto [memref, dim] : vector.conditions) {
-    Value extent = memref::DimOp::create(rewriter, loc, memref, dim);
-    Value rest =
-        index.value(index.rem(extent, rewriter.getIndexAttr(vector.length)));
-    Value holds = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                                        rest, zero);
-    all = all ? arith::AndIOp::create(rewriter, loc, all, holds) : holds;
-  }
-  return all;
+  unsigned row = kept.findLoop(op);
+  int64_t length = kept.getLength();
+  auto emitPart = [&](Value first, int64_t part) {
+    PointEmitter emitter(rewriter, op, work.extents, row, length);
+    Value zero = index.value(rewriter.getIndexAttr(0));
+    for (unsigned loop : work.shared)
+      emitter.setLoop(loop, loop == row ? first : zero);
+    for (auto [number, start] : llvm::enumerate(work.starts))
+      if (start)
+        emitter.setInit(number, start);
+    emitter.setPrivate(part * length);
+    emitter.emit();
+  };
+  createThreadLoop(
+      rewriter, loc, OpFoldResult(rewriter.getIndexAttr(threads)),
+      [&](ValueRange ids) {
+        for (int64_t part = 0; part < kept.getNumParts(); ++part) {
+          OpBuilder::InsertionGuard guard(rewriter);
+          Value first = index.value(index.mul(
+              index.add(rewriter.getIndexAttr(part * threads), ids.front()),
+              rewriter.getIndexAttr(length)));
+          if ((part + 1) * threads * length > kept.getExtent()) {
+            Value end = index.value(rewriter.getIndexAttr(kept.getExtent()));
+            Value isIn = arith::CmpIOp::create(
+                rewriter, loc, arith::CmpIPredicate::slt, first, end);
+            auto branch = scf::IfOp::create(rewriter, loc, isIn);
+            rewriter.setInsertionPointToStart(branch.thenBlock());
+          }
+          emitPart(first, part);
+        }
+      });
 }
 
 /// Maps points, in vectors if that is seen to be possible when the kernel runs.
@@ -165,7 +188,7 @@ void ThreadMapper::mapChecked(const Work &work, const ThreadVector &vector) {
   if (vector.conditions.empty())
     return mapPoints(work, vector);
   Location loc = work.op->getLoc();
-  Value condition = isAligned(loc, vector);
+  Value condition = createCheck(rewriter, loc, vector);
   auto branch =
       scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(rewriter);
@@ -234,10 +257,19 @@ void ThreadMapper::map(linalg::LinalgOp op) {
   Work work{op, {}, getSharedLoops(op), startsOf.lookup(op)};
   for (const Range &range : op.createLoopRanges(rewriter, op->getLoc()))
     work.extents.push_back(range.size);
+  bool isKept = kept.isOn(op);
+  if (isKept) // what a thread has of a row is shorter
+    for (auto [loop, extent] : llvm::enumerate(work.extents))
+      extent = rewriter.getIndexAttr(
+          loop == kept.findLoop(op) ? kept.getExtent() : 1);
   AlignmentAnalysis alignment({argumentAlignment, /*workgroup=*/1, nullptr});
   if (std::optional<CooperativeReduction> reduction =
-          CooperativeReduction::get(op, work.extents, threads)) {
+          CooperativeReduction::get(op, work.extents, threads, alignment)) {
+    if (isKept)
+      reduction->keepParts(kept.getLength(), kept.getNumParts());
     mapReduction(work, *reduction, alignment);
+  } else if (isKept) {
+    mapParts(work);
   } else if (isReplicated(op)) {
     emitForThread(work);
   } else {

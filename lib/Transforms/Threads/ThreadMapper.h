@@ -19,6 +19,7 @@
 #define WORKGROUP_LIB_TRANSFORMS_THREADS_THREADMAPPER_H
 
 #include "CooperativeReduction.h"
+#include "KeptRows.h"
 #include "ThreadVectors.h"
 
 namespace mlir::workgroup {
@@ -26,8 +27,11 @@ namespace mlir::workgroup {
 /// Replaces structured operations on buffers by loops over `threads` threads.
 class ThreadMapper {
 public:
-  ThreadMapper(RewriterBase &rewriter, int64_t threads, int64_t alignment)
-      : rewriter(rewriter), threads(threads), argumentAlignment(alignment) {}
+  /// Of `kept` rows each thread has its parts.
+  ThreadMapper(RewriterBase &rewriter, const KeptRows &kept, int64_t threads,
+               int64_t alignment)
+      : rewriter(rewriter), kept(kept), threads(threads),
+        argumentAlignment(alignment) {}
 
   /// Replaces `ops`, which are in the order of the program.
   void map(ArrayRef<linalg::LinalgOp> ops);
@@ -46,13 +50,14 @@ private:
   void mapReduction(const Work &work, CooperativeReduction &reduction,
                     AlignmentAnalysis &alignment);
   void mapPoints(const Work &work, const ThreadVector &vector);
+  void mapParts(const Work &work);
   void mapChecked(const Work &work, const ThreadVector &vector);
   void emitForThread(const Work &work);
   void emitVector(const Work &work, const ThreadVector &vector, ValueRange ivs);
   void emitPoints(const Work &work, ArrayRef<Value> ivs, int64_t length);
-  Value isAligned(Location loc, const ThreadVector &vector);
 
   RewriterBase &rewriter;
+  const KeptRows &kept;
   int64_t threads, argumentAlignment;
   /// The values that results start from, if they are known.
   DenseMap<Operation *, SmallVector<Value>> startsOf;

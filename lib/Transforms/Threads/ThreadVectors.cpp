@@ -9,6 +9,7 @@
 #include "ThreadVectors.h"
 #include "PointEmitter.h"
 #include "Support/Views.h"
+#include "Transforms/Utils/IndexBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "workgroup/Support/MemorySpace.h"
@@ -113,6 +114,79 @@ ThreadVector chooseThreadVector(linalg::LinalgOp op,
     return *vector;
   }
   return {};
+}
+
+ThreadVector chooseLongVector(linalg::LinalgOp op, unsigned loop,
+                              OpFoldResult extent, int64_t most,
+                              AlignmentAnalysis &alignment) {
+  SmallVector<std::pair<Value, int64_t>> inputs; // with the bytes of elements
+  int64_t longest = 1;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (getLaneAccess(op, *input, loop) != LaneAccess::Contiguous)
+      continue;
+    int64_t bytes = getVectorElementBytes(input->get());
+    if (bytes == 0)
+      return {};
+    longest = std::max(longest, kWidestAccessBytes / bytes);
+    inputs.push_back({input->get(), bytes});
+  }
+  for (int64_t length = longest; length > 1; length /= 2) {
+    ThreadVector vector;
+    vector.length = length;
+    if (length <= most && llvm::all_of(inputs, [&](auto &input) {
+          auto [memref, bytes] = input;
+          return isAligned(memref, std::min(length, kWidestAccessBytes / bytes),
+                           vector, alignment);
+        })) {
+      vector.hasRest = alignment.getDivisor(extent) % length != 0;
+      return vector;
+    }
+  }
+  return {};
+}
+
+int64_t getAccessLength(linalg::LinalgOp op, OpOperand &operand, unsigned loop,
+                        int64_t length, const ThreadVector &assumed,
+                        AlignmentAnalysis &alignment) {
+  if (getLaneAccess(op, operand, loop) != LaneAccess::Contiguous)
+    return 1;
+  int64_t bytes = getVectorElementBytes(operand.get());
+  if (bytes == 0)
+    return 1;
+  int64_t access = kWidestAccessBytes / bytes;
+  for (; access > 1; access /= 2) {
+    ThreadVector needed;
+    if (length % access == 0 &&
+        isAligned(operand.get(), access, needed, alignment) &&
+        (needed.conditions.empty() || access <= assumed.length) &&
+        llvm::all_of(needed.conditions, [&](auto &condition) {
+          return assumed.conditions.contains(condition);
+        }))
+      break;
+  }
+  return access;
+}
+
+Value createCheck(OpBuilder &builder, Location loc,
+                  const ThreadVector &vector) {
+  IndexBuilder index{builder, loc};
+  Value all, zero = index.value(builder.getIndexAttr(0));
+  for (auto [memref, dim] : vector.conditions) {
+    Value extent = memref::DimOp::create(builder, loc, memref, dim);
+    Value rest =
+        index.value(index.rem(extent, builder.getIndexAttr(vector.length)));
+    Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        rest, zero);
+    all = all ? arith::AndIOp::create(builder, loc, all, holds) : holds;
+  }
+  return all;
+}
+
+bool isAlignedRow(Value memref, int64_t length, AlignmentAnalysis &alignment) {
+  ThreadVector vector;
+  return getVectorElementBytes(memref) != 0 &&
+         isAligned(memref, length, vector, alignment) &&
+         vector.conditions.empty();
 }
 
 } // namespace mlir::workgroup

@@ -40,6 +40,27 @@ ThreadVector chooseThreadVector(linalg::LinalgOp op,
                                 std::optional<int64_t> numPoints,
                                 int64_t threads, AlignmentAnalysis &alignment);
 
+/// Chooses how many neighbours along `loop`, of extent `extent`, a thread does
+/// together if inputs of `op` lie along it: 16 bytes of that with the smallest
+/// elements, so that others take several accesses, but no more than `most`.
+ThreadVector chooseLongVector(linalg::LinalgOp op, unsigned loop,
+                              OpFoldResult extent, int64_t most,
+                              AlignmentAnalysis &alignment);
+
+/// The most elements, of the `length` ones along `loop` from a multiple of
+/// `length` on, that one access to `operand` of `op` can have; 1 if neighbours
+/// do not lie together. The conditions of `assumed` hold.
+int64_t getAccessLength(linalg::LinalgOp op, OpOperand &operand, unsigned loop,
+                        int64_t length, const ThreadVector &assumed,
+                        AlignmentAnalysis &alignment);
+
+/// Whether the conditions of `vector`, one at least, hold.
+Value createCheck(OpBuilder &builder, Location loc, const ThreadVector &vector);
+
+/// Whether `length` elements of `memref`, at multiples of that along its rows,
+/// are aligned.
+bool isAlignedRow(Value memref, int64_t length, AlignmentAnalysis &alignment);
+
 } // namespace mlir::workgroup
 
 #endif // WORKGROUP_LIB_TRANSFORMS_THREADS_THREADVECTORS_H

@@ -4,16 +4,19 @@
 
 #in = affine_map<(i, k) -> (k, i)>
 #out = affine_map<(i, k) -> (i)>
-// Eight lanes of four columns each read rows of 128 bytes; 32 rows of threads go through them. Who
-// needs a sum adds up what these have.
+// Eight lanes of four columns each read rows of 128 bytes; 32 rows of threads go through them, eight
+// accesses of each under way. Who needs a sum adds up what these have.
 // CHECK-LABEL: func.func @columns
 // CHECK: %[[SLOTS:.*]] = memref.alloc() {alignment = 16 : i64} : memref<32x32xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.forall (%[[ROW:.*]], %[[LANE:.*]]) in (32, 8) {
 // CHECK: %[[FIRST:.*]] = arith.muli %[[LANE]], %c4
 // CHECK-NOT: scf.if
-// CHECK: scf.for %[[K:.*]] = %[[ROW]] to %c2048 step %c32 iter_args
+// CHECK: scf.for %[[TURN:.*]] = %c0 to %c8 step %c1 iter_args
+// CHECK: %[[AT:.*]] = arith.muli %[[TURN]], %c256
+// CHECK: %[[K:.*]] = arith.addi %[[AT]], %[[ROW]]
 // CHECK: vector.load %{{.*}}[%[[K]], %[[FIRST]]] {{.*}}, vector<4xf32>
 // CHECK-COUNT-4: arith.addf
+// CHECK-COUNT-7: vector.load %{{.*}}, %[[FIRST]]] {{.*}}, vector<4xf32>
 // CHECK: vector.store %{{.*}}, %[[SLOTS]][%[[ROW]], %[[FIRST]]] {alignment = 16 : i64}
 // CHECK: mapping = [#gpu.thread<linear_dim_1>, #gpu.thread<linear_dim_0>]
 // CHECK: scf.forall (%[[I:.*]]) in (32) {
@@ -37,14 +40,16 @@ func.func @columns(%x: memref<2048x2048xf32>, %y: memref<2048xf32>) {
   return
 }
 
-// Lanes beyond the last of at most 30 columns do nothing; two results have slots each.
+// Lanes beyond the last of at most 30 columns do nothing, and what is left of 100 rows is done one by one; two results have slots each.
 // CHECK-LABEL: func.func @ragged
 // CHECK: %[[A:.*]] = memref.alloc() {{.*}} : memref<8x30xi32, #gpu.address_space<workgroup>>
 // CHECK: %[[B:.*]] = memref.alloc() {{.*}} : memref<8x30xi32, #gpu.address_space<workgroup>>
 // CHECK: scf.forall (%[[ROW:.*]], %[[LANE:.*]]) in (8, 30) {
 // CHECK: %[[IS_IN:.*]] = arith.cmpi slt, %[[LANE]], %[[N:.*]] : index
 // CHECK: scf.if %[[IS_IN]] {
-// CHECK: %[[S:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %c0_i32, %{{.*}} = %c-2147483648_i32)
+// CHECK: memref.load %{{.*}}[%[[ROW]], %[[LANE]]]
+// CHECK-COUNT-7: memref.load
+// CHECK: %[[S:.*]]:2 = scf.for %{{.*}} = %{{.*}} to %c100 step %c8 iter_args
 // CHECK: memref.store %[[S]]#0, %[[A]][%[[ROW]], %[[LANE]]]
 // CHECK: memref.store %[[S]]#1, %[[B]][%[[ROW]], %[[LANE]]]
 // CHECK: scf.forall ({{.*}}) in (%[[N]]) {
@@ -69,9 +74,9 @@ func.func @ragged(%x: memref<100x1001xi32>, %y: memref<1001xi32>, %z: memref<100
   return
 }
 
-// Of four columns the sums themselves are shared out among all threads.
+// Of four columns the sums themselves are shared out among all threads, two warps for each.
 // CHECK-LABEL: func.func @few
-// CHECK: memref<4x8xf32, #gpu.address_space<workgroup>>
+// CHECK: memref<4x2xf32, #gpu.address_space<workgroup>>
 // CHECK: gpu.subgroup_reduce
 // CHECK: return
 func.func @few(%x: memref<512x4xf32>, %y: memref<4xf32>) {

@@ -91,12 +91,11 @@ func.func @dynamic(%x: memref<?x?xf16>, %y: memref<?x?xf16>, %m: index, %n: inde
   return
 }
 
-// Two warps add up a row, and the first thread what they have. The fill is where it starts.
+// Two warps add up a row, four accesses of each thread, and the first thread what they have. The fill is where it starts.
 // CHECK-LABEL: func.func @sum
 // CHECK: %[[SLOTS:.*]] = memref.alloc() {alignment = 16 : i64} : memref<1x2xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.forall (%[[T:.*]]) in (64) {
-// CHECK: scf.for %{{.*}} = %[[T]] to %c256 step %c64 iter_args
-// CHECK: vector.load {{.*}}, vector<4xf32>
+// CHECK-COUNT-4: vector.load {{.*}}, vector<4xf32>
 // CHECK: gpu.subgroup_reduce{{ +}}add %{{.*}} uniform
 // CHECK: scf.if
 // CHECK: memref.store %{{.*}}, %[[SLOTS]]
