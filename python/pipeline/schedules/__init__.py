@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .elementwise import Elementwise, Transpose
     from .fallback import Fallback
     from .loops import Points, Tiles
+    from .narrow import Narrow
     from .reduction import Columns, Rows, Whole
     from .window import Window
 
@@ -33,6 +34,7 @@ _MODULES = {
     "Staged": "contraction",
     "Convolution": "convolution",
     "Depthwise": "convolution",
+    "Narrow": "narrow",
     "Transpose": "elementwise",
     "Elementwise": "elementwise",
     "Window": "window",
@@ -46,7 +48,8 @@ _MODULES = {
 """Where a name is; a module is loaded when it is first asked for, or a kernel comes to it."""
 
 _ORDER = (
-    *("Chained", "Staged", "Transpose", "Elementwise", "Convolution", "Depthwise", "Window"),
+    *("Chained", "Narrow", "Staged", "Transpose", "Elementwise"),
+    *("Convolution", "Depthwise", "Window"),
     *("Points", "Tiles"),
     *("Whole", "Rows", "Columns", "Fallback"),
 )
@@ -126,6 +129,7 @@ __all__ = [
     "Elementwise",
     "Fallback",
     "Kernel",
+    "Narrow",
     "Op",
     "Operand",
     "Points",

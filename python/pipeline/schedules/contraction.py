@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .kernel import Kernel, Op
-from .split import PRODUCTS, Split
+from .split import PRODUCTS, ProductSplit
 from .target import Target
-from .tile import Tile, count_tiles, fill_block
+from .tile import Tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,7 @@ class Staged:
 
     Of the candidates, that which all multiprocessors are done with first; of ``few`` rows or
     columns those that have no more. Results of ``least`` rows or columns, or fewer, are no use:
-    most of a tile would be empty. Blocks share sums of ``long`` products if there are not enough
-    tiles for them.
+    most of a tile would be empty. Blocks share sums where tiles are too few, or too many by a few.
     """
 
     candidates: tuple[Candidate, ...] = _CANDIDATES
@@ -61,8 +60,7 @@ class Staged:
     small_candidates: tuple[Candidate, ...] = _SMALL_CANDIDATES
     few: int = 16
     least: int = 4
-    long: int = 4096
-    split: Split = PRODUCTS
+    split: ProductSplit = PRODUCTS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
         if kernel.kind != "contraction":
@@ -91,7 +89,7 @@ class Staged:
         reduction = [1] * len(op.sums)
         step = op.sums.index(op.contraction.k[-1])
         reduction[step] = self._step(op, best)
-        return self._split(Tile(tuple(block), best.threads, tuple(reduction)), kernel, target)
+        return self.split.apply(Tile(tuple(block), best.threads, tuple(reduction)), kernel, target)
 
     @staticmethod
     def _step(op: Op, best: Candidate) -> int:
@@ -106,24 +104,6 @@ class Staged:
             return step
         # One step for all would have no loop.
         return max(1, min(step, (1 << ((extent - 1).bit_length() - 1)) // divisor))
-
-    def _split(self, tile: Tile, kernel: Kernel, target: Target) -> Tile:
-        """Return `tile`, with long sums of few results split."""
-        op, blocks = kernel.main, count_tiles(kernel.root, tile.block)
-        last = op.sums[-1]
-        extent = op.extents[last]
-        if not op.is_splittable or extent is None or extent < self.long or blocks == 0:
-            return tile
-        if 2 * blocks > target.multiprocessors:
-            return tile
-        part = self.split.part_of(op, 32 * tile.reduction[-1], blocks, target)
-        if not part:
-            return tile
-        step = tile.reduction[-1]
-        sizes = [0 if row is None else tile.block[row] for row in op.rows]
-        sizes[last] = -(-part // step) * step
-        block = fill_block(kernel, tile.threads, kernel.shared_loops)
-        return replace(tile, block=block, split=tuple(sizes))
 
     def _candidates(self, op: Op) -> tuple[Candidate, ...]:
         loops = op.contraction

@@ -94,6 +94,14 @@ class Op(NamedTuple):
 
         return max(1, WIDEST_ACCESS_BYTES * 8 // self.widest_bits)
 
+    @property
+    def longest_vector(self) -> int:
+        """Elements of the narrowest type that is read in what a thread loads at a time."""
+        from .._native import WIDEST_ACCESS_BYTES
+
+        bits = min([max(8, operand.bits) for operand in self.inputs], default=8)
+        return max(1, WIDEST_ACCESS_BYTES * 8 // bits)
+
 
 @counterpart("KernelChain")
 class Chain(NamedTuple):

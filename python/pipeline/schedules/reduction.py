@@ -88,15 +88,17 @@ class Whole:
 class Rows:
     """Sums of neighbours in memory.
 
-    Up to ``serial`` of them are left to one thread a row, ``rows`` for a block; longer ones to a
-    block each, with ``vectors`` of 16 bytes for each of up to ``threads`` threads. What is kept of
-    a row has to fit, or is computed again by each of its users.
+    Up to ``serial`` of them are left to one thread a row, ``rows`` for a block; longer ones to
+    ``vectors`` of 16 bytes for each of up to ``threads`` threads, a block, or, of kernels with one
+    sum, whole warps of one of ``shared_threads``. What is kept of a row has to fit, or is computed
+    again by each of its users.
     """
 
     serial: int = 32
     rows: int = 128
     vectors: int = 4
     threads: int = 1024
+    shared_threads: int = 256
     split: Split = SUMS
 
     def matches(self, kernel: Kernel, target: Target) -> bool:
@@ -110,21 +112,31 @@ class Rows:
         else:
             wanted = -(-length // (self.vectors * max(op.vector for op in _reductions(kernel))))
             rows, threads = 1, clamp_threads(wanted, 32, self.threads)
+            if len(_reductions(kernel)) == 1 and not kept_bytes(kernel):
+                rows = self._count_rows(kernel, threads, target)
+                threads *= rows
         rows, recompute = fit_rows(kernel, rows, target)
         tile = Tile(fill_block(kernel, rows, kernel.shared_loops), threads, (), recompute)
         return self.split.apply(tile, kernel, target)
+
+    def _count_rows(self, kernel: Kernel, threads: int, target: Target) -> int:
+        """Return how many rows of `threads` each a block has, so that there are blocks enough."""
+        rows = max(1, self.shared_threads // threads)
+        wanted = kernel.count(kernel.shared_loops) // (4 * target.multiprocessors)
+        return min(rows, 1 << max(0, wanted.bit_length() - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Sums across memory, neighbours of which belong to different sums.
 
-    ``columns`` of them, which a warp reads together, for a block of ``threads``, which all add up
-    a part of each. Where there are ``many`` sums, or short ones up to ``serial``, each is left to
-    one thread.
+    ``lanes`` accesses of 16 bytes side by side for a block of ``threads``, which all add up a part
+    of each. Where there are ``many`` sums, or short ones up to ``serial``, twice as many are for
+    ``few_threads``.
     """
 
-    columns: int = 32
+    lanes: int = 8
+    few_threads: int = 64
     threads: int = 256
     many: int = 1 << 14
     serial: int = 64
@@ -136,9 +148,10 @@ class Columns:
 
     def choose(self, kernel: Kernel, target: Target) -> Tile:
         order = self._order(kernel)
-        columns, threads = self.columns, self.threads
+        vector = min(op.longest_vector for op in _reductions(kernel))
+        columns, threads = self.lanes * vector, self.threads
         if _length(kernel) <= self.serial or kernel.count(order) >= self.many:
-            columns, threads = 2 * self.columns, 2 * self.columns
+            columns, threads = 2 * columns, self.few_threads
         recompute = kept_bytes(kernel) * columns > target.row_bytes
         tile = Tile(fill_block(kernel, columns, order), threads, (), recompute)
         return self.split.apply(tile, kernel, target)

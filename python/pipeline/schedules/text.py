@@ -70,7 +70,8 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
         function = writer.apply(
             "workgroup-decompose-im2col", function, assume_distinct_arguments=True
         )
-    if not kernel.is_loop or any(op.contraction for op in kernel.ops):
+    is_staged = not kernel.is_loop or any(op.contraction for op in kernel.ops)
+    if is_staged and not tile.direct:
         function = writer.apply(
             "workgroup-stage-operands", function, chip=chip, assume_distinct_arguments=True
         )

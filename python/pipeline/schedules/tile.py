@@ -20,7 +20,8 @@ class Tile:
     of a contraction along its sums; none if it goes through them at once. ``threads``: of a block.
     ``split``: what a block does of each loop of the kernel's sum, if several blocks share it; none
     if they do not. ``columns``: how many of the first of two contractions are made at a time; 0
-    for all. ``recompute``: no element-wise intermediate result is kept. ``reason``: why this
+    for all. ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
+    goes to registers, and not to workgroup memory first. ``reason``: why this
     is the general form and none for its kind; empty if it is not.
     """
 
@@ -30,6 +31,7 @@ class Tile:
     recompute: bool = False
     split: tuple[int, ...] = ()
     columns: int = 0
+    direct: bool = False
     reason: str = ""
 
     def __post_init__(self) -> None:

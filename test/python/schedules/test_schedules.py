@@ -186,7 +186,7 @@ def test_broadcast_is_no_transposition(inputs: tuple[tuple[int, ...], ...]) -> N
 
 @pytest.mark.parametrize(
     ("columns", "rows", "threads"),
-    [(20, 128, 128), (100, 1, 32), (1024, 1, 64), (4096, 1, 256), (1 << 20, 1, 1024)],
+    [(20, 128, 128), (100, 8, 256), (1024, 4, 256), (4096, 1, 256), (1 << 20, 1, 1024)],
 )
 def test_rows(columns: int, rows: int, threads: int) -> None:
     assert choose_tile(reduction((5000, columns), (1,)), A100) == Tile((rows, 0), threads)
@@ -221,13 +221,15 @@ def test_everything() -> None:
 @pytest.mark.parametrize(
     ("extents", "sums", "block", "split"),
     [
-        ((1 << 24,), (0,), (0,), (38840,)),  # four blocks for each multiprocessor
+        ((1 << 24,), (0,), (0,), (77676,)),  # two blocks for each multiprocessor
         ((1 << 16,), (0,), (0,), (4096,)),  # 16 elements for each of 256 threads
-        ((4096, 1000), (0, 1), (0, 0), (10, 0)),  # some rows each
-        ((4, 100_000), (1,), (1, 0), (1, 4168)),
-        ((100_000, 64), (0,), (0, 32), (463, 32)),
+        ((4096, 1000), (0, 1), (0, 0), (19, 0)),  # some rows each
+        ((4, 100_000), (1,), (4, 0), (1, 4168)),
+        ((128, 100_000), (1,), (128, 0), (1, 33336)),  # 384 blocks are done sooner than 128
+        ((100_000, 64), (0,), (0, 64), (926, 32)),
+        ((4096, 4096), (0,), (0, 256), (1366, 32)),
         ((None,), (0,), (0,), (16384,)),
-        ((3, None), (1,), (1, 0), (1, 16384)),
+        ((3, None), (1,), (3, 0), (1, 16384)),
     ],
 )
 def test_blocks_share_long_sums(
@@ -240,7 +242,7 @@ def test_blocks_share_long_sums(
 @pytest.mark.parametrize(
     ("extents", "sums"),
     [
-        ((20_000,), (0,)),  # too short
+        ((2_000,), (0,)),  # too short
         ((500, 100_000), (1,)),  # blocks enough
         ((None, 100_000), (1,)),
         ((0, 100_000), (1,)),
@@ -293,14 +295,41 @@ def test_thin_products_are_sums(sizes: tuple[int, ...]) -> None:
     assert choose_tile(matmul(m, n, k), A100).reduction == ()
 
 
-@pytest.mark.parametrize("few", [5, 16])
+@pytest.mark.parametrize(("few", "kind"), [(1, "f16"), (5, "f32"), (8, "f16"), (8, "f32")])
+def test_few_rows_or_columns_are_done_with_the_matrix_at_once(few: int, kind: str) -> None:
+    """A thread loads 16 bytes of the matrix, and multiplies them with all of the vectors."""
+    along = choose_tile(matmul(4096, few, 1024, kind=kind), A100)
+    across = choose_tile(matmul(few, 4096, 1024, kind=kind), A100)
+    assert (along.direct, along.block[2:], along.split) == (True, (0, 0), ())
+    assert 2 * along.block[1] * few <= along.threads
+    assert (across.direct, across.split[1]) == (True, 0)
+    assert across.split[2] == 32 * (4 if kind == "f32" else 8)
+    assert points(across, matmul(few, 4096, 1024)) == across.threads
+
+
+def test_what_is_narrow_depends_on_the_type() -> None:
+    """More vectors than a thread has registers or time for go through workgroup memory."""
+    for kind, few in (("f32", 9), ("f16", 9), ("i8", 5), ("f64", 9)):
+        assert not choose_tile(matmul(few, 4096, 4096, kind=kind), A100).direct
+        assert choose_tile(matmul(few - 1, 4096, 4096, kind=kind), A100).direct
+
+
 @pytest.mark.parametrize("kind", ["f32", "f16"])
-def test_few_rows_or_columns_take_tiles_of_no_more(few: int, kind: str) -> None:
-    of_columns = choose_tile(matmul(4096, few, 1024, kind=kind), A100)
-    of_rows = choose_tile(matmul(few, 4096, 1024, kind=kind), A100)
-    assert of_columns.block[2] == of_rows.block[1] == 16
-    for tile in (of_columns, of_rows):
-        assert tile.block[1] * tile.block[2] == 32 * tile.threads
+@pytest.mark.parametrize("few", [17, 64])
+def test_the_last_wave_of_products_is_not_nearly_empty(few: int, kind: str) -> None:
+    """64 tiles leave 44 of 108 multiprocessors idle: blocks share the sums."""
+    tile = choose_tile(matmul(few, 4096, 4096, kind=kind), A100)
+    tiles = -(-few // tile.split[1]) * -(-4096 // tile.split[2]) * -(-4096 // tile.split[3])
+    assert tiles / (-(-tiles // 108) * 108) > 64 / 108
+
+
+@pytest.mark.parametrize("size", [4096, 8192])
+def test_waves_of_large_products_are_full(size: int) -> None:
+    target = Target("sm_90", 132, 227 << 10)
+    tile = choose_tile(matmul(size, size, size), target)
+    tiles = (size // tile.block[1]) * (size // tile.block[2])
+    assert tiles / (-(-tiles // 132) * 132) >= 0.95
+    assert tile.split == ()
 
 
 @pytest.mark.parametrize("size", [64, 100, 256])
@@ -315,7 +344,7 @@ def test_blocks_share_long_products(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "sizes", [(64, 64, 1024), (1024, 1024, 1 << 16), (64, 64, None), (0, 64, 1 << 16)]
+    "sizes", [(64, 64, 300), (1024, 1024, 1 << 16), (None, 64, None), (0, 64, 1 << 16)]
 )
 def test_products_that_one_block_does(sizes: tuple[int | None, ...]) -> None:
     m, n, k = sizes
@@ -397,8 +426,8 @@ def test_text() -> None:
 def test_text_of_a_sum_that_blocks_share() -> None:
     kernel = reduction((4, 100_000), (1,))
     text = write_schedule([kernel], [choose_tile(kernel, A100)], target=A100, version="9")
-    assert '"block" = [1, 0], "split" = [1, 4168]' in text
-    blocks = "96 blocks of 256 threads for parts of the sum, then 4 blocks of 256 threads"
+    assert '"block" = [4, 0], "split" = [1, 4168]' in text
+    blocks = "96 blocks of 256 threads for parts of the sum, then 1 block of 256 threads"
     assert f"// @main_0: reduction 4x100000 f32; {blocks}" in text
 
 

@@ -17,6 +17,7 @@ _MODULES = (
     "borders",
     "contractions",
     "contraction_types",
+    "narrow",
     "ragged",
     "windows",
     "movement",
