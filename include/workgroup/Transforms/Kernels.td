@@ -115,6 +115,9 @@ def PrepareBufferizationPass
     false`, a constant, and what something else reads. In others it is written, as
     upstream does it.
 
+    Of several operations of a block of code that start from one fill, each gets a
+    fill of its own: one buffer would be filled, and copied to the others.
+
     Fails on such a tensor of unknown rank, which cannot be copied, and on tensors
     with encodings, which buffers do not have.
 

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SubsetOpInterface.h"
@@ -248,10 +249,58 @@ static LogicalResult separateYields(ModuleOp module,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Fills
+//===----------------------------------------------------------------------===//
+
+/// True if `op` makes a tensor of scalars and indices alone.
+static bool isFill(linalg::LinalgOp op) {
+  return op->getNumResults() == 1 && op.hasPureTensorSemantics() &&
+         op.getNumReductionLoops() == 0 &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
+         llvm::none_of(op.getDpsInputs(), [](Value input) {
+           return isa<TensorType>(input.getType());
+         });
+}
+
+/// Another operation like `fill`, into a tensor of its own.
+static Value createFill(OpBuilder &builder, linalg::LinalgOp fill) {
+  Location loc = fill->getLoc();
+  Value init = fill.getDpsInits().front();
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, init),
+      cast<RankedTensorType>(init.getType()).getElementType());
+  auto other = cast<linalg::LinalgOp>(builder.clone(*fill.getOperation()));
+  other.setDpsInitOperand(0, empty);
+  return other->getResult(0);
+}
+
+/// Gives each of several operations that start from one fill a fill of its own,
+/// where one buffer would be filled and then copied.
+static void separateFills(ModuleOp module) {
+  SmallVector<linalg::LinalgOp> fills;
+  module.walk([&](linalg::LinalgOp op) {
+    if (isFill(op))
+      fills.push_back(op);
+  });
+  for (linalg::LinalgOp fill : fills) {
+    SmallVector<OpOperand *> starts;
+    for (OpOperand &use : fill->getResult(0).getUses()) {
+      auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (user && user.isDpsInit(&use) && user->getBlock() == fill->getBlock())
+        starts.push_back(&use);
+    }
+    OpBuilder builder(fill.getOperation());
+    for (OpOperand *start : llvm::drop_begin(starts, starts.empty() ? 0 : 1))
+      start->set(createFill(builder, fill));
+  }
+}
+
 LogicalResult prepareBufferization(ModuleOp module) {
   if (failed(checkEncodings(module)))
     return failure();
   forwardSources(module);
+  separateFills(module);
   OneShotBufferizationOptions options;
   options.allowReturnAllocsFromLoops = true;
   options.bufferizeFunctionBoundaries = true;

@@ -246,3 +246,28 @@ func.func @inserted_into_branch(%a: !T, %b: tensor<4xf32>, %p: i1) -> !T {
   %i = tensor.insert_slice %r#0 into %r#1[2] [4] [1] : tensor<4xf32> into !T
   return %i : !T
 }
+
+// Two sums that start from one fill have one each.
+#row = affine_map<(i, j) -> (i)>
+#all = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @fills
+// CHECK-COUNT-2: linalg.fill
+// CHECK: linalg.generic
+func.func @fills(%x: tensor<4x8xf32>, %zero: f32) -> (tensor<4xf32>, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %a = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %0 = arith.addf %p, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %0 = arith.mulf %p, %p : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
