@@ -100,6 +100,12 @@ struct MemoryPipelineOptions
       llvm::cl::init(CopyStrategy::Auto), getCopyStrategyValues()};
   RingOptions rings{*this, 1};
   ContractionOptions contractions{*this};
+  PassOptions::Option<bool> rotateLoops{
+      *this, "rotate-loops",
+      llvm::cl::desc(
+          "Load what the next iteration of a loop of matrix products "
+          "multiplies first"),
+      llvm::cl::init(true)};
   PassOptions::Option<bool> resolveBankConflicts{
       *this, "resolve-bank-conflicts",
       llvm::cl::desc("Pad or swizzle rows of workgroup buffers"),

@@ -158,17 +158,12 @@ void buildMemoryPipeline(OpPassManager &pm,
   SinkAllocsPassOptions sink;
   llvm::append_range(sink.fromSpaces, options.fromSpaces);
   pm.addPass(createSinkAllocsPass(std::move(sink)));
-<<<<<<< HEAD
   pm.addPass(createHoistCopiesPass(
       {options.rings.assumeDistinctArguments,
        options.dynamic == DynamicMemory::Never ? kMaxStaticWorkgroupBytes : 0,
        options.chip}));
-  buildCopyPipeline(pm, options.rings, options.chip, options.assumeAlignment);
-=======
-  pm.addPass(createHoistCopiesPass({options.rings.assumeDistinctArguments}));
   buildCopyPipeline(pm, options.rings, options.contractions, options.chip,
                     options.assumeAlignment);
->>>>>>> cf739ae (Compute contractions on tensor cores)
   pm.addPass(createDistributeLoopsPass());
   // What threads and warps multiply is theirs now.
   pm.addPass(
@@ -186,6 +181,8 @@ void buildMemoryPipeline(OpPassManager &pm,
   if (options.resolveBankConflicts)
     pm.addPass(createResolveBankConflictsPass(
         {options.swizzle, /*maxBytes=*/0, options.chip}));
+  if (options.rotateLoops)
+    pm.addPass(createRotateLoopsPass());
 
   // Constants that were hoisted out of launches become parameters otherwise.
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());

@@ -59,6 +59,11 @@ struct LowerRingsOptions {
 LogicalResult lowerRings(Operation *root,
                          const LowerRingsOptions &options = {});
 
+/// Moves the loads that the first products of an iteration wait for to the
+/// iteration before, in loops of device code inside `root`; those of fused
+/// multiply-adds only with `fma`. See pass `workgroup-rotate-loops`.
+void rotateLoops(Operation *root, bool fma = false);
+
 inline llvm::cl::ValuesClass getRingEngineValues() {
   return llvm::cl::values(
       clEnumValN(RingEngine::Auto, "auto",

@@ -120,4 +120,51 @@ def LowerRings_NotAhead : Missed<"The copies of a ring do not run ahead.">;
 def LowerRings_NotAsync : Missed<"cp.async is not used for a ring.">;
 def LowerRings_NotTMA : Missed<"TMA is not used for a ring.">;
 
+def RotateLoopsPass : Pass<"workgroup-rotate-loops"> {
+  let summary = "Load what the next iteration of a loop multiplies first";
+  let description = [{
+    In device code, an `scf.for` that waits at a barrier, loads tiles from workgroup
+    memory and multiplies them begins each iteration with products that wait for loads.
+    This pass moves what an iteration begins with (all up to the barrier, and
+    the loads of its first products) to the end of the iteration before, in front of that
+    one's last products, which need no memory any more:
+
+    ```
+    for:  wait; barrier; load a; copies; load b; multiply a; multiply b
+    ```
+    becomes
+    ```
+    wait; barrier; load a
+    for, but for the last iteration:
+          copies; load b; multiply a; wait; barrier; load a; multiply b
+    copies; load b; multiply a; multiply b
+    ```
+
+    The order of all accesses to memory stays as it is, and so do their numbers: a loop
+    that has no iteration does nothing. First products are those that add to what the loop carries, last
+    ones those that no other product adds to. What comes before the loads is repeated in
+    front of the loop, and what comes behind it once after it.
+
+    Products are those of matrices (`nvgpu.mma.sync`, `nvvm.mma.sync`), with `fma` fused
+    multiply-adds too: ptxas orders their loads well without it.
+
+    A loop stays, with a remark, if something that may write memory stands between the barrier and the
+    loads, or depends on the last products.
+
+    Run after `workgroup-lower-rings`. Example: `test/Transforms/Rings/rotate-loops.mlir`.
+    Source: NVIDIA, "CUTLASS: efficient GEMM in CUDA", on software pipelining.
+  }];
+  let options = [
+    Option<"fma", "fma", "bool", /*default=*/"false",
+           "Rotate loops of fused multiply-adds too">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def RotateLoops_Rotated
+    : Passed<"What an iteration of a loop begins with is done in the one before.">;
+def RotateLoops_NotRotated : Missed<"A loop of products stays as it is.">;
+
 #endif // WORKGROUP_TRANSFORMS_RINGS

@@ -148,6 +148,12 @@ std::optional<Value> RingLowering::hasIteration(int64_t number) {
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// True if `op` does nothing to memory but read it.
+static bool isReadOnly(Operation *op) {
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  return effects && effects.onlyHasEffect<MemoryEffects::Read>();
+}
+
 /// What is known of alignments, as far as `bytes`, while the operations are as
 /// they are now.
 AlignmentAnalysis RingLowering::makeAlignment(int64_t bytes) {
@@ -162,9 +168,9 @@ void RingLowering::assumeSlots(AlignmentAnalysis &alignment) {
     alignment.assume(tile, slotAlignment);
 }
 
-/// The copies of the iteration of `iteration`, to be done at the insertion
-/// point.
-std::vector<Copy> RingLowering::cloneCopies(Value iteration,
+/// Those of `ops` that `iteration` has, to be done at the insertion point.
+std::vector<Copy> RingLowering::cloneCopies(ArrayRef<Operation *> ops,
+                                            Value iteration,
                                             OpFoldResult slot) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iteration);
@@ -172,7 +178,7 @@ std::vector<Copy> RingLowering::cloneCopies(Value iteration,
     rewriter.clone(*op, mapping);
   mapping.map(ring.put.getTiles(), getTiles(slot));
   std::vector<Copy> copies;
-  for (Operation *copy : ring.copies)
+  for (Operation *copy : ops)
     copies.push_back(makeCopy(rewriter.clone(*copy, mapping)));
   return copies;
 }
@@ -204,45 +210,81 @@ void RingLowering::emit(const Copy &copy) {
   rewriter.setInsertionPointAfter(copy.op);
 }
 
-/// Does the copies of the iteration of `iteration`, if `condition` holds or is
-/// missing.
-void RingLowering::copyIteration(std::optional<Value> condition,
+/// Does `ops`, copies, of the iteration of `iteration`, if `condition` holds or
+/// is missing.
+void RingLowering::copyIteration(ArrayRef<Operation *> ops,
+                                 std::optional<Value> condition,
                                  Value iteration, OpFoldResult slot) {
   OpBuilder::InsertionGuard guard(rewriter);
   if (condition) {
     auto branch = scf::IfOp::create(rewriter, loc, *condition);
     rewriter.setInsertionPointToStart(branch.thenBlock());
   }
-  for (const Copy &copy : cloneCopies(iteration, slot)) {
+  for (const Copy &copy : cloneCopies(ops, iteration, slot)) {
     emit(copy);
     dead.push_back(copy.op);
   }
 }
 
-/// Starts the copies of the iteration of `iteration` if `condition` holds: what
-/// cannot be asynchronous is loaded now and stored when the slot in use is
-/// released.
-void RingLowering::startIteration(Value condition, Value iteration,
+/// Starts the copies of the iteration `distance` iterations ahead if
+/// `condition` says that there is one: what cannot be asynchronous is loaded
+/// now and stored when the slot in use is released.
+void RingLowering::startIteration(Value condition, int64_t distance,
                                   OpFoldResult slot) {
-  std::vector<Copy> others;
-  for (const Copy &copy : cloneCopies(iteration, slot)) {
-    Operation *op = copy.op;
-    if (!emitStagedCopy(rewriter, copy, alignment, options.copies, condition,
-                        ring.release))
+  Value now = loop.getInductionVar();
+  Value later = arith::AddIOp::create(rewriter, loc, now, getSteps(distance));
+  SmallVector<Operation *> others;
+  for (Operation *copy : ring.copies)
+    if (asyncCopies.contains(copy) ||
+        !stageCopy(copy, condition, later, slot))
       others.push_back(copy);
-    else
-      dead.push_back(op);
-    rewriter.setInsertionPointAfter(op);
-  }
-  if (others.empty())
-    return;
+  if (!others.empty())
+    copyIteration(others, condition, later, slot);
+}
+
+/// Loads what `op` copies in the iteration `later`, and stores it when the slot
+/// in use is released. False if that is not possible.
+bool RingLowering::stageCopy(Operation *op, Value condition, Value later,
+                             OpFoldResult slot) {
   OpBuilder::InsertionGuard guard(rewriter);
-  auto branch = scf::IfOp::create(rewriter, loc, condition);
-  for (const Copy &copy : others) {
-    rewriter.moveOpBefore(copy.op, branch.thenBlock()->getTerminator());
-    emit(copy);
-    dead.push_back(copy.op);
+  // Views are of this iteration where there is no later one: they have to be
+  // within what they are views of.
+  Value iteration = arith::SelectOp::create(rewriter, loc, condition, later,
+                                            loop.getInductionVar());
+  std::vector<Copy> copies = cloneCopies(op, iteration, slot);
+  Copy &copy = copies.front();
+  Operation *clone = copy.op;
+  bool isStaged = emitStagedCopy(rewriter, copy, alignment, options.copies,
+                                 condition, ring.release);
+  dead.push_back(clone);
+  return isStaged;
+}
+
+/// The operation before which copies of a later iteration are started: the
+/// loads that the first products wait for are under way then. Products are
+/// what depends on loads and on what the loop carries; where there are none,
+/// or more than loads before them, that is where the slot is got.
+Operation *RingLowering::findPlaceOfCopies() {
+  enum { kLoaded = 1, kCarried = 2, kBoth = 3 };
+  DenseMap<Value, unsigned> kinds;
+  for (Value carried : loop.getRegionIterArgs())
+    kinds[carried] = kCarried;
+  Operation *first = ring.get;
+  for (Operation *op = first->getNextNode();
+       op && op != ring.release && op->getNumRegions() == 0;
+       op = op->getNextNode()) {
+    bool isLoad = !isTransparent(op) && isReadOnly(op);
+    unsigned kind = 0;
+    for (Value operand : op->getOperands())
+      kind |= kinds.lookup(operand);
+    if (kind == kBoth)
+      return op;
+    if (!isLoad && !isTransparent(op))
+      return first;
+    for (Value result : op->getResults())
+      kinds[result] = isLoad ? unsigned(kLoaded) : kind;
   }
+  return first;
 }
 
 void RingLowering::closeGroup() {
@@ -294,10 +336,11 @@ void RingLowering::lowerInPlace() {
 bool RingLowering::decideAsync() {
   AlignmentAnalysis alignment = makeAlignment(options.copies.vectorBytes);
   assumeSlots(alignment);
-  mayBeAsync =
-      mayBeAsync && llvm::any_of(ring.copies, [&](Operation *op) {
-        return isAsyncCopy(rewriter, makeCopy(op), alignment, options.copies);
-      });
+  for (Operation *op : ring.copies)
+    if (mayBeAsync &&
+        isAsyncCopy(rewriter, makeCopy(op), alignment, options.copies))
+      asyncCopies.insert(op);
+  mayBeAsync = !asyncCopies.empty();
   return mayBeAsync;
 }
 
@@ -356,9 +399,10 @@ void RingLowering::lowerAhead() {
   Value ahead = enterLoop(
       first, distance,
       [&](std::optional<Value> condition, Value iteration, Value slot) {
-        copyIteration(condition, iteration, slot);
+        copyIteration(ring.copies, condition, iteration, slot);
         closeGroup();
       });
+  Operation *place = findPlaceOfCopies();
   loop = addCarriedValues(rewriter, loop, {ahead, first});
   Value written = loop.getRegionIterArgs().end()[-2];
   Value read = loop.getRegionIterArgs().back();
@@ -366,13 +410,11 @@ void RingLowering::lowerAhead() {
   rewriter.setInsertionPoint(ring.get);
   waitForGroups(distance - 1);
   gpu::BarrierOp::create(rewriter, loc);
-  Value iteration = loop.getInductionVar();
-  Value hasLater = hasIterationAfter(iteration, distance);
-  Value later =
-      arith::AddIOp::create(rewriter, loc, iteration, getSteps(distance));
-  startIteration(hasLater, later, written);
-  closeGroup();
   SmallVector<Value> tiles = getTiles(read);
+  rewriter.setInsertionPoint(place);
+  Value hasLater = hasIterationAfter(loop.getInductionVar(), distance);
+  startIteration(hasLater, distance, written);
+  closeGroup();
 
   rewriter.setInsertionPoint(loop.getBody()->getTerminator());
   yieldLast(rewriter, loop, {advance(written, 1), advance(read, 1)});

@@ -97,12 +97,15 @@ private:
   // Copies.
   AlignmentAnalysis makeAlignment(int64_t bytes);
   void assumeSlots(AlignmentAnalysis &alignment);
-  std::vector<Copy> cloneCopies(Value iteration, OpFoldResult slot);
+  std::vector<Copy> cloneCopies(ArrayRef<Operation *> ops, Value iteration,
+                                OpFoldResult slot);
   Copy makeCopy(Operation *op);
   void emit(const Copy &copy);
-  void copyIteration(std::optional<Value> condition, Value iteration,
-                     OpFoldResult slot);
-  void startIteration(Value condition, Value iteration, OpFoldResult slot);
+  void copyIteration(ArrayRef<Operation *> ops, std::optional<Value> condition,
+                     Value iteration, OpFoldResult slot);
+  void startIteration(Value condition, int64_t distance, OpFoldResult slot);
+  bool stageCopy(Operation *op, Value condition, Value later, OpFoldResult slot);
+  Operation *findPlaceOfCopies();
   void closeGroup();
   void waitForGroups(int64_t numPending);
 
@@ -134,6 +137,8 @@ private:
   Value mbarriers;
   /// One for each tile, of all slots.
   SmallVector<Value> storage;
+  /// Copies that cp.async does, whole or in part.
+  DenseSet<Operation *> asyncCopies;
   /// Whether any copy is asynchronous.
   bool isAsync = false;
   /// Copies that are lowered. Erased last: what has been found out about values

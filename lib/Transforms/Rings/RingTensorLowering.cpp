@@ -55,7 +55,7 @@ void RingLowering::issueIteration(std::optional<Value> condition,
     auto branch = scf::IfOp::create(rewriter, loc, *condition);
     rewriter.setInsertionPointToStart(branch.thenBlock());
   }
-  std::vector<Copy> copies = cloneCopies(iteration, slot);
+  std::vector<Copy> copies = cloneCopies(ring.copies, iteration, slot);
   std::vector<TensorCopy> tensors;
   AlignmentAnalysis alignment = makeAlignment(kTensorCopyAlignment);
   int64_t bytes = 0;

@@ -24,17 +24,17 @@
 // CHECK:           %[[LAST:.+]]:2 = scf.for %[[K:.+]] = %c0 to %[[N:.+]] step %c16 iter_args(%[[WRITTEN:.+]] = %{{.+}}, %[[READ:.+]] = %[[FIRST]])
 // CHECK-NEXT:        nvvm.cp.async.wait.group 1
 // CHECK-NEXT:        gpu.barrier
+// CHECK-NEXT:        %[[FROM:.+]] = arith.muli %[[READ]], %c512
+// CHECK-NEXT:        %[[FULL:.+]] = memref.view %[[SLOTS]][%[[FROM]]]
 // CHECK-NEXT:        %[[LEFT:.+]] = arith.subi %[[N]], %[[K]]
 // CHECK-NEXT:        %[[LIVE:.+]] = arith.cmpi ugt, %[[LEFT]], %c32
 // CHECK-NEXT:        %[[LATER:.+]] = arith.addi %[[K]], %c32
-// CHECK-NEXT:        %[[SOURCE:.+]] = memref.subview %{{.+}}[0, %[[LATER]]]
-// CHECK-NEXT:        %[[TO:.+]] = arith.muli %[[WRITTEN]], %c512
-// CHECK-NEXT:        %[[EMPTY:.+]] = memref.view %[[SLOTS]][%[[TO]]]
 // CHECK-NEXT:        scf.if %[[LIVE]] {
+// CHECK:               %[[SOURCE:.+]] = memref.subview %{{.+}}[0, %[[LATER]]]
+// CHECK:               %[[TO:.+]] = arith.muli %[[WRITTEN]], %c512
+// CHECK:               %[[EMPTY:.+]] = memref.view %[[SLOTS]][%[[TO]]]
 // CHECK:               nvgpu.device_async_copy %[[SOURCE]]{{.+}}, %[[EMPTY]]
 // CHECK:             nvvm.cp.async.commit.group
-// CHECK-NEXT:        %[[FROM:.+]] = arith.muli %[[READ]], %c512
-// CHECK-NEXT:        %[[FULL:.+]] = memref.view %[[SLOTS]][%[[FROM]]]
 // CHECK-NEXT:        memref.load %[[FULL]]
 // CHECK-NOT:         gpu.barrier
 // CHECK:             arith.select
@@ -110,6 +110,41 @@ gpu.module @written_before {
       memref.store %value, %b[%x] : memref<64xf32>
       workgroup.release %ring : !ring
     }
+    gpu.return
+  }
+}
+
+// Copies are started behind the loads of the first product, as far as these are
+// followed by nothing but such.
+// CHECK-LABEL: gpu.func @product
+// CHECK:         scf.for {{.+}} iter_args(%[[SUM:[^ ]+]] = %{{[^,]+}},
+// CHECK-NEXT:      nvvm.cp.async.wait.group 1
+// CHECK-NEXT:      gpu.barrier
+// CHECK:           %[[FULL:.+]] = memref.view
+// CHECK-NEXT:      %[[VALUE:.+]] = memref.load %[[FULL]]
+// CHECK:           scf.if
+// CHECK:           nvvm.cp.async.commit.group
+// CHECK-NEXT:      arith.addf %[[SUM]], %[[VALUE]]
+gpu.module @product {
+  gpu.func @product(%a: memref<8x4096xf32>, %b: memref<64xf32> {llvm.noalias}) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c128 = arith.constant 128 : index
+    %zero = arith.constant 0.0 : f32
+    %x = gpu.thread_id x
+    %ring = workgroup.ring : !ring
+    %sum = scf.for %k = %c0 to %c128 step %c16 iter_args(%acc = %zero) -> (f32) {
+      %source = memref.subview %a[0, %k] [8, 16] [1, 1] : memref<8x4096xf32> to !source
+      %empty = workgroup.put %ring : !ring -> !tile
+      workgroup.copy %source to %empty : !source to !tile
+      workgroup.commit %ring : !ring
+      %full = workgroup.get %ring : !ring -> !tile
+      %value = memref.load %full[%c0, %x] : !tile
+      %next = arith.addf %acc, %value : f32
+      workgroup.release %ring : !ring
+      scf.yield %next : f32
+    }
+    memref.store %sum, %b[%x] : memref<64xf32>
     gpu.return
   }
 }
