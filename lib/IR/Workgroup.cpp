@@ -9,6 +9,7 @@
 #include "workgroup/IR/Workgroup.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "workgroup/Support/MemorySpace.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -151,7 +152,20 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
 
 #include "workgroup/IR/WorkgroupDialect.cpp.inc"
 
+namespace {
+/// A ring may stand in a function that goes into those that call it.
+struct WorkgroupInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool,
+                       IRMapping &) const override {
+    return true;
+  }
+};
+} // namespace
+
 void WorkgroupDialect::initialize() {
+  addInterfaces<WorkgroupInliner>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "workgroup/IR/WorkgroupAttributes.cpp.inc"

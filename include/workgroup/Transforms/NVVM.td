@@ -67,9 +67,9 @@ def ConvertKernelsToNVVMPass
     parameter would be an address in the host's memory. One that is also
     `llvm.readonly` becomes `nvvm.grid_constant`, which is what lets the hardware
     read a tensor map where it stands; LLVM makes a copy on the stack of each
-    thread otherwise. Kernels of up to 64 threads a block get `nvvm.minctasm = 1`, if
-    they have none: ptxas would spill rather than have fewer than ten such blocks on
-    a processor.
+    thread otherwise. Kernels of up to 128 threads a block get `nvvm.minctasm = 1`, if
+    they have none: ptxas would spill rather than have fewer than ten blocks of 64 threads, or
+    four of 128, on a processor.
 
     Does nothing to a module without `gpu.func`s that upstream's pass would not
     do. Example: `test/Transforms/NVVM/convert-kernels-to-nvvm.mlir`.

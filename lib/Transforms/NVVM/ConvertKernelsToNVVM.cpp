@@ -71,9 +71,9 @@ static void removeRepeated(gpu::GPUModuleOp module) {
 
 /// Keeps ptxas from spilling in small blocks: unless told how many of them are
 /// to share a processor at least, it saves registers for ten blocks of two
-/// warps.
+/// warps, or four of four.
 static void allowRegisters(gpu::GPUModuleOp module) {
-  constexpr int64_t kSmallBlock = 64;
+  constexpr int64_t kSmallBlock = 128;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto sizes = function->getAttrOfType<DenseI32ArrayAttr>(
         NVVM::NVVMDialect::getMaxntidAttrName());

@@ -18,8 +18,9 @@ from .text import describe, write_schedule
 from .tile import Schedule, Tile
 
 if TYPE_CHECKING:
+    from .candidate import Candidate
     from .chain import Chained
-    from .contraction import Candidate, Staged
+    from .contraction import Staged
     from .convolution import Convolution, Depthwise
     from .elementwise import Elementwise, Transpose
     from .fallback import Fallback
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Chained": "chain",
-    "Candidate": "contraction",
+    "Candidate": "candidate",
     "Staged": "contraction",
     "Convolution": "convolution",
     "Depthwise": "convolution",
@@ -94,6 +95,8 @@ def _remark_on(kernel: Kernel, tile: Tile) -> Remark:
     arguments = {"Block": str(list(tile.block)), "Threads": str(tile.threads)}
     if tile.reduction:
         arguments["Reduction"] = str(list(tile.reduction))
+    if tile.slots:
+        arguments["Slots"] = str(tile.slots)
     kind, name, message = "passed", "ChoseTiles", describe(kernel, tile)
     if tile.reason:
         kind, name = "missed", "GeneralKernel"

@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
+from .candidate import Candidate
+from .cost import count_cycles
 from .kernel import Kernel, Op
 from .split import PRODUCTS, ProductSplit
 from .target import Target
 from .tile import Tile
 
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A tile of the result, the step along the sum, the threads that do it."""
-
-    m: int
-    n: int
-    k: int
-    threads: int
-
-
-# Each thread has 8 x 8 sums, so that 16 fused multiply-adds come to one load of 16 bytes.
+# Each thread has 8 x 16 or 8 x 8 sums, so that 21 or 16 fused multiply-adds come to one load of 16
+# bytes; of small results 8 x 4, which leave a thread less to do.
 _CANDIDATES = (
-    Candidate(128, 128, 16, 256),
-    Candidate(128, 64, 16, 128),
-    Candidate(64, 64, 16, 64),
+    Candidate(256, 128, 16, 256, 255, 0.075),
+    Candidate(128, 128, 16, 256, 128, 0.11),
+    Candidate(128, 64, 16, 128, 154, 0.12),
+    Candidate(64, 64, 16, 64, 166, 0.13),
+    Candidate(64, 64, 16, 128, 104, 0.2),
+)
+# What is copied through registers is half as much a turn.
+_STAGING_CANDIDATES = (
+    Candidate(256, 128, 8, 256, 255, 0.09),
+    Candidate(128, 128, 16, 256, 140, 0.11),
+    Candidate(128, 64, 8, 128, 152, 0.16),
+    Candidate(64, 64, 8, 64, 168, 0.17),
 )
 # Of few rows, or columns: 8 x 4 sums.
 _NARROW_CANDIDATES = (
-    Candidate(128, 16, 16, 64),
-    Candidate(64, 16, 16, 32),
+    Candidate(128, 16, 16, 64, 104, 0.2),
+    Candidate(64, 16, 16, 32, 104, 0.2),
 )
 _FLAT_CANDIDATES = (
-    Candidate(16, 128, 16, 64),
-    Candidate(16, 64, 16, 32),
+    Candidate(16, 128, 16, 64, 104, 0.2),
+    Candidate(16, 64, 16, 32, 104, 0.2),
 )
 # Sums of 64 bits take two registers each: 8 x 4 of them.
 _WIDE_CANDIDATES = (
-    Candidate(64, 64, 16, 128),
-    Candidate(64, 32, 16, 64),
+    Candidate(64, 64, 16, 128, 128, 0.4),
+    Candidate(64, 32, 16, 64, 128, 0.4),
 )
 # Copies of ragged tiles take registers besides.
-_SMALL_CANDIDATES = (Candidate(64, 32, 16, 128),)
+_SMALL_CANDIDATES = (Candidate(64, 32, 16, 128, 128, 0.4),)
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Tiles of both operands go through workgroup memory.
+    """Tiles of both operands go through a ring of slots in workgroup memory.
 
-    Of the candidates, that which all multiprocessors are done with first; of ``few`` rows or
-    columns those that have no more. Results of ``least`` rows or columns, or fewer, are no use:
-    most of a tile would be empty. Blocks share sums where tiles are too few, or too many by a few.
+    Of the candidates, that which all multiprocessors are done with first, with the most of
+    ``slots`` for which that holds; of ``few`` rows or columns those that have no more. Results of
+    ``least`` rows or columns, or fewer, are no use: most of a tile would be empty. Where a ragged
+    operand ends takes a thread ``ragged_registers``. Blocks share sums
+    where tiles are too few, or too many by a few.
     """
 
+    slots: tuple[int, ...] = (4, 3, 2)
     candidates: tuple[Candidate, ...] = _CANDIDATES
+    staging_candidates: tuple[Candidate, ...] = _STAGING_CANDIDATES
     narrow_candidates: tuple[Candidate, ...] = _NARROW_CANDIDATES
     flat_candidates: tuple[Candidate, ...] = _FLAT_CANDIDATES
     wide_candidates: tuple[Candidate, ...] = _WIDE_CANDIDATES
     small_candidates: tuple[Candidate, ...] = _SMALL_CANDIDATES
+    ragged_registers: int = 16
     few: int = 16
     least: int = 4
     split: ProductSplit = PRODUCTS
@@ -77,7 +84,7 @@ class Staged:
     def choose(self, kernel: Kernel, target: Target) -> Tile:
         op = kernel.main
         assert op.contraction is not None
-        best = min(self._candidates(op), key=lambda candidate: self._cost(op, candidate, target))
+        best, slots = self._best(op, target)
         block = [0] * len(kernel.shared)
         for row in op.rows:
             if row is not None:
@@ -88,8 +95,33 @@ class Staged:
             block[row] = size
         reduction = [1] * len(op.sums)
         step = op.sums.index(op.contraction.k[-1])
-        reduction[step] = self._step(op, best)
-        return self.split.apply(Tile(tuple(block), best.threads, tuple(reduction)), kernel, target)
+        reduction[step] = best.k
+        tile = Tile(tuple(block), best.threads, tuple(reduction), slots=slots)
+        return self.split.apply(tile, kernel, target)
+
+    def _best(self, op: Op, target: Target) -> tuple[Candidate, int]:
+        """Return the candidate that takes least time, or the larger of equals, and its slots."""
+        candidates = [self._adapt(op, one) for one in self._candidates(op, target)]
+        pairs = [(one, slots) for one in candidates for slots in self._slots(op, one, target)]
+
+        def rank(pair: tuple[Candidate, int]) -> tuple[float, int, int]:
+            candidate, slots = pair
+            return count_cycles(candidate, slots, op, target), -candidate.m * candidate.n, -slots
+
+        return min(pairs, key=rank)
+
+    def _slots(self, op: Op, candidate: Candidate, target: Target) -> tuple[int, ...]:
+        """Return numbers of slots: no more than steps, and two at most by way of registers."""
+        assert op.contraction is not None
+        steps = math.prod(op.extent(loop) for loop in op.contraction.k[:-1])
+        steps *= -(-op.extent(op.contraction.k[-1]) // candidate.k)
+        most = min(steps, self.slots[0] if target.has_async_copies else 2)
+        return tuple(slots for slots in self.slots if slots <= most) or (0,)
+
+    def _adapt(self, op: Op, candidate: Candidate) -> Candidate:
+        """Return `candidate` as it is for this sum."""
+        registers = candidate.registers + self.ragged_registers * _is_ragged(op, candidate)
+        return replace(candidate, k=self._step(op, candidate), registers=min(registers, 255))
 
     @staticmethod
     def _step(op: Op, best: Candidate) -> int:
@@ -105,7 +137,7 @@ class Staged:
         # One step for all would have no loop.
         return max(1, min(step, (1 << ((extent - 1).bit_length() - 1)) // divisor))
 
-    def _candidates(self, op: Op) -> tuple[Candidate, ...]:
+    def _candidates(self, op: Op, target: Target) -> tuple[Candidate, ...]:
         loops = op.contraction
         assert loops is not None
         is_wide = op.results[0].bits > 32
@@ -118,22 +150,11 @@ class Staged:
             return self.flat_candidates
         if is_wide or (is_ragged and _is_narrow(op)):
             return self.wide_candidates
-        return self.candidates
-
-    @staticmethod
-    def _cost(op: Op, candidate: Candidate, target: Target) -> tuple[int, int]:
-        """Work of the busiest multiprocessor; the larger tile if it is the same."""
-        loops = op.contraction
-        assert loops is not None
-        tiles = 1
-        for loop in (*loops.batch, *loops.m[:-1], *loops.n[:-1]):
-            tiles *= max(1, op.extent(loop))
-        tiles *= -(-op.extent(loops.m[-1]) // candidate.m)
-        tiles *= -(-op.extent(loops.n[-1]) // candidate.n)
-        # Blocks that are resident together take turns, so a multiprocessor's share counts.
-        share = -(-tiles // target.multiprocessors)
-        staging = 8 * (candidate.m + candidate.n)
-        return share * (candidate.m * candidate.n + staging), -candidate.m * candidate.n
+        candidates = self.candidates if target.has_async_copies else self.staging_candidates
+        if op.inputs[1].fastest_loop not in loops.k:
+            return candidates
+        # Columns that are contiguous along the sum are kept for several steps of it.
+        return tuple(one for one in candidates if one.m * one.n <= 64 * one.threads)
 
 
 def _is_ragged(op: Op, candidate: Candidate) -> bool:

@@ -82,7 +82,10 @@ def _share_out(writer: _Writer, kernel: Kernel, tile: Tile, function: str, chip:
         threads=tile.threads,
         assume_alignment=ASSUMED_ALIGNMENT,
     )
-    writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
+    function = writer.apply("workgroup-form-launches", function, threads=(tile.threads,))
+    if tile.slots:
+        options: dict[str, Option] = {"slots": tile.slots, "chip": chip}
+        writer.apply("workgroup-form-rings", function, **options, assume_distinct_arguments=True)
 
 
 class _Writer:

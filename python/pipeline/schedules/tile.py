@@ -11,6 +11,8 @@ from .target import Target
 
 MAX_TILED_LOOPS = 10  # as many ids of blocks has a loop over blocks
 
+MAX_SLOTS = 8  # of a ring
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -20,7 +22,8 @@ class Tile:
     of a contraction along its sums; none if it goes through them at once. ``threads``: of a block.
     ``split``: what a block does of each loop of the kernel's sum, if several blocks share it; none
     if they do not. ``columns``: how many of the first of two contractions are made at a time; 0
-    for all. ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
+    for all. ``slots``: of the rings that copies to workgroup memory run ahead in; 0 for none.
+    ``recompute``: no element-wise intermediate result is kept. ``direct``: what is read
     goes to registers, and not to workgroup memory first. ``reason``: why this
     is the general form and none for its kind; empty if it is not.
     """
@@ -32,6 +35,7 @@ class Tile:
     split: tuple[int, ...] = ()
     columns: int = 0
     direct: bool = False
+    slots: int = 0
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -40,6 +44,8 @@ class Tile:
 
         if not 1 <= self.threads <= MAX_BLOCK_THREADS:
             raise ValueError(f"a block has 1 to {MAX_BLOCK_THREADS} threads, not {self.threads}")
+        if not 0 <= self.slots <= MAX_SLOTS:
+            raise ValueError(f"a ring has up to {MAX_SLOTS} slots, not {self.slots}")
         if any(size < 0 for size in (*self.block, *self.reduction, *self.split)):
             raise ValueError("sizes of tiles are positive, or 0 for all")
         tiled = max(len([*filter(None, sizes)]) for sizes in (self.block, self.split))

@@ -11,6 +11,7 @@ import pipeline
 from fuzzing import rings as fuzz_rings
 from oracles.copies.rings import generate
 from support.ring_loops import ROWS, TILE, expect, make_array, make_loop, run_all
+from support.ring_mutants import MUTATIONS, mutate
 
 # `tools/fuzz rings` goes on from here.
 SEEDS, CHUNK = 100, 50
@@ -49,36 +50,8 @@ def test_entered_again(slots: int, chip: str) -> None:
             np.testing.assert_array_equal(out, expect(make_array(), iterations, 3))
 
 
-def mutate(text: str, kind: str, slots: int) -> str:
-    """Return the kernel with one mistake in its loop."""
-    wait = re.compile(rf"^ *nvvm\.cp\.async\.wait\.group {slots - 2}$", re.MULTILINE)
-    inner = wait.search(text)
-    assert inner
-    rest = text[inner.end() :]
-    barrier = re.search(r"^ *gpu\.barrier$", rest, re.MULTILINE)
-    commit = re.search(r"^ *nvvm\.cp\.async\.commit\.group$", rest, re.MULTILINE)
-    assert barrier
-    assert commit
-    if kind == "wait loosened":
-        return text[: inner.start()] + f"nvvm.cp.async.wait.group {slots - 1}" + rest
-    if kind == "wait removed":
-        return text[: inner.start()] + rest
-    if kind == "barrier removed":
-        return text[: inner.end()] + rest[: barrier.start()] + rest[barrier.end() :]
-    if kind == "commit removed":
-        return text[: inner.end()] + rest[: commit.start()] + rest[commit.end() :]
-    assert kind == "slot too few"
-    return re.sub(
-        rf"(%\w+) = arith\.constant {slots} : index",
-        rf"\1 = arith.constant {slots - 1} : index",
-        text,
-    )
-
-
 @pytest.mark.parametrize("slots", [2, 3, 4])
-@pytest.mark.parametrize(
-    "kind", ["wait loosened", "wait removed", "barrier removed", "commit removed", "slot too few"]
-)
+@pytest.mark.parametrize("kind", MUTATIONS)
 def test_mutants(kind: str, slots: int) -> None:
     """Each part of a ring is needed: without it there is a race, and no proof."""
     module = pipeline.compile(

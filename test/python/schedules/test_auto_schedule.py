@@ -129,11 +129,12 @@ def test_program_without_a_schedule_gets_one(schedule: str | None) -> None:
 
 def test_epilogue_is_in_the_kernel() -> None:
     module = pipeline.compile(MATMUL)
-    assert only_kernel(module).block == (64, 1, 1)
-    assert module.ptx.count("fma.rn.f32") >= 64 * 16
+    assert only_kernel(module).block == (128, 1, 1)
+    assert module.ptx.count("fma.rn.f32") >= 32 * 16
     (remark,) = (item for item in module.remarks if item.category == "workgroup-schedules")
     assert remark.kind == "passed"
     assert remark.arguments["Block"] == "[64, 64]"
+    assert remark.arguments["Slots"] == "4"
     assert remark.location.line == 6
 
 

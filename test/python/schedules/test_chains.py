@@ -80,11 +80,11 @@ func.func @main(%q: !q, %k: !q, %v: !q) -> !q {
 
 
 def test_quality() -> None:
-    """Sums are in registers, and few loads from shared memory come to many products."""
+    """Sums are in registers, of which three blocks find room; few loads come to many products."""
     module = pipeline.compile(ATTENTION, chip="sm_80")
     (kernel,) = module.kernels.values()
     assert kernel.resources.spill_store_bytes == kernel.resources.stack_bytes == 0
-    assert kernel.resources.registers <= 128
+    assert kernel.resources.registers <= 168
     fma = len(re.findall(r"\bfma\.rn\.f32", module.ptx))
     loads = len(re.findall(r"\bld\.shared", module.ptx))
     assert fma >= 8 * loads

@@ -80,11 +80,12 @@ def count(text: str) -> Mapping[str, int]:
 
 
 def test_matmul() -> None:
-    """One kernel with bias and relu, and enough FMAs for each load from shared memory."""
+    """One kernel with bias and relu, enough FMAs for each load from shared memory, one barrier."""
     seen = count(MATMUL)
     assert seen["shared loads"] == seen["vector shared loads"]
-    assert seen["fma"] >= 10.7 * seen["shared loads"]
-    assert seen["barriers"] == 2
+    assert seen["fma"] >= 10.6 * seen["shared loads"]
+    assert seen["barriers"] == 1
+    assert seen["copies"] == seen["vector copies"] > 0
     assert (seen["loads"], seen["stores"]) == (seen["vector loads"], seen["vector stores"])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +23,9 @@ from pipeline.schedules import (
 from pipeline.schedules.tile import fill_block
 
 A100 = Target("sm_80", 108, 163 << 10)
-SMALL = Target("sm_75", 40, 64 << 10)
+SMALL = Target("sm_75", 40, 64 << 10, system_bytes=0, threads=1024)
+H100 = Target("sm_90a", 132, 227 << 10)
+RTX = Target("sm_86", 84, 99 << 10, threads=1536)
 
 Extents = tuple[int | None, ...]
 
@@ -268,19 +272,68 @@ def test_what_cannot_be_put_together_is_left_to_one_thread_each() -> None:
 @pytest.mark.parametrize("sizes", [(4096, 4096, 4096), (None, None, None), (8192, 1 << 14, 64)])
 def test_large_matmul(sizes: tuple[int | None, ...]) -> None:
     m, n, k = sizes
-    assert choose_tile(matmul(m, n, k), A100) == Tile((1, 128, 128, 0), 256, (16,))
+    assert choose_tile(matmul(m, n, k), A100) == Tile((1, 256, 128, 0), 256, (16,), slots=4)
 
 
 def test_small_matmul_keeps_all_multiprocessors_busy() -> None:
-    tile = choose_tile(matmul(1024, 1024, 1024), A100)
-    assert tile == Tile((1, 64, 64, 0), 64, (16,))
-    assert choose_tile(matmul(64, 64, 64, batch=1000), A100) == Tile((1, 64, 64, 0), 64, (16,))
+    expected = Tile((1, 64, 64, 0), 128, (16,), slots=4)
+    assert choose_tile(matmul(1024, 1024, 1024), A100) == expected
+    assert choose_tile(matmul(64, 64, 64), A100) == expected
 
 
 @pytest.mark.parametrize("size", [17, 64, 100, 513, 1024, 4096, None])
-def test_threads_have_eight_by_eight_sums(size: int | None) -> None:
-    tile = choose_tile(matmul(size, size, size), A100)
-    assert tile.block[1] * tile.block[2] == 64 * tile.threads
+@pytest.mark.parametrize("target", [A100, SMALL, H100])
+def test_threads_have_many_sums(size: int | None, target: Target) -> None:
+    """So that many products come to a load, as few as keep all multiprocessors busy."""
+    tile = choose_tile(matmul(size, size, size), target)
+    assert tile.block[1] * tile.block[2] in {sums * tile.threads for sums in (32, 64, 128)}
+    if size is None or size == 4096:
+        assert tile.block[1:3] == (256, 128)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32", "f64", "i8", "i32", "i64"])
+@pytest.mark.parametrize("target", [A100, SMALL, H100, RTX])
+@pytest.mark.parametrize("sizes", [(4096,) * 3, (1000, 999, 33), (16, 512, 512), (128, 128, 40)])
+def test_slots_fit(sizes: tuple[int, int, int], target: Target, kind: str) -> None:
+    """Copies run ahead, as far as there are steps and memory: through registers, one step."""
+    tile = choose_tile(matmul(*sizes, kind=kind), target)
+    bytes_of = {"f16": 2, "f32": 4, "f64": 8, "i8": 1, "i32": 4, "i64": 8}[kind]
+    (step,) = tile.reduction
+    slot = (tile.block[1] + tile.block[2]) * step * bytes_of
+    assert 2 <= tile.slots <= (4 if target.has_async_copies else 2)
+    assert tile.slots * slot <= target.shared_bytes
+    assert tile.slots <= -(-sizes[2] // step)
+
+
+def test_slots_leave_room_for_a_second_block() -> None:
+    """Where there are sums of two blocks in the registers of a multiprocessor."""
+    tile = choose_tile(matmul(4096, 4096, 4096), RTX)
+    assert tile == Tile((1, 128, 128, 0), 256, (16,), slots=3)
+
+
+@pytest.mark.parametrize(("k", "slots"), [(1, 0), (8, 2), (24, 2), (48, 3), (512, 4)])
+def test_no_more_slots_than_steps(k: int, slots: int) -> None:
+    assert choose_tile(matmul(512, 512, k), A100).slots == slots
+
+
+def test_neighbours_along_the_sum_take_registers() -> None:
+    """Of a right operand whose rows are contiguous, several steps are loaded at once."""
+    kernel = matmul(4096, 4096, 4096)
+    op = kernel.main
+    right = operand((0, 2, 3), op.extents)
+    other = replace(kernel, ops=(op._replace(inputs=(op.inputs[0], right)),))
+    tile = choose_tile(other, A100)
+    assert tile.block[1] * tile.block[2] <= 64 * tile.threads
+
+
+def test_choice_of_a_product_is_fast() -> None:
+    """Less than 2 ms; of several tries, as the machine may have other things to do."""
+    times = []
+    for size in range(1000, 1020):
+        start = time.perf_counter()
+        choose_tile(matmul(size, size, size), A100)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 2e-3
 
 
 @pytest.mark.parametrize("kind", ["f64", "i64"])
@@ -340,7 +393,7 @@ def test_blocks_share_long_products(size: int) -> None:
     assert tile.split[3] % tile.reduction[0] == 0
     blocks = (-(-size // 64)) ** 2 * -(-(1 << 16) // tile.split[3])
     assert 108 <= blocks <= 216
-    assert points(tile, kernel) == tile.threads
+    assert min(size, tile.threads) <= points(tile, kernel) <= tile.threads
 
 
 @pytest.mark.parametrize(
@@ -413,7 +466,8 @@ def test_blocks_are_never_empty() -> None:
 
 def test_text() -> None:
     kernel = matmul(512, 512, 512)
-    text = write_schedule([kernel], [Tile((1, 64, 64, 0), 64, (16,))], target=A100, version="9")
+    tile = Tile((1, 64, 64, 0), 64, (16,))
+    text = write_schedule([kernel], [tile], target=A100, version="9")
     lines = [line.strip() for line in text.splitlines()]
     assert lines[0].startswith("// Chosen by mlir-workgroup 9 for sm_80")
     assert "// @main_0: contraction 1x512x512x512 f32; 64 blocks of 64 threads" in lines
@@ -421,6 +475,15 @@ def test_text() -> None:
     assert '{"block" = [1, 64, 64, 0], "reduction" = [16]}' in tiled
     (mapped,) = (line for line in lines if "workgroup-map-to-threads" in line)
     assert '"threads" = 64' in mapped
+    assert "workgroup-form-rings" not in text
+    assert tile.slots == 0
+
+
+def test_text_of_a_ring() -> None:
+    tile = Tile((1, 64, 64, 0), 64, (16,), slots=3)
+    text = write_schedule([matmul(512, 512, 512)], [tile], target=A100, version="9")
+    (rings,) = (line for line in text.splitlines() if "workgroup-form-rings" in line)
+    assert '{"slots" = 3, "chip" = "sm_80", "assume-distinct-arguments" = true}' in rings
 
 
 def test_text_of_a_sum_that_blocks_share() -> None:

@@ -1,0 +1,21 @@
+"""What a schedule of a contraction chooses from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tile of the result, the step along the sum, the threads that do it.
+
+    ``registers``: of a thread. ``overhead``: other instructions of the loop for each product, as
+    the machine code has them. Both for f32, tiles that are whole and copies without registers.
+    """
+
+    m: int
+    n: int
+    k: int
+    threads: int
+    registers: int
+    overhead: float
