@@ -417,7 +417,7 @@ gpu.module @gpus {
 // One thread may have structured operations left.
 // CHECK-LABEL: gpu.module @structured
 // CHECK:         llvm.func @matmul
-// CHECK:           llvm.fmul
+// CHECK:           llvm.intr.fma
 gpu.module @structured {
   gpu.func @matmul(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>) kernel
       attributes {known_block_size = array<i32: 1, 1, 1>} {
