@@ -147,6 +147,22 @@ static void addVerification(OpPassManager &pm,
                                                      : nullptr));
 }
 
+/// Buffers of outlined kernels get their places.
+static void addPlaces(OpPassManager &pm, const MemoryPipelineOptions &options,
+                      PipelineReport *report) {
+  bool isKept = options.sync == SyncMode::Keep;
+  // Before hoisting, which makes lives longer: where an allocation stands says
+  // when its contents become undefined.
+  PackMemoryOptions pack;
+  pack.reuse = options.reuse;
+  pack.dynamic = options.dynamic;
+  pack.insertBarriers = isKept;
+  pm.addPass(createPackMemoryPass(pack, report ? &report->memory : nullptr));
+  pm.addPass(createHoistAllocsPass(
+      {/*defaultAlignment=*/16, isKept, /*fromSpaces=*/{}}));
+  pm.addPass(createLowerDynamicMemoryPass());
+}
+
 void buildMemoryPipeline(OpPassManager &pm,
                          const MemoryPipelineOptions &options,
                          PipelineReport *report) {
@@ -191,16 +207,7 @@ void buildMemoryPipeline(OpPassManager &pm,
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createMergeKernelsPass());
 
-  // Before hoisting, which makes lives longer: where an allocation stands says
-  // when its contents become undefined.
-  PackMemoryOptions pack;
-  pack.reuse = options.reuse;
-  pack.dynamic = options.dynamic;
-  pack.insertBarriers = isKept;
-  pm.addPass(createPackMemoryPass(pack, report ? &report->memory : nullptr));
-  pm.addPass(createHoistAllocsPass(
-      {/*defaultAlignment=*/16, isKept, /*fromSpaces=*/{}}));
-  pm.addPass(createLowerDynamicMemoryPass());
+  addPlaces(pm, options, report);
   pm.addNestedPass<gpu::GPUModuleOp>(
       createParallelCanonicalizerPass(getKernelConfig()));
   pm.addNestedPass<gpu::GPUModuleOp>(createCSEPass());
