@@ -191,7 +191,10 @@ def _emit_schedule(options: argparse.Namespace) -> int:
         raise UsageError("error: --emit schedule prints what --schedule auto chooses")
     text = _wait_for(
         lambda: choose_schedule(
-            _source(options.input), chip=options.chip, color=_use_color(options.color)
+            _source(options.input),
+            chip=options.chip,
+            numerics=options.numerics,
+            color=_use_color(options.color),
         )
     )
     _write(options.output, text.encode(), is_binary=False)

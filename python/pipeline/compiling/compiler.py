@@ -112,26 +112,32 @@ def compile(
         snapshots=snapshots,
         color=color,
     )
-    chooser = make_chooser(schedule, chip)
+    chooser = make_chooser(schedule, chip, numerics)
     result = compile_natively(request, chooser)
     from .results import make_module
 
     return make_module(result, request, chooser.choice if chooser else None)
 
 
-def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool = False) -> str:
+def choose_schedule(
+    source: str | Path,
+    *,
+    chip: str | None = None,
+    numerics: Numerics = "exact",
+    color: bool = False,
+) -> str:
     """Return the schedule that :func:`compile` chooses for a program.
 
     It is a transform dialect program, to be edited and passed to it by ``schedule``.
 
-    source, chip, color: as for :func:`compile`.
+    source, chip, numerics, color: as for :func:`compile`.
 
     Raises CompileError if the program cannot be read, or there is nothing to choose: it has a
     schedule or kernels, or no operation that becomes one.
     """
     text, name = read_source(source)
     request = Request(text, name, None, use_own_schedule=True, chip=chip, color=color)
-    chooser = Chooser(chip, only=True)
+    chooser = Chooser(chip, numerics, only=True)
     compile_natively(request, chooser)
     if chooser.choice is None:
         from ..diagnostics import Diagnostic, Location
@@ -145,17 +151,22 @@ def choose_schedule(source: str | Path, *, chip: str | None = None, color: bool 
     return chooser.choice.text
 
 
-def make_chooser(schedule: str | Path | None, chip: str | None = None) -> Chooser | None:
+def make_chooser(
+    schedule: str | Path | None, chip: str | None = None, numerics: Numerics = "exact"
+) -> Chooser | None:
     """Return who chooses a schedule, if `schedule` leaves that open."""
-    return Chooser(chip) if schedule is None or schedule == "auto" else None
+    return Chooser(chip, numerics) if schedule is None or schedule == "auto" else None
 
 
 class Chooser:
     """Chooses a schedule when the compiler asks for it, and keeps it; ends there if `only` that."""
 
-    def __init__(self, chip: str | None, *, only: bool = False) -> None:
+    def __init__(
+        self, chip: str | None, numerics: Numerics = "exact", *, only: bool = False
+    ) -> None:
         self.choice: Choice | None = None
         self._chip = chip
+        self._numerics = numerics
         self._only = only
 
     @property
@@ -163,7 +174,8 @@ class Chooser:
         from .. import _native
         from ..schedules.target import make_target
 
-        return make_target(self._chip or _native.default_chip(), _native.chips())
+        target = make_target(self._chip or _native.default_chip(), _native.chips())
+        return target._replace(rounds_to_tf32=self._numerics == "tf32")
 
     def __call__(self, functions: Sequence[_native.KernelFunction]) -> _native.SourceText | None:
         from .. import __version__, _native

@@ -10,7 +10,8 @@ class Candidate:
     """A tile of the result, the step along the sum, the threads that do it.
 
     ``registers``: of a thread. ``overhead``: other instructions of the loop for each product, as
-    the machine code has them. Both for f32, tiles that are whole and copies without registers.
+    the machine code has them; on tensor cores, if ``is_matrix``, the time beside the products as
+    a part of theirs. For tiles that are whole and copies without registers.
     """
 
     m: int
@@ -19,3 +20,4 @@ class Candidate:
     threads: int
     registers: int
     overhead: float
+    is_matrix: bool = False

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from .candidate import Candidate
 from .cost import count_cycles
 from .kernel import Kernel, Op
+from .matrix import matrix_candidates
 from .split import PRODUCTS, ProductSplit
 from .target import Target
 from .tile import Tile
@@ -130,7 +131,8 @@ class Staged:
         assert loops is not None
         is_wide = op.results[0].bits > 32
         # What copies of ragged tiles keep comes on top, and so does what is not of whole words.
-        divisor = 2 if _is_ragged(op, best) and (is_wide or _is_narrow(op)) else 1
+        is_held = not best.is_matrix and (is_wide or _is_narrow(op))
+        divisor = 2 if is_held and _is_ragged(op, best) else 1
         step, extent = best.k // divisor, op.extents[loops.k[-1]]
         if extent is None or not 1 < extent <= best.k:
             return step
@@ -140,6 +142,8 @@ class Staged:
     def _candidates(self, op: Op, target: Target) -> tuple[Candidate, ...]:
         loops = op.contraction
         assert loops is not None
+        if matrix := matrix_candidates(op, target, self.few):
+            return matrix
         is_wide = op.results[0].bits > 32
         is_ragged = any(_is_ragged(op, candidate) for candidate in self.wide_candidates)
         if is_ragged and is_wide and op.results[0].element_type.startswith("i"):

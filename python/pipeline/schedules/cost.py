@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .candidate import Candidate
 from .kernel import Op
+from .matrix import matrix_rate
 from .target import Target
 
 _LATENCY = 1400
@@ -92,7 +93,10 @@ def _round(
     """Return the cycles of `together` resident blocks, from first copy to last store."""
     rates = rates_of(target)
     work = candidate.m * candidate.n * candidate.k
-    products = work / _products_a_cycle(op, rates) + work * candidate.overhead / _ISSUES
+    if candidate.is_matrix:
+        products = work / matrix_rate(op, target) * (1 + candidate.overhead)
+    else:
+        products = work / _products_a_cycle(op, rates) + work * candidate.overhead / _ISSUES
     share = together * candidate.threads / 32 / _SCHEDULERS
     products *= math.ceil(share) / share
     bits = op.results[0].bits

@@ -13,7 +13,8 @@ class Target(NamedTuple):
     """A chip. ``shared_bytes``: the workgroup memory that a block can have.
 
     Of a multiprocessor: each resident block takes ``system_bytes`` more of its memory, and
-    ``threads`` can be resident.
+    ``threads`` can be resident. ``rounds_to_tf32``: factors of f32 may be rounded for tensor
+    cores.
     """
 
     chip: str
@@ -21,6 +22,7 @@ class Target(NamedTuple):
     shared_bytes: int
     system_bytes: int = 1 << 10
     threads: int = 2048
+    rounds_to_tf32: bool = False
 
     @property
     def architecture(self) -> int:

@@ -20,6 +20,7 @@ from pipeline.schedules import (
     choose_tile,
     write_schedule,
 )
+from pipeline.schedules.matrix import matrix_rate
 from pipeline.schedules.tile import fill_block
 
 A100 = Target("sm_80", 108, 163 << 10)
@@ -326,6 +327,50 @@ def test_neighbours_along_the_sum_take_registers() -> None:
     assert tile.block[1] * tile.block[2] <= 64 * tile.threads
 
 
+def product_of(kinds: tuple[str, str, str], size: int) -> Kernel:
+    """Return a kernel of a matmul of two types, with sums of a third."""
+    kernel = matmul(size, size, size)
+    op = kernel.main
+    left, right, result = (
+        operand(loops, op.extents, kind)
+        for loops, kind in zip(((0, 1, 3), (0, 3, 2), (0, 1, 2)), kinds, strict=True)
+    )
+    return replace(kernel, ops=(op._replace(inputs=(left, right), results=(result,)),))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "target", "is_matrix"),
+    [
+        (("f16", "f16", "f32"), A100, True),
+        (("f16", "f16", "f16"), SMALL, True),
+        (("i8", "i8", "i32"), RTX, True),
+        (("i8", "f16", "f32"), A100, True),
+        (("f64", "f64", "f64"), A100, True),
+        (("f64", "f64", "f64"), RTX, False),
+        (("f32", "f32", "f32"), A100, False),
+        (("f16", "f32", "f32"), A100, False),
+        (("i8", "i8", "i8"), A100, False),
+    ],
+)
+def test_tensor_cores(kinds: tuple[str, str, str], target: Target, is_matrix: bool) -> None:
+    """Warps have 64 x 64 sums where there are tensor cores for the types, and 2 slots or more."""
+    op = product_of(kinds, 4096).main
+    assert bool(matrix_rate(op, target)) == is_matrix
+    tile = choose_tile(product_of(kinds, 4096), target)
+    assert tile.slots >= 2
+    if is_matrix and target.has_async_copies and kinds[2] != "f64":
+        assert tile.block[1] * tile.block[2] == 128 * tile.threads
+    if is_matrix:
+        assert tile.block[1] % 16 == tile.block[2] % 8 == 0
+
+
+@pytest.mark.parametrize("size", [20, 40, 100, 1000])
+def test_steps_of_tensor_cores(size: int) -> None:
+    """Whole instructions, however short the sum."""
+    (step,) = choose_tile(product_of(("f16", "f16", "f32"), size), A100).reduction
+    assert step % 8 == 0
+
+
 def test_choice_of_a_product_is_fast() -> None:
     """Less than 2 ms; of several tries, as the machine may have other things to do."""
     times = []
@@ -338,7 +383,7 @@ def test_choice_of_a_product_is_fast() -> None:
 
 @pytest.mark.parametrize("kind", ["f64", "i64"])
 def test_sums_of_64_bits_take_smaller_tiles(kind: str) -> None:
-    tile = choose_tile(matmul(4096, 4096, 4096, kind=kind), A100)
+    tile = choose_tile(matmul(4096, 4096, 4096, kind=kind), RTX)
     assert tile.block[1] * tile.block[2] <= 32 * tile.threads
 
 
@@ -383,6 +428,18 @@ def test_waves_of_large_products_are_full(size: int) -> None:
     tiles = (size // tile.block[1]) * (size // tile.block[2])
     assert tiles / (-(-tiles // 132) * 132) >= 0.95
     assert tile.split == ()
+
+
+@pytest.mark.parametrize("few", [9, 16])
+@pytest.mark.parametrize("kind", ["f32", "f16"])
+def test_few_rows_or_columns_take_tiles_of_no_more(few: int, kind: str) -> None:
+    """16 of them, also where blocks share the sums."""
+    of_columns = choose_tile(matmul(4096, few, 1024, kind=kind), A100)
+    of_rows = choose_tile(matmul(few, 4096, 1024, kind=kind), A100)
+    for tile, along in ((of_columns, 2), (of_rows, 1)):
+        sizes = tile.split or tile.block
+        assert sizes[along] == 16
+        assert sizes[1] * sizes[2] == (32 if kind == "f32" else 16) * tile.threads
 
 
 @pytest.mark.parametrize("size", [64, 100, 256])

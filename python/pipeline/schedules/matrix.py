@@ -1,0 +1,109 @@
+"""Contractions on tensor cores: whether they are, how fast, and in which tiles."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .candidate import Candidate
+from .kernel import Op
+from .target import Target
+
+_RATES = {75: 512, 80: 1024, 86: 512, 89: 512, 90: 1270, 100: 1024, 120: 512}
+"""Products of 16 bits in a cycle, by architecture from which on: those of `mma.sync`.
+
+Source: NVIDIA, white papers of the architectures; on sm_90 62 % of what `wgmma` does.
+"""
+
+_DOUBLE_RATES = {80: 64, 90: 80, 100: 64}
+"""Products of f64, by architecture; others have none that are faster than without tensor cores."""
+
+_TINY = ("f8E4M3FN", "f8E5M2")
+_HALF = ("f16", "i8", "i4", *_TINY)
+"""Types of factors the values of which f16 has."""
+
+
+class _Tile(NamedTuple):
+    """A tile, its step along the sum in bytes, and what is as in :class:`Candidate`."""
+
+    m: int
+    n: int
+    step_bytes: int
+    threads: int
+    registers: int
+    overhead: float
+
+
+# Warps have 64 x 64 sums, of small results 64 x 32 and 32 x 32. Rows of 128 bytes are read without
+# bank conflicts, those of 64 leave room for a second block.
+_TILES = (
+    _Tile(128, 256, 128, 256, 255, 0.03),
+    _Tile(256, 128, 128, 256, 255, 0.03),
+    _Tile(128, 128, 128, 128, 255, 0.04),
+    _Tile(128, 128, 64, 128, 255, 0.06),
+    _Tile(128, 64, 128, 128, 160, 0.1),
+    _Tile(64, 64, 128, 128, 104, 0.2),
+)
+# What is copied through registers takes 16 of them.
+_STAGING_TILES = (
+    _Tile(128, 128, 64, 256, 200, 0.1),
+    _Tile(128, 64, 64, 128, 200, 0.12),
+    _Tile(64, 64, 64, 128, 128, 0.2),
+)
+_DOUBLE_TILES = (
+    _Tile(128, 64, 128, 256, 128, 0.2),
+    _Tile(64, 64, 128, 128, 128, 0.2),
+)
+# Of few rows, or columns.
+_FLAT_TILES = (_Tile(16, 128, 128, 128, 96, 0.6),)
+_NARROW_TILES = (_Tile(128, 16, 128, 128, 96, 0.6),)
+
+
+def matrix_rate(op: Op, target: Target) -> int:
+    """Return the products that tensor cores add up in a cycle; 0 if they do not have the types."""
+    result = op.results[0].element_type
+    types = {operand.element_type for operand in op.inputs[:2]}
+    architecture = target.architecture
+    rate = next((_RATES[one] for one in sorted(_RATES, reverse=True) if one <= architecture), 0)
+    if result == "f64":
+        return _DOUBLE_RATES.get(architecture, 0)
+    if result == "i32":
+        return 2 * rate * (types == {"i8"})
+    if result == "f32" and types <= {*_TINY} and architecture >= 89:
+        return 2 * rate
+    if result in {"f16", "f32"} and types <= {*_HALF}:
+        return rate
+    if result != "f32" or architecture < 80:
+        return 0
+    if types == {"f32"}:
+        return target.rounds_to_tf32 * rate // 2
+    return rate * ("bf16" in types and types <= {"bf16", "i8", *_TINY})
+
+
+def matrix_candidates(op: Op, target: Target, few: int) -> tuple[Candidate, ...]:
+    """Return what there is to choose from for tensor cores; none if they do not have the types.
+
+    Of ``few`` rows or columns, those that have no more.
+    """
+    loops = op.contraction
+    if loops is None or not matrix_rate(op, target):
+        return ()
+    tiles: tuple[_Tile, ...] = _TILES if target.has_async_copies else _STAGING_TILES
+    if op.extent(loops.n[-1]) <= few:
+        tiles = _NARROW_TILES
+    elif op.extent(loops.m[-1]) <= few:
+        tiles = _FLAT_TILES
+    elif op.results[0].bits > 32:
+        tiles = _DOUBLE_TILES
+    bits = max(operand.bits for operand in op.inputs[:2])
+    return tuple(
+        Candidate(
+            tile.m,
+            tile.n,
+            8 * tile.step_bytes // bits,
+            tile.threads,
+            tile.registers,
+            tile.overhead,
+            is_matrix=True,
+        )
+        for tile in tiles
+    )
